@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { cancellationSignal } from "@temporalio/activity";
+import type { DeliveryResult } from "../domain/mod.ts";
 import { openHttpClient, OutboundFailed, OutboundRefused } from "../integrations/http/mod.ts";
 import { openSecretBox, signWebhook, WEBHOOK_KEY_FILE } from "../integrations/webhooks/mod.ts";
-import type { DeliveryResult } from "../domain/mod.ts";
 import {
   disableWebhook,
   getOutgoingDelivery,

@@ -1,5 +1,5 @@
-import type { Control, Framework, FrameworkName } from "./catalogue.ts";
 import type { EvidenceResult, EvidenceState } from "./_evidence.ts";
+import type { Control, Framework, FrameworkName } from "./catalogue.ts";
 import { EVIDENCE, type EvidenceName } from "./evidence.ts";
 import { type Facts, receiptsOf } from "./facts.ts";
 

@@ -1,12 +1,12 @@
-import type { Components } from "./_components.ts";
 import { type ErrorName, ERRORS } from "../domain/mod.ts";
-import { type JsonSchema, toJsonSchema } from "./json_schema.ts";
+import type { Components } from "./_components.ts";
 import {
   EARLIER_HEADER,
   governanceAnswerExample,
   GovernanceAnswerSchema,
   isGoverned,
 } from "./governance.ts";
+import { type JsonSchema, toJsonSchema } from "./json_schema.ts";
 import type { Operation } from "./operation.ts";
 
 const text = (description: string): JsonSchema => ({ type: "string", description });

@@ -1,5 +1,4 @@
-import type { DetectorName } from "../domain/mod.ts";
-import { DETECTORS } from "../domain/mod.ts";
+import { type DetectorName, DETECTORS } from "../domain/mod.ts";
 import { certificates } from "./certificates.ts";
 import type { Detector } from "./detector.ts";
 import { hostResources } from "./host_resources.ts";

@@ -1,7 +1,7 @@
 import type { Client } from "@temporalio/client";
 import { TASK_QUEUE } from "../domain/mod.ts";
-import type { DetectionContext } from "./detector.ts";
 import type { PlatformFault } from "./_platform_fault.ts";
+import type { DetectionContext } from "./detector.ts";
 
 /** @see temporal.api.enums.v1.TaskQueueType */
 const TASK_KINDS = { workflow: 1, activity: 2 } as const;

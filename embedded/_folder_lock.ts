@@ -1,7 +1,7 @@
 import { linkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EmbeddedError } from "./_errors.ts";
 import { readJson } from "./_data_folder.ts";
+import { EmbeddedError } from "./_errors.ts";
 import { bootId, isRunning, type ProcessId } from "./process_id.ts";
 
 /** The process that holds a lock. */

@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type Role, ROLES } from "../store/mod.ts";
-import { EmbeddedError } from "./_errors.ts";
 import { readJson } from "./_data_folder.ts";
+import { EmbeddedError } from "./_errors.ts";
 import { openLog, readErrorLine } from "./_log_file.ts";
 import type { PostgresBinaries } from "./_postgres_binaries.ts";
 import { makeOwnFolder, type ServerUser } from "./_server_user.ts";

@@ -15,10 +15,10 @@ import {
   storeArticles,
   storeIncidents,
 } from "../store/mod.ts";
-import { arbitrate, learningItem } from "./arbiter.ts";
-import { type Article, cache, type Classifier, stemsOf } from "./classifier/mod.ts";
 import { sealArticleChange, sealLesson } from "./_learning_receipts.ts";
 import { articlePassage, articleText, hashText, incidentPassage } from "./_passages.ts";
+import { arbitrate, learningItem } from "./arbiter.ts";
+import { type Article, cache, type Classifier, stemsOf } from "./classifier/mod.ts";
 
 /** A passage that was found, with its text. */
 export interface Passage extends Omit<PassageMatch, "nr"> {

@@ -2,8 +2,8 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
 import { findSecrets } from "../guard/mod.ts";
-import { type Model, NoAnswer, type Prompt } from "./providers/mod.ts";
 import { answerPrompt, diagnosisPrompt, planPrompt } from "./_write_prompts.ts";
+import { type Model, NoAnswer, type Prompt } from "./providers/mod.ts";
 import { DIAGNOSIS, PLAN, type WriteRequest, type WriteResult, WRITTEN_ANSWER } from "./writing.ts";
 
 /** Writes from evidence. Where the model gives no answer, the result says why. */

@@ -2,10 +2,10 @@
 import { type Claim, parseConfidence, parseRadius, parseTouchesSecrets } from "./_claims.ts";
 import { findCommands } from "./_embedded_commands.ts";
 import { memoize } from "./_memoize.ts";
+import type { Text } from "./_texts.ts";
 import type { Policy } from "./policy.ts";
 import { checkCommand } from "./shell/mod.ts";
 import { findIntents, type Intent, removeHidden } from "./text/mod.ts";
-import type { Text } from "./_texts.ts";
 import type { Objection, ProposedAction, RailResult } from "./types.ts";
 
 /** Services that an action reaches, and recent repairs. */

@@ -1,6 +1,7 @@
 /** The first rail: the request's texts hide nothing, carry no secret, and do not instruct the judge. */
 import { findCommands, findOrderedCommands } from "./_embedded_commands.ts";
 import { memoize } from "./_memoize.ts";
+import type { RequestTexts, Text } from "./_texts.ts";
 import { checkCommand } from "./shell/mod.ts";
 import {
   decodeViews,
@@ -12,7 +13,6 @@ import {
   instructsJudge,
   type View,
 } from "./text/mod.ts";
-import type { RequestTexts, Text } from "./_texts.ts";
 import type { Objection, RailResult } from "./types.ts";
 
 const MAX_OBJECTIONS = 12;

@@ -1,8 +1,8 @@
 /** Reads the platform's state around a proposed action from the store. */
 import { type Db, getImpact, type PolicyRecord, type Store } from "../store/mod.ts";
 import { createLookup, type LookupResult } from "./_lookup.ts";
-import { DEFAULT_POLICY, POLICY, policyVersionName } from "./policy.ts";
 import type { KnownService, PlatformState, StoredArticle } from "./_state.ts";
+import { DEFAULT_POLICY, POLICY, policyVersionName } from "./policy.ts";
 import type { ValidateRequest } from "./types.ts";
 
 type PolicyInForce = Pick<PlatformState, "policy" | "policyVersion">;

@@ -9,8 +9,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
 import type { Decision } from "../domain/mod.ts";
-import { judgeAction } from "./guard.ts";
 import { EMPTY_STATE } from "./_state.ts";
+import { judgeAction } from "./guard.ts";
 import type { ProposedAction } from "./types.ts";
 
 interface Case {

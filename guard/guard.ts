@@ -5,11 +5,11 @@ import { inputSafety } from "./_input_safety.ts";
 import { memoize } from "./_memoize.ts";
 import { outputFactCheck } from "./_output_fact_check.ts";
 import { retrievalIntegrity } from "./_retrieval_integrity.ts";
-import { isReadOnly } from "./shell/mod.ts";
 import { EMPTY_STATE, type PlatformState } from "./_state.ts";
 import { createStateReader } from "./_state_reader.ts";
-import { warmUpPatterns } from "./text/mod.ts";
 import { textsOf } from "./_texts.ts";
+import { isReadOnly } from "./shell/mod.ts";
+import { warmUpPatterns } from "./text/mod.ts";
 import type { GuardVerdict, RailName, RailResult, RailVerdict, ValidateRequest } from "./types.ts";
 
 /** Judges proposed actions. */

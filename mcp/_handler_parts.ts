@@ -1,5 +1,5 @@
-import type { Invoke, Operation } from "../contract/mod.ts";
 import type { ToolServerAuth } from "../calls/mod.ts";
+import type { Invoke, Operation } from "../contract/mod.ts";
 import type { Log } from "../web/mod.ts";
 import type { FindInjection } from "./untrusted.ts";
 

@@ -1,8 +1,8 @@
 import { asProblem, type CallResult, type Operation, type Problem } from "../contract/mod.ts";
 import type { ErrorName } from "../domain/mod.ts";
 import type { Log } from "../web/mod.ts";
-import type { Sender } from "./auth.ts";
 import type { HandlerParts } from "./_handler_parts.ts";
+import type { Sender } from "./auth.ts";
 import { JSON_RPC } from "./json_rpc.ts";
 import { JsonRpcError, type RequestContext } from "./requests.ts";
 import { receiptMeta } from "./tool_call.ts";

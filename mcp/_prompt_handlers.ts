@@ -1,9 +1,9 @@
 import { outputValue } from "../contract/mod.ts";
-import type { Sender } from "./auth.ts";
 import type { HandlerParts } from "./_handler_parts.ts";
-import { JSON_RPC } from "./json_rpc.ts";
 import type { OperationCall } from "./_operation_call.ts";
 import { refuseUnknownRequest, type UnknownRequest } from "./_unknown_request.ts";
+import type { Sender } from "./auth.ts";
+import { JSON_RPC } from "./json_rpc.ts";
 import type { PromptMessages, RequestHandlers } from "./requests.ts";
 import type { Prompt } from "./resources.ts";
 import { receiptMeta } from "./tool_call.ts";

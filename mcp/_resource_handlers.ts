@@ -1,8 +1,8 @@
 import { outputValue } from "../contract/mod.ts";
-import type { Sender } from "./auth.ts";
 import type { HandlerParts } from "./_handler_parts.ts";
 import { NO_RESOURCE, type OperationCall } from "./_operation_call.ts";
 import { refuseUnknownRequest, type UnknownRequest } from "./_unknown_request.ts";
+import type { Sender } from "./auth.ts";
 import type { RequestContext, RequestHandlers, ResourceDescription } from "./requests.ts";
 import { COMPLETED_ARGUMENTS, type Resource, RESOURCE_LIST } from "./resources.ts";
 import { receiptMeta } from "./tool_call.ts";

@@ -1,9 +1,9 @@
 import { asProblem, Problem, similarNames } from "../contract/mod.ts";
-import type { Sender } from "./auth.ts";
 import type { HandlerParts } from "./_handler_parts.ts";
-import { JSON_RPC } from "./json_rpc.ts";
 import { logFailure } from "./_operation_call.ts";
 import { refuseUnknown, type UnknownRequest } from "./_unknown_request.ts";
+import type { Sender } from "./auth.ts";
+import { JSON_RPC } from "./json_rpc.ts";
 import {
   JsonRpcError,
   type RequestHandlers,

@@ -1,7 +1,7 @@
-import { asProblem, Problem } from "../contract/mod.ts";
 import type { ToolServerAuth } from "../calls/mod.ts";
-import type { Sender } from "./auth.ts";
+import { asProblem, Problem } from "../contract/mod.ts";
 import { toJsonRpcError } from "./_operation_call.ts";
+import type { Sender } from "./auth.ts";
 import { JsonRpcError } from "./requests.ts";
 import { receiptMeta } from "./tool_call.ts";
 

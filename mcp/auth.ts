@@ -1,6 +1,6 @@
 import type { Context } from "koa";
-import { type Caller, Problem } from "../contract/mod.ts";
 import type { ToolServerAuth } from "../calls/mod.ts";
+import { type Caller, Problem } from "../contract/mod.ts";
 import type { RequestState } from "../web/mod.ts";
 
 /** The authenticated sender of a request. */

@@ -1,10 +1,10 @@
 import { PRODUCT, TOOL_SERVER_VERSION } from "../domain/mod.ts";
-import type { Sender } from "./auth.ts";
 import type { HandlerParts } from "./_handler_parts.ts";
 import { createOperationCall } from "./_operation_call.ts";
 import { createPromptHandlers } from "./_prompt_handlers.ts";
 import { createResourceHandlers } from "./_resource_handlers.ts";
 import { createToolHandlers } from "./_tool_handlers.ts";
+import type { Sender } from "./auth.ts";
 import type { RequestHandlers } from "./requests.ts";
 import { bindPrompts, bindResources } from "./resources.ts";
 import type { Tools } from "./tools.ts";

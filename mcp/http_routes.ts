@@ -1,12 +1,12 @@
 import type { Context } from "koa";
-import { Problem } from "../contract/mod.ts";
 import type { ToolServerAuth } from "../calls/mod.ts";
+import { Problem } from "../contract/mod.ts";
 import { createDisconnectSignal, type RequestState } from "../web/mod.ts";
-import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./auth.ts";
 import { isCountedByOperation } from "./_counting.ts";
+import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./auth.ts";
 import { sendWebResponse, toWebRequest } from "./http.ts";
-import { asksForProgress, isInitialize, readMessages, requestsOf } from "./json_rpc.ts";
 import type { HttpSessions, KeySession } from "./http_sessions.ts";
+import { asksForProgress, isInitialize, readMessages, requestsOf } from "./json_rpc.ts";
 import { type HttpExchange, openHttpSession, type StatelessClients } from "./protocol/mod.ts";
 import type { RequestHandlers } from "./requests.ts";
 

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Context } from "koa";
-import { Problem } from "../contract/mod.ts";
 import type { ToolServerAuth } from "../calls/mod.ts";
+import { Problem } from "../contract/mod.ts";
 import type { RequestState } from "../web/mod.ts";
-import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./auth.ts";
 import { isCountedByOperation } from "./_counting.ts";
+import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./auth.ts";
 import { isRequest, JSON_RPC, readMessage, refuseMessage } from "./json_rpc.ts";
 import { InvalidMessage } from "./protocol/mod.ts";
 import type { RequestHandlers } from "./requests.ts";

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import { asProblem, type Invoke, type Operation, Problem } from "../contract/mod.ts";
 import type { ToolServerAuth } from "../calls/mod.ts";
+import { asProblem, type Invoke, type Operation, Problem } from "../contract/mod.ts";
 import type { Log } from "../web/mod.ts";
 import { isCountedByOperation } from "./_counting.ts";
-import { isMessage, isRequest, JSON_RPC } from "./json_rpc.ts";
 import { openLines } from "./_lines.ts";
 import { createHandlers } from "./handlers.ts";
+import { isMessage, isRequest, JSON_RPC } from "./json_rpc.ts";
 import { servePipe } from "./protocol/mod.ts";
 import { createResourceChanges } from "./resource_changes.ts";
 import { bindTools } from "./tools.ts";

@@ -1,5 +1,5 @@
-import type { Config } from "../config.ts";
 import { createInvoke, openKeyring, type Platform } from "../calls/mod.ts";
+import type { Config } from "../config.ts";
 import type { Invoke } from "../contract/mod.ts";
 import { type Engine, loadEngineSecret, openEngine } from "../engine/mod.ts";
 import { openSealer, watchChain } from "../ledger/mod.ts";

@@ -1,6 +1,6 @@
 import { BadSetting, type Config, loadConfig } from "../config.ts";
-import { createLog, type Log, STANDARD_ERROR } from "../web/mod.ts";
 import type { Role } from "../store/mod.ts";
+import { createLog, type Log, STANDARD_ERROR } from "../web/mod.ts";
 import { operatorErrorText } from "./_operator_error.ts";
 
 /** Configuration, log and database access of a process. */

@@ -1,5 +1,5 @@
-import { NotApplicable } from "./errors.ts";
 import type { TargetDisk } from "./_target_disk.ts";
+import { NotApplicable } from "./errors.ts";
 import { kindOfStep, type ParameterDocument, ResolvedStep, type StepDocument } from "./schema.ts";
 
 /** Values that a service gives for parameters, by name. */

@@ -1,5 +1,5 @@
-import { type HttpClient, openHttpClient } from "../integrations/http/mod.ts";
 import { type HealthCheck, isThisHost, parseHostPort } from "../integrations/host/mod.ts";
+import { type HttpClient, openHttpClient } from "../integrations/http/mod.ts";
 import type { ParameterValues } from "./_parameters.ts";
 
 /** Loopback, under each of its names. */

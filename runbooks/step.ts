@@ -6,10 +6,10 @@ import { restartContainer } from "./_container.ts";
 import { sendOnce } from "./_http_step.ts";
 import { type LookContext, type LookResult, lookUntil } from "./_look.ts";
 import { type Act, notDone, type StepOutcome } from "./_outcome.ts";
+import type { ParameterValues } from "./_parameters.ts";
 import { openReach } from "./_reach.ts";
 import { milliseconds } from "./_units.ts";
 import { limitOf } from "./plan.ts";
-import type { ParameterValues } from "./_parameters.ts";
 import type { AllowedCommand, ResolvedStep, RestartTarget } from "./schema.ts";
 
 /** Surroundings of a step. */

@@ -9,9 +9,9 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { listTests, type TestKind } from "./_list_tests.ts";
 import { run } from "./_run.mjs";
 import { check } from "./check.ts";
-import { listTests, type TestKind } from "./_list_tests.ts";
 
 /** What the code under test prints goes here; see test/_run.ts. */
 const LOGS = join("node_modules", ".cache", "sealoop", "test-logs");

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { testFolder } from "./_run.ts";
 import { join } from "node:path";
-import { type A2aClient, a2aClient, message, skill } from "./mcp/_a2a.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
+import { testFolder } from "./_run.ts";
 import { eventually } from "./_time.ts";
+import { type A2aClient, a2aClient, message, skill } from "./mcp/_a2a.ts";
 
 // deno-lint-ignore no-explicit-any -- the test looks into it
 type Json = any;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { testFolder } from "./_run.ts";
 import { join } from "node:path";
 import { platformSettings, startPlatform } from "./_platform.ts";
+import { testFolder } from "./_run.ts";
 
 describe("an approval, on a platform started by npm start", () => {
   it("waits while everything is killed with -9 and started again", async () => {

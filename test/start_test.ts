@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { testFolder } from "./_run.ts";
-import { testDatabase, testTemporal } from "./_servers.ts";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { isRunning } from "../embedded/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
+import { testFolder } from "./_run.ts";
+import { testDatabase, testTemporal } from "./_servers.ts";
 
 const READY = /sealoop is ready/;
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type Router from "@koa/router";
 import type { JsonSchema } from "../contract/mod.ts";
-import type { RequestState } from "./app.ts";
 import { readRedoc, SWAGGER_UI } from "./_bundles.ts";
+import type { RequestState } from "./app.ts";
 
 /** Content security policy that allows nothing; each page adds what it needs. */
 const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import compress from "koa-compress";
 import type { Context, Middleware } from "koa";
+import compress from "koa-compress";
 
 /** `Cache-Control` of resources that never change. */
 export const FOREVER = "public, max-age=31536000, immutable";

@@ -1,3 +1,4 @@
+import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
 import {
   continueAsNew,
   ParentClosePolicy,
@@ -7,7 +8,6 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from "@temporalio/workflow";
-import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
 import { type AnchorBatch, type AnchorSweep, ATTRIBUTE } from "../domain/mod.ts";
 import { perform, REMOTE } from "./_options.ts";
 

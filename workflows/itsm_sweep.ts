@@ -1,5 +1,5 @@
-import { type ChildWorkflowHandle, ParentClosePolicy, startChild } from "@temporalio/workflow";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
+import { type ChildWorkflowHandle, ParentClosePolicy, startChild } from "@temporalio/workflow";
 import { type Finding, type LoopResult, startAttributes, type SweepResult } from "../domain/mod.ts";
 import { LONG, perform, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";

@@ -1,6 +1,5 @@
-import type { HealthCheck, ProbeResult } from "../../integrations/host/mod.ts";
-import { probe } from "../../integrations/host/mod.ts";
 import type { Source } from "../../domain/mod.ts";
+import { type HealthCheck, probe, type ProbeResult } from "../../integrations/host/mod.ts";
 import { type Db, getService } from "../../store/mod.ts";
 
 /** Most findings, tickets, repairs or changes that a report lists, each. */

@@ -1,3 +1,4 @@
+import { Problem } from "../../contract/mod.ts";
 import { type ApprovalRequest, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import {
   type ApprovalRecord,
@@ -8,7 +9,6 @@ import {
   type NewApproval,
   putApproval,
 } from "../../store/mod.ts";
-import { Problem } from "../../contract/mod.ts";
 import type { Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import type { Severity } from "../../domain/mod.ts";
 import { join } from "node:path";
 import semver from "semver";
 import { z } from "zod";
 import { ROOT } from "../../config.ts";
+import type { Severity } from "../../domain/mod.ts";
 import type { Scanner, Weakness } from "./_scanner.ts";
 
 /** The fields of an advisory that are needed. @see https://ossf.github.io/osv-schema/ */

@@ -1,7 +1,7 @@
 /** Tables in Markdown that compare predictions with the right answers. */
 import { SEVERITIES } from "../../domain/mod.ts";
-import { CATEGORIES } from "./categories.ts";
 import type { Prediction } from "./_model.ts";
+import { CATEGORIES } from "./categories.ts";
 import type { LabelledReport } from "./training_data.ts";
 
 /** A report and the prediction for it. */

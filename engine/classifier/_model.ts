@@ -1,7 +1,6 @@
 /** The model: predicts the category and the severity of a text from its features. */
 import { SEVERITIES, type Severity } from "../../domain/mod.ts";
 import { trainBayes } from "./_bayes.ts";
-import { CATEGORIES, type Category } from "./categories.ts";
 import {
   CELLS,
   type Features,
@@ -13,6 +12,7 @@ import { findLonePhrases, type Phrase, weighConcepts } from "./_lexicon.ts";
 import type { ReadText } from "./_reader.ts";
 import type { Signals } from "./_severity_signals.ts";
 import { softmax, trainSvm, type Weights } from "./_svm.ts";
+import { CATEGORIES, type Category } from "./categories.ts";
 
 /** A prediction for a text. */
 export interface Prediction {

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { CATEGORIES } from "./categories.ts";
 import type { ClauseRules, PatternStep } from "./_clauses.ts";
+import { CATEGORIES } from "./categories.ts";
 
 /** Phrases by concept. */
 export type Concepts = Readonly<Record<string, readonly string[]>>;

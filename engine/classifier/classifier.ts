@@ -2,16 +2,16 @@
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import type { Severity } from "../../domain/mod.ts";
-import { adviceAt } from "./advice.ts";
-import { cache } from "./cache.ts";
-import { CATEGORIES, type Category } from "./categories.ts";
 import { articleExamples, reportExamples } from "./_examples.ts";
 import { createPredict, trainModel } from "./_model.ts";
 import { createTextReader } from "./_reader.ts";
-import { createSearch, type Search, type SearchHit, weighTerms } from "./search.ts";
 import { createTermReader } from "./_terms.ts";
-import { type Article, readArticles, readReports } from "./training_data.ts";
 import { readWordLists, WORD_LIST_FILES } from "./_word_lists.ts";
+import { adviceAt } from "./advice.ts";
+import { cache } from "./cache.ts";
+import { CATEGORIES, type Category } from "./categories.ts";
+import { createSearch, type Search, type SearchHit, weighTerms } from "./search.ts";
+import { type Article, readArticles, readReports } from "./training_data.ts";
 
 /** A report to classify. */
 export interface Report {

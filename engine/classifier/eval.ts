@@ -6,14 +6,14 @@
  */
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
-import { openClassifier } from "./classifier.ts";
 import { evaluationTables, logLoss, type Outcome } from "./_eval_tables.ts";
 import { articleExamples, reportExamples } from "./_examples.ts";
 import { findLonePhrases } from "./_lexicon.ts";
 import { createPredict, type Predict, TEMPERATURE, trainModel } from "./_model.ts";
 import { createTextReader } from "./_reader.ts";
-import { type LabelledReport, readArticles, readReports } from "./training_data.ts";
 import { readWordLists } from "./_word_lists.ts";
+import { openClassifier } from "./classifier.ts";
+import { type LabelledReport, readArticles, readReports } from "./training_data.ts";
 
 const FOLDS = 5;
 const folder = join(ROOT, "engine");

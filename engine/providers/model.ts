@@ -2,9 +2,9 @@ import type { z } from "zod";
 import type { Settings } from "../../config.ts";
 import { createTimeoutSignal } from "../../contract/mod.ts";
 import { anthropic } from "./_anthropic.ts";
-import { ANSWER, type Answer, classifyPrompt, type Question } from "./classify_prompt.ts";
 import { ollama } from "./_ollama.ts";
 import { openai } from "./_openai.ts";
+import { ANSWER, type Answer, classifyPrompt, type Question } from "./classify_prompt.ts";
 import type { Endpoint, Prompt, Provider } from "./provider.ts";
 
 /** A model that can be asked. */

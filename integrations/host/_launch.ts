@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess } from "../../embedded/mod.ts";
-import { startShell } from "./_shell.ts";
 import { minimalEnvironment } from "./_environment.ts";
+import { startShell } from "./_shell.ts";
 
 /** A program to launch. */
 export interface Launch {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { FileOutput, Problem } from "../../contract/mod.ts";
 import {
   type Anchor,
   buildReceiptProof,
@@ -9,7 +10,6 @@ import {
   listUnfinishedAnchors,
 } from "../anchors/mod.ts";
 import { OTS_TYPE } from "../anchors/ots/mod.ts";
-import { FileOutput, Problem } from "../../contract/mod.ts";
 import { getHead, ReceiptNotFound, type StoredReceipt } from "../receipts/mod.ts";
 import { common, findByPath, operation, ReceiptId } from "./_operation.ts";
 import { receiptFileUrl } from "./anchor_summary.ts";

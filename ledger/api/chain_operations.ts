@@ -2,8 +2,8 @@ import { z } from "zod";
 import { SERVICE } from "../../domain/mod.ts";
 import { exportReceipts, getHead, listReceipts, type StoredReceipt } from "../receipts/mod.ts";
 import { common, operation } from "./_operation.ts";
-import { parseRecord } from "./_record.ts";
 import { exampleSummary } from "./_receipt_schemas.ts";
+import { parseRecord } from "./_record.ts";
 import { getChainState } from "./parts.ts";
 
 const Count = z.number().int();

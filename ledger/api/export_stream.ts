@@ -2,8 +2,8 @@ import { Readable } from "node:stream";
 import type Router from "@koa/router";
 import { z } from "zod";
 import { InvalidInput, parseInput, parseStrings, withLocations } from "../../contract/mod.ts";
-import { exportReceipts, getHead } from "../receipts/mod.ts";
 import type { Store } from "../../store/mod.ts";
+import { exportReceipts, getHead } from "../receipts/mod.ts";
 
 const NDJSON = "application/x-ndjson";
 const PAGE = 200;

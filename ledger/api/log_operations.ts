@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { defineOperation, InvalidInput, Problem } from "../../contract/mod.ts";
+import type { Store } from "../../store/mod.ts";
 import { encodeLeaf, sha256 } from "../crypto/mod.ts";
 import {
   buildConsistencyProof,
@@ -7,10 +9,8 @@ import {
   createHashReader,
   getPublishedCheckpoint,
 } from "../log/mod.ts";
-import { type Hash, hashLeaf } from "../rules/mod.ts";
 import { findReceipt } from "../receipts/mod.ts";
-import { defineOperation, InvalidInput, Problem } from "../../contract/mod.ts";
-import type { Store } from "../../store/mod.ts";
+import { type Hash, hashLeaf } from "../rules/mod.ts";
 import { ReceiptId } from "./_operation.ts";
 
 const operation = defineOperation<{ readonly store: Store }>();

@@ -1,10 +1,10 @@
 import type Router from "@koa/router";
-import { encodeLeaf } from "../crypto/mod.ts";
-import { createHashReader, getPublishedCheckpoint, parseTilePath, TILE_WIDTH } from "../log/mod.ts";
-import { exportReceipts } from "../receipts/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { FOREVER } from "../../web/mod.ts";
+import { encodeLeaf } from "../crypto/mod.ts";
+import { createHashReader, getPublishedCheckpoint, parseTilePath, TILE_WIDTH } from "../log/mod.ts";
+import { exportReceipts } from "../receipts/mod.ts";
 
 /** Levels of the specification: 0 to 63. */
 const LEVEL = /^(0|[1-9]|[1-5]\d|6[0-3])$/;

@@ -1,6 +1,6 @@
 import { Problem } from "../../contract/mod.ts";
-import type { ChainState, ChainWatch } from "../scrub/mod.ts";
 import type { Store } from "../../store/mod.ts";
+import type { ChainState, ChainWatch } from "../scrub/mod.ts";
 
 /** The parts that operations of the public ledger work with. */
 export interface LedgerParts {

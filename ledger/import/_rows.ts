@@ -92,5 +92,7 @@ export async function stageRows(
 /** Returns the refusal for an id or hash that is stored already, or undefined for any other error. */
 export function asDuplicate(error: unknown): ImportRefused | undefined {
   const { code, detail } = error as { code?: string; detail?: string };
-  return code === "23505" ? new ImportRefused(`The file has a receipt twice: ${detail}`) : undefined;
+  return code === "23505"
+    ? new ImportRefused(`The file has a receipt twice: ${detail}`)
+    : undefined;
 }

@@ -119,7 +119,9 @@ async function verify(
   requireUnbroken(verdict, keys);
   const { envelope: { total } } = file;
   if (typeof total === "number" && total !== verdict.total) {
-    throw new ImportRefused(`The file has ${verdict.total} receipts, and its field total says ${total}`);
+    throw new ImportRefused(
+      `The file has ${verdict.total} receipts, and its field total says ${total}`,
+    );
   }
   return verdict.total;
 }
@@ -134,7 +136,9 @@ function requireUnbroken({ eras, breaks, firstBreaks }: ChainVerdict, keys: read
     );
   }
   const more = breaks > 1 ? ` (and ${breaks - 1} more)` : "";
-  throw new ImportRefused(`The chain does not hold at position ${first.position}: ${first.reason}${more}`);
+  throw new ImportRefused(
+    `The chain does not hold at position ${first.position}: ${first.reason}${more}`,
+  );
 }
 
 async function begin(client: pg.ClientBase, importHash: Buffer, size: number): Promise<void> {

@@ -12,10 +12,10 @@ import {
   parseNote,
   signNote,
 } from "./note.ts";
+import type { LogSettings } from "./settings.ts";
 import { createHashReader, getPublishedCheckpoint, publishCheckpoint } from "./stored_log.ts";
 import { buildConsistencyProof } from "./tiles.ts";
 import { cosign, type Witness } from "./witness.ts";
-import type { LogSettings } from "./settings.ts";
 
 const WITNESS_TIMEOUT_MS = 5_000;
 

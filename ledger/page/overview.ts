@@ -1,5 +1,6 @@
 import type { Anchors, HowToVerify, Stats } from "./_answers.ts";
 import type { ReceiptRow } from "./checks/mod.ts";
+import { searchForm } from "./shell.ts";
 import {
   categoryBars,
   formatCount,
@@ -9,7 +10,6 @@ import {
   showStackedTime,
   type View,
 } from "./views/mod.ts";
-import { searchForm } from "./shell.ts";
 import { verifyYourself } from "./yourself.ts";
 
 /** The data of the overview: what the server reports. */

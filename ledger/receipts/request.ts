@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomUUID } from "node:crypto";
-import { canonicalize, canonicalizeValues, joinFields, NotCanonical } from "../rules/mod.ts";
 import { InvalidInput, type Issue } from "../../contract/mod.ts";
+import { canonicalize, canonicalizeValues, joinFields, NotCanonical } from "../rules/mod.ts";
 
 /** `schema_version` of receipts that are sealed today. */
 export const SCHEMA_VERSION = "3.0";

@@ -1,5 +1,5 @@
-import { canonicalizeFields, parseCanonicalFields } from "./canonical_text.ts";
 import { joinFields } from "./canonical.ts";
+import { canonicalizeFields, parseCanonicalFields } from "./canonical_text.ts";
 import type { Era, Primitives } from "./types.ts";
 
 /** Fields that the canonical bytes leave out. */

@@ -1,3 +1,4 @@
+import type { Store } from "../../store/mod.ts";
 import { loadSigningKey, sha256 } from "../crypto/mod.ts";
 import {
   BadNote,
@@ -7,7 +8,6 @@ import {
   TILE_WIDTH,
 } from "../log/mod.ts";
 import { type Hash, hashNode, isSameHash } from "../rules/mod.ts";
-import type { Store } from "../../store/mod.ts";
 import { type LedgerBreak, ledgerBreak } from "./breaks.ts";
 
 /**

@@ -1,7 +1,7 @@
+import type { Store } from "../../store/mod.ts";
 import { computeLeafHash, NODE_PRIMITIVES } from "../crypto/mod.ts";
 import type { StoredReceipt } from "../receipts/mod.ts";
 import { type Hash, type Place, type TrustedKey, verifyRecord } from "../rules/mod.ts";
-import type { Store } from "../../store/mod.ts";
 import { type FailedCheck, type LedgerBreak, ledgerBreak } from "./breaks.ts";
 
 /** The result for one stored receipt. */

@@ -1,5 +1,5 @@
-import type { Place } from "../rules/mod.ts";
 import type { Store } from "../../store/mod.ts";
+import type { Place } from "../rules/mod.ts";
 import { getScrub, type ScrubState } from "./_state.ts";
 import { listHealed, listOpenBreaks, type StoredBreak } from "./_stored_breaks.ts";
 

@@ -1,7 +1,7 @@
 import { setImmediate as endOfTurn, setTimeout as sleep } from "node:timers/promises";
+import type { Store } from "../../store/mod.ts";
 import { exportReceipts, listLedgerKeys } from "../receipts/mod.ts";
 import type { Hash, Place } from "../rules/mod.ts";
-import type { Store } from "../../store/mod.ts";
 import {
   checkImportedBytes,
   leafOrUndefined,

@@ -1,6 +1,6 @@
+import type { Store } from "../../store/mod.ts";
 import { exportReceipts, listLedgerKeys } from "../receipts/mod.ts";
 import type { Place } from "../rules/mod.ts";
-import type { Store } from "../../store/mod.ts";
 import { findReplacedKeys } from "./_chain_end.ts";
 import { verifyStoredReceipt } from "./_receipt_check.ts";
 import type { VerifiedMark } from "./_verified_mark.ts";

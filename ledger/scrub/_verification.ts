@@ -1,6 +1,6 @@
+import type { Store } from "../../store/mod.ts";
 import { exportReceipts, getHead, listLedgerKeys } from "../receipts/mod.ts";
 import type { Break, Place } from "../rules/mod.ts";
-import type { Store } from "../../store/mod.ts";
 import { verifyStoredReceipt } from "./_receipt_check.ts";
 import type { ScrubReport } from "./_report.ts";
 import type { SpanVerifier } from "./_span_verifier.ts";

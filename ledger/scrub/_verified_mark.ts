@@ -1,10 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
+import type { Store } from "../../store/mod.ts";
 import { readIfPresent, writeDurably } from "../log/mod.ts";
 import { listLedgerKeys } from "../receipts/mod.ts";
 import type { Place } from "../rules/mod.ts";
-import type { Store } from "../../store/mod.ts";
 import type { ChainSnapshot } from "./_chain_end.ts";
 
 /** The verified part of the chain, as a process leaves it to the next one. */

@@ -1,8 +1,8 @@
+import type { Store } from "../../store/mod.ts";
 import { getAnchorTotals } from "../anchors/mod.ts";
 import type { LogSettings } from "../log/mod.ts";
 import { getHead, listLedgerKeys } from "../receipts/mod.ts";
 import type { Hash, Place } from "../rules/mod.ts";
-import type { Store } from "../../store/mod.ts";
 import {
   type ChainSnapshot,
   checkHead,

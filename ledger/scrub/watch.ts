@@ -3,8 +3,8 @@ import { followChain } from "./_follow.ts";
 import { recheck } from "./_recheck.ts";
 import { openReport } from "./_report.ts";
 import { openThreadedVerifier, openVerifier } from "./_span_verifier.ts";
-import { openMark } from "./_verified_mark.ts";
 import { type ChainState, openVerification } from "./_verification.ts";
+import { openMark } from "./_verified_mark.ts";
 
 /** Watches the stored chain: verifies new receipts, and knows the breaks that the scrub finds in older ones. */
 export interface ChainWatch {

@@ -1,6 +1,5 @@
 /** A thread that verifies runs of receipts, one after another. */
 import { parentPort, workerData } from "node:worker_threads";
-import type { PackedBytes } from "../threads/mod.ts";
 import { computeLeafHash, NODE_PRIMITIVES } from "../crypto/mod.ts";
 import {
   type Break,
@@ -10,6 +9,7 @@ import {
   type Place,
   type TrustedKey,
 } from "../rules/mod.ts";
+import type { PackedBytes } from "../threads/mod.ts";
 
 /** Consecutive receipts, as UTF-8. */
 export interface Run extends PackedBytes {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { parseFields, readLink } from "../rules/mod.ts";
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { parseFields, readLink } from "../rules/mod.ts";
 import { BadReceiptFile, createReceiptSplitter, type RawReceipt } from "./receipt_stream.ts";
 
 /** A file of receipts: an answer of `/api/export`, one receipt a line, or an array, newest or oldest first. */

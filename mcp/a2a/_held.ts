@@ -1,5 +1,5 @@
-import type { CallResult } from "../../contract/mod.ts";
 import type { PendingApproval } from "../../calls/tasks/mod.ts";
+import type { CallResult } from "../../contract/mod.ts";
 
 /** Returns true where governance's own answer takes the place of the output: the call is held, or it was a dry run. */
 export const isGovernanceAnswer = ({ governance }: CallResult): boolean =>

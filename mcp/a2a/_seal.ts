@@ -1,5 +1,5 @@
-import { Problem } from "../../contract/mod.ts";
 import type { AgentAction } from "../../calls/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import type { A2aHandlerParts, RequestSender } from "./handlers.ts";
 
 /** Does work that calls no operation, and seals the request and whether its object was found. */

@@ -3,8 +3,8 @@ import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { RequestState } from "../../web/mod.ts";
 import { authenticate, type Sender } from "../auth.ts";
-import { type AgentCard, createCard, toWireCard } from "./card.ts";
 import { createSealWork } from "./_seal.ts";
+import { type AgentCard, createCard, toWireCard } from "./card.ts";
 import type { A2aHandlerParts } from "./handlers.ts";
 
 /** The parts that cards are made of. */

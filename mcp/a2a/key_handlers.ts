@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { newTask } from "../../calls/tasks/mod.ts";
 import { type CallResult, type Operation, outputValue } from "../../contract/mod.ts";
 import type { TaskRecord } from "../../domain/mod.ts";
-import { newTask } from "../../calls/tasks/mod.ts";
 import { earlierMeta, receiptMeta } from "../tool_call.ts";
 import { heldCallOf, isGovernanceAnswer } from "./_held.ts";
 import { createSealWork } from "./_seal.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { operation } from "../../calls/mod.ts";
 import { concerns, existingApproval } from "../../calls/approvals/mod.ts";
+import { operation } from "../../calls/mod.ts";
 import { redactSecrets } from "../../contract/mod.ts";
 import { getHeldCall, type HeldCall, listApprovalMoves, listApprovals } from "../../store/mod.ts";
 import { Limit, Timestamp } from "../schemas/mod.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { operation, type Platform } from "../../calls/mod.ts";
 import { approvalWorkflowId, openApproval } from "../../calls/approvals/mod.ts";
+import { operation, type Platform } from "../../calls/mod.ts";
 import { idOfCall, notNoted, recoverBegun, recoverRun } from "../../calls/recover/mod.ts";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
 import { WORKFLOW } from "../../domain/mod.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type Context, operation } from "../../calls/mod.ts";
 import { castVote } from "../../calls/approvals/mod.ts";
+import { type Context, operation } from "../../calls/mod.ts";
 import type { VoteMove } from "../../store/mod.ts";
 import { Approval, ApprovalId, exampleApproval, toApproval } from "./_approval.ts";
 

@@ -1,6 +1,6 @@
 /** Learning from resolved tickets. @module */
-import { approveLesson, learningQueue } from "./queue.ts";
 import { learningMetrics } from "./metrics.ts";
+import { approveLesson, learningQueue } from "./queue.ts";
 
 /** Operations of this folder. */
 export const learningOperations = [

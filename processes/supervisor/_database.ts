@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { applyGovernanceFile, governanceFileOf } from "../../calls/governance/mod.ts";
 import { EmbeddedError, startPostgres } from "../../embedded/mod.ts";
 import { ensureAdminKey, migrate, openStore } from "../../store/mod.ts";
+import type { Supervisor } from "./_supervisor.ts";
 import { keepServer } from "./kept_server.ts";
 import type { DatabaseUrls } from "./process_list.ts";
-import type { Supervisor } from "./_supervisor.ts";
 
 /**
  * Starts PostgreSQL, unless the settings name one, brings its schema up to date, makes the first admin key and puts the

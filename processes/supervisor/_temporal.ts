@@ -1,7 +1,7 @@
 import { startTemporal } from "../../embedded/mod.ts";
+import type { Supervisor } from "./_supervisor.ts";
 import { keepServer } from "./kept_server.ts";
 import { type Environment, temporalEnvironment, usesOwnTemporal } from "./process_list.ts";
-import type { Supervisor } from "./_supervisor.ts";
 
 /** How processes reach Temporal. */
 export interface TemporalAccess {

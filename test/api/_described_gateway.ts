@@ -1,12 +1,12 @@
 /** A gateway whose answers are checked against its own description. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { testFolder } from "../_run.ts";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { Operation } from "../../contract/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
+import type { Operation } from "../../contract/mod.ts";
 import { runSequencer } from "../../ledger/mod.ts";
 import { openStore } from "../../store/mod.ts";
+import { testFolder } from "../_run.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
 /** Calls a day of a free key at this gateway. */

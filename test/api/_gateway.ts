@@ -1,14 +1,13 @@
 /** A whole gateway of a test: the real platform on a database of its own, with operations of the test's besides. */
 import { bindSchemas, createRestApp } from "../../api/mod.ts";
+import type { Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { operations } from "../../operations/mod.ts";
-import { openPlatform } from "../../processes/mod.ts";
-import { SCHEMAS } from "../../processes/mod.ts";
+import { openPlatform, SCHEMAS } from "../../processes/mod.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
-import type { Platform } from "../../calls/mod.ts";
 
 /** A gateway that listens. */
 export interface TestGateway {

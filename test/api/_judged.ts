@@ -1,8 +1,8 @@
 /** A gateway of a test with the engine that judges for it, in its own process, and a sequencer that seals what it does. */
 import { join } from "node:path";
-import { freePort, testFolder } from "../_run.ts";
 import { findReceipt, runSequencer } from "../../ledger/mod.ts";
 import { openStore } from "../../store/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
 import { startEngine, type TestEngine } from "../engine/_engine.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 

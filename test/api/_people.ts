@@ -1,18 +1,18 @@
 /** A gateway with its workers in this process, and people and programs with keys. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { createRestApp } from "../../api/mod.ts";
-import { loadConfig } from "../../config.ts";
-import type { Operation } from "../../contract/mod.ts";
-import { cancelTask, operations, registry, sendMessage } from "../../operations/mod.ts";
-import { findInjection } from "../../guard/mod.ts";
-import { createToolServer } from "../../mcp/mod.ts";
-import { issueKey, type NewKey, type Store } from "../../store/mod.ts";
-import { serve } from "../../web/mod.ts";
-import { connect } from "../mcp/_tool_server.ts";
-import { openLoop, type TestLoop } from "../workflows/_loop.ts";
-import { eventually } from "../_time.ts";
 import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
 import { watchTasks } from "../../calls/tasks/mod.ts";
+import { loadConfig } from "../../config.ts";
+import type { Operation } from "../../contract/mod.ts";
+import { findInjection } from "../../guard/mod.ts";
+import { createToolServer } from "../../mcp/mod.ts";
+import { cancelTask, operations, registry, sendMessage } from "../../operations/mod.ts";
+import { issueKey, type NewKey, type Store } from "../../store/mod.ts";
+import { serve } from "../../web/mod.ts";
+import { eventually } from "../_time.ts";
+import { connect } from "../mcp/_tool_server.ts";
+import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { canonicalize, exportReceipts } from "../../ledger/mod.ts";
 import {
   getVote,
   issueKey,
@@ -10,7 +11,6 @@ import {
   putVote,
 } from "../../store/mod.ts";
 import type { reconcileRuns } from "../../workflows/mod.ts";
-import { canonicalize, exportReceipts } from "../../ledger/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { openPeople, type People } from "./_people.ts";
 

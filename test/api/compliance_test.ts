@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { testFolder } from "../_run.ts";
-import { insertRows } from "../_rows.ts";
-import { type Invoke, Problem } from "../../contract/mod.ts";
+import { createInvoke, type Platform } from "../../calls/mod.ts";
 import { EVIDENCE } from "../../compliance/mod.ts";
+import { type Invoke, Problem } from "../../contract/mod.ts";
 import { requestSeal, runSequencer } from "../../ledger/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { clearFinding, openStore, recordFindings } from "../../store/mod.ts";
+import { insertRows } from "../_rows.ts";
+import { testFolder } from "../_run.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
-import { createInvoke, type Platform } from "../../calls/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;

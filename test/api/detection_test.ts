@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
-import { freePort, testFolder } from "../_run.ts";
-import { DETECTORS } from "../../domain/mod.ts";
 import { join } from "node:path";
+import { DETECTORS } from "../../domain/mod.ts";
 import { putService } from "../../store/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
 const QUIET = ["host_resources", "logs", "certificates", "platform"]

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { insertRows } from "../_rows.ts";
+import { createInvoke, type Platform } from "../../calls/mod.ts";
 import { type Invoke, Problem } from "../../contract/mod.ts";
 import { type KnowledgeBase, openClassifier, openKnowledgeBase } from "../../engine/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { allowTools } from "../_governance.ts";
+import { insertRows } from "../_rows.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
-import { createInvoke, type Platform } from "../../calls/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;

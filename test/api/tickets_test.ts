@@ -163,7 +163,10 @@ describe("tickets", () => {
     await people.sealed(own);
     const late = await embed(await sealed({ service: ticket_id }));
     assert.equal(late.status, 409);
-    assert.match(late.body.detail, /it has the receipt that the platform sealed when the ticket was closed/);
+    assert.match(
+      late.body.detail,
+      /it has the receipt that the platform sealed when the ticket was closed/,
+    );
     const same = await embed(own);
     assert.deepEqual([same.status, same.body.receipt_id], [200, own]);
     assert.equal((await embed(await sealed({ service: ticket_id }))).status, 409);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { renameSync, writeFileSync } from "node:fs";
-import { testFolder } from "../_run.ts";
-import type { GuardVerdict } from "../../guard/mod.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { GuardVerdict } from "../../guard/mod.ts";
 import { putService } from "../../store/mod.ts";
+import { testFolder } from "../_run.ts";
 import { type JudgedGateway, startJudgedGateway } from "./_judged.ts";
 
 const RESTART = {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { addStop, issueKey, removeStop, type Stop } from "../../store/mod.ts";
-import { openPeople, type People } from "../api/_people.ts";
 import { setGovernance } from "../_governance.ts";
+import { openPeople, type People } from "../api/_people.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { followGovernanceFile, type GovernanceFile } from "../../calls/governance/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import {
   addStop,
   currentPolicy,
@@ -7,12 +10,9 @@ import {
   listStops,
   removeStop,
 } from "../../store/mod.ts";
+import { createLog } from "../../web/mod.ts";
 import { testFolder } from "../_run.ts";
 import { testStore } from "../_servers.ts";
-import { join } from "node:path";
-import { registry } from "../../operations/mod.ts";
-import { createLog } from "../../web/mod.ts";
-import { followGovernanceFile, type GovernanceFile } from "../../calls/governance/mod.ts";
 
 interface LogLine {
   readonly msg: string;

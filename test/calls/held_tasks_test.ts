@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { getHeldCall } from "../../store/mod.ts";
-import { openPeople, type People } from "../api/_people.ts";
 import { setGovernance } from "../_governance.ts";
+import { openPeople, type People } from "../api/_people.ts";
 import { type A2aClient, a2aClient, message, skill } from "../mcp/_a2a.ts";
 import { createDiskWiper } from "./_disk_wiper.ts";
 

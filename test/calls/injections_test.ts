@@ -1,28 +1,28 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { testFolder } from "../_run.ts";
-import { progressQuery } from "../../domain/mod.ts";
-import type { itsmLoop } from "../../workflows/mod.ts";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
-import { once } from "node:events";
 import { type AddressInfo, connect as dial, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
+import type { Platform } from "../../calls/mod.ts";
 import { defineOperation } from "../../contract/mod.ts";
+import { progressQuery } from "../../domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { putService } from "../../store/mod.ts";
-import { serveEngine } from "../engine/_engine.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
 import { setGovernance } from "../_governance.ts";
+import { testFolder } from "../_run.ts";
+import { eventually } from "../_time.ts";
+import { serveEngine } from "../engine/_engine.ts";
 import { connectHttp, startToolServer, type TestToolServer } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
-import { eventually } from "../_time.ts";
 import { createDiskWiper } from "./_disk_wiper.ts";
 import { INJECTIONS } from "./_injections.ts";
-import type { Platform } from "../../calls/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- the test looks into it
 type Json = any;

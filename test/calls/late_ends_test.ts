@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import pg from "pg";
 import { z } from "zod";
+import { createInvoke, type Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
 import { issueKey, listDecisions } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
-import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { allowTools } from "../_governance.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { eventually } from "../_time.ts";
-import { createInvoke, type Platform } from "../../calls/mod.ts";
 
 describe("a governed call whose end can't be written down at that moment", () => {
   let database: TestDatabase;

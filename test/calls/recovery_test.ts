@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import type { TaskRecord } from "../../domain/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { recoverCall } from "../../calls/recover/mod.ts";
-import { registry } from "../../operations/mod.ts";
 import type { CallContext, Recovery } from "../../contract/mod.ts";
+import type { TaskRecord } from "../../domain/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import { noteCallEffects } from "../../store/mod.ts";
 import { eventually } from "../_time.ts";
 import { openLoop, openParts, type TestLoop } from "../workflows/_loop.ts";

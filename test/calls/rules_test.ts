@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
+import {
+  isWithinHours,
+  readGovernanceFile,
+  readGovernancePolicy,
+  ruleFor,
+  SHIPPED_RULES,
+} from "../../calls/governance/mod.ts";
 import type { Caller } from "../../contract/mod.ts";
-import { isWithinHours, ruleFor, SHIPPED_RULES } from "../../calls/governance/mod.ts";
-import { readGovernanceFile, readGovernancePolicy } from "../../calls/governance/mod.ts";
 
 const CALLER: Caller = {
   keyId: "1f0c7b5a9d3e4820",

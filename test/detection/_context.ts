@@ -1,12 +1,12 @@
 /** Surroundings of the detectors for tests: a database, and settings as a file has them. */
 import { writeFile } from "node:fs/promises";
-import { testFolder } from "../_run.ts";
-import { testDatabase } from "../_servers.ts";
 import { join } from "node:path";
 import { loadConfig } from "../../config.ts";
 import { type DetectionContext, openDetectionContext } from "../../detection/mod.ts";
 import { DETECTORS } from "../../domain/mod.ts";
 import { openStore } from "../../store/mod.ts";
+import { testFolder } from "../_run.ts";
+import { testDatabase } from "../_servers.ts";
 
 /** Surroundings of a test. */
 export interface TestContext extends DetectionContext {

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createServer, type Server } from "node:tls";
+import { detectAll, recheck } from "../../detection/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
+import { putService } from "../../store/mod.ts";
 import { freePort } from "../_run.ts";
 import {
   type CertificateOptions,
   type TestCertificate,
   testCertificate,
 } from "../web/_certificate.ts";
-import { detectAll, recheck } from "../../detection/mod.ts";
-import type { Service } from "../../integrations/host/mod.ts";
-import { writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { createServer, type Server } from "node:tls";
-import { putService } from "../../store/mod.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 
 const DAY = 86_400_000;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { freePort } from "../_run.ts";
-import { detectAll, recheck } from "../../detection/mod.ts";
 import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { detectAll, recheck } from "../../detection/mod.ts";
 import { putService } from "../../store/mod.ts";
+import { freePort } from "../_run.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 
 describe("host_resources", () => {

@@ -5,9 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import type { DetailedFinding } from "../../detection/mod.ts";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
+import type { DetailedFinding } from "../../detection/mod.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { createTestLog } from "./_logs.ts";
 

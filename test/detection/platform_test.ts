@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { insertRows } from "../_rows.ts";
-import { detectAll, type DetectionContext, recheck } from "../../detection/mod.ts";
 import { Client, Connection } from "@temporalio/client";
+import { detectAll, type DetectionContext, recheck } from "../../detection/mod.ts";
 import { openStore } from "../../store/mod.ts";
+import { insertRows } from "../_rows.ts";
 import { testTemporal } from "../_servers.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 

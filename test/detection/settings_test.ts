@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
-import { testFolder } from "../_run.ts";
-import { BadDetectorsFile, readDetectorsFile } from "../../detection/mod.ts";
 import { join } from "node:path";
+import { BadDetectorsFile, readDetectorsFile } from "../../detection/mod.ts";
+import { testFolder } from "../_run.ts";
 
 describe("readDetectorsFile()", () => {
   let path: string;

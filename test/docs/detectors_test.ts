@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { testFolder } from "../_run.ts";
-import { detectorsFileSchema, readDetectorsFile } from "../../detection/mod.ts";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { ROOT } from "../../config.ts";
+import { detectorsFileSchema, readDetectorsFile } from "../../detection/mod.ts";
+import { testFolder } from "../_run.ts";
 
 const page = readFileSync(join(ROOT, "docs", "detection.md"), "utf8");
 

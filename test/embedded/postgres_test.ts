@@ -8,11 +8,11 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { freePort, testFolder } from "../_run.ts";
-import { testPostgres } from "../_servers.ts";
 import { join } from "node:path";
 import pg from "pg";
 import { isRunning, type Postgres, startPostgres } from "../../embedded/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
+import { testPostgres } from "../_servers.ts";
 
 describe("startPostgres()", () => {
   it("runs PostgreSQL 18 with fsync, on loopback alone", async () => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { freePort, testFolder } from "../_run.ts";
-import { testTemporal } from "../_servers.ts";
 import { join } from "node:path";
 import { Connection } from "@temporalio/client";
 import { loadConfig } from "../../config.ts";
 import { findTemporal, startTemporal } from "../../embedded/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
+import { testTemporal } from "../_servers.ts";
 
 const { temporal } = loadConfig({});
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { testFolder } from "../_run.ts";
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,6 +10,7 @@ import {
   isRunning,
   type ProcessId,
 } from "../../embedded/mod.ts";
+import { testFolder } from "../_run.ts";
 
 /** Identity of no process: the first one of the system, with another start time. */
 const NO_PROCESS: ProcessId = { pid: 1, start_time: "never" };

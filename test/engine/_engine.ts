@@ -1,5 +1,8 @@
 /** Engines for tests: the application within this process, or a real process that can be killed and started again. */
 import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { loadConfig } from "../../config.ts";
 import {
   type Classifier,
   createEngineApp,
@@ -11,14 +14,11 @@ import {
   openModel,
   openWriter,
 } from "../../engine/mod.ts";
-import { freePort } from "../_run.ts";
-import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
-import { loadConfig } from "../../config.ts";
 import { openGuard } from "../../guard/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { program } from "../_programs.ts";
+import { freePort } from "../_run.ts";
 
 /** Time limit of clients in tests. The platform's own is two seconds, which a busy machine may exceed. */
 export const TEST_TIMEOUT_MS = 30_000;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { createServer, type RequestListener, type Server } from "node:http";
-import { freePort, testFolder } from "../_run.ts";
-import { type TestDatabase, testDatabase } from "../_servers.ts";
-import type { AddressInfo } from "node:net";
 import { statSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { insertRows } from "../_rows.ts";
 import { EngineUnavailable, loadEngineSecret, openEngine } from "../../engine/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
+import { insertRows } from "../_rows.ts";
+import { freePort, testFolder } from "../_run.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { startEngine, type TestEngine } from "./_engine.ts";
 
 const isUnavailable = (reason: RegExp) => (error: unknown) => {

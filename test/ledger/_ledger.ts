@@ -1,5 +1,7 @@
 /** A ledger for tests, in this process: its sequencer, its Merkle log, and its public server. */
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { loadConfig } from "../../config.ts";
 import {
   getHead,
   type LogWriter,
@@ -10,13 +12,11 @@ import {
   type Sealer,
   type SealRequest,
 } from "../../ledger/mod.ts";
-import { testFolder } from "../_run.ts";
-import { type TestDatabase, testDatabase } from "../_servers.ts";
-import { setTimeout as sleep } from "node:timers/promises";
-import { loadConfig } from "../../config.ts";
 import { startLedger } from "../../processes/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
+import { testFolder } from "../_run.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
 
 /** Returns a request that can be sealed. */
 export const anyRequest = (fields: Partial<SealRequest> = {}): SealRequest => ({

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { freePort, testFolder } from "../_run.ts";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { claimDataFolder, type Postgres, startPostgres, type Tree } from "../../embedded/mod.ts";
 import { openSealer, runSequencer, type Sealer } from "../../ledger/mod.ts";
 import { listen, migrate, openStore, type Store } from "../../store/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
 import { anyRequest, serveLedger } from "./_ledger.ts";
 
 interface Server {

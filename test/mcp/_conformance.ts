@@ -1,7 +1,7 @@
 /** The tools, resources and prompts that MCP's conformance scenarios use, as far as this server can offer them. */
 import { z } from "zod";
-import { defineOperation, type Operation, Problem } from "../../contract/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
+import { defineOperation, type Operation, Problem } from "../../contract/mod.ts";
 
 const operation = defineOperation<Platform>();
 const common = { group: "test", access: "key", effect: "read", summary: "For a scenario" } as const;

@@ -1,8 +1,8 @@
 /** Operations of tests, with behaviour that no operation of the platform shows on demand. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { defineOperation, JsonText, Problem } from "../../contract/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
+import { defineOperation, JsonText, Problem } from "../../contract/mod.ts";
 
 const operation = defineOperation<Platform>();
 const common = { group: "test", access: "key", input: z.object({}) } as const;

@@ -1,12 +1,12 @@
 /** A tool server in a process of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { freePort } from "../_run.ts";
-import type { TestDatabase } from "../_servers.ts";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { ROOT } from "../../config.ts";
 import { issueKey, type NewKey, openStore } from "../../store/mod.ts";
 import { program } from "../_programs.ts";
+import { freePort } from "../_run.ts";
+import type { TestDatabase } from "../_servers.ts";
 
 /** A running tool server. */
 export interface ToolProcess {

@@ -1,8 +1,10 @@
 /** A tool server of a test: the real platform on a database of its own, with additional operations. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import type { Client as Temporal } from "@temporalio/client";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Client as Temporal } from "@temporalio/client";
+import { createToolServerAuth, followResources, type Platform } from "../../calls/mod.ts";
+import { watchTasks } from "../../calls/tasks/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { findInjection } from "../../guard/mod.ts";
@@ -10,11 +12,9 @@ import { createToolServer, type SessionTiming } from "../../mcp/mod.ts";
 import { cancelTask, operations, sendMessage } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
-import { allowTools } from "../_governance.ts";
 import { createLog, serve } from "../../web/mod.ts";
+import { allowTools } from "../_governance.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
-import { createToolServerAuth, followResources, type Platform } from "../../calls/mod.ts";
-import { watchTasks } from "../../calls/tasks/mod.ts";
 
 /** A running tool server. */
 export interface TestToolServer {

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
+import { operations } from "../../operations/mod.ts";
 import {
   listDetectorRuns,
   listServiceNames,
@@ -8,6 +12,8 @@ import {
   recordFindings,
 } from "../../store/mod.ts";
 import { testFolder } from "../_run.ts";
+import { eventually } from "../_time.ts";
+import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import {
   connect,
   connectHttp,
@@ -15,12 +21,6 @@ import {
   startToolServer,
   type TestToolServer,
 } from "./_tool_server.ts";
-import { join } from "node:path";
-import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
-import { operations } from "../../operations/mod.ts";
-import { openLoop, type TestLoop } from "../workflows/_loop.ts";
-import { eventually } from "../_time.ts";
 
 describe("a long-running tool call", () => {
   let loop: TestLoop;

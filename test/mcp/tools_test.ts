@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
-import { McpError } from "@modelcontextprotocol/sdk/types.js";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import type { CallToolResult, JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import {
+  type CallToolResult,
+  type JSONRPCMessage,
+  McpError,
+} from "@modelcontextprotocol/sdk/types.js";
 import { bindTools } from "../../mcp/mod.ts";
 import { operations } from "../../operations/mod.ts";
-import { connect, getJson, startToolServer, type TestToolServer } from "./_tool_server.ts";
 import { broken, counting, exact, waiting } from "./_operations.ts";
+import { connect, getJson, startToolServer, type TestToolServer } from "./_tool_server.ts";
 
 const AUDIT = /^(ledger|mission|compliance)\./;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:net";
-import { freePort, testFolder } from "../_run.ts";
 import { putServices } from "../../store/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
 import { startGateway, type TestGateway } from "../api/_gateway.ts";
 import { serviceNamed } from "../store/_graph.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { testFolder } from "../_run.ts";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { link, mkdir, open, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BadFolder, measureUsage, performStep, planClean, undoStep } from "../../runbooks/mod.ts";
+import { testFolder } from "../_run.ts";
 import { createContext, newId, step, writeOldFile } from "./_runbook.ts";
 
 const NO_LIMIT = { files: Infinity, bytes: Infinity };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { testFolder } from "../_run.ts";
 import { join } from "node:path";
 import { type AllowedCommand, checkCommand, performStep } from "../../runbooks/mod.ts";
+import { testFolder } from "../_run.ts";
 import { createContext, newId, shipped, step } from "./_runbook.ts";
 
 const allow = (...argv: string[]): AllowedCommand => ({

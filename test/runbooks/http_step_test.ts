@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { freePort, testFolder } from "../_run.ts";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -8,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { performStep, type StepContext, verifyStep } from "../../runbooks/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
 import { createContext, newId, step } from "./_runbook.ts";
 
 const STOPPED_SENDER = fileURLToPath(new URL("_stopped_sender.ts", import.meta.url));

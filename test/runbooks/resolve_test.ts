@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
-import { testFolder } from "../_run.ts";
 import { join } from "node:path";
 import { NotApplicable, resolveRunbook } from "../../runbooks/mod.ts";
+import { testFolder } from "../_run.ts";
 import { shipped, writeOldFile } from "./_runbook.ts";
 
 describe("resolveRunbook()", () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync } from "node:fs";
-import { testFolder } from "../_run.ts";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { performStep } from "../../runbooks/mod.ts";
+import { testFolder } from "../_run.ts";
 import { createContext, newId, step } from "./_runbook.ts";
 
 describe("a restart step", () => {

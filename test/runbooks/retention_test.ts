@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
-import { testFolder } from "../_run.ts";
-import { testStore } from "../_servers.ts";
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { recordManagedProcess } from "../../integrations/host/mod.ts";
@@ -9,6 +7,8 @@ import { deleteOldMarks, keepDeletingOldData } from "../../runbooks/mod.ts";
 import { openTicket, openUsageMeter, type Store } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { insertRows } from "../_rows.ts";
+import { testFolder } from "../_run.ts";
+import { testStore } from "../_servers.ts";
 import { eventually } from "../_time.ts";
 import { newId, writeOldFile } from "./_runbook.ts";
 

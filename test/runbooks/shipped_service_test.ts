@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { testFolder } from "../_run.ts";
-import { stopManagedProcess } from "../../integrations/host/mod.ts";
 import { existsSync, readdirSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { stopManagedProcess } from "../../integrations/host/mod.ts";
+import { testFolder } from "../_run.ts";
 import { writeOldFile } from "./_runbook.ts";
 import { createRunner, type RunRunbook } from "./_shipped.ts";
 

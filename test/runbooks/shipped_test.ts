@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
 import {
   checkCommand,
   type ParameterValues,
@@ -9,10 +13,6 @@ import {
 } from "../../runbooks/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { testPostgres } from "../_servers.ts";
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import pg from "pg";
 import { createContext, newId, shipped, writeOldFile } from "./_runbook.ts";
 import { createRunner, type RunRunbook } from "./_shipped.ts";
 

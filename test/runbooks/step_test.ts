@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { freePort, testFolder } from "../_run.ts";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { performStep, undoStep, verifyStep } from "../../runbooks/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
 import { createContext, newId, step } from "./_runbook.ts";
 
 describe("performStep()", () => {

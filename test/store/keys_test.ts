@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
 import {
   type Db,
   ensureAdminKey,
@@ -20,7 +21,6 @@ import {
 } from "../../store/mod.ts";
 import { testFolder } from "../_run.ts";
 import { testStore } from "../_servers.ts";
-import { join } from "node:path";
 
 const PARTNER: NewKey = {
   tenant: "acme",

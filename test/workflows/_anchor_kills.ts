@@ -9,13 +9,13 @@ import {
   openSealer,
   verifyChain,
 } from "../../ledger/mod.ts";
-import type { anchorBatch, anchorReceipts } from "../../workflows/mod.ts";
 import type { Store } from "../../store/mod.ts";
+import type { anchorBatch, anchorReceipts } from "../../workflows/mod.ts";
+import { eventually } from "../_time.ts";
 import { verifyReceiptProof } from "../ledger/anchors/_setup.ts";
 import { type BitcoinServers, startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
 import { serveNoEngine } from "./_loop.ts";
 import { type LoopBench, openLoopBench, type WorkerProcess } from "./_loop_bench.ts";
-import { eventually } from "../_time.ts";
 
 /** Sets up the kills of the workers, in the order of a batch's steps. */
 const KILLS: readonly ((worker: WorkerProcess, world: BitcoinServers) => void)[] = [

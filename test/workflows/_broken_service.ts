@@ -1,5 +1,10 @@
 /** A small real service that was started once and has crashed. */
 import { randomBytes } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ROOT } from "../../config.ts";
+import { commandLine, identifyProcess, stopProcess } from "../../embedded/mod.ts";
 import {
   actOnce,
   findManagedProcess,
@@ -9,13 +14,8 @@ import {
   type Service,
   stopManagedProcess,
 } from "../../integrations/host/mod.ts";
-import { freePort } from "../_run.ts";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { ROOT } from "../../config.ts";
-import { commandLine, identifyProcess, stopProcess } from "../../embedded/mod.ts";
 import { putService, removeService, type Store } from "../../store/mod.ts";
+import { freePort } from "../_run.ts";
 
 /** The platform that the service belongs to. */
 export interface ServicePlace {

@@ -1,15 +1,15 @@
 /** One kill: six loops, one held in each step, and their results. */
 import { access, writeFile } from "node:fs/promises";
-import { createServiceFinding } from "../../detection/mod.ts";
-import { type LoopResult, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import type { itsmLoop } from "../../workflows/mod.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGrpcServiceError, type WorkflowHandle } from "@temporalio/client";
+import { createServiceFinding } from "../../detection/mod.ts";
+import { type LoopResult, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { getTicket, listTicketEvents } from "../../store/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
 import { type BrokenService, heldRestart, startBrokenService } from "./_broken_service.ts";
-import type { Hold, Holds } from "./_holds.ts";
 import type { CompiledPlatform, Target } from "./_compiled.ts";
+import type { Hold, Holds } from "./_holds.ts";
 
 /** The end of one loop. */
 export interface LoopEnd {

@@ -8,28 +8,28 @@ import {
   renameSync,
   writeFileSync,
 } from "node:fs";
+import { join } from "node:path";
+import { Client, Connection } from "@temporalio/client";
 import {
   bundleWorkflowCode,
   NativeConnection,
   Runtime,
   type WorkflowBundle,
 } from "@temporalio/worker";
-import { TEST_DETECTORS, testFolder } from "../_run.ts";
-import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
-import { join } from "node:path";
-import { Client, Connection } from "@temporalio/client";
-import { serveEngine } from "../engine/_engine.ts";
 import { type ActivityParts, createActivities } from "../../activities/mod.ts";
-import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { openKeyring, type Platform } from "../../calls/mod.ts";
+import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { openEngine } from "../../engine/mod.ts";
-import { openSealer, watchChain } from "../../ledger/mod.ts";
 import type { Network } from "../../ledger/anchors/ots/mod.ts";
+import { openSealer, watchChain } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { loadCatalogue } from "../../runbooks/mod.ts";
 import { openStore, openUsageMeter } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal, startWorkers } from "../../temporal/mod.ts";
 import { createLog } from "../../web/mod.ts";
+import { TEST_DETECTORS, testFolder } from "../_run.ts";
+import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
+import { serveEngine } from "../engine/_engine.ts";
 
 /** Is called before and after each activity, which waits for it. */
 export type Watch = (

@@ -1,7 +1,5 @@
 /** A platform whose workers are processes of their own, which can be killed. */
 import { fork } from "node:child_process";
-import { TEST_DETECTORS, testFolder } from "../_run.ts";
-import { testDatabase, testTemporal } from "../_servers.ts";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,6 +8,8 @@ import { loadConfig } from "../../config.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import { program } from "../_programs.ts";
+import { TEST_DETECTORS, testFolder } from "../_run.ts";
+import { testDatabase, testTemporal } from "../_servers.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { bundleTestWorkflows, withoutSchedules } from "./_loop.ts";
 

@@ -1,19 +1,19 @@
 /** Scenarios of the loop, to be recorded: runbooks are undone, people are asked. */
 import { randomBytes } from "node:crypto";
-import { testFolder } from "../_run.ts";
-import { createServiceFinding } from "../../detection/mod.ts";
-import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WorkflowHandle } from "@temporalio/client";
+import { createServiceFinding } from "../../detection/mod.ts";
+import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { getApproval, putService, type VoteMove } from "../../store/mod.ts";
+import { testFolder } from "../_run.ts";
+import { eventually } from "../_time.ts";
 import { writeOldFile } from "../runbooks/_runbook.ts";
+import { type BrokenService, startBrokenService } from "./_broken_service.ts";
 import type { TestLoop } from "./_loop.ts";
 import { createApprover, vote } from "./_people.ts";
 import { countingProgram, killEffect, runbookStep, writeRunbooks } from "./_runbooks.ts";
-import { eventually } from "../_time.ts";
 import { readTicketRecord } from "./_ticket_record.ts";
-import { type BrokenService, startBrokenService } from "./_broken_service.ts";
 
 /** Lifetime of the recorder's approvals. */
 export const EXPIRES_SECONDS = 8;

@@ -7,10 +7,10 @@
  * start of the next such activity (`before`), or when that has ended and before its result is reported (`after`).
  */
 import { Client, Connection } from "@temporalio/client";
-import { TASK_QUEUE } from "../../domain/mod.ts";
 import { NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { createActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
+import { TASK_QUEUE } from "../../domain/mod.ts";
 import { openEngine } from "../../engine/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
 import { loadCatalogue } from "../../runbooks/mod.ts";

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { type AnchorSweep, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import type { anchorBatch, anchorReceipts } from "../../workflows/mod.ts";
+import { eventually } from "../_time.ts";
 import { verifyReceiptProof } from "../ledger/anchors/_setup.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import { type BitcoinServers, startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
 import { anchorThroughKills, isPending } from "./_anchor_kills.ts";
 import { openLoop, serveNoEngine, type TestLoop } from "./_loop.ts";
-import { eventually } from "../_time.ts";
 
 describe("anchorReceipts and anchorBatch", () => {
   let world: BitcoinServers;

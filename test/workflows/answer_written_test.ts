@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { openTicket } from "../../store/mod.ts";
+import { eventually } from "../_time.ts";
 import type { Json } from "../mcp/_tool_server.ts";
 import { MODEL, type ModelReply, type ModelRequest } from "./_model.ts";
-import { eventually } from "../_time.ts";
 import { claim, useModelPlatform } from "./_model_platform.ts";
 
 describe("the reasoning pipeline, where a model is configured", () => {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { type ApprovalRequest, WORKFLOW } from "../../domain/mod.ts";
-import type { approval } from "../../workflows/mod.ts";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type ApprovalRequest, WORKFLOW } from "../../domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { type KeyRecord, listApprovalMoves } from "../../store/mod.ts";
+import type { approval } from "../../workflows/mod.ts";
+import { eventually } from "../_time.ts";
 import { type LoopBench, openLoopBench, type WorkerProcess } from "./_loop_bench.ts";
 import { createApprover, vote } from "./_people.ts";
-import { eventually } from "../_time.ts";
 
 const QUEUE = "itsm-approvals";
 

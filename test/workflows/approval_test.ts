@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { moveApproval } from "../../calls/approvals/mod.ts";
 import {
   approvalQuery,
   type ApprovalRequest,
@@ -8,6 +9,7 @@ import {
   TASK_QUEUE,
   WORKFLOW,
 } from "../../domain/mod.ts";
+import { exportReceipts } from "../../ledger/mod.ts";
 import {
   expireKey,
   getApproval,
@@ -19,11 +21,9 @@ import {
   revokeKey,
 } from "../../store/mod.ts";
 import type { approval, itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
-import { moveApproval } from "../../calls/approvals/mod.ts";
-import { exportReceipts } from "../../ledger/mod.ts";
+import { eventually } from "../_time.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { createApprover, storeVote, vote } from "./_people.ts";
-import { eventually } from "../_time.ts";
 
 describe("the approval workflow", () => {
   let loop: TestLoop;

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import {
   type AttackCounts,
   ATTACKS,
@@ -8,10 +10,8 @@ import {
   TASK_QUEUE,
   WORKFLOW,
 } from "../../domain/mod.ts";
-import type { attackSimulation } from "../../workflows/mod.ts";
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import { getService, getTicket, listTicketEvents } from "../../store/mod.ts";
+import type { attackSimulation } from "../../workflows/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 
 /** The code by which each attack is detected, and what it must have done by then. */

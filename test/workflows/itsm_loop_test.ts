@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
+import { WorkflowFailedError } from "@temporalio/client";
+import { CancelledFailure } from "@temporalio/common";
+import { closeActivities, diagnoseActivities, repairEffectOf } from "../../activities/loop/mod.ts";
 import { createServiceFinding } from "../../detection/mod.ts";
 import {
   type Action,
@@ -10,16 +13,13 @@ import {
   TASK_QUEUE,
   WORKFLOW,
 } from "../../domain/mod.ts";
-import type { itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
-import { WorkflowFailedError } from "@temporalio/client";
-import { CancelledFailure } from "@temporalio/common";
-import { closeActivities, diagnoseActivities, repairEffectOf } from "../../activities/loop/mod.ts";
 import { MIN_ADVICE_CONFIDENCE } from "../../engine/mod.ts";
 import { openTicket, putService, resolveTicket } from "../../store/mod.ts";
-import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
+import type { itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { eventually } from "../_time.ts";
-import { readTicketRecord } from "./_ticket_record.ts";
 import { type BrokenService, heldRestart, startBrokenService } from "./_broken_service.ts";
+import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
+import { readTicketRecord } from "./_ticket_record.ts";
 
 describe("itsmLoop", () => {
   let loop: TestLoop;

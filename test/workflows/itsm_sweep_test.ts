@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { freePort, testFolder } from "../_run.ts";
-import { type RunId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { join } from "node:path";
 import { ScheduleOverlapPolicy, WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
+import { type RunId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { listTicketEvents, listTickets, putService } from "../../store/mod.ts";
+import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 
 describe("itsmSweep", () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { stopManagedProcess } from "../../integrations/host/mod.ts";
-import { SCENARIOS, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { WorkflowFailedError } from "@temporalio/client";
-import type { itsmTest } from "../../workflows/mod.ts";
+import { SCENARIOS, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { stopManagedProcess } from "../../integrations/host/mod.ts";
 import { getTicket, listTestServiceNames, listTicketEvents } from "../../store/mod.ts";
+import type { itsmTest } from "../../workflows/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 
 describe("itsmTest", () => {

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
-import { createServiceFinding } from "../../detection/mod.ts";
-import type { HostAct } from "../../integrations/host/mod.ts";
-import { STEPS, WORKFLOW } from "../../domain/mod.ts";
-import type { itsmLoop } from "../../workflows/mod.ts";
-import { exportReceipts, listLedgerKeys, verifyChain } from "../../ledger/mod.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createServiceFinding } from "../../detection/mod.ts";
+import { STEPS, WORKFLOW } from "../../domain/mod.ts";
+import type { HostAct } from "../../integrations/host/mod.ts";
+import { exportReceipts, listLedgerKeys, verifyChain } from "../../ledger/mod.ts";
 import { type EffectRecord, getTicket, listTicketEvents } from "../../store/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
+import { startBrokenService } from "./_broken_service.ts";
 import {
   type KillPoint,
   type LoopBench,
@@ -15,7 +16,6 @@ import {
   type WorkerProcess,
 } from "./_loop_bench.ts";
 import { listEffectsOn } from "./_ticket_record.ts";
-import { startBrokenService } from "./_broken_service.ts";
 
 /** The activity of each step. */
 const ACTIVITIES = ["detect", "openTicket", "diagnose", "remediate", "verify", "closeAndSeal"];

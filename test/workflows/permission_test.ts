@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { testFolder } from "../_run.ts";
-import { createServiceFinding } from "../../detection/mod.ts";
-import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import type { itsmLoop } from "../../workflows/mod.ts";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createServiceFinding } from "../../detection/mod.ts";
+import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { getApproval, type KeyRecord, putService } from "../../store/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
+import { testFolder } from "../_run.ts";
+import { eventually } from "../_time.ts";
+import { type BrokenService, startBrokenService } from "./_broken_service.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { createApprover, vote } from "./_people.ts";
-import { eventually } from "../_time.ts";
 import { readTicketRecord } from "./_ticket_record.ts";
-import { type BrokenService, startBrokenService } from "./_broken_service.ts";
 
 /** A restart that a person must be asked about. */
 const ASK_FIRST = `

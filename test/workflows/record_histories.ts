@@ -3,14 +3,6 @@
  * those of these names alone.
  */
 import { once } from "node:events";
-import { createServiceFinding } from "../../detection/mod.ts";
-import {
-  createWebhookSecret,
-  openSecretBox,
-  WEBHOOK_KEY_FILE,
-} from "../../integrations/webhooks/mod.ts";
-import { type ApprovalRequest, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import type { anchorReceipts } from "../../workflows/mod.ts";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,6 +10,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
+import { createServiceFinding } from "../../detection/mod.ts";
+import { type ApprovalRequest, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import {
+  createWebhookSecret,
+  openSecretBox,
+  WEBHOOK_KEY_FILE,
+} from "../../integrations/webhooks/mod.ts";
 import {
   getApproval,
   putHeldCall,
@@ -25,18 +24,19 @@ import {
   putWebhook,
   type VoteMove,
 } from "../../store/mod.ts";
+import type { anchorReceipts } from "../../workflows/mod.ts";
+import { mochaGlobalTeardown } from "../_run.ts";
+import { eventually } from "../_time.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import { startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
-import { mochaGlobalTeardown } from "../_run.ts";
+import { type BrokenService, heldRestart, startBrokenService } from "./_broken_service.ts";
 import { HISTORIES, printHistory } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { EXPIRES_SECONDS, loopScenarios, writeRecorderRunbooks } from "./_loop_scenarios.ts";
 import { createApprover, vote } from "./_people.ts";
 import { killEffect } from "./_runbooks.ts";
-import { eventually } from "../_time.ts";
-import { readTicketRecord } from "./_ticket_record.ts";
 import { taskScenarios } from "./_task_scenarios.ts";
-import { type BrokenService, heldRestart, startBrokenService } from "./_broken_service.ts";
+import { readTicketRecord } from "./_ticket_record.ts";
 
 let watch: Watch = () => {};
 const world = await startBitcoinServers();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { hostname, tmpdir, userInfo } from "node:os";
-import { DeterminismViolationError } from "@temporalio/workflow";
 import { Worker } from "@temporalio/worker";
+import { DeterminismViolationError } from "@temporalio/workflow";
 import { readHistories, type RecordedHistory, WORKFLOW_TYPES } from "./_histories.ts";
 import { bundleTestWorkflows, installQuietRuntime } from "./_loop.ts";
 

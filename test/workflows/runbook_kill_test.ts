@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
-import { freePort } from "../_run.ts";
-import { createServiceFinding } from "../../detection/mod.ts";
-import type { Service } from "../../integrations/host/mod.ts";
-import { type LoopResult, WORKFLOW } from "../../domain/mod.ts";
-import type { itsmLoop } from "../../workflows/mod.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createServiceFinding } from "../../detection/mod.ts";
+import { type LoopResult, WORKFLOW } from "../../domain/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
 import { putServices } from "../../store/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
+import { freePort } from "../_run.ts";
+import { eventually } from "../_time.ts";
 import { writeOldFile } from "../runbooks/_runbook.ts";
 import { type KillPoint, type LoopBench, openLoopBench } from "./_loop_bench.ts";
 import { countingProgram, runbookStep, writeRunbooks } from "./_runbooks.ts";
-import { eventually } from "../_time.ts";
 import { listEffectsOn, readTicketRecord } from "./_ticket_record.ts";
 
 /** Longer than the heartbeat timeout. */

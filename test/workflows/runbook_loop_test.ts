@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdir, open, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { createServiceFinding } from "../../detection/mod.ts";
+import { type LoopResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
+import { exportReceipts } from "../../ledger/mod.ts";
 import { loadCatalogue, measureUsage, putInForce } from "../../runbooks/mod.ts";
 import {
   listRepairsOfTicket,
@@ -7,22 +17,12 @@ import {
   removeService,
   replaceRunbookValues,
 } from "../../store/mod.ts";
-import { freePort, testFolder } from "../_run.ts";
-import { createServiceFinding } from "../../detection/mod.ts";
-import type { Service } from "../../integrations/host/mod.ts";
-import { type LoopResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { mkdir, open, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { stringify } from "yaml";
-import { exportReceipts } from "../../ledger/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
+import { eventually } from "../_time.ts";
 import { shipped, writeOldFile } from "../runbooks/_runbook.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { countingProgram, killEffect, runbookStep, writeRunbooks } from "./_runbooks.ts";
-import { eventually } from "../_time.ts";
 import { listEffectsOn, readTicketRecord, type Receipt } from "./_ticket_record.ts";
 
 const PUT_BACK = { put_back: true };

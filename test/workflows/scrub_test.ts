@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import type { scrubLedger } from "../../workflows/mod.ts";
 import { join } from "node:path";
 import { ScheduleOverlapPolicy } from "@temporalio/client";
 import pg from "pg";
+import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { openSealer } from "../../ledger/mod.ts";
+import type { scrubLedger } from "../../workflows/mod.ts";
+import { eventually } from "../_time.ts";
 import { serveNoEngine } from "./_loop.ts";
 import { type LoopBench, openLoopBench } from "./_loop_bench.ts";
-import { eventually } from "../_time.ts";
 
 /** Receipts that make three parts of a pass. */
 const COUNT = 10_100;

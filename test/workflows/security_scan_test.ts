@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
-import { testFolder } from "../_run.ts";
+import { join } from "node:path";
 import { scanAll, type ScannerName } from "../../compliance/scans/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import type { itsmLoop, securityScan } from "../../workflows/mod.ts";
-import { join } from "node:path";
-import { registry } from "../../operations/mod.ts";
 import { findReceipt } from "../../ledger/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import { getTicket, issueKey } from "../../store/mod.ts";
+import type { itsmLoop, securityScan } from "../../workflows/mod.ts";
 import { installedPackages } from "../_packages.ts";
+import { testFolder } from "../_run.ts";
 import type { Json } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 

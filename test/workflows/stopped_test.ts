@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { WorkflowFailedError } from "@temporalio/client";
+import { STOPPABLE_NAMES } from "../../activities/mod.ts";
+import { createServiceFinding } from "../../detection/mod.ts";
+import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { operations } from "../../operations/mod.ts";
 import {
   addStop,
   listTestServiceNames,
@@ -8,22 +16,14 @@ import {
   removeStop,
   type Stop,
 } from "../../store/mod.ts";
-import { testFolder } from "../_run.ts";
-import { createServiceFinding } from "../../detection/mod.ts";
-import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
-import { existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { WorkflowFailedError } from "@temporalio/client";
-import { STOPPABLE_NAMES } from "../../activities/mod.ts";
-import { operations } from "../../operations/mod.ts";
-import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
-import { countingProgram, runbookStep, writeRunbooks } from "./_runbooks.ts";
-import { createApprover, vote } from "./_people.ts";
+import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
-import { readTicketRecord } from "./_ticket_record.ts";
 import { type BrokenService, startBrokenService } from "./_broken_service.ts";
+import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
+import { createApprover, vote } from "./_people.ts";
+import { countingProgram, runbookStep, writeRunbooks } from "./_runbooks.ts";
+import { readTicketRecord } from "./_ticket_record.ts";
 
 const ALL: Stop = { kind: "all", name: "", reason: "there is an intruder" };
 

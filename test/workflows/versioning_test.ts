@@ -1,18 +1,17 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { NativeConnection } from "@temporalio/worker";
 import { createActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
-
+import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import {
   ensureSequencer,
   registerTemporal,
   startWorkers,
   type Workers,
 } from "../../temporal/mod.ts";
-import { bundleTestWorkflows, installQuietRuntime, openParts, withoutSchedules } from "./_loop.ts";
 import { eventually } from "../_time.ts";
+import { bundleTestWorkflows, installQuietRuntime, openParts, withoutSchedules } from "./_loop.ts";
 
 describe("workers of a named build", () => {
   let parts: Awaited<ReturnType<typeof openParts>>;

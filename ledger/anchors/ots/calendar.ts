@@ -1,7 +1,7 @@
 import { toHex } from "./_bytes.ts";
+import { limitedFetch } from "./_http.ts";
 import { BadTimestamp, SourceFailed } from "./errors.ts";
 import { OTS_TYPE } from "./file.ts";
-import { limitedFetch } from "./_http.ts";
 import { parseTimestamp, type Timestamp } from "./timestamp.ts";
 
 /** Maximum bytes of a calendar's response; the official client has the same limit. */

@@ -1,5 +1,5 @@
-import { h, stepsList, type View } from "../views/mod.ts";
 import { passes, type Step } from "../checks/mod.ts";
+import { h, stepsList, type View } from "../views/mod.ts";
 import { byId, fill } from "./dom.ts";
 import { FetchError, fetchKeys } from "./fetch.ts";
 import type { Pool } from "./pool.ts";

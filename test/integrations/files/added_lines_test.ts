@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { appendFile, copyFile, rename, truncate, utimes, writeFile } from "node:fs/promises";
-import { testFolder } from "../../_run.ts";
 import { join } from "node:path";
 import { type FilePlace, readAddedLines } from "../../../integrations/files/mod.ts";
+import { testFolder } from "../../_run.ts";
 
 describe("readAddedLines()", () => {
   it("returns every line once and in order, however the log is rotated and in whatever pieces it is read", async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
-import { testFolder } from "../../_run.ts";
 import { join } from "node:path";
 import { type FollowedFile, followFile } from "../../../integrations/files/mod.ts";
 import { createLog } from "../../../web/mod.ts";
+import { testFolder } from "../../_run.ts";
 
 describe("followFile()", () => {
   let path: string;

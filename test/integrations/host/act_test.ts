@@ -1,13 +1,5 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import {
-  actOnce,
-  type ActRequest,
-  findManagedProcess,
-  findOutcome,
-  stopManagedProcess,
-} from "../../../integrations/host/mod.ts";
-import { testFolder } from "../../_run.ts";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -16,6 +8,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
 import { commandLine, identifyProcess, parentOf } from "../../../embedded/mod.ts";
+import {
+  actOnce,
+  type ActRequest,
+  findManagedProcess,
+  findOutcome,
+  stopManagedProcess,
+} from "../../../integrations/host/mod.ts";
+import { testFolder } from "../../_run.ts";
 
 /** Finds the process that starts commands for another one. */
 async function findLauncher(parent: number): Promise<number | undefined> {

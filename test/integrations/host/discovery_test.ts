@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:net";
-import { discoverServices } from "../../../integrations/host/mod.ts";
 import type { Config } from "../../../config.ts";
+import { discoverServices } from "../../../integrations/host/mod.ts";
 import { getImpact, putServices, type Store } from "../../../store/mod.ts";
 import { testStore } from "../../_servers.ts";
 import { serviceNamed } from "../../store/_graph.ts";

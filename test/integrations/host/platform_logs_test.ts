@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
-import { testFolder } from "../../_run.ts";
 import { join } from "node:path";
 import { searchLogs } from "../../../integrations/host/mod.ts";
+import { testFolder } from "../../_run.ts";
 
 const at = (second: number) => `2026-07-01T12:00:0${second}.000Z`;
 const jsonLine = (second: number, level: string, msg: string) =>

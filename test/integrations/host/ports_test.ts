@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadConfig } from "../../../config.ts";
+import { identifyProcess } from "../../../embedded/mod.ts";
 import {
   buildPortRegistry,
   type ListeningSocket,
@@ -7,13 +12,8 @@ import {
   listSockets,
   recordManagedProcess,
 } from "../../../integrations/host/mod.ts";
-import { freePort, testFolder } from "../../_run.ts";
-import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { loadConfig } from "../../../config.ts";
-import { identifyProcess } from "../../../embedded/mod.ts";
 import type { ServiceWithPorts } from "../../../store/mod.ts";
+import { freePort, testFolder } from "../../_run.ts";
 
 const service = (name: string, more: Partial<ServiceWithPorts> = {}): ServiceWithPorts => ({
   name,

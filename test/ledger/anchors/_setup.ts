@@ -1,17 +1,17 @@
 /** Anchoring on real servers: a ledger, calendars, and sources of a test chain. */
 import assert from "node:assert/strict";
 import {
-  type AnchorParts,
-  buildReceiptProof,
-  exportReceipts,
-  openAnchors,
-} from "../../../ledger/mod.ts";
-import {
   type AttestationResult,
   openBitcoinSources,
   parseProof,
   verifyTimestamp,
 } from "../../../ledger/anchors/ots/mod.ts";
+import {
+  type AnchorParts,
+  buildReceiptProof,
+  exportReceipts,
+  openAnchors,
+} from "../../../ledger/mod.ts";
 import type { Row, Store } from "../../../store/mod.ts";
 import { startSealing, type TestSealing } from "../_ledger.ts";
 import { TEST_NETWORK, type TestChain } from "./ots/_chain.ts";

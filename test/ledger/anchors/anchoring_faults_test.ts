@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { setInterval } from "node:timers";
-import { advanceAnchor, type AnchorProgress } from "../../../ledger/mod.ts";
 import {
   bitcoinAttestation,
   openBitcoinSources,
@@ -11,6 +10,7 @@ import {
   submitDigest,
   type Timestamp,
 } from "../../../ledger/anchors/ots/mod.ts";
+import { advanceAnchor, type AnchorProgress } from "../../../ledger/mod.ts";
 import { type AnchorSetup, startAnchoring } from "./_setup.ts";
 import { sendTimestamp } from "./ots/_calendar.ts";
 import {

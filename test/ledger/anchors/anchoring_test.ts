@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import pg from "pg";
+import { MAINNET, parseProof, verifyTimestamp } from "../../../ledger/anchors/ots/mod.ts";
 import {
   advanceAnchor,
   ANCHOR_CONFIRMED,
@@ -12,7 +13,6 @@ import {
   importLedger,
   openAnchors,
 } from "../../../ledger/mod.ts";
-import { MAINNET, parseProof, verifyTimestamp } from "../../../ledger/anchors/ots/mod.ts";
 import { openStore } from "../../../store/mod.ts";
 import { type AnchorSetup, startAnchoring } from "./_setup.ts";
 import { hashOf, sha256, TEST_NETWORK } from "./ots/_chain.ts";

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { testFolder } from "../../_run.ts";
 import { createReadStream } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { advanceAnchor } from "../../../ledger/mod.ts";
-import { type AnchorSetup, startAnchoring } from "./_setup.ts";
+import { testFolder } from "../../_run.ts";
 import { serveLedger } from "../_ledger.ts";
+import { type AnchorSetup, startAnchoring } from "./_setup.ts";
 import { startBitcoinCore, type TestServer } from "./ots/_chain.ts";
 
 /** The official client and its library. */

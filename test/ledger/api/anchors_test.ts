@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { advanceAnchor } from "../../../ledger/mod.ts";
 import { OTS_TYPE, parseProof, verifyTimestamp } from "../../../ledger/anchors/ots/mod.ts";
-import { type AnchorSetup, startAnchoring } from "../anchors/_setup.ts";
+import { advanceAnchor } from "../../../ledger/mod.ts";
 import { serveLedger } from "../_ledger.ts";
+import { type AnchorSetup, startAnchoring } from "../anchors/_setup.ts";
 import { hashOf, TEST_NETWORK } from "../anchors/ots/_chain.ts";
 
 describe("the public ledger on anchors", function () {

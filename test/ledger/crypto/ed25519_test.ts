@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import { verifyEd25519 } from "../../../ledger/crypto/mod.ts";
 import * as noble from "@noble/ed25519";
+import { verifyEd25519 } from "../../../ledger/crypto/mod.ts";
 
 /** Public key, message and signature of RFC 8032 §7.1, tests 1 to 3. */
 const RFC_8032 = [

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import {
   computeFingerprint,
   readPublicKey,
   selectTrustedKeys,
 } from "../../../ledger/crypto/mod.ts";
 import { testFolder } from "../../_run.ts";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 
 describe("public keys", () => {
   const { publicKey } = generateKeyPairSync("ed25519");

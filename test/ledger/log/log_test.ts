@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import pg from "pg";
+import { loadConfig, ROOT } from "../../../config.ts";
+import { sha256 } from "../../../ledger/crypto/mod.ts";
 import {
   computeRootAt,
   createHashReader,
@@ -14,18 +24,8 @@ import {
   parseVerifierKey,
   readLogSettings,
 } from "../../../ledger/log/mod.ts";
-import { testFolder } from "../../_run.ts";
-import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
-import pg from "pg";
-import { loadConfig, ROOT } from "../../../config.ts";
-import { sha256 } from "../../../ledger/crypto/mod.ts";
 import { type Hash, isConsistent } from "../../../ledger/rules/mod.ts";
+import { testFolder } from "../../_run.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
 
 const run = promisify(execFile);

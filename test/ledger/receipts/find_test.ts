@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { openStore, type Store } from "../../../store/mod.ts";
 import { findReceipt } from "../../../ledger/receipts/mod.ts";
+import { openStore, type Store } from "../../../store/mod.ts";
 import { anyRequest, serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
 
 describe("a receipt that was requested and is not sealed yet", () => {

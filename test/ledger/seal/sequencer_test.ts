@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { claimDataFolder, startPostgres } from "../../../embedded/mod.ts";
 import {
   exportReceipts,
   getHead,
@@ -9,12 +12,9 @@ import {
   type Sealer,
   verifyChain,
 } from "../../../ledger/mod.ts";
+import { migrate, openStore, type Store } from "../../../store/mod.ts";
 import { freePort, testFolder } from "../../_run.ts";
 import { type TestDatabase, testDatabase } from "../../_servers.ts";
-import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
-import { claimDataFolder, startPostgres } from "../../../embedded/mod.ts";
-import { migrate, openStore, type Store } from "../../../store/mod.ts";
 import { anyRequest } from "../_ledger.ts";
 
 describe("the sequencer", () => {

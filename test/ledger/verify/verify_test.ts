@@ -60,7 +60,6 @@ describe("verifyChain()", () => {
     const { breaks } = await verifyChain(forged, vectorKeys);
     assert.deepEqual(breaks.map(({ position }) => position), [30]);
   });
-
 });
 
 describe("followRecord()", () => {

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ROOT } from "../../../config.ts";
 import {
   findKeyById,
   findKeys,
@@ -8,13 +12,9 @@ import {
   setPolicyFileStatus,
   type Store,
 } from "../../../store/mod.ts";
+import { program } from "../../_programs.ts";
 import { testFolder } from "../../_run.ts";
 import { type TestDatabase, testDatabase } from "../../_servers.ts";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { ROOT } from "../../../config.ts";
-import { program } from "../../_programs.ts";
 
 /** Programs of the commands, by the names of their scripts in package.json. */
 const PROGRAMS: Readonly<Record<string, string>> = {

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { testFolder } from "../../_run.ts";
-import { type TestDatabase, testDatabase } from "../../_servers.ts";
 import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,8 +8,10 @@ import { ROOT } from "../../../config.ts";
 import { getHead } from "../../../ledger/mod.ts";
 import { openStore, type Store } from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
-import { unsignedChain } from "../../ledger/_chains.ts";
+import { testFolder } from "../../_run.ts";
+import { type TestDatabase, testDatabase } from "../../_servers.ts";
 import { eventually } from "../../_time.ts";
+import { unsignedChain } from "../../ledger/_chains.ts";
 
 const COUNT = 12_000;
 /** Any number. */

@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
+import { generateKeyPairSync, hash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import pg from "pg";
+import { ROOT } from "../../../config.ts";
 import {
   formatCheckpoint,
   formatVerifierKey,
@@ -14,20 +21,13 @@ import {
   selectTrustedKeys,
   verifyInParallel,
 } from "../../../ledger/mod.ts";
-import { testFolder } from "../../_run.ts";
-import { generateKeyPairSync, hash } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import pg from "pg";
-import { ROOT } from "../../../config.ts";
 import { createGrowingTree, hashLeaf } from "../../../ledger/rules/mod.ts";
 import { openStore } from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
+import { testFolder } from "../../_run.ts";
+import { eventually } from "../../_time.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../../ledger/_chains.ts";
 import { serveLedger, startSealing, type TestSealing } from "../../ledger/_ledger.ts";
-import { eventually } from "../../_time.ts";
 
 const VECTOR = join(ROOT, "test", "vectors", "mixed-era-chain.json");
 const { records } = mixedChain;

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { testFolder } from "../../_run.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../../config.ts";
@@ -12,6 +11,7 @@ import {
   type TreeProcess,
 } from "../../../embedded/mod.ts";
 import { type Child, openChild, PROCESSES } from "../../../processes/supervisor/mod.ts";
+import { testFolder } from "../../_run.ts";
 
 const PROBE = join(ROOT, "test", "processes", "_probe.ts");
 

@@ -1,7 +1,7 @@
 /** A test block chain, mined at a low difficulty, and sources that serve it. */
 import { createHash, randomBytes } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type Network, targetFromBits } from "../../../../ledger/anchors/ots/mod.ts";
 
 /** About 500 hashes a block. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { canonicalizeItems } from "../../../../ledger/rules/mod.ts";
 import { findValue, splitExport, splitJson } from "../../../../ledger/page/checks/mod.ts";
+import { canonicalizeItems } from "../../../../ledger/rules/mod.ts";
 import { mixedChain } from "../../_chains.ts";
 
 const { records } = mixedChain;
