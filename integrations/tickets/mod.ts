@@ -2,7 +2,7 @@
  * The built-in ticket system: tickets of the platform's own store, their receipts, and drafts of their postmortems.
  *
  * ```ts
- * const ticket = await existingTicket(store, "INC-4f1d22a90b7c");
+ * const ticket = await requireTicket(store, "INC-4f1d22a90b7c");
  * const markdown = await draftPostmortem(store, ticket, "https://ledger.example.com");
  * ```
  *
@@ -12,4 +12,4 @@
 export { draftPostmortem } from "./postmortem.ts";
 export { formatPostmortem, type PostmortemFacts } from "./postmortem_text.ts";
 export { isReceiptAbout, setTicketReceipt } from "./receipts.ts";
-export { embeddedReceipt, existingTicket } from "./tickets.ts";
+export { embeddedReceipt, requireTicket } from "./tickets.ts";

@@ -3,7 +3,7 @@ import { getReceipt } from "../../ledger/mod.ts";
 import { getTicket, type Store, type Ticket } from "../../store/mod.ts";
 
 /** Returns a ticket. @throws {Problem} `NotFound` */
-export async function existingTicket(store: Store, id: string): Promise<Ticket> {
+export async function requireTicket(store: Store, id: string): Promise<Ticket> {
   const ticket = await getTicket(store.asPlatform(), id);
   if (!ticket) throw new Problem("NotFound", `There is no ticket ${id}`);
   return ticket;

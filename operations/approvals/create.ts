@@ -5,7 +5,7 @@ import { operation, type Platform } from "../../calls/mod.ts";
 import { idOfCall, notNoted, recoverBegun, recoverRun } from "../../calls/recover/mod.ts";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
 import { WORKFLOW } from "../../domain/mod.ts";
-import { existingTicket } from "../../integrations/tickets/mod.ts";
+import { requireTicket } from "../../integrations/tickets/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import { getApproval } from "../../store/mod.ts";
 import { EXAMPLE_RUN_ID, TicketId } from "../schemas/mod.ts";
@@ -52,7 +52,7 @@ export const createApproval = operation({
   recover: recoverApproval,
   run: async (input, { store, caller, temporal, config: { settings }, decisionId }) => {
     const { ticket_id, action } = input;
-    if (ticket_id) await existingTicket(store, ticket_id);
+    if (ticket_id) await requireTicket(store, ticket_id);
     const canonical = canonicalize(action);
     if (Buffer.byteLength(canonical) > MAX_ACTION_BYTES) {
       const message =

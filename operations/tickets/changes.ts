@@ -3,7 +3,7 @@ import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { existingTicket } from "../../integrations/tickets/mod.ts";
+import { requireTicket } from "../../integrations/tickets/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
   addTicketEvent,
@@ -87,7 +87,7 @@ export const createTicket = operation({
         evidence: { title, description },
       });
     });
-    return await existingTicket(store, id);
+    return await requireTicket(store, id);
   },
 });
 
@@ -119,11 +119,11 @@ export const closeTicket = operation({
     output: { ...exampleTicket, outcome: "resolved", resolution: "Replaced the roller" },
   },
   recover: (call, platform) =>
-    recoverNoted(platform, call, ({ ids }) => existingTicket(platform.store, ids.ticket_id!)),
+    recoverNoted(platform, call, ({ ids }) => requireTicket(platform.store, ids.ticket_id!)),
   run: async ({ ticket_id, resolution }, { store, caller, door, decisionId }) => {
     const isPublic = door === "rest"; // agents call through the other interfaces
     const isByPerson = isPublic && caller.mayApprove; // no agent can use such a key; anybody may hold another one
-    const { status } = await existingTicket(store, ticket_id);
+    const { status } = await requireTicket(store, ticket_id);
     await store.asPlatform().transaction(async (trx) => {
       const receiptId = randomBytes(8).toString("hex");
       if (!await resolveTicket(trx, ticket_id, { outcome: "resolved", resolution, receiptId })) {
@@ -148,7 +148,7 @@ export const closeTicket = operation({
       });
       await noteCallEffects(trx, decisionId, { ticket_id });
     });
-    return await existingTicket(store, ticket_id);
+    return await requireTicket(store, ticket_id);
   },
 });
 

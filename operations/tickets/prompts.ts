@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { draftPostmortem, existingTicket } from "../../integrations/tickets/mod.ts";
+import { draftPostmortem, requireTicket } from "../../integrations/tickets/mod.ts";
 import { listTicketEvents, listTickets } from "../../store/mod.ts";
 import { TicketId } from "../schemas/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../scopes.ts";
@@ -47,7 +47,7 @@ export const triagePrompt = operation({
         "close a ticket unless you are told to.",
     );
     if (ticket_id) {
-      const ticket = await existingTicket(store, ticket_id);
+      const ticket = await requireTicket(store, ticket_id);
       const events = await listTicketEvents(db, ticket_id);
       const shown = resourceMessage(`sealoop://incidents/${ticket_id}`, { ticket, events });
       return { description: `Triage of ${ticket_id}`, messages: [instructions, shown] };
@@ -73,7 +73,7 @@ export const postmortemPrompt = operation({
   errors: ["NotFound"],
   example: { input: { ticket_id: "INC-4f1d22a90b7c" }, output: exampleOutput },
   run: async ({ ticket_id }, { store, urls }) => {
-    const ticket = await existingTicket(store, ticket_id);
+    const ticket = await requireTicket(store, ticket_id);
     const draft = await draftPostmortem(store, ticket, urls.ledger);
     const instructions = textMessage(
       "Write a blameless postmortem from the draft below. Keep its timeline and its ids as they are; say what " +

@@ -4,8 +4,8 @@ import { recoverNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import {
   embeddedReceipt,
-  existingTicket,
   isReceiptAbout,
+  requireTicket,
   setTicketReceipt,
 } from "../../integrations/tickets/mod.ts";
 import { findReceipt, verifyStored } from "../../ledger/mod.ts";
@@ -48,14 +48,14 @@ export const embedReceipt = operation({
   },
   recover: (call, { store }) =>
     recoverNoted({ store }, call, async ({ ids }) => {
-      const ticket = await existingTicket(store, ids.ticket_id!);
+      const ticket = await requireTicket(store, ids.ticket_id!);
       return { ...ticket, receipt: await embeddedReceipt(store, ticket) };
     }),
   run: async ({ ticket_id, receipt_id }, { store, decisionId }) => {
-    const ticket = await existingTicket(store, ticket_id);
+    const ticket = await requireTicket(store, ticket_id);
     const receipt = await findReceipt(store, receipt_id);
     await setTicketReceipt(store, ticket, receipt, decisionId);
-    return { ...await existingTicket(store, ticket_id), receipt: JSON.parse(receipt.text) };
+    return { ...await requireTicket(store, ticket_id), receipt: JSON.parse(receipt.text) };
   },
 });
 
@@ -86,7 +86,7 @@ export const ticketVerification = operation({
     },
   },
   run: async ({ ticket_id }, { store, urls }) => {
-    const ticket = await existingTicket(store, ticket_id);
+    const ticket = await requireTicket(store, ticket_id);
     if (!ticket.receipt_id) throw new Problem("NotFound", `Ticket ${ticket_id} has no receipt yet`);
     const receipt = await findReceipt(store, ticket.receipt_id);
     const verdict = await verifyStored(store, receipt);

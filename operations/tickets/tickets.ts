@@ -1,10 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import {
-  draftPostmortem,
-  embeddedReceipt,
-  existingTicket,
-} from "../../integrations/tickets/mod.ts";
+import { draftPostmortem, embeddedReceipt, requireTicket } from "../../integrations/tickets/mod.ts";
 import { listRepairsOfTicket, listTicketEvents, listTickets } from "../../store/mod.ts";
 import {
   exampleTicket,
@@ -143,7 +139,7 @@ export const ticket = operation({
     },
   },
   run: async ({ ticket_id, postmortem }, { store, urls }) => {
-    const ticket = await existingTicket(store, ticket_id);
+    const ticket = await requireTicket(store, ticket_id);
     return {
       ...ticket,
       receipt: await embeddedReceipt(store, ticket),
@@ -173,7 +169,7 @@ export const incidentDetails = operation({
     output: { ...exampleTicket, receipt: null, events: [], repairs: [] },
   },
   run: async ({ incident_id }, { store }) => {
-    const ticket = await existingTicket(store, incident_id);
+    const ticket = await requireTicket(store, incident_id);
     const [receipt, events, repairs] = await Promise.all([
       embeddedReceipt(store, ticket),
       listTicketEvents(store.asPlatform(), incident_id),
@@ -213,7 +209,7 @@ export const ticketTimeline = operation({
     },
   },
   run: async ({ ticket_id }, { store }) => {
-    await existingTicket(store, ticket_id);
+    await requireTicket(store, ticket_id);
     return { ticket_id, events: await listTicketEvents(store.asPlatform(), ticket_id) };
   },
 });

@@ -114,7 +114,7 @@ describe("a long-running tool call", () => {
       assert.deepEqual(done, [...new Set(done)].sort((a, b) => a - b), "it grows");
       assert.ok(reported.every(([progress, total]) => progress <= 5 && total === 5));
       const [, , first] = reported[0]!;
-      assert.match(first!, /^looks (with|at) .*(service_probes|settings)/);
+      assert.match(first!, /^(runs|scans) .*(service_probes|settings)/);
     });
   }
 
@@ -251,6 +251,6 @@ describe("a long-running tool call", () => {
       arguments: { incident: " \n\t " },
     });
     assert.equal(result.isError, true);
-    assert.match(JSON.stringify(result.content), /Expected words, and not blanks alone/);
+    assert.match(JSON.stringify(result.content), /Expected text that is not blank/);
   });
 });

@@ -74,7 +74,7 @@ describe("the tool server's processes", () => {
     const here = { SEALOOP_DATABASE_APP_URL: database.urls.app };
     const away = { SEALOOP_DATABASE_APP_URL: `postgres://a:b@127.0.0.1:${nobody}/c` };
     const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
-      [{ ...away, SEALOOP_MCP_KEY: key }, /^The database can't be reached: start the platform/],
+      [{ ...away, SEALOOP_MCP_KEY: key }, /^Cannot reach the database: start the platform/],
       [{ SEALOOP_DATA: empty, SEALOOP_MCP_KEY: key }, /^There is no platform in \S+ yet: start it/],
       [here, /^Set SEALOOP_MCP_KEY/],
       [{ ...here, SEALOOP_MCP_KEY: `${key}x` }, /^Invalid API key/i],

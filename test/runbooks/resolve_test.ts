@@ -41,8 +41,8 @@ describe("resolveRunbook()", () => {
 
   it("refuses to act for a service on another host", () => {
     const values = { unit: "billing.service" };
-    assert.equal(refusal("systemd-unit-restart", values, { here: false }), "other_host");
-    assert.equal(refusal("restart-service", {}, { here: false }), "resolved");
+    assert.equal(refusal("systemd-unit-restart", values, { isLocal: false }), "other_host");
+    assert.equal(refusal("restart-service", {}, { isLocal: false }), "resolved");
   });
 
   it("refuses to clean another disk than the one that is full", async () => {
