@@ -99,8 +99,10 @@ async function reportProgress(
   let lastMessage = "";
   let highest = -1;
   while (!over.aborted) {
-    // A query that no worker answers is aborted once nobody waits any more.
-    const progress = await client.withAbortSignal(over, read).catch(() => undefined);
+    // A query that no worker answers is aborted once nobody waits any more. The client never removes its listeners, so
+    // each query gets a signal of its own.
+    const signal = AbortSignal.any([over]);
+    const progress = await client.withAbortSignal(signal, read).catch(() => undefined);
     if (progress && !over.aborted) {
       const { done, total, message } = progress;
       if (message !== lastMessage && done > highest) report(done, total, message);

@@ -97,6 +97,7 @@ export {
   requestSeal,
   requestSeals,
   runSequencer,
+  sealArguments,
   type SealedReceipt,
   type Sealer,
   type SealState,

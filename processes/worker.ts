@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Runtime } from "@temporalio/worker";
 import { createActivities } from "../activities/mod.ts";
 import { followGovernanceFile, governanceFileOf } from "../calls/governance/mod.ts";
 import { BadSetting } from "../config.ts";
@@ -16,9 +15,9 @@ import { openStore } from "../store/mod.ts";
 import {
   connectTemporal,
   connectWorker,
-  createSdkLogger,
   ensureSequencer,
   ensureWebhookRelay,
+  installRuntime,
   keepWorkflowsRunning,
   registerTemporal,
   startWorkers,
@@ -33,18 +32,7 @@ await runProcess("worker", startWorker);
 /** Takes work from the task queues until it is asked to stop. */
 async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
   const { config, log, databaseUrl } = parts;
-  const ignore = () => {};
-  Runtime.install({
-    logger: {
-      log: ignore,
-      trace: ignore,
-      debug: ignore,
-      info: ignore,
-      warn: createSdkLogger(log, "warn"),
-      error: createSdkLogger(log, "error"),
-    },
-    shutdownSignals: [],
-  });
+  await installRuntime(log);
   const retry = <T>(server: string, work: () => Promise<T>) =>
     retryUntilThere(work, (error) => log.warn({ err: error }, `${server} is away; trying again`));
 

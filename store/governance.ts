@@ -128,27 +128,24 @@ export async function listStops(db: Db): Promise<DatedStop[]> {
   );
 }
 
-// An allowed call that is sealed when it ends stays unsettled until then.
-const ADD_DECISIONS = {
-  name: "add_decisions",
-  text: `
-    INSERT INTO governance_decisions (
-      id, tenant, key_id, principal, door, tool, operation, effect, decision, rule, reasons, policy_version,
-      dry_run, approval_id, receipt_id, call_receipt_id, holder, settled
-    )
-    SELECT
-      id, tenant, "keyId", principal, door, tool, operation, effect, decision, rule, reasons, "policyVersion",
-      "dryRun", "approvalId", "receiptId", "callReceiptId", holder, NOT runs OR "callReceiptId" IS NULL
-    FROM json_to_recordset($1::json) AS d (
-      id text, tenant text, "keyId" text, principal text, door text, tool text, operation text, effect text,
-      decision text, rule text, reasons jsonb, "policyVersion" text, "dryRun" boolean, "approvalId" text,
-      "receiptId" text, "callReceiptId" text, holder integer, runs boolean
-    )`,
+const RECORD_DECISIONS = {
+  name: "record_decisions",
+  text: "SELECT record_decisions($1, $2, $3, $4, $5, $6, $7, $8)",
 };
 
-/** Records decisions, any number with one statement. */
-export async function addDecisions(trx: Db, decisions: readonly DecisionRecord[]): Promise<void> {
-  if (decisions.length > 0) await trx.execute(ADD_DECISIONS, [JSON.stringify(decisions)]);
+/**
+ * Puts decisions on record, any number with one statement, together with the receipts that are requested for them.
+ *
+ * @param receipts the arguments of `request_seals()`, in which no id may be taken yet
+ */
+export async function recordDecisions(
+  db: Db,
+  decisions: readonly DecisionRecord[],
+  receipts: readonly unknown[],
+): Promise<void> {
+  if (decisions.length > 0) {
+    await db.execute(RECORD_DECISIONS, [JSON.stringify(decisions), ...receipts]);
+  }
 }
 
 /** Selects a tenant's decisions; a field that is left out matches everything. */

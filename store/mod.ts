@@ -103,7 +103,6 @@ export {
   recordFindings,
 } from "./findings.ts";
 export {
-  addDecisions,
   addStop,
   type DatedStop,
   type DecisionRecord,
@@ -112,6 +111,7 @@ export {
   governanceInForce,
   listDecisions,
   listStops,
+  recordDecisions,
   removeStop,
   type Stop,
   stopFor,

@@ -25,5 +25,5 @@ export {
   keepWorkflowsRunning,
 } from "./long_lived_workflows.ts";
 export { registerTemporal } from "./register.ts";
-export { createSdkLogger } from "./sdk_log.ts";
+export { createSdkLogger, installRuntime } from "./sdk_log.ts";
 export { startWorkers, type WorkerParts, type Workers, type WorkflowCode } from "./workers.ts";

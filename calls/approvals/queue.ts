@@ -23,7 +23,7 @@ import {
   asJson,
   baseOf,
   governedOutput,
-  recordDecisions,
+  putOnRecord,
   type RecordedEvaluation,
   withDecision,
 } from "../governance/mod.ts";
@@ -108,7 +108,7 @@ export async function holdCall(
         address: caller.address,
       });
       if (!isFirst) throw new AlreadyHeld();
-      await recordDecisions(trx, [{ call, evaluation, runs: false, approvalId }]);
+      await putOnRecord(trx, [{ call, evaluation, runs: false, approvalId }]);
     });
   } catch (error) {
     const first = error instanceof AlreadyHeld && await findHeldCall(db, keyId, actionSha256);
@@ -150,7 +150,7 @@ async function joinCall(
     let result = held && approval ? resultOf(held, approval.status) : undefined;
     if (held && result?.ended && !await collectHeldCall(trx, held)) result = undefined;
     const recorded: RecordedEvaluation = { ...evaluation, ...result?.override };
-    await recordDecisions(trx, [{ call, evaluation: recorded, runs: false, approvalId }]);
+    await putOnRecord(trx, [{ call, evaluation: recorded, runs: false, approvalId }]);
     if (!result?.ended) {
       const status = result?.status ?? "pending";
       return heldDecision(meant, recorded, { id: approvalId, status });

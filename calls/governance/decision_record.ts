@@ -1,6 +1,6 @@
 import { InvalidInput, redactSecrets } from "../../contract/mod.ts";
-import { requestSeals, type SealRequest } from "../../ledger/mod.ts";
-import { addDecisions, batch, type Db, type DecisionRecord } from "../../store/mod.ts";
+import { sealArguments, type SealRequest } from "../../ledger/mod.ts";
+import { batch, type Db, type DecisionRecord, recordDecisions } from "../../store/mod.ts";
 import type { CheckedCall } from "../run.ts";
 import type { Evaluation } from "./evaluate.ts";
 
@@ -32,22 +32,20 @@ const MAX_AT_ONCE = 64;
 
 /**
  * Returns the function that puts decisions on record: a row and a receipt, both or none. Decisions that are made at the
- * same time share a transaction; one that the database refuses fails by itself.
+ * same time share a statement; one that the database refuses fails by itself.
  */
 export function openDecisionRecorder(db: Db): (entry: DecisionEntry) => Promise<void> {
-  const write = (entries: readonly DecisionEntry[]) =>
-    db.transaction((trx) => recordDecisions(trx, entries));
   const writeAlone = async (entry: DecisionEntry) => {
     try {
-      await write([entry]);
+      await putOnRecord(db, [entry]);
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error;
-      await write([{ ...entry, evidenceAsText: true }]); // nested too deep for a canonical form
+      await putOnRecord(db, [{ ...entry, evidenceAsText: true }]); // nested too deep for a canonical form
     }
   };
   return batch(async (entries: DecisionEntry[]) => {
     try {
-      await write(entries);
+      await putOnRecord(db, entries);
       return entries.map(() => undefined);
     } catch (error) {
       if (!isOfOneEntry(error)) throw error;
@@ -64,13 +62,9 @@ function isOfOneEntry(error: unknown): boolean {
   return error instanceof InvalidInput || /^2[23]/.test(String(code));
 }
 
-/** Puts decisions on record within a transaction. */
-export async function recordDecisions(
-  trx: Db,
-  entries: readonly DecisionEntry[],
-): Promise<void> {
-  await addDecisions(trx, entries.map(recordOf));
-  await requestSeals(trx, entries.map(receiptOf));
+/** Puts decisions on record: rows and receipts, all or none. */
+export async function putOnRecord(db: Db, entries: readonly DecisionEntry[]): Promise<void> {
+  await recordDecisions(db, entries.map(recordOf), sealArguments(entries.map(receiptOf)));
 }
 
 function recordOf({ call, evaluation, runs, approvalId, holder }: DecisionEntry): DecisionRecord {

@@ -9,7 +9,7 @@
  * Trusts: the policy and the stops in the store. Doesn't trust: what a call claims about itself.
  * @module
  */
-export { asJson, openDecisionRecorder, recordDecisions } from "./decision_record.ts";
+export { asJson, openDecisionRecorder, putOnRecord } from "./decision_record.ts";
 export type { RecordedEvaluation } from "./decision_record.ts";
 export { baseOf, decisionOf, governedOutput, withDecision } from "./decision.ts";
 export { evaluate } from "./evaluate.ts";

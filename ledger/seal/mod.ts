@@ -10,6 +10,12 @@
  * commits are refused.
  * @module
  */
-export { getSealState, requestSeal, requestSeals, type SealState } from "./request.ts";
+export {
+  getSealState,
+  requestSeal,
+  requestSeals,
+  sealArguments,
+  type SealState,
+} from "./request.ts";
 export { openSealer, type SealedReceipt, type Sealer } from "./sealer.ts";
 export { runSequencer, SequencerBusy, type SequencerOptions } from "./sequencer.ts";

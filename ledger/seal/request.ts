@@ -64,21 +64,34 @@ export async function addRequests(
   for (const request of requests) {
     if (!firstOfId.has(request.id)) firstOfId.set(request.id, request);
   }
-  const distinct = [...firstOfId.values()];
-  const evidence = distinct.flatMap((r) =>
+  const rows = await db.query<{ id: string }>(REQUEST_SEALS, toColumns([...firstOfId.values()]));
+  if (rows.length === requests.length) return [];
+  return await findConflicts(db, requests);
+}
+
+/**
+ * Returns requests as the arguments of the database's function `request_seals()`, for functions that call it together with
+ * changes of their own. The ids must differ.
+ *
+ * @throws {InvalidInput} a request can't be sealed
+ */
+export function sealArguments(requests: readonly SealRequest[]): unknown[] {
+  return toColumns(requests.map(prepareRequest));
+}
+
+function toColumns(requests: readonly PreparedRequest[]): unknown[] {
+  const evidence = requests.flatMap((r) =>
     r.evidence.map((item) => ({ receiptId: r.id, ...item }))
   );
-  const rows = await db.query<{ id: string }>(REQUEST_SEALS, [
-    distinct.map((r) => r.id),
-    distinct.map((r) => r.payload),
-    distinct.map((r) => r.requestHash),
+  return [
+    requests.map((r) => r.id),
+    requests.map((r) => r.payload),
+    requests.map((r) => r.requestHash),
     evidence.map((item) => item.receiptId),
     evidence.map((item) => item.name),
     evidence.map((item) => item.salt),
     evidence.map((item) => item.content),
-  ]);
-  if (rows.length === requests.length) return [];
-  return await findConflicts(db, requests);
+  ];
 }
 
 /** Compares each request with the one that was first made under its id. */

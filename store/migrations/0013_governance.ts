@@ -52,6 +52,35 @@ export const governance = `
   CREATE INDEX governance_decisions_tenant ON governance_decisions (tenant, at DESC);
   CREATE INDEX governance_decisions_open ON governance_decisions (at) WHERE NOT settled;
 
+  -- Puts decisions on record with the receipts that are requested for them: all or none.
+  CREATE FUNCTION record_decisions(
+    decisions json, ids text[], payloads text[], request_hashes bytea[],
+    evidence_ids text[], evidence_names text[], evidence_salts bytea[], evidence_contents text[]
+  ) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE
+    added bigint;
+  BEGIN
+    -- An allowed call that is sealed when it ends stays unsettled until then.
+    INSERT INTO governance_decisions (
+      id, tenant, key_id, principal, door, tool, operation, effect, decision, rule, reasons, policy_version,
+      dry_run, approval_id, receipt_id, call_receipt_id, holder, settled
+    )
+    SELECT
+      id, tenant, "keyId", principal, door, tool, operation, effect, decision, rule, reasons, "policyVersion",
+      "dryRun", "approvalId", "receiptId", "callReceiptId", holder, NOT runs OR "callReceiptId" IS NULL
+    FROM json_to_recordset(decisions) AS d (
+      id text, tenant text, "keyId" text, principal text, door text, tool text, operation text, effect text,
+      decision text, rule text, reasons jsonb, "policyVersion" text, "dryRun" boolean, "approvalId" text,
+      "receiptId" text, "callReceiptId" text, holder integer, runs boolean
+    );
+    SELECT count(*) INTO added FROM request_seals(
+      ids, payloads, request_hashes, evidence_ids, evidence_names, evidence_salts, evidence_contents
+    );
+    IF added < cardinality(ids) THEN
+      RAISE EXCEPTION 'The id of a decision''s receipt is taken' USING ERRCODE = 'unique_violation';
+    END IF;
+  END $$;
+
   CREATE TABLE held_calls (       -- calls that wait for, or were released by, an approval
     approval_id text PRIMARY KEY REFERENCES approvals (id) ON DELETE CASCADE,
     decision_id text NOT NULL,
@@ -84,6 +113,8 @@ export const governance = `
   );
   CREATE INDEX call_effects_at ON call_effects (at);
 
+  REVOKE ALL ON FUNCTION record_decisions FROM PUBLIC;
+  GRANT EXECUTE ON FUNCTION record_decisions TO sealoop_app;
   GRANT SELECT, INSERT, UPDATE, DELETE ON governance_stops, governance_decisions, held_calls TO sealoop_app;
   GRANT SELECT, INSERT, UPDATE ON governance_file TO sealoop_app;
   GRANT SELECT, INSERT, DELETE ON call_effects TO sealoop_app;

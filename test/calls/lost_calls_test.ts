@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { createInvoke } from "../../calls/mod.ts";
 import { settleLostCalls } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
+import { sealArguments } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import type { OpenPlatform } from "../../processes/mod.ts";
-import { addDecisions, listDecisions, type Store } from "../../store/mod.ts";
+import { listDecisions, recordDecisions, type Store } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { countedRun } from "./_counted_run.ts";
 import { makeOpenDecisionsOld, runAndKill } from "./_kills.ts";
@@ -59,14 +60,15 @@ describe("settleLostCalls()", () => {
   it("seals a call as not done if its decision was not sealed", async () => {
     const db = store.asPlatform();
     const [decision] = await listDecisions(db, { tenant: "test", limit: 1 });
-    await addDecisions(db, [{
+    const lost = {
       ...decision!,
       id: "GOV-000000000001",
       receiptId: "never-sealed",
       callReceiptId: "not-done",
       runs: true,
       holder: null,
-    }]);
+    };
+    await recordDecisions(db, [lost], sealArguments([]));
     await makeOpenDecisionsOld(store);
     assert.equal(await settle(), 1);
     assert.equal((await findRequested(store, "not-done")).outcome, "not_done");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
+import { sealArguments } from "../../ledger/mod.ts";
 import {
-  addDecisions,
   addStop,
   type Db,
   type DecisionRecord,
@@ -8,6 +8,7 @@ import {
   governanceInForce,
   listDecisions,
   listStops,
+  recordDecisions,
   removeStop,
   setPolicy,
   type Stop,
@@ -83,8 +84,8 @@ describe("governance", () => {
       runs: n % 5 > 0,
       holder: n,
     }));
-    await addDecisions(db, decisions);
-    await addDecisions(db, []);
+    await recordDecisions(db, decisions, sealArguments([]));
+    await recordDecisions(db, [], sealArguments([]));
     const found = await listDecisions(db, { tenant: "acme", limit: 1_000 });
     assert.equal(found.length, 200);
     const { runs: _, holder: __, ...expected } = decisions[1]!;

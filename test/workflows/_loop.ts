@@ -107,7 +107,13 @@ async function cachedBundle(): Promise<WorkflowBundle> {
 
 /** Installs a Temporal runtime that logs warnings and errors only. */
 export function installQuietRuntime(): void {
-  if (!installed) Runtime.install({ logger: quiet, shutdownSignals: [] });
+  if (!installed) {
+    Runtime.install({
+      logger: quiet,
+      shutdownSignals: [],
+      telemetryOptions: { logging: { forward: {} } },
+    });
+  }
   installed = true;
 }
 
