@@ -3,7 +3,6 @@ import {
   Connection,
   defaultGrpcRetryOptions,
   makeGrpcRetryInterceptor,
-  type Metadata,
 } from "@temporalio/client";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
 import type { NativeConnection } from "@temporalio/worker";
@@ -62,38 +61,11 @@ export function locateTemporal(config: Config): TemporalLocation {
   return { address, namespace };
 }
 
-/**
- * A connection that disables the context of its calls while none is under way, as the SDK does when it is closed. On Node
- * before 24 an enabled context makes each promise of the process three times as slow, and a tool a tenth.
- */
-class RestingConnection extends Connection {
-  #callsUnderWay = 0;
-
-  override withDeadline<R>(deadline: number | Date, work: () => Promise<R>): Promise<R> {
-    return this.#count(() => super.withDeadline(deadline, work));
-  }
-  override withAbortSignal<R>(signal: AbortSignal, work: () => Promise<R>): Promise<R> {
-    return this.#count(() => super.withAbortSignal(signal, work));
-  }
-  override withMetadata<R>(metadata: Metadata, work: () => Promise<R>): Promise<R> {
-    return this.#count(() => super.withMetadata(metadata, work));
-  }
-
-  async #count<R>(call: () => Promise<R>): Promise<R> {
-    this.#callsUnderWay++;
-    try {
-      return await call();
-    } finally {
-      if (--this.#callsUnderWay === 0) this.callContextStorage.disable();
-    }
-  }
-}
-
 /** Connects a client. @throws where nothing answers within ten seconds */
 export async function connectTemporal(config: Config): Promise<TemporalConnection> {
   const { connectionOptions, namespace } = readSettings(config);
   const retry = defaultGrpcRetryOptions({ maxAttempts: MAX_ATTEMPTS });
-  const connection = await RestingConnection.connect({
+  const connection = await Connection.connect({
     ...connectionOptions,
     connectTimeout: CONNECT_TIMEOUT,
     interceptors: [makeGrpcRetryInterceptor(retry)],
