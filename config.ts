@@ -251,7 +251,7 @@ const TEMPORAL = z.strictObject({
   }),
 });
 
-/** How the platform uses Temporal: `temporal.yaml`, checked. */
+/** Settings of the use of Temporal: `temporal.yaml`, checked. */
 export type TemporalSettings = Readonly<z.output<typeof TEMPORAL>>;
 
 /** The whole configuration, frozen. */
@@ -297,7 +297,7 @@ function check<T extends z.ZodType>(schema: T, value: unknown, where: string): z
   throw new BadSetting(`Cannot use the settings of ${where}:\n  ${lines.join("\n  ")}`);
 }
 
-/** What is wrong with a value, and what would be right. Only numbers are repeated: others may be secrets. */
+/** Says what is wrong with a value, and what would be right. Only numbers are repeated: others may be secrets. */
 function wrong(issue: z.core.$ZodIssue, all: unknown): string {
   const value = issue.path.reduce((so, name) => Object(so)[name], all);
   if (issue.code === "invalid_type" && ["number", "int"].includes(issue.expected)) {

@@ -2,7 +2,7 @@
 
 /** One line of the table. */
 export interface Figure {
-  /** What is measured, with its unit. */
+  /** The measured quantity, with its unit. */
   readonly label: string;
   /** One value a round. */
   readonly platform: readonly number[];

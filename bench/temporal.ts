@@ -24,7 +24,7 @@ const POLLERS_KNOWN_MS = 500;
 
 type ServerSettings = TemporalSettings["embedded"];
 
-/** What differs from the settings in use. */
+/** Settings that differ from those in use. */
 interface Variant {
   readonly server?: (current: ServerSettings) => ServerSettings;
   readonly worker?: Partial<WorkerOptions>;

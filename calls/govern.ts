@@ -66,7 +66,7 @@ export function openGovernor(
   };
 }
 
-/** Whether the end of the call gets a receipt of its own; over REST some operations seal their change themselves. */
+/** Returns whether the end of the call gets a receipt of its own; over REST some operations seal their change themselves. */
 function sealsEnd({ operation, request }: CheckedCall): boolean {
   return request.door !== "rest" || operation.sealsItself !== true;
 }

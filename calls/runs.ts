@@ -17,7 +17,7 @@ import { mapTemporalErrors } from "./temporal_errors.ts";
 /** The end of a run. */
 export type RunEnd = { result: unknown } | { failure: { message: string; type: string } };
 
-/** How far a run is, for a person. */
+/** Progress of a run, for a person. */
 interface RunProgress {
   readonly done: number;
   readonly total: number;

@@ -7,7 +7,7 @@ export interface VoteRef {
 
 /** Terms of an approval: how many people, and for how long. */
 export interface ApprovalTerms {
-  /** How many different holders of keys must approve, 1 to 10. */
+  /** Number of different holders of keys who must approve, 1 to 10. */
   readonly needed: number;
   /** Seconds from the request, or from its reopening. */
   readonly expires_in_seconds: number;

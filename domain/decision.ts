@@ -1,4 +1,4 @@
-/** What a policy can decide, most permissive first. */
+/** Decisions of a policy, most permissive first. */
 export const DECISIONS = ["allow", "needs_approval", "deny"] as const;
 
 /** A decision of governance or of the guardrails: it is done, people are asked first, or it is refused. */

@@ -8,5 +8,5 @@ export const PHASES = [
   "sealed",
 ] as const;
 
-/** How far the work on a ticket has come. */
+/** Progress of the work on a ticket. */
 export type Phase = typeof PHASES[number];

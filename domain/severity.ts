@@ -2,7 +2,7 @@
 export const SEVERITIES = ["low", "medium", "high", "critical"] as const;
 
 /**
- * How bad an incident is: `critical` a core service is down or an attack is under way, for many users; `high` badly
+ * Severity of an incident: `critical` a core service is down or an attack is under way, for many users; `high` badly
  * degraded or soon down; `medium` some users, or a workaround exists; `low` cosmetic, a request, not urgent.
  */
 export type Severity = typeof SEVERITIES[number];

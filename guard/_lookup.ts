@@ -14,7 +14,7 @@ export interface LookupRequest {
 export interface LookupResult {
   /** The policy in force; null: none was set. */
   readonly policy: PolicyRecord | null;
-  /** By name in lower case. */
+  /** Entries by name in lower case. */
   readonly services: ReadonlyMap<string, readonly KnownService[]>;
   readonly tickets: ReadonlyMap<string, KnownTicket>;
   /** Repairs within the last hour, by service, of the services asked for. */

@@ -1,5 +1,5 @@
 /**
- * What the programs of the platform are made of. Each program is a file of this folder; {@linkcode runProcess} runs it.
+ * Parts of the platform's programs. Each program is a file of this folder; {@linkcode runProcess} runs it.
  *
  * ```ts
  * await runProcess("gateway", async (parts) => {

@@ -13,7 +13,7 @@ import { listTests, type TestKind } from "./_list_tests.ts";
 import { run } from "./_run.mjs";
 import { check } from "./check.ts";
 
-/** What the code under test prints goes here; see test/_run.ts. */
+/** Output of the code under test; see test/_run.ts. */
 const LOGS = join("node_modules", ".cache", "sealoop", "test-logs");
 
 const [kind = "all", ...args] = process.argv.slice(2);

@@ -89,7 +89,7 @@ export interface PlatformCounts {
   readonly tickets: Readonly<Record<string, number>>;
   readonly open_by_severity: Readonly<Record<string, number>>;
   readonly open_by_category: Readonly<Record<string, number>>;
-  /** By status. */
+  /** Counts by status. */
   readonly services: Readonly<Record<string, number>>;
   readonly pending_approvals: number;
   /** ISO 8601; null: no ticket is open. */

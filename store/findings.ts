@@ -30,7 +30,7 @@ export interface FindingRecord {
   readonly summary: string;
   /** Evidence. */
   readonly detail: Readonly<Record<string, unknown>>;
-  /** What a detector needs to look again. */
+  /** Data that a detector needs to look again. */
   readonly target: Readonly<Record<string, unknown>>;
   readonly sightings: number;
   /** ISO 8601, like the next two. */

@@ -10,7 +10,7 @@ export interface NewPassage {
   readonly title: string;
   /** The text that is cited. */
   readonly content: string;
-  /** Of the content, 64 hex characters. */
+  /** SHA-256 of the content, 64 hex characters. */
   readonly sha256: string;
   /** Fingerprint of an incident's fault; null: none. */
   readonly fault: string | null;

@@ -1,7 +1,7 @@
 import type { Db } from "./connection.ts";
 import type { NewPassage } from "./knowledge.ts";
 
-/** What a resolved ticket teaches, as the arbiter scored it. */
+/** Lesson of a resolved ticket, as the arbiter scored it. */
 export interface LearningItem {
   /** `LRN-` and 12 hex characters. */
   readonly id: string;
@@ -14,7 +14,7 @@ export interface LearningItem {
   /** Added to the knowledge base when the item is applied. */
   readonly passage: NewPassage;
   readonly state: "dropped" | "queued" | "applied";
-  /** Of the lesson that was applied. */
+  /** Receipt of the applied lesson. */
   readonly receipt_id: string | null;
 }
 

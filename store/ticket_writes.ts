@@ -11,7 +11,7 @@ export interface NewTicket {
   readonly category?: string | null;
   readonly phase: Phase;
   readonly service: string | null;
-  /** Of the fault; null: people opened it. */
+  /** Fingerprint of the fault; null: people opened it. */
   readonly fingerprint: string | null;
   readonly workflowId: string | null;
   readonly runId: string | null;

@@ -12,7 +12,7 @@ import {
   ROOMS,
 } from "../scripts/imports/mod.ts";
 
-/** What every room may import. */
+/** Rooms that every room may import. */
 const EVERYWHERE = ["contract", "domain", "config.ts"];
 /** Rooms of which only types may be imported, by the rooms that do. */
 const TYPES_ONLY: Readonly<Record<string, string>> = { workflows: "activities" };

@@ -15,7 +15,7 @@ describe("npm start", () => {
   let data: string;
   let settings: Record<string, string>;
   const started: TestPlatform[] = [];
-  /** What one test leaves to the next, as a start takes seconds of a core. */
+  /** The platform that one test leaves to the next, as a start takes seconds. */
   let running: TestPlatform;
 
   function start(other: Record<string, string> = {}): TestPlatform {

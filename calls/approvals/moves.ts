@@ -48,7 +48,7 @@ export interface MoveOrder {
   readonly move: "approved" | "denied" | "reopened" | "expired" | "escalated";
   /** Absent: time makes the move. */
   readonly vote_id?: string;
-  /** How often its run was reopened before. */
+  /** Number of times that its run was reopened before. */
   readonly cycle: number;
   /** How its workflow ended, where that was from outside: TERMINATED, … */
   readonly ended?: string;
@@ -56,7 +56,7 @@ export interface MoveOrder {
 
 /** State of an approval after a move. */
 export type MoveResult = Omit<ApprovalState, "cycle" | "receipt_id"> & {
-  /** Of this move. */
+  /** Receipt of this move. */
   readonly receipt_id: string;
 };
 

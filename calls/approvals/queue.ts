@@ -162,7 +162,7 @@ async function joinCall(
 }
 
 type Override = Pick<RecordedEvaluation, "decision" | "rule" | "reasons">;
-/** How a held call stands, as its caller is told. */
+/** State of a held call, for its caller. */
 type HeldResult =
   | {
     readonly ended: false;

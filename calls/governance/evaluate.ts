@@ -12,13 +12,13 @@ export interface Evaluation {
   readonly decision: Decision;
   readonly rule: string;
   readonly reasons: readonly string[];
-  /** How many people must approve. */
+  /** Number of people who must approve. */
   readonly approvers: number;
   /** Thrown where it is a denial; absent: `Denied` with the reasons. */
   readonly problem?: Problem;
 }
 
-/** How many edges away services that need the target are counted. */
+/** Distance, in edges, up to which services that need the target are counted. */
 const IMPACT_DEPTH = 4;
 
 type Parts = Pick<Platform, "store" | "usage" | "engine" | "config">;

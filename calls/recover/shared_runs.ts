@@ -18,7 +18,7 @@ import {
 export const STARTED_BY = "decision_id";
 /** Signal that carries the decision of a call which has started or joined a run; no workflow waits for it. */
 const REQUESTED_BY = "asked_for_by";
-/** By how much the clocks of the database and of Temporal may differ. */
+/** Largest difference between the clocks of the database and of Temporal. */
 const CLOCK_SKEW_MS = 60_000;
 /** Most runs of one workflow that are looked through. */
 const MAX_RUNS = 200;

@@ -25,7 +25,7 @@ export interface BatchState {
   readonly submittedAt: Date | null;
 }
 
-/** What a calendar returns for one of its promises. */
+/** A calendar's answer about one of its promises. */
 export interface CalendarResponse {
   readonly host: string;
   /** The message that the promise is about. */

@@ -21,7 +21,7 @@ const WITNESS_TIMEOUT_MS = 5_000;
 
 /** Parts of {@linkcode openPublisher}. */
 export interface PublisherParts extends LogSettings {
-  /** Of role `sequencer`. */
+  /** A store of role `sequencer`. */
   readonly store: Store;
   /** Called where a witness does not cosign. */
   readonly onTrouble: (error: unknown) => void;

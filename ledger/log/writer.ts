@@ -18,7 +18,7 @@ export class LogBroken extends Error {
 
 /** Options of {@linkcode openLog}. */
 export interface LogOptions extends LogSettings {
-  /** Of role `sequencer`. */
+  /** A store of role `sequencer`. */
   readonly store: Store;
   readonly signal: AbortSignal;
   /** Called with what goes wrong. The log goes on, except after {@linkcode LogBroken}. */

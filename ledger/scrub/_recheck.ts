@@ -3,7 +3,7 @@ import type { Place } from "../rules/mod.ts";
 import type { SpanVerifier } from "./_span_verifier.ts";
 import { type LedgerBreak, ledgerBreak } from "./breaks.ts";
 
-/** What to verify again, and when. */
+/** Receipts to verify again, and the time for it. */
 export interface RecheckOptions {
   /** Pause between two passes. */
   readonly intervalMs: number;

@@ -65,7 +65,7 @@ export function openVerification(parts: VerificationParts): Verification {
   /** Breaks found by this process, each with the scrub's pass at that time. */
   const own = new Map<number, LedgerBreak & { readonly pass: number }>();
   let overflow = 0;
-  /** What is wrong with the end of the chain at the last look. */
+  /** Breaks at the end of the chain when it was last read. */
   let ending: LedgerBreak | undefined;
   let place: Place | undefined;
   let isCaughtUp = false;

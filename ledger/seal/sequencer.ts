@@ -14,7 +14,7 @@ export class SequencerBusy extends Error {
 
 /** Options of {@linkcode runSequencer}. */
 export interface SequencerOptions {
-  /** Of role `sequencer`. */
+  /** A store of role `sequencer`. */
   readonly store: Store;
   /** PEM file of the signing key; created where there is none. */
   readonly keyFile: string;

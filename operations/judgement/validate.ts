@@ -6,7 +6,7 @@ import { DECISIONS } from "../../domain/mod.ts";
 import { type GuardVerdict, RAILS } from "../../guard/mod.ts";
 import { text } from "../schemas/mod.ts";
 
-/** Of the action's JSON. */
+/** Maximum size of the action's JSON, bytes. */
 const MAX_ACTION_LENGTH = 64_000;
 
 const Action = z.looseObject({

@@ -2,7 +2,7 @@ import type { Config } from "../../config.ts";
 import type { Tree } from "../../embedded/mod.ts";
 import type { Progress } from "./progress.ts";
 
-/** What the steps of a start share. */
+/** State that the steps of a start share. */
 export interface Supervisor {
   readonly config: Config;
   readonly env: NodeJS.ProcessEnv;

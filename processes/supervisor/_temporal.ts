@@ -3,7 +3,7 @@ import type { Supervisor } from "./_supervisor.ts";
 import { keepServer } from "./kept_server.ts";
 import { type Environment, temporalEnvironment, usesOwnTemporal } from "./process_list.ts";
 
-/** How processes reach Temporal. */
+/** Settings by which processes reach Temporal. */
 export interface TemporalAccess {
   readonly env: Environment;
   /** URL of the Web UI, if the platform started it. */

@@ -77,8 +77,13 @@ export async function openPeople(
   const keys = new Map<string, { key: string; id: string }>();
   for (const [name, fields] of Object.entries(KEYS)) {
     const { key, record } = await issueKey(store.asPlatform(), {
-      ...{ tenant: "test", tier: "partner", scope: "full", principal: name },
-      ...{ mayApprove: false, expiresAt: null, ...fields },
+      tenant: "test",
+      tier: "partner",
+      scope: "full",
+      principal: name,
+      mayApprove: false,
+      expiresAt: null,
+      ...fields,
     });
     keys.set(name, { key, id: record.id });
   }
@@ -97,14 +102,22 @@ export async function openPeople(
     });
     const served = await serve(server.app, loadConfig({}).settings, 0);
     const { key, record } = await issueKey(store.asPlatform(), {
-      ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
-      ...{ mayApprove: false, expiresAt: null },
+      tenant: "test",
+      tier: "partner",
+      scope: "full",
+      principal: "agent",
+      mayApprove: false,
+      expiresAt: null,
     });
     closing.push(() => server.close(0), () => served.close(0), () => tasks.close());
     return { url: served.address, key, keyId: record.id };
   }
   return {
-    ...{ loop, store, platform, url: server.address, eventually },
+    loop,
+    store,
+    platform,
+    url: server.address,
+    eventually,
     keyId: (who) => keys.get(who)!.id,
     async call(method, path, who, body, more = {}) {
       const response = await fetch(server.address + path, {

@@ -147,10 +147,15 @@ describe("approvals over REST", () => {
     const id = `APR-${randomBytes(6).toString("hex")}`;
     const terms = { expires_in_seconds: 60, escalate_after_seconds: 0, needed: 1 };
     await people.loop.client.workflow.start("approval", {
-      ...{ taskQueue: TASK_QUEUE.itsm, workflowId: `approval-${id}` },
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `approval-${id}`,
       args: [{
-        ...{ approval_id: id, subject: "web", requested_by: "sealoop-worker", ...terms },
-        ...{ action, action_sha256: "0".repeat(64) },
+        approval_id: id,
+        subject: "web",
+        requested_by: "sealoop-worker",
+        ...terms,
+        action,
+        action_sha256: "0".repeat(64),
       }],
     });
     await people.eventually(async () =>
@@ -169,7 +174,9 @@ describe("approvals over REST", () => {
     );
     const reconcile = () =>
       people.loop.client.workflow.execute<typeof reconcileRuns>(WORKFLOW.reconcileRuns, {
-        ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "reconcile", args: [] },
+        taskQueue: TASK_QUEUE.itsm,
+        workflowId: "reconcile",
+        args: [],
       });
     await reconcile();
     await reconcile();
@@ -226,7 +233,12 @@ describe("approvals over REST", () => {
     assert.equal((await move(approval_id, "reopen", "bob")).status, 409);
     const { moves } = await info(approval_id);
     assert.deepEqual(moves.map((m: { move: string }) => m.move), [
-      ...["requested", "denied", "reopened", "expired", "reopened", "approved"],
+      "requested",
+      "denied",
+      "reopened",
+      "expired",
+      "reopened",
+      "approved",
     ]);
     await people.sealed(moves.at(-1).receipt_id);
     assert.equal((await receiptsOf(approval_id)).length, 6);
@@ -235,8 +247,16 @@ describe("approvals over REST", () => {
   it("are told to the ticket, and told again when nobody answers", async () => {
     const id = `INC-${randomBytes(6).toString("hex")}`;
     await openTicket(people.store.asPlatform(), {
-      ...{ id, title: "t", description: "", severity: "low", phase: "ticketed", service: null },
-      ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "key:test" },
+      id,
+      title: "t",
+      description: "",
+      severity: "low",
+      phase: "ticketed",
+      service: null,
+      fingerprint: null,
+      workflowId: null,
+      runId: null,
+      requestedBy: "key:test",
     });
     const { approval_id } = await ask({ ticket_id: id, escalate_after_seconds: 1 });
     const escalated = await people.eventually(async () => {
@@ -258,12 +278,23 @@ describe("approvals over REST", () => {
   it("are said to be out of reach while no worker answers, and stay as they are", async () => {
     const id = `APR-${randomBytes(6).toString("hex")}`;
     await putApproval(people.store.asPlatform(), {
-      ...{ id, subject: "x", ticketId: null, description: "", action: {}, needed: 1 },
-      ...{ actionSha256: "0".repeat(64), requestedBy: "program", requestedByKey: null },
-      ...{ expiresInSeconds: 60, escalateAfterSeconds: 0, askingRun: null },
+      id,
+      subject: "x",
+      ticketId: null,
+      description: "",
+      action: {},
+      needed: 1,
+      actionSha256: "0".repeat(64),
+      requestedBy: "program",
+      requestedByKey: null,
+      expiresInSeconds: 60,
+      escalateAfterSeconds: 0,
+      askingRun: null,
     });
     const run = await people.loop.client.workflow.start("approval", {
-      ...{ taskQueue: "nobody-takes-it", workflowId: `approval-${id}`, args: [{}] },
+      taskQueue: "nobody-takes-it",
+      workflowId: `approval-${id}`,
+      args: [{}],
     });
     const { status, headers } = await move(id, "approve", "ann");
     assert.deepEqual([status, headers.get("retry-after")], [503, "5"]);
@@ -294,8 +325,12 @@ describe("approvals over REST", () => {
     const { approval_id, arguments: shown } = held.body.governance;
     assert.deepEqual(shown, { prompt: "Hello" });
     const { key } = await issueKey(people.store.asPlatform(), {
-      ...{ tenant: "elsewhere", tier: "partner", scope: "full", principal: "elsewhere" },
-      ...{ mayApprove: false, expiresAt: null },
+      tenant: "elsewhere",
+      tier: "partner",
+      scope: "full",
+      principal: "elsewhere",
+      mayApprove: false,
+      expiresAt: null,
     });
     const seen = async (path: string, headers: Record<string, string>) => {
       const response = await fetch(`${people.url}/v1/approvals${path}`, { headers });
@@ -312,7 +347,9 @@ describe("approvals over REST", () => {
       return act.ended_at ? act : undefined;
     });
     assert.deepEqual([act.state, act.tool, act.output?.outcome], [
-      ...["done", "workflow_start", "input_required"],
+      "done",
+      "workflow_start",
+      "input_required",
     ]);
   });
 });

@@ -42,7 +42,12 @@ describe("compliance", () => {
   const tool = async (name: string, input = {}, credential = full): Promise<Json> => {
     const operation = operations.find((one) => one.tool?.[name])!;
     const { output } = await invoke(operation, {
-      ...{ door: "mcp", as: name, requestId: "r", credential, address: "127.0.0.1", input },
+      door: "mcp",
+      as: name,
+      requestId: "r",
+      credential,
+      address: "127.0.0.1",
+      input,
       signal: new AbortController().signal,
     });
     return operation.output.parse(output);
@@ -113,7 +118,10 @@ describe("compliance", () => {
 
   it("takes scanners, which look once a day, for no detectors that have stopped", async () => {
     const looked = (detector: string, hours: number) => ({
-      ...{ detector, duration_ms: 1, probed: 1, findings: 0 },
+      detector,
+      duration_ms: 1,
+      probed: 1,
+      findings: 0,
       last_run_at: new Date(Date.now() - hours * 3_600_000),
     });
     await insertRows(gateway.platform.store.asPlatform(), "detections", [
@@ -133,8 +141,13 @@ describe("compliance", () => {
     const { store, sealer } = gateway.platform;
     await store.asPlatform().transaction((trx) =>
       requestSeal(trx, {
-        ...{ id: "5ca0000000000001", category: "platform_scan", actor: "test", subject: "x" },
-        ...{ action: "security.scan", outcome: "findings", details: {} },
+        id: "5ca0000000000001",
+        category: "platform_scan",
+        actor: "test",
+        subject: "x",
+        action: "security.scan",
+        outcome: "findings",
+        details: {},
       })
     );
     await sealer.sealed("5ca0000000000001");
@@ -146,9 +159,17 @@ describe("compliance", () => {
     await eventually(async () => (await scans()).state === "met");
     const before = await get("/v1/compliance/summary");
     const weakness = (fingerprint: string, severity: "high" | "low") => ({
-      ...{ fingerprint, severity, detector: "security_scan", service: null, host: "h" },
-      ...{ kind: "platform", code: "open_port", root: fingerprint, summary: "s" },
-      ...{ detail: {}, target: {} },
+      fingerprint,
+      severity,
+      detector: "security_scan",
+      service: null,
+      host: "h",
+      kind: "platform",
+      code: "open_port",
+      root: fingerprint,
+      summary: "s",
+      detail: {},
+      target: {},
     });
     const [grave, slight] = [weakness("a".repeat(16), "high"), weakness("b".repeat(16), "low")];
     await recordFindings(store.asPlatform(), [grave, slight]);
@@ -164,8 +185,13 @@ describe("compliance", () => {
     const { store, sealer } = gateway.platform;
     await store.asPlatform().transaction((trx) =>
       requestSeal(trx, {
-        ...{ id: "0123456789abcdef", category: "config_change", actor: "test", subject: "x" },
-        ...{ action: "change", outcome: "done", details: {} },
+        id: "0123456789abcdef",
+        category: "config_change",
+        actor: "test",
+        subject: "x",
+        action: "change",
+        outcome: "done",
+        details: {},
       })
     );
     await sealer.sealed("0123456789abcdef");

@@ -18,8 +18,14 @@ describe("detection over REST", () => {
     gateway = await startGateway({ settings: { SEALOOP_DETECTORS: file } });
     for (const [name, needs] of [["database", []], ["shop", ["database"]]] as const) {
       await putService(gateway.platform.store.asPlatform(), {
-        ...{ name, type: "web", host: "localhost", owner: null, origin: "file", restart: null },
-        ...{ check: { tcp: `127.0.0.1:${await freePort()}` }, watched: true },
+        name,
+        type: "web",
+        host: "localhost",
+        owner: null,
+        origin: "file",
+        restart: null,
+        check: { tcp: `127.0.0.1:${await freePort()}` },
+        watched: true,
         dependsOn: needs.map((service) => ({ service, kind: "depends_on" })),
       });
     }

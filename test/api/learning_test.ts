@@ -57,9 +57,14 @@ describe("learning", () => {
 
   const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000);
   const ticket = (id: string) => ({
-    ...{ id, title: "Label printer of the warehouse prints blank labels", severity: "medium" },
+    id,
+    title: "Label printer of the warehouse prints blank labels",
+    severity: "medium",
     description: "Since noon the labels come out blank",
-    ...{ status: "resolved", phase: "sealed", requested_by: "cy", receipt_id: "9f2c4b7a01d3e856" },
+    status: "resolved",
+    phase: "sealed",
+    requested_by: "cy",
+    receipt_id: "9f2c4b7a01d3e856",
   });
   const resolved = async (id: string, resolution: string) => {
     const db = gateway.platform.store.asPlatform();
@@ -85,7 +90,12 @@ describe("learning", () => {
   const tool = async (name: string, input = {}): Promise<Json> => {
     const operation = operations.find((one) => one.tool?.[name])!;
     const { output } = await invoke(operation, {
-      ...{ door: "mcp", as: name, requestId: "r", credential: key, address: "127.0.0.1", input },
+      door: "mcp",
+      as: name,
+      requestId: "r",
+      credential: key,
+      address: "127.0.0.1",
+      input,
       signal: new AbortController().signal,
     });
     return operation.output.parse(output);
@@ -98,14 +108,18 @@ describe("learning", () => {
   };
   const found = async (id: string) => {
     const passages = await knowledge.find("labels of the label printer are blank", {
-      ...{ incidents: true, limit: 8 },
+      incidents: true,
+      limit: 8,
     });
     return passages.some((passage) => passage.id === id);
   };
 
   it("applies what a verified repair proves, asks people of what people say, and drops the rest", async () => {
     assert.deepEqual(await states(), {
-      ...{ "INC-a": "queued", "INC-b": "dropped", "INC-c": "dropped", "INC-d": "dropped" },
+      "INC-a": "queued",
+      "INC-b": "dropped",
+      "INC-c": "dropped",
+      "INC-d": "dropped",
       "INC-e": "applied",
     });
     assert.ok(await found("INC-e"));

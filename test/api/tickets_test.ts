@@ -14,7 +14,7 @@ describe("tickets", () => {
   after(() => people?.stop());
 
   const get = async (path: string) => (await people.call("GET", path, "program")).body;
-  /** What a run has given in the end, however long that takes. */
+  /** Waits for the result of a run. */
   const resultOf = (workflowId: string) =>
     people.loop.client.workflow.getHandle<typeof itsmTest>(workflowId).result();
   /** A resolved ticket. @param seconds that it took, ended so many days ago */
@@ -27,8 +27,17 @@ describe("tickets", () => {
   ) {
     const id = `INC-${randomBytes(6).toString("hex")}`;
     await openTicket(people.store.asPlatform(), {
-      ...{ id, title: "t", description: "", severity, category, phase: "sealed", service },
-      ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "key:test" },
+      id,
+      title: "t",
+      description: "",
+      severity,
+      category,
+      phase: "sealed",
+      service,
+      fingerprint: null,
+      workflowId: null,
+      runId: null,
+      requestedBy: "key:test",
     });
     await people.store.pool.query(
       `UPDATE tickets SET status = 'resolved', resolved_at = now() - $2 * interval '1 day',
@@ -219,7 +228,8 @@ describe("tickets", () => {
     const said: { progress: number; total?: number; message?: string }[] = [];
     const args = { name: "itsm_run_test", arguments: { scenario: "hang", wait_seconds: 50 } };
     const result = await client.callTool(args, undefined, {
-      ...{ onprogress: (step) => void said.push(step), timeout: 250_000 },
+      onprogress: (step) => void said.push(step),
+      timeout: 250_000,
     }) as CallToolResult;
     const { status, workflow_id } = result.structuredContent as Record<string, string>;
     assert.equal((await resultOf(workflow_id!)).outcome, "sealed");

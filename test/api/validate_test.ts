@@ -73,8 +73,14 @@ describe("POST /v1/validate", () => {
   it("counts what the service graph says where the action claims less", async () => {
     const put = (name: string, needs: string[]) =>
       putService(gateway.platform.store.asPlatform(), {
-        ...{ name, type: "service", host: "localhost", owner: null, origin: "file" },
-        ...{ check: null, restart: null, watched: false },
+        name,
+        type: "service",
+        host: "localhost",
+        owner: null,
+        origin: "file",
+        check: null,
+        restart: null,
+        watched: false,
         dependsOn: needs.map((service) => ({ service, kind: "depends_on" as const })),
       });
     await put("orders-db", []);

@@ -56,7 +56,9 @@ describe("POST /v1/workflows/start", () => {
     assert.deepEqual([status, /no-tests/.test(body.detail)], [403, true]);
     const { body: { governance } } = await start({ type: "itsmTest" }, dry);
     assert.deepEqual([governance.decision, governance.rule, governance.arguments.scenario], [
-      ...["deny", "no-tests", "crash"],
+      "deny",
+      "no-tests",
+      "crash",
     ]);
   });
 
@@ -188,7 +190,8 @@ describe("GET /v1/workflows/{workflow_id}/result", () => {
       assert.equal(response.status, 404, path);
     }
     const cancelled = await fetch(`${gateway.url}/v1/workflows/loop-none/cancel`, {
-      ...{ method: "POST", headers },
+      method: "POST",
+      headers,
     });
     assert.equal(cancelled.status, 404);
   });

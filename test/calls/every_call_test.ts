@@ -12,14 +12,14 @@ const REPAIR = { incident: "nginx answers 502", action: { command: "systemctl re
 const EVENT = { service: "billing", event: "nightly-backup", status: "complete" };
 const WISH = { description: "Drop old sessions", action: { drop: "sessions_2025" } };
 
-/** What no agent can call, and is decided on as any other call. */
+/** Operations that no agent can call. They are decided on like any other. */
 const ORDINARY = [
   ["classify", "/v1/classify", REPORT],
   ["validate", "/v1/validate", REPAIR],
   ["seal", "/api/v1/receipts/seal", EVENT],
   ["approvals_create", "/v1/approvals", WISH],
 ] as const;
-/** What people decide or stop by. */
+/** Operations by which people decide or stop. */
 const CONTROL = [
   "approvals_approve",
   "approvals_deny",
@@ -56,7 +56,7 @@ describe("every call over REST that changes something", () => {
     return record.id;
   }
 
-  /** What people decide and stop, ready to be. */
+  /** An approval and a run, ready to be decided and stopped. */
   const prepared = async () => ({
     first: await asked(),
     second: await asked(),

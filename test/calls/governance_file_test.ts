@@ -26,7 +26,7 @@ describe("the file of the governance policy", () => {
   });
   after(() => opened.close());
 
-  /** What the log says of a file that was there at the start. */
+  /** Lines of the log about a file that was there at the start. */
   async function followed(text: string): Promise<LogLine[]> {
     const path = join(await testFolder(), "policy.yaml");
     writeFileSync(path, text);

@@ -84,7 +84,7 @@ describe("limits of an agent's key", () => {
     });
     return { key, id: record.id };
   }
-  /** How often was decided what, of the calls of a key. */
+  /** Counts the decisions about a key's calls. */
   async function decisionsOf(id: string): Promise<Record<string, number>> {
     const { rows } = await servers[0]!.platform.store.pool.query(
       "SELECT decision, count(*)::int AS n FROM governance_decisions WHERE key_id = $1 GROUP BY 1",
@@ -92,7 +92,7 @@ describe("limits of an agent's key", () => {
     );
     return Object.fromEntries(rows.map(({ decision, n }) => [decision, n]));
   }
-  /** How many receipts were asked for in a key's name. */
+  /** Counts the receipts that were requested in a key's name. */
   async function receiptsOf(id: string): Promise<number> {
     const { rows: [{ n }] } = await servers[0]!.platform.store.pool.query(
       "SELECT count(*)::int AS n FROM seal_outbox WHERE payload LIKE '%' || $1 || '%'",

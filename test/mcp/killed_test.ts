@@ -87,7 +87,7 @@ describe("a call whose tool server is killed", () => {
     );
     return rows.length > 0;
   };
-  /** How often the loop of a report was begun. */
+  /** Counts how often the loop of a report was begun. */
   async function begun(incident: string): Promise<number> {
     const hash = createHash("sha256").update(`report\n${incident}`).digest("hex");
     const client = new Client({ connection, namespace: place.namespace });

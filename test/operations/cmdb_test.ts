@@ -13,7 +13,10 @@ describe("the graph of services over REST", () => {
     key = await gateway.key();
     await putServices(gateway.platform.store.asPlatform(), [
       serviceNamed("shop", ["orders"], {
-        ...{ type: "web", owner: "ada", host: "app1.internal", runbook: "restart-shop" },
+        type: "web",
+        owner: "ada",
+        host: "app1.internal",
+        runbook: "restart-shop",
         check: { http: "http://user:secret@app1.internal:9000/health?token=x" },
       }),
       serviceNamed("orders", [{ service: "orders-db", kind: "stores_in" }]),

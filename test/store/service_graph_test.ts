@@ -125,7 +125,7 @@ describe("the graph of services", () => {
   }
 });
 
-/** Whether each edge is one of the graph, and begins where the one before it ended. */
+/** Returns whether each edge is one of the graph, and begins where the one before it ended. */
 function leads(path: readonly ServiceEdge[], from: string, to: string, needs: Neighbours): boolean {
   const end = path.reduce(
     (at, { source, target }) => source === at && needs.get(at)!.includes(target) ? target : "",

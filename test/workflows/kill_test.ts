@@ -41,7 +41,7 @@ interface LoopEnd {
   /** Receipts of the ticket, oldest first. */
   readonly receipts: readonly Record<string, unknown>[];
   readonly breaks: readonly unknown[];
-  /** Of the service, newest first. */
+  /** Restarts of the service, newest first. */
   readonly effects: readonly EffectRecord[];
 }
 

@@ -7,7 +7,7 @@ export interface LookupContext {
   readonly db: Db;
 }
 
-/** What a lookup found: sentences that rest on what was read, and their sources. */
+/** Result of a lookup: sentences that rest on what was read, and their sources. */
 export type LookupAnswer = Omit<LookupResult, "lookup">;
 
 /**

@@ -14,7 +14,7 @@ export interface CheckSummary {
   readonly checked: number;
   /** Number of receipts that the server reports. */
   readonly total: number;
-  /** By position. A break of the whole chain has the position of its end. */
+  /** Breaks by position. A break of the whole chain has the position of its end. */
   readonly breaks: readonly Break[];
   /** Ranges that were checked: from inclusive, to exclusive; sorted, and with gaps between them. */
   readonly ranges: readonly PositionRange[];
