@@ -171,7 +171,9 @@ export const SETTINGS = z.strictObject({
   SEALOOP_SWEEP_SECONDS: z.coerce.number().int().min(5).max(86400).optional()
     .describe("Seconds between sweeps; unset: the schedule's own in temporal.yaml"),
   SEALOOP_TASK_QUEUES: z.string().regex(/^[a-z_]+(,[a-z_]+)*$/).optional()
-    .describe("Task queues of temporal.yaml that this worker takes, comma-separated; unset: all"),
+    .describe(
+      "Task queues of temporal.yaml that this worker takes, comma-separated; unset: all but the sequencer's",
+    ),
   SEALOOP_WORKER_BUILD: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/).optional()
     .describe(
       "Build of this worker in Temporal's worker versioning, as deployment sealoop; unset: it takes no part in that",

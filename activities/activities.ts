@@ -12,6 +12,7 @@ import {
   scrubActivities,
   sealActivities,
   sequencerActivities,
+  type SequencerActivityParts,
 } from "./ledger/mod.ts";
 import {
   closeActivities,
@@ -31,7 +32,14 @@ import { webhookRelayActivities } from "./webhook_relay.ts";
 import { webhookActivities } from "./webhooks.ts";
 
 /** All activities, by the names that workflows call them by. */
-export type Activities = ReturnType<typeof createActivities>;
+export type Activities =
+  & ReturnType<typeof createActivities>
+  & ReturnType<typeof createSequencerActivities>;
+
+/** Creates the activities of the sequencer's process. */
+export function createSequencerActivities(parts: SequencerActivityParts) {
+  return wrapActivities(sequencerActivities(parts));
+}
 
 /** Creates the activities of a worker. */
 export function createActivities(parts: ActivityParts) {
@@ -48,7 +56,6 @@ export function createActivities(parts: ActivityParts) {
     ...testServiceActivities(parts),
     ...sandboxActivities(parts),
     ...sealActivities(parts),
-    ...sequencerActivities(parts),
     ...scrubActivities(parts),
     ...anchorActivities(parts),
     ...approvalActivities(parts),

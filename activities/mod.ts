@@ -2,14 +2,14 @@
  * Activities: everything that workflows do to the world. Each one's comment says what makes it safe to repeat.
  *
  * ```ts
- * const activities = createActivities({ ...platform, sequencerStore, runbooks, stopping });
+ * const activities = createActivities({ ...platform, runbooks, stopping });
  * await Worker.create({ activities, … });
  * ```
  *
  * @module
  */
 export type { ScrubPass, ScrubResult } from "../ledger/mod.ts";
-export { type Activities, createActivities } from "./activities.ts";
+export { type Activities, createActivities, createSequencerActivities } from "./activities.ts";
 export type { EndedApproval } from "./approvals/mod.ts";
 export type { OpenBatches } from "./ledger/mod.ts";
 export type { EndedRun, RepairOrder, RepairRequest, RunSummary } from "./loop/mod.ts";

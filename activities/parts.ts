@@ -1,12 +1,9 @@
 import type { Platform } from "../calls/mod.ts";
 import type { Network } from "../ledger/anchors/ots/mod.ts";
 import type { Catalogue } from "../runbooks/mod.ts";
-import type { Store } from "../store/mod.ts";
 
 /** The parts that activities need: the platform's, and a worker's own. */
 export interface ActivityParts extends Platform {
-  /** Connected as role `sequencer`. */
-  readonly sequencerStore: Store;
   /** Shipped runbooks, and those in the user's folder. */
   readonly runbooks: Catalogue;
   /** Network whose blocks prove anchors. Default: Bitcoin's main network; tests mine a network of their own. */

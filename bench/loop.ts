@@ -77,6 +77,7 @@ async function startBareWorkers({ config, place: { address, namespace } }: TestL
   const task_queues = { [BARE_QUEUE]: config.temporal.task_queues.itsm! };
   return await startWorkers({
     config: { ...config, temporal: { ...config.temporal, task_queues } },
+    taskQueues: [BARE_QUEUE],
     activities: BARE_ACTIVITIES,
     workflows: { workflowBundle: await bundleBareWorkflow() },
     connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),

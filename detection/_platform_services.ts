@@ -41,6 +41,7 @@ export function listPlatformServices(
     { ...part("temporal", { tcp: temporal }), host: graphHost(temporal.replace(/:\d+$/, "")) },
     part("engine", engineCheck, STORE),
     part("worker", null, ALL_SERVERS), // it runs the checks itself
+    part("sequencer", null, { ...STORE, temporal: "connects_to" }), // without a port; its queue is checked
     part("gateway", serverCheck(settings.SEALOOP_GATEWAY_PORT, "/v1/health"), ALL_SERVERS),
     part("tool-server", serverCheck(settings.SEALOOP_MCP_PORT, "/health"), ALL_SERVERS),
     part("public-ledger", serverCheck(settings.SEALOOP_LEDGER_PORT, "/api/health"), STORE),

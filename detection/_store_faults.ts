@@ -56,7 +56,7 @@ export async function findOldOutbox(
   const seconds = Math.round(oldestSeconds);
   return [{
     code: "outbox_old",
-    service: "worker",
+    service: "sequencer",
     severity: "high",
     summary: `About ${waiting} receipts wait to be sealed, the oldest for ${seconds} s`,
     detail: { waiting, oldest_seconds: seconds },

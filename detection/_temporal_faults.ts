@@ -6,7 +6,7 @@ import type { DetectionContext } from "./detector.ts";
 /** @see temporal.api.enums.v1.TaskQueueType */
 const TASK_KINDS = { workflow: 1, activity: 2 } as const;
 /** Queues without which the platform stops working, so that each must have a worker. Others may be unused. */
-const REQUIRED_QUEUES: ReadonlySet<string> = new Set([TASK_QUEUE.ledger]);
+const REQUIRED_QUEUES: ReadonlySet<string> = new Set([TASK_QUEUE.sequencer]);
 /** Maximum of types of failed workflows that a finding names. */
 const MAX_TYPES = 5;
 
@@ -29,7 +29,7 @@ export async function findQueueFaults(
   const faults = await Promise.all(queues.map(async ({ name, kind, type }) => {
     const { tasks, seconds, pollers } = await readQueueState(client, name, type);
     const fault = {
-      service: "worker",
+      service: name === TASK_QUEUE.sequencer ? "sequencer" : "worker",
       severity: "high" as const,
       which: `${name} ${kind}`,
       detail: { queue: name, kind, tasks, oldest_seconds: seconds, pollers },

@@ -6,7 +6,12 @@ import type { NodeRecord } from "./reasoning.ts";
 import type { TaskMessage, TaskRecord } from "./tasks.ts";
 
 /** Task queues of `temporal.yaml`. */
-export const TASK_QUEUE = { itsm: "itsm", ledger: "ledger" } as const;
+export const TASK_QUEUE = {
+  itsm: "itsm",
+  ledger: "ledger",
+  /** Taken by the sequencer's process alone, as the key that signs receipts is there. */
+  sequencer: "sequencer",
+} as const;
 
 /** Names of the workflow types, as clients start them. */
 export const WORKFLOW = {

@@ -5,7 +5,7 @@ import { TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 /** Starts the workflow in which the one sequencer runs, unless it is running. */
 export async function ensureSequencer(client: Client): Promise<void> {
   await client.workflow.start(WORKFLOW.ledgerSequencer, {
-    taskQueue: TASK_QUEUE.ledger,
+    taskQueue: TASK_QUEUE.sequencer,
     workflowId: "ledger-sequencer",
     workflowIdConflictPolicy: "USE_EXISTING",
     staticSummary: "Seals the requests in the outbox",
@@ -23,12 +23,14 @@ export async function ensureWebhookRelay(client: Client): Promise<void> {
 }
 
 /**
- * Keeps the workflows running that never end, until the signal. One that somebody has ended is started again.
+ * Keeps a workflow running that never ends, until the signal: starts it again where somebody has ended it.
  *
+ * @param ensure starts the workflow, unless it is running
  * @param intervalMs > 0
  */
-export async function keepWorkflowsRunning(
+export async function keepWorkflowRunning(
   client: Client,
+  ensure: (client: Client) => Promise<void>,
   signal: AbortSignal,
   intervalMs = 20_000,
 ): Promise<void> {
@@ -36,6 +38,6 @@ export async function keepWorkflowsRunning(
     await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => {});
     if (signal.aborted) return;
     // While Temporal is away nothing can be started. What was running continues when it is back.
-    await Promise.allSettled([ensureSequencer(client), ensureWebhookRelay(client)]);
+    await ensure(client).catch(() => {});
   }
 }

@@ -22,8 +22,14 @@ export {
 export {
   ensureSequencer,
   ensureWebhookRelay,
-  keepWorkflowsRunning,
+  keepWorkflowRunning,
 } from "./long_lived_workflows.ts";
 export { registerTemporal } from "./register.ts";
 export { createSdkLogger, installRuntime } from "./sdk_log.ts";
-export { startWorkers, type WorkerParts, type Workers, type WorkflowCode } from "./workers.ts";
+export {
+  listWorkerQueues,
+  startWorkers,
+  type WorkerParts,
+  type Workers,
+  type WorkflowCode,
+} from "./workers.ts";

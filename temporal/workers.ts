@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker, WorkerOptions } from "@temporalio/worker";
 import { type Config, ROOT } from "../config.ts";
+import { TASK_QUEUE } from "../domain/mod.ts";
 import type { WorkerConnection } from "./connect.ts";
 
 /** Workflows as the SDK takes them: a bundle, or their sources. `debugMode`: they run in no thread of their own. */
@@ -10,6 +11,8 @@ export type WorkflowCode = Pick<WorkerOptions, "workflowBundle" | "workflowsPath
 /** Parts of the workers. */
 export interface WorkerParts {
   readonly config: Config;
+  /** Task queues of `temporal.yaml` to take work from. */
+  readonly taskQueues: readonly string[];
   readonly activities: object;
   /** Default: the bundle that `npm run build` makes. */
   readonly workflows?: WorkflowCode;
@@ -44,8 +47,15 @@ const BUILT_WORKFLOWS: WorkflowCode = {
 /** Name of the workers' deployment in Temporal. */
 const DEPLOYMENT = "sealoop";
 
+/** Lists the task queues that a worker takes: those of the setting, or all but the sequencer's. */
+export function listWorkerQueues({ settings, temporal }: Config): string[] {
+  const wanted = settings.SEALOOP_TASK_QUEUES?.split(",");
+  return Object.keys(temporal.task_queues)
+    .filter((name) => name !== TASK_QUEUE.sequencer && (wanted?.includes(name) ?? true));
+}
+
 /**
- * Starts a worker for each task queue that this process takes. Where Temporal is away for longer than the SDK tolerates,
+ * Starts a worker for each of the task queues. Where Temporal is away for longer than the SDK tolerates,
  * connects again until it is back.
  */
 export async function startWorkers(parts: WorkerParts): Promise<Workers> {
@@ -99,13 +109,12 @@ async function startGroup(parts: WorkerParts): Promise<WorkerGroup> {
 }
 
 async function createWorkers(
-  { config, activities, workflows = BUILT_WORKFLOWS }: WorkerParts,
+  { config, taskQueues, activities, workflows = BUILT_WORKFLOWS }: WorkerParts,
   connection: WorkerConnection,
 ): Promise<Worker[]> {
   const { Worker } = await import("@temporalio/worker"); // loading it takes half a second, which clients don't need
-  const wanted = config.settings.SEALOOP_TASK_QUEUES?.split(",");
   const queues = Object.entries(config.temporal.task_queues)
-    .filter(([name]) => wanted?.includes(name) ?? true);
+    .filter(([name]) => taskQueues.includes(name));
   return await Promise.all(queues.map(([taskQueue, queue]) =>
     Worker.create({
       ...connection,

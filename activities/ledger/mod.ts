@@ -11,4 +11,4 @@
 export { anchorActivities, type OpenBatches } from "./anchors.ts";
 export { scrubActivities } from "./scrub.ts";
 export { SEAL_TIMEOUT_MS, sealActivities } from "./seal.ts";
-export { sequencerActivities } from "./sequencer.ts";
+export { sequencerActivities, type SequencerActivityParts } from "./sequencer.ts";

@@ -7,11 +7,21 @@ import {
   readLogSettings,
   runSequencer,
 } from "../../ledger/mod.ts";
-import type { ActivityParts } from "../parts.ts";
+import type { Config } from "../../config.ts";
+import type { Store } from "../../store/mod.ts";
 import { createTurnSignal, workerStopping } from "../turns.ts";
 
+/** The parts that the sequencer's activity needs. */
+export interface SequencerActivityParts {
+  readonly config: Config;
+  /** Connected as role `sequencer`. */
+  readonly store: Store;
+  /** Aborted when this worker stops. */
+  readonly stopping: AbortSignal;
+}
+
 /** Creates the activity that runs the sequencer. */
-export function sequencerActivities({ config, sequencerStore, stopping }: ActivityParts) {
+export function sequencerActivities({ config, store, stopping }: SequencerActivityParts) {
   /**
    * Runs the sequencer and the Merkle log for one turn, or until this worker stops. Safe to repeat: it holds a lock in the
    * database, and begins from what the database has.
@@ -25,7 +35,7 @@ export function sequencerActivities({ config, sequencerStore, stopping }: Activi
     let merkleLog: LogWriter | undefined;
     try {
       await runSequencer({
-        store: sequencerStore,
+        store,
         keyFile: join(config.dataDir, "ledger.key"),
         signal: createTurnSignal(stopping),
         onStart: () => {
@@ -42,7 +52,7 @@ export function sequencerActivities({ config, sequencerStore, stopping }: Activi
 
   function openMerkleLog(signal: AbortSignal): LogWriter {
     return openLog({
-      store: sequencerStore,
+      store,
       ...readLogSettings(config),
       signal,
       onTrouble: (error) => log[error instanceof LogBroken ? "error" : "warn"](String(error)),

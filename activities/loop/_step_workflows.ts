@@ -11,10 +11,11 @@ import type { StepOutcome } from "../../runbooks/mod.ts";
 const PERMANENT_IDS: Readonly<Record<string, string>> = {
   [WORKFLOW.ledgerSequencer]: "ledger-sequencer",
 };
-const LEDGER_TYPES: ReadonlySet<string> = new Set([
-  WORKFLOW.ledgerSequencer,
-  WORKFLOW.scrubLedger,
-]);
+/** Task queues of types that the queue of incidents does not run. */
+const QUEUES: Readonly<Record<string, string>> = {
+  [WORKFLOW.ledgerSequencer]: TASK_QUEUE.sequencer,
+  [WORKFLOW.scrubLedger]: TASK_QUEUE.ledger,
+};
 
 /** Returns a function that runs the workflow of a runbook's step: one run for each effect. */
 export function createWorkflowRunner(temporal: Platform["temporal"]) {
@@ -34,7 +35,7 @@ export function createWorkflowRunner(temporal: Platform["temporal"]) {
     try {
       return await workflow.start(type, {
         workflowId,
-        taskQueue: LEDGER_TYPES.has(type) ? TASK_QUEUE.ledger : TASK_QUEUE.itsm,
+        taskQueue: QUEUES[type] ?? TASK_QUEUE.itsm,
         args: [],
         workflowIdConflictPolicy: "USE_EXISTING",
         workflowIdReusePolicy: isPermanent ? "ALLOW_DUPLICATE" : "REJECT_DUPLICATE",

@@ -25,14 +25,24 @@ const NO_MODEL_KEYS = /^SEALOOP_(?!(ANTHROPIC|OPENAI)_API_KEY$)/;
 const LEDGER_SETTINGS =
   /^SEALOOP_(DATA|BIND|TLS_\w+|TRUSTED_HOPS|LEDGER_\w+|GATEWAY_URL|LOG_LEVEL)$/;
 
+const SEQUENCER_SETTINGS =
+  /^SEALOOP_(DATA|TEMPORAL_PORT|WORKER_BUILD|LEDGER_\w+|WITNESS\w+|LOG_LEVEL)$/;
+
 /** The processes of the platform, besides PostgreSQL and Temporal. */
 export const PROCESSES: readonly ProcessEntry[] = [
   {
     name: "worker",
     title: "Worker",
-    roles: ["app", "sequencer"],
+    roles: ["app"],
     usesTemporal: true,
     settings: NO_MODEL_KEYS,
+  },
+  {
+    name: "sequencer",
+    title: "Sequencer",
+    roles: ["sequencer"],
+    usesTemporal: true,
+    settings: SEQUENCER_SETTINGS,
   },
   { name: "engine", title: "Engine", roles: ["app"], usesTemporal: false, settings: ALL },
   {

@@ -33,7 +33,7 @@ describe("platform", () => {
     const { findings, incidents, runs } = await detectAll(await open(block), { save: true });
     const error = runs.find(({ detector }) => detector === "platform")!.error;
     const of = (code: string) =>
-      findings.find((one) => one.code === code && one.detail.queue !== "ledger");
+      findings.find((one) => one.code === code && one.detail.queue !== "sequencer");
     return { findings, incidents, of, error };
   };
 
@@ -41,8 +41,8 @@ describe("platform", () => {
     const { findings, error } = await sweep();
     assert.equal(error, null);
     const queues = findings.map(({ code, detail }) => `${code} ${detail.queue} ${detail.kind}`);
-    assert.deepEqual(queues, ["no_worker ledger workflow", "no_worker ledger activity"]);
-    assert.equal(findings[0]!.service, "worker");
+    assert.deepEqual(queues, ["no_worker sequencer workflow", "no_worker sequencer activity"]);
+    assert.equal(findings[0]!.service, "sequencer");
   });
 
   /** Sweeps until a condition holds. The server counts only every few seconds. */

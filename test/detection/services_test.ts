@@ -39,6 +39,7 @@ describe("followServices()", () => {
       "engine",
       "gateway",
       "public-ledger",
+      "sequencer",
       "tool-server",
       "worker",
     ]);

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { Client, Connection } from "@temporalio/client";
 import { msToTs } from "@temporalio/common/lib/time.js";
 import { loadConfig } from "../../config.ts";
-import { keepWorkflowsRunning, registerTemporal } from "../../temporal/mod.ts";
+import {
+  ensureSequencer,
+  ensureWebhookRelay,
+  keepWorkflowRunning,
+  registerTemporal,
+} from "../../temporal/mod.ts";
 import { testTemporal } from "../_servers.ts";
 import { eventually } from "../_time.ts";
 
@@ -41,7 +46,7 @@ describe("registerTemporal()", () => {
   });
 });
 
-describe("keepWorkflowsRunning()", () => {
+describe("keepWorkflowRunning()", () => {
   let connection: Connection;
   let client: Client;
   before(async () => {
@@ -51,9 +56,10 @@ describe("keepWorkflowsRunning()", () => {
   });
   after(() => connection.close());
 
-  it("starts workflows that never end, and again after somebody has ended them", async () => {
+  it("starts a workflow that never ends, and again after somebody has ended it", async () => {
     const over = new AbortController();
-    const keeping = keepWorkflowsRunning(client, over.signal, 50);
+    const keeping = [ensureSequencer, ensureWebhookRelay]
+      .map((ensure) => keepWorkflowRunning(client, ensure, over.signal, 50));
     const names = ["ledger-sequencer", "webhook-relay"];
     const running = async (name: string): Promise<string | undefined> => {
       const found = await client.workflow.getHandle(name).describe().catch(() => undefined);
@@ -67,7 +73,7 @@ describe("keepWorkflowsRunning()", () => {
       }
     } finally {
       over.abort();
-      await keeping;
+      await Promise.all(keeping);
       for (const name of names) await client.workflow.getHandle(name).terminate();
     }
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { NativeConnection } from "@temporalio/worker";
 import { loadConfig } from "../../config.ts";
-import { startWorkers } from "../../temporal/mod.ts";
+import { listWorkerQueues, startWorkers } from "../../temporal/mod.ts";
 import { testTemporal } from "../_servers.ts";
 
 describe("startWorkers()", () => {
@@ -10,6 +10,7 @@ describe("startWorkers()", () => {
     const connection = await NativeConnection.connect({ address });
     const starting = startWorkers({
       config: loadConfig({}),
+      taskQueues: listWorkerQueues(loadConfig({})),
       activities: {},
       workflows: { workflowBundle: { codePath: "/nowhere/bundle.js" } },
       connect: () => Promise.resolve({ connection, namespace }),
@@ -21,13 +22,21 @@ describe("startWorkers()", () => {
 
   it("can be stopped where it takes none of the task queues", async () => {
     const { address, namespace } = await testTemporal();
-    const config = loadConfig({});
     const workers = await startWorkers({
-      config: { ...config, temporal: { ...config.temporal, task_queues: {} } },
+      config: loadConfig({}),
+      taskQueues: [],
       activities: {},
       connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
       onFailure: assert.fail,
     });
     await workers.stop();
+  });
+});
+
+describe("listWorkerQueues()", () => {
+  it("lists all queues but the sequencer's, or those of the setting", () => {
+    assert.deepEqual(listWorkerQueues(loadConfig({})), ["itsm", "ledger"]);
+    const some = loadConfig({ SEALOOP_TASK_QUEUES: "ledger,sequencer" });
+    assert.deepEqual(listWorkerQueues(some), ["ledger"]);
   });
 });

@@ -28,7 +28,7 @@ import { ensureSecondsLeftInDay } from "../_time.ts";
 export const TARGETS = ["worker", "Temporal", "PostgreSQL"] as const;
 export type Target = typeof TARGETS[number];
 
-/** A platform: PostgreSQL, Temporal, engine, worker. */
+/** A platform: PostgreSQL, Temporal, engine, worker, sequencer. */
 export interface CompiledPlatform {
   readonly dataDir: string;
   readonly store: Store;
@@ -102,7 +102,7 @@ export async function startCompiledPlatform(
   await allowMany(store);
 
   const { address, namespace, clientConfig } = temporal.current();
-  const children = PROCESSES.filter(({ name }) => ["worker", "engine"].includes(name));
+  const children = PROCESSES.filter(({ name }) => ["worker", "sequencer", "engine"].includes(name));
   const opened = await Promise.all(children.map(async (entry) => {
     const child = openChild({
       ...entry,

@@ -16,15 +16,21 @@ import {
   Runtime,
   type WorkflowBundle,
 } from "@temporalio/worker";
-import { type ActivityParts, createActivities } from "../../activities/mod.ts";
+import {
+  type Activities,
+  type ActivityParts,
+  createActivities,
+  createSequencerActivities,
+} from "../../activities/mod.ts";
 import { openKeyring, type Platform } from "../../calls/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
+import { TASK_QUEUE } from "../../domain/mod.ts";
 import { openEngine } from "../../engine/mod.ts";
 import type { Network } from "../../ledger/anchors/ots/mod.ts";
 import { openSealer, watchChain } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { loadCatalogue } from "../../runbooks/mod.ts";
-import { openStore, openUsageMeter } from "../../store/mod.ts";
+import { openStore, openUsageMeter, type Store } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal, startWorkers } from "../../temporal/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { TEST_DETECTORS, testFolder } from "../_run.ts";
@@ -158,7 +164,6 @@ export async function openParts(
     config,
     log: createLog("test", "silent"),
     store,
-    sequencerStore,
     sealer,
     chain,
     keyring,
@@ -172,6 +177,7 @@ export async function openParts(
   };
   return {
     ...parts,
+    sequencerStore,
     client,
     stopping,
     stopEngine,
@@ -210,12 +216,14 @@ export async function openLoop(
   installQuietRuntime();
   const { close, stopping, ...rest } = await openParts(settings, serve, operations);
   const parts = { ...rest, stopping: stopping.signal, ...network ? { network } : {} };
+  const activities = createAllActivities(parts);
   await registerTemporal(parts.client, withoutSchedules(parts.config));
   await ensureSequencer(parts.client);
   const { address, namespace } = parts.place;
   const workers = await startWorkers({
     config: parts.config,
-    activities: watched(createActivities(parts), watch),
+    taskQueues: Object.values(TASK_QUEUE),
+    activities: watched(activities, watch),
     workflows: { workflowBundle: await bundleTestWorkflows(), debugMode: !threads },
     connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
     onFailure: (error) => console.error(error),
@@ -227,6 +235,16 @@ export async function openLoop(
       await workers.stop();
       await close();
     },
+  };
+}
+
+/** Creates the activities of a worker and of the sequencer's process, which are one in tests. */
+export function createAllActivities(
+  { sequencerStore, ...parts }: ActivityParts & { readonly sequencerStore: Store },
+): Activities {
+  return {
+    ...createActivities(parts),
+    ...createSequencerActivities({ ...parts, store: sequencerStore }),
   };
 }
 

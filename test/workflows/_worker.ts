@@ -8,7 +8,7 @@
  */
 import { Client, Connection } from "@temporalio/client";
 import { NativeConnection, Runtime, Worker } from "@temporalio/worker";
-import { createActivities } from "../../activities/mod.ts";
+import { createActivities, createSequencerActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { TASK_QUEUE } from "../../domain/mod.ts";
 import { openEngine } from "../../engine/mod.ts";
@@ -34,15 +34,20 @@ const { SEALOOP_DATABASE_APP_URL: appUrl, SEALOOP_DATABASE_SEQUENCER_URL: sequen
 const log = createLog("test", "silent");
 const { platform } = await openPlatform({ config, log, databaseUrl: () => appUrl! });
 const client = new Client({ connection: await Connection.connect({ address }), namespace });
-const activities = createActivities({
+const stopping = new AbortController().signal;
+const worked = createActivities({
   ...platform,
   temporal: () => Promise.resolve(client),
-  sequencerStore: openStore(sequencerUrl!, "sequencer"),
   runbooks: loadCatalogue(config),
   engine: openEngine({ url: ENGINE_URL!, secret: ENGINE_SECRET!, timeoutMs: 30_000 }),
-  stopping: new AbortController().signal,
+  stopping,
   network: TEST_NETWORK,
 });
+const sequencerStore = openStore(sequencerUrl!, "sequencer");
+const activities = {
+  ...worked,
+  ...createSequencerActivities({ config, store: sequencerStore, stopping }),
+};
 
 let point: KillPoint | undefined;
 type Work = (...args: unknown[]) => Promise<unknown>;
@@ -59,7 +64,7 @@ const deadly = Object.fromEntries(
 );
 const connection = await NativeConnection.connect({ address });
 const workers = await Promise.all(
-  [itsmQueue, TASK_QUEUE.ledger].map((taskQueue) =>
+  [itsmQueue, TASK_QUEUE.ledger, TASK_QUEUE.sequencer].map((taskQueue) =>
     Worker.create({
       connection,
       namespace,

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NativeConnection } from "@temporalio/worker";
-import { createActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import {
@@ -11,7 +10,13 @@ import {
   type Workers,
 } from "../../temporal/mod.ts";
 import { eventually } from "../_time.ts";
-import { bundleTestWorkflows, installQuietRuntime, openParts, withoutSchedules } from "./_loop.ts";
+import {
+  bundleTestWorkflows,
+  createAllActivities,
+  installQuietRuntime,
+  openParts,
+  withoutSchedules,
+} from "./_loop.ts";
 
 describe("workers of a named build", () => {
   let parts: Awaited<ReturnType<typeof openParts>>;
@@ -34,7 +39,8 @@ describe("workers of a named build", () => {
     running.push(
       await startWorkers({
         config: { ...parts.config, settings: { ...parts.config.settings, ...only(named) } },
-        activities: createActivities({ ...parts, stopping: parts.stopping.signal }),
+        taskQueues: Object.values(TASK_QUEUE),
+        activities: createAllActivities({ ...parts, stopping: parts.stopping.signal }),
         workflows: { workflowBundle: await bundleTestWorkflows() },
         connect: async () => ({
           connection: await NativeConnection.connect({ address }),

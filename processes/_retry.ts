@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { BadSetting } from "../config.ts";
+import type { Log } from "../web/mod.ts";
+
+const RETRY_MS = 1_000;
+
+/** Repeats work until it succeeds. An error that the operator has to mend is thrown at once. */
+export type Retry = <T>(server: string, work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Returns a function that repeats work and logs that the server is away.
+ *
+ * @param operatorErrors errors that the operator has to mend, besides wrong settings
+ */
+export function openRetry(
+  log: Log,
+  operatorErrors: readonly (new (...args: never[]) => Error)[] = [],
+): Retry {
+  return async (server, work) => {
+    while (true) {
+      try {
+        return await work();
+      } catch (error) {
+        if ([BadSetting, ...operatorErrors].some((kind) => error instanceof kind)) throw error;
+        log.warn({ err: error }, `${server} is away; trying again`);
+        await sleep(RETRY_MS);
+      }
+    }
+  };
+}
