@@ -11,6 +11,7 @@ export function emptyTool(effect: Effect): Operation<Platform> {
     group: "bench",
     summary: "Do nothing",
     effect,
+    shippedRule: "key-decides",
     access: "key",
     input: z.object({}),
     output: z.object({}),

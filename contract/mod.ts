@@ -47,10 +47,12 @@ export {
   type LongRunning,
   type Operation,
   scopesOf,
+  shippedRuleOf,
 } from "./operation.ts";
 export { FileOutput, JsonText, outputValue } from "./output.ts";
 export { isSamePrincipal, nameProblem } from "./principals.ts";
 export type { LostCall, Recovery } from "./recovery.ts";
 export { escapeInvisible, redactSecrets, stripInvisible } from "./sanitize.ts";
+export { SHIPPED_RULES, type ShippedRuleName } from "./shipped_rules.ts";
 export { similarNames } from "./similar_names.ts";
 export { createTimeoutSignal, withTimeout } from "./timeout.ts";

@@ -3,6 +3,7 @@ import type { StartedRun, WorkflowName } from "../domain/mod.ts";
 import type { CallContext, Scope } from "./caller.ts";
 import type { FileOutput, JsonText } from "./output.ts";
 import type { LostCall, Recovery } from "./recovery.ts";
+import type { ShippedRuleName } from "./shipped_rules.ts";
 
 /** `read` changes nothing; `write` changes a record; `run` moves a durable workflow, or acts on the outside. */
 export type Effect = "read" | "write" | "run";
@@ -53,6 +54,12 @@ export interface Operation<Context = never> {
   /** Section of the descriptions. */
   readonly group: string;
   readonly effect: Effect;
+  /**
+   * The shipped governance rule that decides about its calls where no rule of the operator's matches, the same over every
+   * interface. Absent where the effect is `read`.
+   */
+  // deno-lint-ignore no-explicit-any -- as in `run`
+  readonly shippedRule?: ShippedRuleName | ((input: any) => ShippedRuleName);
   /** For AI agents, who may ask a person before a destructive call. */
   readonly hints?: Hints;
   readonly access: Access;
@@ -139,7 +146,7 @@ export interface Delegate<Context = never> {
 
 /** An {@linkcode Operation} with `run` typed by its two schemas. */
 export interface Definition<Context, Input extends z.ZodObject, Output extends z.ZodType>
-  extends Omit<Operation<Context>, "input" | "output" | "run"> {
+  extends Omit<Operation<Context>, "input" | "output" | "run" | "shippedRule"> {
   readonly input: Input;
   readonly output: Output;
   /** Runs a call. @returns a value of the output's schema, its {@linkcode JsonText}, or a {@linkcode FileOutput} */
@@ -148,6 +155,12 @@ export interface Definition<Context, Input extends z.ZodObject, Output extends z
     context: Context & CallContext,
   ): Promise<DeepReadonly<z.input<Output>> | JsonText | FileOutput>;
 }
+
+/** States that an operation only reads, or which shipped rule decides about its calls. */
+type Governed<Input extends z.ZodObject> = { readonly effect: "read" } | {
+  readonly effect: Exclude<Effect, "read">;
+  readonly shippedRule: ShippedRuleName | ((input: z.output<Input>) => ShippedRuleName);
+};
 
 /** The same type with arrays and fields that may be read-only. */
 type DeepReadonly<T> = T extends readonly (infer Entry)[] ? readonly DeepReadonly<Entry>[]
@@ -165,8 +178,17 @@ type DeepReadonly<T> = T extends readonly (infer Entry)[] ? readonly DeepReadonl
 export function defineOperation<Context>(): <
   Input extends z.ZodObject,
   Output extends z.ZodType,
->(definition: Definition<Context, Input, Output>) => Operation<Context> {
+>(definition: Definition<Context, Input, Output> & Governed<Input>) => Operation<Context> {
   return (definition) => definition;
+}
+
+/** Returns the shipped rule that decides about a call. @param input checked @throws the operation only reads */
+export function shippedRuleOf(
+  { name, shippedRule }: Pick<Operation<never>, "name" | "shippedRule">,
+  input: unknown,
+): ShippedRuleName {
+  if (shippedRule === undefined) throw new Error(`${name} states no shipped rule`);
+  return typeof shippedRule === "function" ? shippedRule(input) : shippedRule;
 }
 
 /** Returns the scopes of keys that reach an operation by the name of a tool, a resource or a prompt. */

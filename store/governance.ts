@@ -19,6 +19,8 @@ export interface DecisionRecord {
   readonly rule: string;
   /** Sentences. */
   readonly reasons: readonly string[];
+  /** True where the call itself was the decision of a person who may approve. */
+  readonly callerApproves: boolean;
   readonly policyVersion: string;
   readonly dryRun: boolean;
   readonly approvalId: string | null;
@@ -164,7 +166,7 @@ export async function listDecisions(
 ): Promise<ListedDecision[]> {
   return await db.query<ListedDecision>(
     `SELECT id, at, tenant, key_id AS "keyId", principal, door, tool, operation, effect, decision, rule, reasons,
-       policy_version AS "policyVersion", dry_run AS "dryRun", approval_id AS "approvalId",
+       caller_approves AS "callerApproves", policy_version AS "policyVersion", dry_run AS "dryRun", approval_id AS "approvalId",
        receipt_id AS "receiptId", call_receipt_id AS "callReceiptId"
      FROM governance_decisions
      WHERE tenant = $1 AND ($2::text IS NULL OR decision = $2) AND ($3::text IS NULL OR tool = $3)

@@ -1,4 +1,4 @@
-import { asProblem, type Problem } from "../../contract/mod.ts";
+import { asProblem, type Problem, SHIPPED_RULES, shippedRuleOf } from "../../contract/mod.ts";
 import { type Decision, stricter } from "../../domain/mod.ts";
 import { getImpact, type Stop, stopFor } from "../../store/mod.ts";
 import { namesOf, type Platform } from "../platform.ts";
@@ -12,8 +12,10 @@ export interface Evaluation {
   readonly decision: Decision;
   readonly rule: string;
   readonly reasons: readonly string[];
-  /** Number of people who must approve. */
+  /** Number of people who must approve besides the caller. */
   readonly approvers: number;
+  /** True where a rule asks people, and the caller is one of them: a person who may approve, over REST. */
+  readonly callerApproves: boolean;
   /** Thrown where it is a denial; absent: `Denied` with the reasons. */
   readonly problem?: Problem;
 }
@@ -23,7 +25,13 @@ const IMPACT_DEPTH = 4;
 
 type Parts = Pick<Platform, "store" | "usage" | "engine" | "config">;
 
-/** Decides about a call by stops, then by the policy's rules, then by the guardrails where the rule wants its text read. */
+/**
+ * Decides about a call by stops, then by the policy's rules or the operation's shipped rule, then by the guardrails where
+ * the rule wants its text read.
+ *
+ * A call over REST by a key that may approve is that person's own decision: it counts as one of the approvals that a rule
+ * asks for. What the guardrails leave to people is left to somebody else.
+ */
 export async function evaluate(
   parts: Parts,
   call: CheckedCall,
@@ -44,7 +52,7 @@ export async function evaluate(
 function stopped(stops: readonly Stop[]): Evaluation {
   const what = { all: "Everything that changes something", key: "This key", tool: "This tool" };
   const reasons = stops.map(({ kind, reason }) => `${what[kind]} is stopped: ${reason}`);
-  return { decision: "deny", rule: "stopped", reasons, approvers: 1 };
+  return { decision: "deny", rule: "stopped", reasons, approvers: 1, callerApproves: false };
 }
 
 async function evaluateRules(
@@ -72,14 +80,25 @@ async function evaluateRules(
       const use = { subject: caller.keyId!, kind: `governance:${name}`, limit, periodSeconds };
       return !(await usage.count(use)).allowed;
     },
-  });
+  }) ?? shippedRule(operation, input);
+  const callerApproves = rule.then === "needs_approval" && request.door === "rest" &&
+    caller.mayApprove;
+  const others = rule.approvers - (callerApproves ? 1 : 0);
+  const reasons = [rule.reason ?? `Rule ${rule.name} of the policy says so`];
+  if (callerApproves) reasons.push("The caller may approve, and has decided by this call");
   return {
-    decision: rule.then,
+    decision: others > 0 ? rule.then : "allow",
     rule: rule.name,
-    reasons: [rule.reason ?? `Rule ${rule.name} of the policy says so`],
-    approvers: rule.approvers,
+    reasons,
+    approvers: Math.max(others, 1),
+    callerApproves,
     readText: rule.guardrails && !humanControl && rule.then !== "deny" && hasFreeText(input),
   };
+}
+
+function shippedRule(operation: CheckedCall["operation"], input: CheckedCall["input"]) {
+  const name = shippedRuleOf(operation, input);
+  return { name, approvers: 1, ...SHIPPED_RULES[name] };
 }
 
 /** Has the guardrails read the call's text. While they can't be reached, the call is denied. */
@@ -91,10 +110,11 @@ async function withGuardrails(
   try {
     const { decision, reasons } = await judgeText(engine, operation, request.as, input);
     if (stricter(decision, evaluation.decision) === evaluation.decision) return evaluation;
-    return { ...evaluation, decision, rule: "guardrails", reasons };
+    return { ...evaluation, decision, rule: "guardrails", reasons, callerApproves: false };
   } catch (error) {
     const problem = asProblem(error);
     const reasons = [problem.message];
-    return { decision: "deny", rule: "guardrails-away", reasons, approvers: 1, problem };
+    const denial = { decision: "deny", rule: "guardrails-away", reasons, problem } as const;
+    return { ...evaluation, ...denial, callerApproves: false };
   }
 }

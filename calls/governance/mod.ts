@@ -29,6 +29,5 @@ export {
   governanceVersion,
   NO_RULES,
   readGovernancePolicy,
-  SHIPPED_RULES,
 } from "./policy.ts";
 export { isWithinHours, matchesGlob, ruleFor } from "./rules.ts";

@@ -1,6 +1,7 @@
 /** Governance policies: rules as data, in versions. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { SHIPPED_RULES } from "../../contract/mod.ts";
 import { patternError } from "./patterns.ts";
 
 /** Days as rules name them, Sunday first as JavaScript counts. */
@@ -58,7 +59,7 @@ const RULE = z.strictObject({
 /** Schema of a governance policy. */
 export const GOVERNANCE_POLICY = z.strictObject({
   rules: z.array(RULE).max(200).default([])
-    .describe("Read from the top: the first that fits decides. Those that ship come after them"),
+    .describe("Read from the top: the first that fits decides. Where none does, the rule that ships with the operation decides"),
   max_waiting_per_key: z.number().int().min(0).max(1_000).default(20)
     .describe("Most calls of a key that may wait for people at a time"),
 });
@@ -70,73 +71,6 @@ export type Rule = GovernancePolicy["rules"][number];
 
 /** The policy while none was set. */
 export const NO_RULES: GovernancePolicy = GOVERNANCE_POLICY.parse({});
-
-/** Rules that ship. They follow those of the policy, and the last one matches every call. */
-export const SHIPPED_RULES: readonly Rule[] = z.array(RULE).parse([
-  {
-    name: "acts-on-the-outside",
-    when: {
-      tools: [
-        "approve_sie_finding",
-        "approve_learning_item",
-        "soar_trigger",
-        "rmm_run_script",
-        "crm_send_email",
-        "crm_trigger_workflow",
-        "crm_book_appointment",
-      ],
-    },
-    then: "needs_approval",
-    reason: "It acts on the outside, or changes what the platform does by itself",
-  },
-  {
-    name: "tells-the-outside",
-    when: {
-      tools: ["itsm_register_webhook"],
-      doors: ["mcp", "a2a"],
-      arguments: { events: "." }, // with none, an address is told nothing more
-    },
-    then: "needs_approval",
-    reason: "An address outside is told of every ticket from then on",
-    guardrails: false,
-  },
-  {
-    name: "tickets-and-loops",
-    when: { tools: ["itsm_*"] },
-    then: "allow",
-    reason: "Its text is only kept; each repair is held against the guardrails by the loop",
-    guardrails: false,
-  },
-  {
-    name: "sandbox-and-judgement",
-    when: {
-      tools: [
-        "simulate_infrastructure_attack",
-        "dispatch_crew_incident",
-        "invoke_reasoning_pipeline",
-        "trigger_sie_scan",
-        "a2a.cancel",
-      ],
-    },
-    then: "allow",
-    reason: "It stays in a sandbox of its own, or only reads and judges",
-    guardrails: false,
-  },
-  { name: "speech", when: { tools: ["voice_*"] }, then: "allow", reason: "It makes a file" },
-  {
-    name: "over-rest",
-    when: { doors: ["rest"] },
-    then: "allow",
-    reason: "The key's tier allows it",
-    guardrails: false,
-  },
-  { name: "records", when: { effects: ["write"] }, then: "allow", reason: "It changes a record" },
-  {
-    name: "unlisted",
-    then: "needs_approval",
-    reason: "No rule speaks of this tool, so a person decides",
-  },
-]);
 
 /** Returns the JSON Schema of the policy's file. */
 export function governanceFileSchema(): Record<string, unknown> {
@@ -175,7 +109,7 @@ export function readGovernancePolicy(
     );
     throw new Error(issues.join("; "));
   }
-  const shipped = SHIPPED_RULES.map(({ name }) => name);
+  const shipped = Object.keys(SHIPPED_RULES);
   const all = [...shipped, ...data.rules.map(({ name }) => name)];
   const twice = all.findIndex((name, n) => all.indexOf(name) !== n);
   if (twice !== -1) {

@@ -60,6 +60,7 @@ export const receiveMessage = operation({
     "one; the answer of the pipeline is the result of the task's workflow. The A2A protocol itself is at `/a2a` of the " +
     "tool server, where agents with a key of their own read, follow and cancel tasks.",
   effect: "run",
+  shippedRule: "key-decides",
   access: "token",
   input: A2aMessage,
   output: z.object({
@@ -105,6 +106,7 @@ export const dispatchMessage = operation({
   description:
     "Needs the shared token in the header `x-a2a-token`. The diagnosis is the result of the workflow.",
   effect: "run",
+  shippedRule: "key-decides",
   access: "token",
   input: A2aMessage,
   output: z.object({ workflow_id: z.string(), run_id: z.string() }),

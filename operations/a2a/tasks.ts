@@ -24,6 +24,7 @@ export const sendMessage = operation({
   group: "platform",
   summary: "Send a message to the reasoning pipeline, as a task",
   effect: "run",
+  shippedRule: "sandbox-and-judgement",
   access: "key",
   input: z.object({
     message_id: Id.describe("Chosen by the agent; sending it again changes nothing more"),
@@ -51,6 +52,7 @@ export const cancelTask = operation({
   group: "platform",
   summary: "Cancel an open task",
   effect: "run",
+  shippedRule: "sandbox-and-judgement",
   access: "key",
   input: z.object({ task_id: Id }),
   output: Task,

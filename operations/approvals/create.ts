@@ -25,6 +25,7 @@ export const createApproval = operation({
     "you are about to do, and ask again where the two differ. Poll `info` for the decision. Description, action and names " +
     "stay private; the ledger gets ids and hashes.",
   effect: "run",
+  shippedRule: "key-decides",
   startsWorkflow: WORKFLOW.approval,
   access: "key",
   sealsItself: true,

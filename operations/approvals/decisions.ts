@@ -8,6 +8,7 @@ import { Approval, ApprovalId, exampleApproval, toApproval } from "./_approval.t
 const common = {
   group: "people",
   effect: "run",
+  shippedRule: "key-decides",
   access: "partner",
   humanControl: true,
   sealsItself: true,

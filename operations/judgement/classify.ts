@@ -48,6 +48,7 @@ export const classifyReport = operation({
     "counts and hashes; the description is stored as private evidence. `proof` has what you need to compute `receipt_hash` " +
     "yourself.",
   effect: "run",
+  shippedRule: "sandbox-and-judgement",
   access: "public",
   sealsItself: true,
   input: z.object({

@@ -44,6 +44,7 @@ export const validateRepair = operation({
     "reach of the command, the known facts about the services, and the citations. What no rail can read is not allowed. " +
     "Every verdict is sealed; texts stay private. While the engine is away the answer is `503 {error, approved: false}`.",
   effect: "run",
+  shippedRule: "sandbox-and-judgement",
   access: "public",
   sealsItself: true,
   input: z.object({

@@ -14,6 +14,7 @@ export const generateKey = operation({
   summary: "Issue an API key",
   description: "The key can be read only in this answer, as the platform stores its hash alone.",
   effect: "write",
+  shippedRule: "key-decides",
   access: "admin",
   sealsItself: true,
   input: z.object({
@@ -93,6 +94,7 @@ export const revokeKey = operation({
   group: "core",
   summary: "Revoke an API key permanently",
   effect: "write",
+  shippedRule: "key-decides",
   access: "admin",
   humanControl: true,
   sealsItself: true,

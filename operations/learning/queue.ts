@@ -83,6 +83,7 @@ export const approveLesson = operation({
   summary: "Apply an item of the learning queue: its incident joins the knowledge base",
   description: HOW_LEARNING_WORKS,
   effect: "run",
+  shippedRule: "acts-on-the-outside",
   hints: { destructive: false },
   access: "partner",
   sealsItself: true,

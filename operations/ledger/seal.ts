@@ -19,6 +19,7 @@ export const sealEvent = operation({
     "not the platform's. The answer comes once the receipt is part of the chain. Sending the same `request_id` again with " +
     "the same fields returns the same receipt; with other fields it is refused with 409.",
   effect: "run",
+  shippedRule: "key-decides",
   access: "key",
   sealsItself: true,
   input: z.object({

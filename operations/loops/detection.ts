@@ -57,6 +57,7 @@ export const detectFaults = operation({
     "Returns every finding with its evidence, and the incidents that the findings would be grouped to. Nothing of it is " +
     "stored: a new line of a log is found again by the next sweep.",
   effect: "run",
+  shippedRule: "tickets-and-loops",
   hints: { destructive: false, idempotent: true },
   access: "key",
   input: z.object({}),

@@ -30,6 +30,7 @@ export const runLoop = operation({
     "probed. If a loop for the same fault is running already, the call joins it. The run continues whatever becomes of the " +
     "call; read its result with the workflow id.",
   effect: "run",
+  shippedRule: "tickets-and-loops",
   startsWorkflow: WORKFLOW.itsmLoop,
   access: "partner",
   input: z.object({
@@ -69,6 +70,7 @@ export const runTest = operation({
     "Starts a small HTTP service, breaks it as the scenario says, and runs the six steps of the loop on it. Nothing else " +
     "is affected.",
   effect: "run",
+  shippedRule: "tickets-and-loops",
   startsWorkflow: WORKFLOW.itsmTest,
   hints: { destructive: false },
   access: "key",

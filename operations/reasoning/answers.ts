@@ -30,6 +30,7 @@ export const answerQuestion = operation({
     "citation. If a model is configured, it writes the answer, and verify checks the answer against the records; " +
     "`written_by` names the author. A prompt that names nothing known is answered with `input_required` and what is missing.",
   effect: "run",
+  shippedRule: "sandbox-and-judgement",
   startsWorkflow: WORKFLOW.reasoning,
   hints: { destructive: false },
   access: "key",

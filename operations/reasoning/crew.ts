@@ -32,6 +32,7 @@ export const dispatchCrew = operation({
     "evidence, and the verifier checks each sentence against its citations; `written_by` names the author. The agents " +
     "change nothing: to repair the fault, call itsm_run_loop with the `cause`.",
   effect: "run",
+  shippedRule: "sandbox-and-judgement",
   startsWorkflow: WORKFLOW.crew,
   hints: { destructive: false },
   access: "key",

@@ -16,6 +16,7 @@ export const simulateAttack = operation({
     "everything is removed. Nothing outside the sandbox is affected, and the drill ends by itself. `result` has the " +
     "findings, what the attack did (`counts`) and the receipt.",
   effect: "run",
+  shippedRule: "sandbox-and-judgement",
   startsWorkflow: WORKFLOW.attackSimulation,
   hints: { destructive: false },
   access: "key",

@@ -106,6 +106,7 @@ export const approveWeakness = operation({
     "Runs the six steps of the loop: a ticket, the runbook if there is one, the guardrails, another scan that verifies the " +
     "repair, a receipt. A weakness that no runbook repairs becomes a ticket for people.",
   effect: "run",
+  shippedRule: "acts-on-the-outside",
   access: "key",
   input: z.object({
     index: Index,
@@ -154,6 +155,7 @@ export const runScan = operation({
     "Checks settings, files, keys, open ports and installed packages. Changes nothing but the queue, which get_sie_queue " +
     "returns. A call during a scan joins that scan.",
   effect: "run",
+  shippedRule: "sandbox-and-judgement",
   startsWorkflow: WORKFLOW.securityScan,
   hints: { destructive: false, idempotent: true },
   access: "key",

@@ -24,6 +24,7 @@ export const createTicket = operation({
     "Repairs nothing: to have a fault examined and repaired, run the loop. The text of the ticket stays private; the fact " +
     "that it was opened is sealed.",
   effect: "run",
+  shippedRule: "tickets-and-loops",
   hints: { destructive: false },
   access: "key",
   sealsItself: true,
@@ -101,6 +102,7 @@ export const closeTicket = operation({
     "counts as a person's statement and is published permanently, in the public receipt's `human_input`. A note of an " +
     "agent, over MCP or A2A, stays private; the receipt has a commitment to it.",
   effect: "run",
+  shippedRule: "tickets-and-loops",
   access: "partner",
   sealsItself: true,
   input: z.object({

@@ -31,6 +31,7 @@ export const embedReceipt = operation({
     "The receipt's subject or details must name the ticket. It replaces a receipt that was embedded before, but not the " +
     "one that the platform sealed when the ticket was closed or escalated. The receipts themselves do not change.",
   effect: "run",
+  shippedRule: "tickets-and-loops",
   hints: { idempotent: true },
   access: "partner",
   input: z.object({ ticket_id: TicketId, receipt_id: ReceiptId }),

@@ -52,6 +52,8 @@ export const registerWebhook = operation({
     "URL again replaces its events and its `whsec_` key; without events the webhook is removed. The list of deliveries " +
     "also lists the webhooks.",
   effect: "write",
+  // Without events the webhook is removed: it is told nothing more.
+  shippedRule: ({ events }) => events.length > 0 ? "tells-the-outside" : "tickets-and-loops",
   hints: { destructive: true, openWorld: true },
   access: "partner",
   sealsItself: true,

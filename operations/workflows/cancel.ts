@@ -20,6 +20,7 @@ export const cancelWorkflow = operation({
     "Only for loops, test incidents and sweeps that the platform or a key of your tenant has started. Keys of tier admin " +
     "cancel those of other tenants as well.",
   effect: "run",
+  shippedRule: "key-decides",
   access: "partner",
   humanControl: true,
   input: z.object({ workflow_id: WorkflowId }),

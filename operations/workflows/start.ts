@@ -22,6 +22,7 @@ export const startWorkflow = operation({
   description:
     "The same as a call of the operation that GET /v1/workflows/types names for the type: its limits and governance apply.",
   effect: "run",
+  shippedRule: "tickets-and-loops",
   access: "partner",
   input: Input,
   output: z.looseObject({ workflow_id: z.string(), run_id: z.string() }),

@@ -6,11 +6,16 @@ import {
   nameError,
   NO_RULES,
   readGovernanceFile,
-  SHIPPED_RULES,
   suggestion,
   unknownNamesIn,
 } from "../../calls/governance/mod.ts";
-import { similarNames } from "../../contract/mod.ts";
+import {
+  isGoverned,
+  SHIPPED_RULES,
+  type ShippedRuleName,
+  shippedRuleOf,
+  similarNames,
+} from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import {
@@ -144,18 +149,20 @@ function receiptOf({ kind, name, reason }: Stop, outcome: "stopped" | "resumed")
 async function show(store: Store): Promise<void> {
   const stored = await currentPolicy(store.asPlatform(), "governance_policies");
   const policy = stored ? GOVERNANCE_POLICY.parse(stored.policy) : NO_RULES;
-  const rules = [
-    ...policy.rules.map((rule) => [rule, "policy"] as const),
-    ...SHIPPED_RULES.map((rule) => [rule, "shipped"] as const),
-  ];
+  const shipped = Object.entries(SHIPPED_RULES).map(([name, { then }]) => {
+    return [name, "shipped", then, operationsOf(name as ShippedRuleName).join(", ")];
+  });
   console.log(
     `Policy ${
       governanceVersion(stored?.version ?? 0, policy)
-    }; the first rule that matches decides\n`,
+    }; the first rule that matches decides, else the shipped rule of the operation\n`,
   );
   console.log(formatTable(
     ["rule", "from", "then", "when"],
-    rules.map(([rule, from]) => [rule.name, from, rule.then, JSON.stringify(rule.when)]),
+    [
+      ...policy.rules.map(({ name, then, when }) => [name, "policy", then, JSON.stringify(when)]),
+      ...shipped,
+    ],
   ));
   const file = await getPolicyFileStatus(store.asPlatform());
   if (file?.error) {
@@ -166,6 +173,13 @@ async function show(store: Store): Promise<void> {
   const stops = await listStops(store.asPlatform());
   console.log(stops.length === 0 ? "\nNothing is stopped" : "\nStopped:");
   for (const one of stops) console.log(`  ${nameOf(one)}: ${one.reason}`);
+}
+
+/** Returns the operations that a shipped rule decides about, each as its example calls it. */
+function operationsOf(rule: ShippedRuleName): string[] {
+  return [...registry.values()]
+    .filter((one) => isGoverned(one) && shippedRuleOf(one, one.example.input) === rule)
+    .map(({ name }) => name);
 }
 
 function check(path: string): void {

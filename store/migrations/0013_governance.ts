@@ -41,6 +41,7 @@ export const governance = `
     decision text NOT NULL CHECK (decision IN ('allow', 'needs_approval', 'deny')),
     rule text NOT NULL,           -- of the policy, or what else decided
     reasons jsonb NOT NULL,
+    caller_approves boolean NOT NULL,  -- the call itself was the decision of a person who may approve
     policy_version text NOT NULL,
     dry_run boolean NOT NULL,
     approval_id text,
@@ -62,16 +63,16 @@ export const governance = `
   BEGIN
     -- An allowed call that is sealed when it ends stays unsettled until then.
     INSERT INTO governance_decisions (
-      id, tenant, key_id, principal, door, tool, operation, effect, decision, rule, reasons, policy_version,
-      dry_run, approval_id, receipt_id, call_receipt_id, holder, settled
+      id, tenant, key_id, principal, door, tool, operation, effect, decision, rule, reasons, caller_approves,
+      policy_version, dry_run, approval_id, receipt_id, call_receipt_id, holder, settled
     )
     SELECT
-      id, tenant, "keyId", principal, door, tool, operation, effect, decision, rule, reasons, "policyVersion",
-      "dryRun", "approvalId", "receiptId", "callReceiptId", holder, NOT runs OR "callReceiptId" IS NULL
+      id, tenant, "keyId", principal, door, tool, operation, effect, decision, rule, reasons,
+      "callerApproves", "policyVersion", "dryRun", "approvalId", "receiptId", "callReceiptId", holder, NOT runs OR "callReceiptId" IS NULL
     FROM json_to_recordset(decisions) AS d (
       id text, tenant text, "keyId" text, principal text, door text, tool text, operation text, effect text,
-      decision text, rule text, reasons jsonb, "policyVersion" text, "dryRun" boolean, "approvalId" text,
-      "receiptId" text, "callReceiptId" text, holder integer, runs boolean
+      decision text, rule text, reasons jsonb, "callerApproves" boolean, "policyVersion" text,
+      "dryRun" boolean, "approvalId" text, "receiptId" text, "callReceiptId" text, holder integer, runs boolean
     );
     SELECT count(*) INTO added FROM request_seals(
       ids, payloads, request_hashes, evidence_ids, evidence_names, evidence_salts, evidence_contents

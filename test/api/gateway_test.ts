@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
 import type { Platform } from "../../calls/mod.ts";
-import { defineOperation } from "../../contract/mod.ts";
+import { defineOperation, type Operation } from "../../contract/mod.ts";
 import { openSealer } from "../../ledger/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { openConnection } from "../web/_socket.ts";
@@ -94,7 +94,7 @@ describe("the gateway", () => {
     const finished = new Promise<void>((resolve) => finish = resolve);
     let begin = () => {};
     const begun = new Promise<void>((resolve) => begin = resolve);
-    const slow = defineOperation<Platform>()({
+    const slow: Operation<Platform> = {
       ...failing,
       name: "test.wait",
       summary: "Wait",
@@ -104,7 +104,7 @@ describe("the gateway", () => {
         await finished;
         return {};
       },
-    });
+    };
     const stopping = await startGateway({ extra: [slow] });
     const connection = await openConnection(stopping.port);
     connection.write("GET /v1/test/wait HTTP/1.1\r\nhost: x\r\n\r\n");

@@ -47,7 +47,7 @@ describe("webhooks", () => {
 
   const register = async (path: string, fields: Record<string, unknown> = {}) => {
     const body = { url: origin + path, ...fields };
-    const answer = await people.call("POST", "/v1/itsm/webhooks", "program", body);
+    const answer = await people.call("POST", "/v1/itsm/webhooks", "ann", body);
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
     return answer.body as { webhook_id: string; secret: string | null; events: string[] };
   };

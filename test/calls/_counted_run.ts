@@ -9,6 +9,7 @@ export const countedRun = defineOperation<Platform>()({
   summary: "Count a run",
   group: "test",
   effect: "write",
+  shippedRule: "key-decides",
   access: "key",
   input: z.object({ n: z.number() }),
   output: z.object({}),

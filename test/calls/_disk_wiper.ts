@@ -1,4 +1,4 @@
-/** A dangerous tool, which no shipped rule mentions. It records its runs. */
+/** A dangerous tool, about which people are asked. It records its runs. */
 import { z } from "zod";
 import type { Platform } from "../../calls/mod.ts";
 import { defineOperation, type Operation, Problem } from "../../contract/mod.ts";
@@ -21,6 +21,7 @@ export function createDiskWiper(): DiskWiper {
     summary: "Wipe a disk",
     group: "test",
     effect: "run",
+    shippedRule: "acts-on-the-outside",
     access: "key",
     input: z.object({
       disk: z.string().min(1).describe("Name of the disk"),

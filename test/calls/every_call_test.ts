@@ -115,7 +115,9 @@ describe("every call over REST that changes something", () => {
     }
     for (const tool of [...CONTROL, ...ORDINARY.map(([name]) => name)]) {
       const { decision, rule, receipt_id } = await decided(tool);
-      assert.deepEqual([decision, rule], ["allow", "over-rest"], tool);
+      const judges = tool === "classify" || tool === "validate";
+      const expected = judges ? "sandbox-and-judgement" : "key-decides";
+      assert.deepEqual([decision, rule], ["allow", expected], tool);
       await people.sealed(receipt_id);
       const sealed = (await receipts()).find(({ id }) => id === receipt_id);
       assert.deepEqual([sealed.category, sealed.subject], ["governance_decision", tool]);
@@ -197,7 +199,7 @@ describe("every call over REST that changes something", () => {
     ] as const;
     await whileRuled({ then: "needs_approval", guardrails: false }, async () => {
       for (const [path, body, check] of wanted) {
-        const { approval_id } = (await post(path, "bob", body)).body.governance;
+        const { approval_id } = (await post(path, "program", body)).body.governance;
         const approved = await post(`/v1/approvals/${approval_id}/approve`, "ann");
         assert.equal(approved.status, 200, JSON.stringify(approved.body));
         const act = await people.eventually(async () => {
@@ -206,7 +208,7 @@ describe("every call over REST that changes something", () => {
         });
         assert.equal(act.state, "done", `${path}: ${JSON.stringify(act.error)}`);
         await check(act.output);
-        const collected = await post(path, "bob", body);
+        const collected = await post(path, "program", body);
         assert.deepEqual([collected.status, collected.body], [200, act.output]);
       }
     });

@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { Platform } from "../../calls/mod.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { endHeldCall, getHeldCall } from "../../store/mod.ts";
-import { setGovernance } from "../_governance.ts";
 import { governanceOf, openAgent, type TestAgent } from "./_agent.ts";
 import { createDiskWiper } from "./_disk_wiper.ts";
 import type { Json } from "./_platform.ts";
@@ -18,6 +17,7 @@ describe("a call that needs approval", () => {
     group: "test",
     access: "key",
     effect: "run",
+    shippedRule: "acts-on-the-outside",
     input: z.object({ place: z.number(), name: z.string().optional() }),
     output: z.object({ taken: z.string() }),
     tool: { take_next: ["full"] },
@@ -51,7 +51,7 @@ describe("a call that needs approval", () => {
     assert.deepEqual([governance.decision, governance.status, governance.rule], [
       "needs_approval",
       "pending",
-      "unlisted",
+      "acts-on-the-outside",
     ]);
     assert.deepEqual(governance.arguments, input);
     assert.match(governance.next, /call again with the same arguments/);
@@ -152,21 +152,16 @@ describe("a call that needs approval", () => {
   it("over REST is answered with 202, and with its result once it has run", async () => {
     const { people } = agent;
     const send = () => people.call("POST", "/v1/test/wipe", "program", { disk: "sdd" });
-    assert.equal((await send()).status, 200, "shipped rules ask nobody about calls over REST");
-    await setGovernance(people.store, {
-      rules: [{ name: "wiping", when: { tools: ["wipe_disk"] }, then: "needs_approval" }],
-    });
     const held = await send();
     assert.equal(held.status, 202);
-    assert.equal(held.body.governance.rule, "wiping");
+    assert.equal(held.body.governance.rule, "acts-on-the-outside");
     assert.match(String(held.headers.get("x-receipt-id")), /^\w{16}$/);
-    assert.equal(runs.length, 1);
+    assert.equal(runs.length, 0);
     const { approval_id } = held.body.governance;
     await agent.decide(approval_id, "approve");
     const act = await agent.waitForEnd(approval_id);
     const collected = await send();
     assert.deepEqual([collected.status, collected.headers.get("x-earlier")], [200, act.ended_at]);
-    await setGovernance(people.store, {});
   });
 
   it("keeps its meaning from when people were asked, where that can change", async () => {

@@ -40,6 +40,7 @@ describe("a governed call whose end can't be written down at that moment", () =>
       summary: "Test",
       group: "test",
       effect: "write",
+      shippedRule: "key-decides",
       access: "key",
       tool: { act: ["full"] },
       input: z.object({}),

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { buildOpenApi, parseInput, toJsonSchema } from "../../contract/mod.ts";
+import {
+  buildOpenApi,
+  parseInput,
+  SHIPPED_RULES,
+  shippedRuleOf,
+  toJsonSchema,
+} from "../../contract/mod.ts";
 import { operations } from "../../operations/mod.ts";
 
 interface ListedOperation {
@@ -97,6 +103,21 @@ describe("the operations", () => {
       "approvals.approve", "approvals.deny", "approvals.reopen",
       "keys.revoke", "workflows.cancel",
     ]);
+  });
+
+  it("that people are asked about are these, and all others that change something are allowed", () => {
+    const asked = operations.filter((one) =>
+      one.effect !== "read" &&
+      SHIPPED_RULES[shippedRuleOf(one, one.example.input)].then === "needs_approval"
+    );
+    assert.deepEqual(asked.map(({ name }) => name).sort(), [
+      "learning.approve",
+      "security.approve",
+      "webhooks.register",
+    ]);
+    assert.ok(operations.every(({ effect, shippedRule }) => (effect === "read") === !shippedRule));
+    const webhooks = operations.find(({ name }) => name === "webhooks.register")!;
+    assert.equal(shippedRuleOf(webhooks, { events: [] }), "tickets-and-loops", "it is removed");
   });
 
   it("that return words of others to agents mark them as data", () => {

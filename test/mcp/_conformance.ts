@@ -13,7 +13,11 @@ const userMessage = (text: string) => ({
 });
 const BOTH = ["full"] as const;
 
-const text = (name: string, output: string, bindings: Partial<Operation<Platform>>) =>
+const text = (
+  name: string,
+  output: string,
+  bindings: Pick<Operation<Platform>, "tool" | "resource">,
+) =>
   operation({
     ...common,
     ...bindings,

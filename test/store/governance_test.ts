@@ -76,6 +76,7 @@ describe("governance", () => {
       decision: n % 5 ? "allow" : "needs_approval",
       rule: "default",
       reasons: ["First.", "Second."],
+      callerApproves: n % 2 > 0,
       policyVersion: "2",
       dryRun: false,
       approvalId: n % 5 ? null : "APR-000000000001",
