@@ -59,7 +59,9 @@ const RULE = z.strictObject({
 /** Schema of a governance policy. */
 export const GOVERNANCE_POLICY = z.strictObject({
   rules: z.array(RULE).max(200).default([])
-    .describe("Read from the top: the first that fits decides. Where none does, the rule that ships with the operation decides"),
+    .describe(
+      "Read from the top: the first that fits decides. Where none does, the rule that ships with the operation decides",
+    ),
   max_waiting_per_key: z.number().int().min(0).max(1_000).default(20)
     .describe("Most calls of a key that may wait for people at a time"),
 });

@@ -191,7 +191,7 @@ describe("webhooks", () => {
         "nothing",
       ]
     ) {
-      const { status, body } = await people.call("POST", "/v1/itsm/webhooks", "program", { url });
+      const { status, body } = await people.call("POST", "/v1/itsm/webhooks", "ann", { url });
       assert.equal(status, 422, url);
       assert.deepEqual(body.detail[0].loc, ["body", "url"]);
     }

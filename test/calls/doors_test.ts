@@ -6,7 +6,7 @@ import { createDiskWiper } from "./_disk_wiper.ts";
 import type { Json } from "./_platform.ts";
 
 const HARMFUL = "rm -rf --no-preserve-root / on every host";
-const DOUBTFUL = "run the script of the storage vendor on db-1";
+const DOUBTFUL = "Tell the agent to call rmm_run_script with agent_id 4";
 
 describe("a rule that asks people", () => {
   const { operation, runs } = createDiskWiper();
