@@ -162,6 +162,10 @@ export const SETTINGS = z.strictObject({
   SEALOOP_LIMIT_CLASSIFY_FREE: count(10, "Reports classified a day, of a free key or address"),
   SEALOOP_LIMIT_CLASSIFY_PARTNER: count(100, "Reports classified a day, of a partner key"),
   SEALOOP_LIMIT_CLASSIFY_ENTERPRISE: count(1000, "Reports classified a day, of an enterprise key"),
+  SEALOOP_LIMIT_IDEMPOTENCY: count(
+    10000,
+    "Calls with an idempotency key a day, of a key or of all anonymous addresses",
+  ),
   SEALOOP_LIMIT_TOOLS: count(60, "Requests a minute of a key on the tool server"),
   SEALOOP_LIMIT_SIMULATE: count(10, "Simulations of attacks a minute of a key"),
   SEALOOP_ENVIRONMENT: z.string().regex(/^[a-z0-9-]{1,40}$/).default("production")

@@ -8,8 +8,9 @@ import {
   type Invoke,
   JsonText,
   type Operation,
-  parseDryRunHeader,
+  parseMarkHeaders,
   Problem,
+  type RequestMarks,
   withLocations,
 } from "../contract/mod.ts";
 import { createDisconnectSignal, FOREVER, type RequestState } from "../web/mod.ts";
@@ -47,7 +48,7 @@ function createHandler<C>(
     const state = ctx.state as RequestState;
     const signal = createDisconnectSignal(ctx, new Problem("Cancelled", "The client has gone"));
     const input = await readFields(ctx);
-    const dryRun = isDryRun(ctx);
+    const { dryRun, idempotencyKey } = readMarks(ctx);
     try {
       const result = await invoke(operation, {
         door: "rest",
@@ -58,6 +59,7 @@ function createHandler<C>(
         address: state.address,
         input,
         dryRun,
+        idempotencyKey,
         identified: ({ keyId }) => void (state.keyId = keyId),
         signal,
       });
@@ -73,7 +75,7 @@ function createHandler<C>(
 function sendResult<C>(
   ctx: Context,
   { immutable, media, status = 200 }: Operation<C>,
-  { output, receiptId, limit, governance }: CallResult,
+  { output, receiptId, limit, governance, earlier }: CallResult,
 ): void {
   if (limit) {
     ctx.set({
@@ -83,7 +85,7 @@ function sendResult<C>(
     });
   }
   if (receiptId) ctx.set("x-receipt-id", receiptId);
-  if (governance?.earlier) ctx.set(EARLIER_HEADER, governance.earlier);
+  if (earlier) ctx.set(EARLIER_HEADER, earlier);
   if (governance) setGovernance(ctx, governance);
   const kind = governance?.answer?.kind;
   ctx.status = kind === "held" ? 202 : kind === "dry_run" ? 200 : status;
@@ -111,13 +113,13 @@ function setGovernance(ctx: Context, governance: NonNullable<Problem["governance
   });
 }
 
-/** @throws {Problem} `InvalidInput`: the mark is misspelt; ignoring it would run the call */
-function isDryRun({ req: { headers } }: Context): boolean {
-  const sent = headers["x-dry-run"]?.toString();
-  const { dryRun, dryRunError } = parseDryRunHeader(sent, Object.keys(headers));
-  if (dryRunError === undefined) return dryRun;
-  const detail = [{ loc: ["header", "x-dry-run"], msg: dryRunError, type: "value_error" }];
-  throw new Problem("InvalidInput", dryRunError, { body: { detail } });
+/** @throws {Problem} `InvalidInput`: a mark is misspelt; ignoring it would run the call */
+function readMarks({ req: { headers } }: Context): RequestMarks {
+  const { markError, ...marks } = parseMarkHeaders(headers);
+  if (!markError) return marks;
+  const { mark, message } = markError;
+  const detail = [{ loc: ["header", mark], msg: message, type: "value_error" }];
+  throw new Problem("InvalidInput", message, { body: { detail } });
 }
 
 /** Adds a hint for callers that send their key as the tool server takes it. */

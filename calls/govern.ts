@@ -1,6 +1,6 @@
 import { type GovernanceDecision, isGoverned, Problem } from "../contract/mod.ts";
 import { randomHex } from "../ledger/mod.ts";
-import { batch, governanceInForce, openHolder } from "../store/mod.ts";
+import { batch, governanceInForce, type Holder } from "../store/mod.ts";
 import { holdCall } from "./approvals/mod.ts";
 import {
   decisionOf,
@@ -18,11 +18,13 @@ import type { CheckedCall } from "./run.ts";
  *
  * Policy and stops are read for every call: what is set holds from the next call on, in every process.
  *
+ * @param holder lock by which this process shows that it lives
  * @returns per call its decision; undefined: there is nothing to decide
  * @throws {Problem} nothing may be run, as no decision could be made or put on record
  */
 export function openGovernor(
   platform: Platform,
+  holder: Holder,
 ): (call: CheckedCall) => Promise<GovernanceDecision | undefined> {
   const { store } = platform;
   const db = store.asPlatform();
@@ -32,7 +34,6 @@ export function openGovernor(
   });
   const policyOf = openPolicyCache(db);
   const recordDecision = openDecisionRecorder(db);
-  const holder = openHolder(store);
 
   return async (call) => {
     if (!isGoverned(call.operation)) return undefined;

@@ -10,23 +10,45 @@ import {
   type Problem,
   TIERS,
 } from "../contract/mod.ts";
+import { openHolder } from "../store/mod.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize } from "./authorize.ts";
 import { openGovernor } from "./govern.ts";
+import { openIdempotency } from "./idempotency.ts";
 import { countCall } from "./limit.ts";
 import type { Platform } from "./platform.ts";
 import { recordCall } from "./record.ts";
-import { runOperation } from "./run.ts";
+import { type CallOutcome, type CheckedCall, runOperation } from "./run.ts";
 
 /**
  * Returns the function that every call goes through, whatever the interface:
- * authenticate → authorize → limit → validate → govern → run → record.
+ * authenticate → authorize → limit → validate → repeat → govern → run → record. A call that repeats another by its
+ * idempotency key is neither decided about nor run.
  *
  * A call that ends with an error is recorded like one that succeeds; the {@linkcode Problem} that is thrown then carries
  * its receipt. A call over its limit is neither counted nor recorded.
  */
 export function createInvoke(platform: Platform): Invoke<Platform> {
-  const govern = openGovernor(platform);
+  const holder = openHolder(platform.store);
+  const govern = openGovernor(platform, holder);
+  const performOnce = openIdempotency(platform, holder);
+
+  /** Decides about a call and runs it. @returns errors, too, as a repetition may get them again */
+  async function perform(
+    call: CheckedCall,
+    begin: (decisionId: string | undefined) => Promise<void>,
+  ): Promise<CallOutcome> {
+    let decision: GovernanceDecision | undefined;
+    try {
+      decision = await govern(call);
+      if (decision?.problem) return { decision, error: decision.problem };
+      if (decision?.answer) return { decision, output: decision.answer.output };
+      await begin(decision?.id);
+      return { decision, output: await runOperation(platform, call, decision?.id) };
+    } catch (error) {
+      return { decision, error: asProblem(error) };
+    }
+  }
 
   const invoke: Invoke<Platform> = async (operation, request) => {
     const startedMs = performance.now();
@@ -34,20 +56,7 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
     request.identified?.(caller);
     let input: Record<string, unknown> | undefined;
     let limit: Allowance | undefined;
-    let decision: GovernanceDecision | undefined;
-    let output: unknown;
-    const record = (end: { output?: unknown; error?: Problem }) => {
-      const durationMs = performance.now() - startedMs;
-      return recordCall(platform, {
-        operation,
-        request,
-        caller,
-        input,
-        decision,
-        durationMs,
-        ...end,
-      });
-    };
+    let outcome: CallOutcome;
     try {
       const refusal = problemOf(() => authorize(operation, request, caller));
       // A key's refused call is sealed, and so counted too; an anonymous one is neither.
@@ -56,17 +65,22 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
       }
       if (refusal) throw refusal;
       input = parseInput(operation.input, request.input);
-      decision = await govern({ operation, request, caller, input });
-      if (decision?.problem) throw decision.problem;
-      output = decision?.answer
-        ? decision.answer.output
-        : await runOperation(platform, { operation, request, caller, input }, decision?.id);
+      const call = { operation, request, caller, input };
+      outcome = await performOnce(call, (begin) => perform(call, begin));
     } catch (error) {
-      const problem = asProblem(error);
-      if (problem.name !== "RateLimited") problem.receiptId = await record({ error: problem });
-      throw problem;
+      outcome = { error: asProblem(error) };
     }
-    return { output, receiptId: await record({ output }), limit, governance: decision };
+    const { error, output, decision, repeats } = outcome;
+    const record = () => {
+      const durationMs = performance.now() - startedMs;
+      return recordCall(platform, { operation, request, caller, input, durationMs, ...outcome });
+    };
+    if (error) {
+      if (error.name !== "RateLimited") error.receiptId = await record();
+      throw error;
+    }
+    const earlier = repeats?.endedAt.toISOString() ?? decision?.earlier;
+    return { output, receiptId: await record(), limit, governance: decision, earlier };
   };
 
   return async (operation, request) => {

@@ -51,6 +51,16 @@ export async function countDaily(
   await count(usage, { subject, kind, limit, periodSeconds: DAY_SECONDS });
 }
 
+/** Counts one call whose answer is kept for its idempotency key. @throws {Problem} `RateLimited` */
+export async function countKeptCall(
+  { usage, config: { settings } }: Pick<Platform, "usage" | "config">,
+  { keyId }: Caller,
+): Promise<void> {
+  const limit = settings.SEALOOP_LIMIT_IDEMPOTENCY;
+  const subject = keyId ?? "anonymous"; // addresses are too many to count each
+  await count(usage, { subject, kind: "idempotency", limit, periodSeconds: DAY_SECONDS });
+}
+
 /** Over REST a day's requests, on the tool server a minute's calls; then the operation's own limit a minute. */
 function limitsOf(
   { counted, perMinute: kind }: Pick<Operation, "counted" | "perMinute">,
@@ -84,13 +94,19 @@ function toolLimit(caller: Caller, { SEALOOP_LIMIT_TOOLS: limit }: Settings): Us
 
 const subjectOf = ({ keyId, address }: Caller) => keyId ?? `address:${address}`;
 
+/** The kinds of calls that have a limit besides that of all calls, as the refusal names them. */
+const OWN_LIMITS: Readonly<Record<string, string>> = {
+  simulate: " of simulate",
+  idempotency: " with idempotency keys",
+};
+
 async function count(usage: UsageMeter, use: Use): Promise<Allowance> {
   const { limit, periodSeconds } = use;
   const { allowed, remaining, resetSeconds } = await usage.count(use);
   if (allowed) return { limit, remaining, resetSeconds };
   const perMinute = periodSeconds === MINUTE_SECONDS;
   const period = perMinute ? "minute" : "day";
-  const kind = use.kind === "simulate" ? ` of ${use.kind}` : "";
+  const kind = OWN_LIMITS[use.kind] ?? "";
   const advice = perMinute ? `; wait ${resetSeconds} seconds` : "";
   throw new Problem("RateLimited", `Rate limit exceeded (${limit}/${period}${kind})${advice}`, {
     headers: {

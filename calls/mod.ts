@@ -1,6 +1,6 @@
 /**
  * The life of a call, one file a stage:
- * authenticate → authorize → limit → validate → govern → run → record; and recover, where a process was killed.
+ * authenticate → authorize → limit → validate → repeat → govern → run → record; and recover, where a process was killed.
  *
  * ```ts
  * const invoke = createInvoke(platform);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Caller,
   type Door,
@@ -10,15 +9,13 @@ import {
 } from "../contract/mod.ts";
 import { ReceiptConflict, type Sealer, type SealRequest } from "../ledger/mod.ts";
 import type { Platform } from "./platform.ts";
-import type { CheckedCall } from "./run.ts";
+import { retryInBackground } from "./retry.ts";
+import type { CallOutcome, CheckedCall } from "./run.ts";
 
 /** A call that has ended: its operation, and how it ended. */
-export interface EndedCall extends Omit<CheckedCall, "input"> {
+export interface EndedCall extends Omit<CheckedCall, "input">, CallOutcome {
   /** The checked input; undefined where it was refused. */
   readonly input: CheckedCall["input"] | undefined;
-  readonly output?: unknown;
-  readonly error?: Problem;
-  readonly decision?: GovernanceDecision | undefined;
   /** Milliseconds from the request to its end. */
   readonly durationMs: number;
 }
@@ -45,32 +42,16 @@ export async function recordCall(
     return await sealCall(sealer, receipt);
   } catch (error) {
     if (receipt.id === undefined || !isUnavailable(error)) throw error;
-    void retrySeal(sealer, receipt);
+    void retryInBackground(() => sealCall(sealer, receipt), isUnavailable); // else a worker seals what can be found out
     return receipt.id;
   }
 }
 
-function isSealed({ operation, request, caller, error, decision }: EndedCall): boolean {
+function isSealed({ operation, request, caller, error, decision, repeats }: EndedCall): boolean {
   if (caller.keyId === null) return false;
   if (request.door !== "rest") return true;
-  const sealsItself = operation.sealsItself && !error && !decision?.answer;
+  const sealsItself = operation.sealsItself && !error && !decision?.answer && !repeats;
   return operation.effect !== "read" && !sealsItself;
-}
-
-const MAX_PAUSE_MS = 30_000;
-/** About an hour. If this process ends before, a worker seals what can be found out. */
-const MAX_ATTEMPTS = 120;
-
-async function retrySeal(sealer: Sealer, receipt: CallReceipt): Promise<void> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    await sleep(Math.min(500 * 2 ** attempt, MAX_PAUSE_MS), undefined, { ref: false });
-    try {
-      await sealCall(sealer, receipt);
-      return;
-    } catch (error) {
-      if (!isUnavailable(error)) return;
-    }
-  }
 }
 
 const isUnavailable = (error: unknown) => error instanceof Problem && error.name === "Unavailable";
@@ -103,21 +84,22 @@ function asJsonTexts(evidence: Readonly<Record<string, unknown>>): Record<string
 
 /** Returns the receipt of a call: who called what, the decision, how it ended, and how long it took. */
 export function callReceipt(call: EndedCall): CallReceipt {
-  const { operation, request, caller, input, output, error, decision, durationMs } = call;
-  const isOwnOutput = !error && !decision?.answer && output != null;
+  const { operation, request, caller, input, output, error, decision, repeats, durationMs } = call;
+  const isOwnOutput = !error && !decision?.answer && !repeats && output != null;
   return {
     ...(decision?.callReceiptId ? { id: decision.callReceiptId } : {}),
     category: request.door === "rest" ? "api_call" : "tool_call",
     actor: `key:${caller.keyId}`,
     subject: request.as,
     action: operation.name,
-    outcome: outcomeOf(error, decision),
+    outcome: repeats ? "repeated" : outcomeOf(error, decision),
     details: {
       door: request.door,
       effect: operation.effect,
       duration_ms: Math.round(durationMs),
       ...(isOwnOutput ? operation.receipt?.(output) : {}),
       ...(decision ? decisionDetails(decision) : {}),
+      ...(repeats?.decisionId ? { repeats: repeats.decisionId } : {}),
       ...(error ? { error: error.name } : {}),
     },
     evidence: redactSecrets({

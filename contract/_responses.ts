@@ -85,6 +85,10 @@ const EXAMPLES: Readonly<Record<ErrorName, unknown>> = {
     `Cannot seal receipt ${ID} as it is already sealed with another outcome`,
   ),
   Conflict: detail("Ticket INC-4f1d22a90b7c is resolved already"),
+  IdempotencyKeyReused: detail(
+    "This idempotency key belongs to another call of tickets.create, with other arguments",
+  ),
+  StillRunning: detail("The call with this idempotency key is still running"),
   MethodNotAllowed: detail("Cannot POST /v1/health: it accepts HEAD, GET"),
   TooLarge: detail("The body is too large; at most 1048576 bytes are accepted"),
   UnsupportedMediaType: detail(
@@ -123,12 +127,13 @@ const RECEIPT_HEADERS = {
 const EARLIER_HEADERS = {
   [EARLIER_HEADER]: header(
     "string",
-    "Present where the answer is the outcome of the same call that people had approved before: when that ended",
+    "Present where the answer repeats the outcome of an earlier call, by its idempotency key or its approval: when that ended",
   ),
 };
 const OWN_HEADERS: Partial<Record<ErrorName, JsonSchema>> = {
   RateLimited: { ...LIMIT_HEADERS, "retry-after": header("integer", "Seconds to wait") },
   OutcomeUnknown: EARLIER_HEADERS,
+  StillRunning: { "retry-after": header("integer", "Seconds to wait") },
 };
 
 /** The server's parts that responses depend on. */
@@ -150,7 +155,7 @@ export function describeResponses<C>(operation: Operation<C>, parts: ResponsePar
       headers: {
         ...COMMON_HEADERS,
         ...(operation.effect === "read" ? {} : RECEIPT_HEADERS),
-        ...(parts.keys && canBeHeld(operation) ? EARLIER_HEADERS : {}),
+        ...(isGoverned(operation) ? EARLIER_HEADERS : {}),
         ...(parts.keys && counted !== false ? LIMIT_HEADERS : {}),
       },
       content: media
@@ -193,7 +198,7 @@ function listErrors<C>(
     ...(keys && canBeHeld(operation) ? ["OutcomeUnknown"] as const : []),
     ...(keys ? ["Unauthenticated", "RateLimited"] as const : []),
     ...(access === "public" && !changes ? [] : ["Forbidden"] as const),
-    ...(keys && changes ? ["Denied"] as const : []),
+    ...(keys && changes ? ["Denied", "IdempotencyKeyReused", "StillRunning"] as const : []),
     ...(body ? ["TooLarge", "UnsupportedMediaType"] as const : []),
     ...errors as readonly ErrorName[],
   ]);

@@ -18,6 +18,8 @@ export interface CallRequest {
   readonly input: unknown;
   /** True: the caller only asks what governance would decide, so nothing runs that changes something. */
   readonly dryRun?: boolean;
+  /** The caller's name for this call: repeated within a day, it gives the first answer again and changes nothing more. */
+  readonly idempotencyKey?: string | undefined;
   /** Called with the caller once authenticated, whatever becomes of the call. */
   readonly identified?: (caller: Caller) => void;
   readonly signal: AbortSignal;
@@ -31,8 +33,10 @@ export interface CallResult {
   /** Receipt of the call, if it was sealed. */
   readonly receiptId?: string;
   /** Absent where the operation is not governed. */
-  readonly governance?: GovernanceDecision;
-  readonly limit?: Allowance;
+  readonly governance?: GovernanceDecision | undefined;
+  readonly limit?: Allowance | undefined;
+  /** Set where the output is that of an earlier call: when that ended, ISO 8601. */
+  readonly earlier?: string | undefined;
 }
 
 /** The rest of a rate limit's budget. */

@@ -51,11 +51,12 @@ export interface Issue {
 
 /** The input does not fit the operation's schema. */
 export class InvalidInput extends Problem {
-  /** @param issues at least one */
-  constructor(readonly issues: readonly Issue[]) {
+  /** @param issues at least one @param headers of the response */
+  constructor(readonly issues: readonly Issue[], headers?: Readonly<Record<string, string>>) {
     super(
       "InvalidInput",
       issues.map((i) => `${i.path.join(".") || "input"}: ${i.msg}`).join("; "),
+      headers ? { headers } : {},
     );
   }
 }

@@ -47,7 +47,7 @@ export const governanceAnswerExample: GovernanceAnswer = {
   },
 };
 
-/** Header of an answer that repeats the outcome of an earlier, approved call: when that call ended, ISO 8601. */
+/** Header of an answer that repeats the outcome of an earlier call: when that call ended, ISO 8601. */
 export const EARLIER_HEADER = "x-earlier";
 
 /** A decision about one call, before it runs. */

@@ -145,13 +145,13 @@ export interface Places {
 }
 
 /** Converts an error to FastAPI's HTTPValidationError, in which each issue names the place of its field. */
-export function withLocations({ issues, message }: InvalidInput, places: Places): Problem {
+export function withLocations({ issues, message, extra }: InvalidInput, places: Places): Problem {
   const detail = issues.map(({ path, msg, type }) => {
     const place = places.placeOf(path[0]);
     const isOutermost = type === UNKNOWN_FIELD && path.length === 1;
     return { loc: [place, ...path], msg: isOutermost ? unknownField(place, places) : msg, type };
   });
-  return new Problem("InvalidInput", message, { body: { detail } });
+  return new Problem("InvalidInput", message, { ...extra, body: { detail } });
 }
 
 /** Creates the error for fields that a place does not take. @param names at least one */

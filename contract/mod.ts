@@ -20,7 +20,6 @@ export {
   type Tier,
   TIERS,
 } from "./caller.ts";
-export { parseDryRun, parseDryRunHeader } from "./dry_run.ts";
 export { asProblem, InvalidInput, isDatabaseAway, type Issue, Problem } from "./errors.ts";
 export {
   EARLIER_HEADER,
@@ -49,9 +48,15 @@ export {
   scopesOf,
   shippedRuleOf,
 } from "./operation.ts";
-export { FileOutput, JsonText, outputValue } from "./output.ts";
+export { FileOutput, JsonText, outputText, outputValue } from "./output.ts";
 export { isSamePrincipal, nameProblem } from "./principals.ts";
 export type { LostCall, Recovery } from "./recovery.ts";
+export {
+  IDEMPOTENCY_HEADER,
+  parseMarkHeaders,
+  parseMetadata,
+  type RequestMarks,
+} from "./request_marks.ts";
 export { escapeInvisible, redactSecrets, stripInvisible } from "./sanitize.ts";
 export { SHIPPED_RULES, type ShippedRuleName } from "./shipped_rules.ts";
 export { similarNames } from "./similar_names.ts";

@@ -1,8 +1,10 @@
 import { API_VERSION, PRODUCT } from "../domain/mod.ts";
 import { type Components, createComponents } from "./_components.ts";
 import { describeResponses, ERROR_SCHEMAS } from "./_responses.ts";
+import { isGoverned } from "./governance.ts";
 import { type JsonSchema, toJsonSchema } from "./json_schema.ts";
 import type { Access, Operation } from "./operation.ts";
+import { IDEMPOTENCY_KEY_PATTERN } from "./request_marks.ts";
 
 /** The title and options of a description. */
 export interface OpenApiInfo {
@@ -99,11 +101,23 @@ function describe<C>(operation: Operation<C>, method: string, path: string, part
     parameters: [
       ...inPath.map((name) => parameter("path", name, input)),
       ...(inQuery ? others.map((name) => parameter("query", name, input)) : []),
+      ...(parts.keys && isGoverned(operation) ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(body ? { requestBody: requestBody(others, input) } : {}),
     responses: describeResponses(operation, { ...parts, body }),
   };
 }
+
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "Your name for this call, such as a UUID. The same key and input within 24 hours gives the first answer " +
+    "again, with the header x-earlier, and changes nothing more; secrets that are shown once are null in it",
+  schema: { type: "string", minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY_PATTERN },
+  example: "5b0c7c3e-30c5-4b6e-8f0c-0c6c5d4b3a29",
+};
 
 type Security = readonly Readonly<Record<string, readonly string[]>>[];
 

@@ -95,6 +95,8 @@ export interface Operation<Context = never> {
    * Never reachable by AI agents.
    */
   readonly humanControl?: true;
+  /** Fields of the output with secrets that only the first answer has: null in one that repeats it. */
+  readonly shownOnce?: readonly string[];
   /** True where the operation seals its own act, so that the call is not sealed as well. */
   readonly sealsItself?: true;
   /**

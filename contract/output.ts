@@ -22,6 +22,11 @@ export class FileOutput {
   constructor(readonly bytes: Uint8Array, readonly name: string) {}
 }
 
+/** Returns the output as JSON text. */
+export function outputText(output: unknown): string {
+  return output instanceof JsonText ? output.text : JSON.stringify(output ?? null);
+}
+
 /** Returns the output as a value: of a {@linkcode JsonText} the parsed one. */
 export function outputValue(output: unknown): unknown {
   return output instanceof JsonText ? output.value() : output;

@@ -60,6 +60,16 @@ export const ERRORS = {
     next: "Read the current state and decide again.",
     retryable: false,
   },
+  IdempotencyKeyReused: {
+    status: 409,
+    next: "Use a new idempotency key for a call with other arguments.",
+    retryable: false,
+  },
+  StillRunning: {
+    status: 409,
+    next: "Wait a few seconds and call again with the same idempotency key for the answer.",
+    retryable: true,
+  },
   MethodNotAllowed: { status: 405, next: "Use a method that Allow lists.", retryable: false },
   TooLarge: { status: 413, next: "Send less: a body has at most 1 MiB.", retryable: false },
   UnsupportedMediaType: {

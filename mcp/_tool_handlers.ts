@@ -40,9 +40,9 @@ export function createToolHandlers<C>(
   return {
     listTools,
     async callTool(call) {
-      const { name, requestId, dryRunError } = call;
+      const { name, requestId, markError } = call;
       const tool = tools.get(name);
-      if (!tool || dryRunError !== undefined) return await refuse(call);
+      if (!tool || markError) return await refuse(call);
       return await callTool(tool, call, {
         credential,
         invoke,
@@ -54,13 +54,13 @@ export function createToolHandlers<C>(
 }
 
 function toUnknownRequest(
-  { name, dryRunError }: ToolCall,
+  { name, markError }: ToolCall,
   tools: readonly ToolDescription[],
 ): UnknownRequest {
   const request = { method: "tools/call", name, code: JSON_RPC.invalidParams } as const;
-  if (dryRunError !== undefined) {
-    const problem = new Problem("InvalidInput", dryRunError);
-    return { ...request, message: dryRunError, problem };
+  if (markError) {
+    const { message } = markError;
+    return { ...request, message, problem: new Problem("InvalidInput", message) };
   }
   const names = tools.map((tool) => tool.name);
   const [similar] = similarNames(name.slice(0, MAX_NAME_LENGTH), names);

@@ -1,4 +1,5 @@
 /** Requests of MCP clients and their results, as the protocol SDKs hand them to the tool server. */
+import type { RequestMarks } from "../contract/mod.ts";
 
 /** A JSON Schema of objects. */
 export type ObjectSchema = { readonly type: "object"; readonly [keyword: string]: unknown };
@@ -34,16 +35,12 @@ export interface RequestOrigin {
 }
 
 /** A tool call as received. */
-export interface ToolCall extends RequestOrigin {
+export interface ToolCall extends RequestOrigin, RequestMarks {
   /** Default: `mcp`. */
   readonly door?: "mcp" | "a2a";
   readonly name: string;
   /** Not checked yet. */
   readonly input: unknown;
-  /** True where `sealoop/dry_run` in `_meta` asks for the governance decision alone. */
-  readonly dryRun: boolean;
-  /** Why the dry-run mark in `_meta` can't be read. The call must then be refused. */
-  readonly dryRunError?: string;
   /** Aborted when the client cancels the call, or by `CallerGone` when its connection closes. */
   readonly signal: AbortSignal;
   /** True where the client follows what the call starts by itself. */

@@ -3,7 +3,7 @@ import {
   type CallResult,
   EARLIER_HEADER,
   type Invoke,
-  JsonText,
+  outputText,
   outputValue,
   type Problem,
 } from "../contract/mod.ts";
@@ -41,11 +41,13 @@ export async function callTool<C>(
 }
 
 function toToolResult<C>(
-  { output, receiptId, governance }: CallResult,
+  { output, receiptId, governance, earlier }: CallResult,
   tool: Tool<C>,
   find: FindInjection,
 ): ToolResult {
-  const meta = receiptId ? { ...receiptMeta(receiptId), ...decisionMeta(governance) } : {};
+  const meta = receiptId
+    ? { ...receiptMeta(receiptId), ...decisionMeta(governance), ...earlierMeta(earlier) }
+    : {};
   const kind = governance?.answer?.kind;
   const isOutput = kind === undefined || kind === "earlier"; // otherwise governance's own answer, an object
   const wrapped = tool.wrapped && isOutput;
@@ -54,7 +56,7 @@ function toToolResult<C>(
     const { _meta, ...result } = toUntrustedResult(value, wrapped, find);
     return { ...result, _meta: { ..._meta, ...meta } };
   }
-  const text = output instanceof JsonText ? output.text : JSON.stringify(output ?? null);
+  const text = outputText(output);
   return {
     content: [{ type: "text", text }],
     structuredContent: wrapped ? { result: value ?? null } : value as Metadata,
@@ -91,13 +93,12 @@ function decisionMeta(
   governance: CallResult["governance"] | Problem["governance"],
 ): Metadata {
   if (!governance) return {};
-  const { approvalId, earlier } = governance as Partial<NonNullable<CallResult["governance"]>>;
+  const { approvalId } = governance as Partial<NonNullable<CallResult["governance"]>>;
   return {
     "sealoop/decision": governance.decision,
     "sealoop/decision_id": governance.id,
     "sealoop/rule": governance.rule,
     ...(approvalId ? { "sealoop/approval_id": approvalId } : {}),
-    ...earlierMeta(earlier),
   };
 }
 

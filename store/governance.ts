@@ -150,6 +150,17 @@ export async function recordDecisions(
   }
 }
 
+/** Returns a decision, or undefined. */
+export async function getDecision(
+  db: Db,
+  id: string,
+): Promise<Pick<DecisionRecord, "rule" | "reasons" | "policyVersion"> | undefined> {
+  return await db.first(
+    `SELECT rule, reasons, policy_version AS "policyVersion" FROM governance_decisions WHERE id = $1`,
+    [id],
+  );
+}
+
 /** Selects a tenant's decisions; a field that is left out matches everything. */
 export interface DecisionSearch {
   readonly tenant: string;

@@ -108,6 +108,7 @@ export {
   type DecisionRecord,
   FILE_STOP,
   findStop,
+  getDecision,
   governanceInForce,
   listDecisions,
   listStops,
@@ -133,7 +134,21 @@ export {
   putHeldCall,
   withdrawHeldCall,
 } from "./held_calls.ts";
-export { HOLDER_LOCK, isHolderAlive, openHolder } from "./holder.ts";
+export {
+  beginIdempotentCall,
+  type CallClaim,
+  claimCall,
+  endIdempotentCall,
+  failIdempotentCall,
+  getIdempotentCall,
+  type IdempotentCall,
+  type KeptCall,
+  type KeptEnd,
+  type KeptError,
+  pruneIdempotentCalls,
+  takeOverCall,
+} from "./idempotent_calls.ts";
+export { type Holder, HOLDER_LOCK, isHolderAlive, openHolder } from "./holder.ts";
 export {
   expireKey,
   findKeyById,

@@ -15,11 +15,13 @@ import {
   findHeldCall,
   findHeldCallLike,
   getApproval,
+  getDecision,
   getHeldCall,
   type HeldCall,
   putHeldCall,
 } from "../../store/mod.ts";
 import {
+  type AnsweredEvaluation,
   asJson,
   baseOf,
   governedOutput,
@@ -151,14 +153,56 @@ async function joinCall(
     if (held && result?.ended && !await collectHeldCall(trx, held)) result = undefined;
     const recorded: RecordedEvaluation = { ...evaluation, ...result?.override };
     await putOnRecord(trx, [{ call, evaluation: recorded, runs: false, approvalId }]);
-    if (!result?.ended) {
-      const status = result?.status ?? "pending";
-      return heldDecision(meant, recorded, { id: approvalId, status });
-    }
-    if (result.problem) return { ...denied(recorded, result.problem), approvalId };
-    const { earlier, output } = result;
-    return { ...baseOf(recorded), approvalId, earlier, answer: { kind: "earlier", output } };
+    if (result?.ended) return endDecision(recorded, approvalId, result);
+    const status = result?.status ?? "pending";
+    return heldDecision(meant, recorded, { id: approvalId, status });
   });
+}
+
+/**
+ * Tells how a held call stands that is repeated by its idempotency key, and hands over its result, once. Its decision
+ * stays the first one.
+ */
+export async function repeatHeldCall(
+  { store }: Pick<Parts, "store">,
+  call: CheckedCall,
+  approvalId: string,
+): Promise<GovernanceDecision> {
+  return await store.asPlatform().transaction(async (trx) => {
+    const held = await getHeldCall(trx, approvalId);
+    const approval = await getApproval(trx, approvalId);
+    const decision = held && await getDecision(trx, held.decisionId);
+    if (!held || !approval || !decision) {
+      throw new Problem("NotFound", `There is no call that ${approvalId} allows`);
+    }
+    const meant = call.operation.resolveStableInput
+      ? { ...call, input: JSON.parse(held.input) }
+      : call;
+    const first = {
+      ...decision,
+      id: held.decisionId,
+      decision: "needs_approval",
+      dryRun: false,
+      callReceiptId: undefined,
+    } as const;
+    const result = resultOf(held, approval.status);
+    if (!result.ended) return heldDecision(meant, first, { id: approvalId, status: result.status });
+    const isCollectedNow = await collectHeldCall(trx, held);
+    if (isCollectedNow || result.problem) {
+      return endDecision({ ...first, ...result.override }, approvalId, result);
+    }
+    return heldDecision(meant, first, { id: approvalId, status: "collected" });
+  });
+}
+
+/** Returns the decision that gives the end of a held call. */
+function endDecision(
+  evaluation: AnsweredEvaluation,
+  approvalId: string,
+  { problem, earlier, output }: HeldResult & { readonly ended: true },
+): GovernanceDecision {
+  if (problem) return { ...denied(evaluation, problem), approvalId };
+  return { ...baseOf(evaluation), approvalId, earlier, answer: { kind: "earlier", output } };
 }
 
 type Override = Pick<RecordedEvaluation, "decision" | "rule" | "reasons">;
@@ -203,20 +247,30 @@ function resultOf(held: HeldCall, approval: string): HeldResult {
   return { ended: false, status: approval === "approved" ? "approved" : "pending" };
 }
 
-function denied(evaluation: RecordedEvaluation, problem: Problem): GovernanceDecision {
+function denied(evaluation: AnsweredEvaluation, problem: Problem): GovernanceDecision {
   return { ...baseOf(evaluation), problem: withDecision(problem, evaluation) };
+}
+
+/** An approval that a call waits for. `collected`: the call was run, and its caller was given the result. */
+interface HeldApproval {
+  readonly id: string;
+  readonly status: "pending" | "approved" | "collected";
 }
 
 function heldDecision(
   meant: CheckedCall,
-  evaluation: RecordedEvaluation,
-  approval: { readonly id: string; readonly status: "pending" | "approved" },
+  evaluation: AnsweredEvaluation,
+  approval: HeldApproval,
 ): GovernanceDecision {
-  const output = governedOutput(meant, evaluation, nextStep(approval), approval);
+  const status = approval.status === "pending" ? "pending" : "approved";
+  const output = governedOutput(meant, evaluation, nextStep(approval), { id: approval.id, status });
   return { ...baseOf(evaluation), approvalId: approval.id, answer: { kind: "held", output } };
 }
 
-function nextStep({ id, status }: { readonly id: string; readonly status: string }): string {
+function nextStep({ id, status }: HeldApproval): string {
+  if (status === "collected") {
+    return `It was run, once, and you were given its result. GET /v1/approvals/${id}/info on the gateway tells it.`;
+  }
   const forResult = "For the result call again with the same arguments, or read " +
     `GET /v1/approvals/${id}/info on the gateway.`;
   return status === "pending"

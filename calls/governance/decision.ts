@@ -16,8 +16,14 @@ export function decisionOf(call: CheckedCall, evaluation: RecordedEvaluation): G
   return { ...base, problem: withDecision(problem, evaluation) };
 }
 
+/** The parts of an evaluation that the caller is told. */
+export type AnsweredEvaluation = Pick<
+  RecordedEvaluation,
+  "id" | "decision" | "rule" | "reasons" | "policyVersion" | "dryRun" | "callReceiptId"
+>;
+
 /** Returns the fields that every decision has. */
-export function baseOf(evaluation: RecordedEvaluation): GovernanceDecision {
+export function baseOf(evaluation: AnsweredEvaluation): GovernanceDecision {
   const { id, decision, rule, policyVersion, dryRun, callReceiptId } = evaluation;
   return { id, decision, rule, policyVersion, dryRun, callReceiptId };
 }
@@ -34,7 +40,7 @@ export function withDecision(
 /** Returns the answer that is given in place of the operation's output. @param next what the caller should do */
 export function governedOutput(
   { request, input }: Pick<CheckedCall, "request" | "input">,
-  { id, decision, rule, reasons, policyVersion, dryRun }: RecordedEvaluation,
+  { id, decision, rule, reasons, policyVersion, dryRun }: AnsweredEvaluation,
   next: string,
   approval?: { readonly id: string; readonly status: "pending" | "approved" },
 ): GovernanceAnswer {

@@ -11,7 +11,13 @@
  */
 export { asJson, openDecisionRecorder, putOnRecord } from "./decision_record.ts";
 export type { RecordedEvaluation } from "./decision_record.ts";
-export { baseOf, decisionOf, governedOutput, withDecision } from "./decision.ts";
+export {
+  type AnsweredEvaluation,
+  baseOf,
+  decisionOf,
+  governedOutput,
+  withDecision,
+} from "./decision.ts";
 export { evaluate } from "./evaluate.ts";
 export {
   applyGovernanceFile,

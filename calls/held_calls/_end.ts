@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isDatabaseAway, JsonText, outputValue, type Recovery } from "../../contract/mod.ts";
+import { isDatabaseAway, outputText, type Recovery } from "../../contract/mod.ts";
 import type { HeldCallResult } from "../../domain/mod.ts";
 import { type HeldCall, type HeldCallEnd, unknownCallTicketId } from "../../store/mod.ts";
 import type { CallReceipt } from "../record.ts";
@@ -97,11 +97,6 @@ export function resultOf(
     error: end.error?.name ?? null,
     receipt_id: end.receiptId!,
   };
-}
-
-/** Returns an output as JSON text. */
-export function outputText(output: unknown): string {
-  return output instanceof JsonText ? output.text : JSON.stringify(outputValue(output) ?? null);
 }
 
 const MAX_ATTEMPTS = 30;

@@ -3,6 +3,7 @@ import {
   asProblem,
   type CallRequest,
   type GovernanceDecision,
+  outputText,
   parseInput,
   Problem,
   type Recovery,
@@ -30,14 +31,7 @@ import { namesOf, type Platform } from "../platform.ts";
 import { type CallReceipt, callReceipt, sealCall } from "../record.ts";
 import { recoverCall } from "../recover/mod.ts";
 import { type CheckedCall, runOperation } from "../run.ts";
-import {
-  endingReceipt,
-  outputText,
-  receiptDetails,
-  recoveredEnd,
-  resultOf,
-  retryWhileAway,
-} from "./_end.ts";
+import { endingReceipt, receiptDetails, recoveredEnd, resultOf, retryWhileAway } from "./_end.ts";
 import type { RunOrder } from "./order.ts";
 
 /**

@@ -10,6 +10,7 @@ import {
   listOverdueHeldCalls,
   openUnknownCallTicket,
   pruneCallEffects,
+  pruneIdempotentCalls,
   settleCall,
   settleEndedCalls,
 } from "../../store/mod.ts";
@@ -37,6 +38,7 @@ export async function settleLostCalls(platform: Platform): Promise<number> {
     if (recovery && await sealRecovered(platform, call, recovery)) settled++;
   }
   await pruneCallEffects(db);
+  await pruneIdempotentCalls(db);
   return settled + await settleLateHeldCalls(platform);
 }
 

@@ -1,7 +1,7 @@
 /** Requests of one key over A2A, in terms of the platform. */
 import type { ToolServerAuth } from "../../calls/mod.ts";
 import type { TaskWatch } from "../../calls/tasks/mod.ts";
-import type { Invoke, Operation, Problem } from "../../contract/mod.ts";
+import type { Invoke, Operation, Problem, RequestMarks } from "../../contract/mod.ts";
 import type { TaskPart, TaskRecord } from "../../domain/mod.ts";
 import type { Log } from "../../web/mod.ts";
 import type { Sender } from "../auth.ts";
@@ -9,20 +9,17 @@ import type { Tools } from "../tools.ts";
 import type { FindInjection } from "../untrusted.ts";
 
 /** A message of a conversation. */
-export interface ConversationMessage {
+export interface ConversationMessage extends RequestMarks {
   readonly message_id: string;
   readonly task_id?: string;
   readonly context_id?: string;
   readonly parts: readonly TaskPart[];
-  /** Requested by the message's metadata. */
-  readonly dryRun: boolean;
 }
 
 /** A message that calls a skill, which is a tool. */
-export interface SkillCall {
+export interface SkillCall extends RequestMarks {
   readonly skill: string;
   readonly input: unknown;
-  readonly dryRun: boolean;
   readonly messageId: string;
   readonly contextId: string | undefined;
 }

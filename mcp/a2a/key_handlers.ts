@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { newTask } from "../../calls/tasks/mod.ts";
-import { type CallResult, type Operation, outputValue } from "../../contract/mod.ts";
+import {
+  type CallRequest,
+  type CallResult,
+  type Operation,
+  outputValue,
+} from "../../contract/mod.ts";
 import type { TaskRecord } from "../../domain/mod.ts";
 import { earlierMeta, receiptMeta } from "../tool_call.ts";
 import { heldCallOf, isGovernanceAnswer } from "./_held.ts";
@@ -57,7 +62,7 @@ export function createKeyHandlers<C>(
       const output = outputValue(result.output);
       if (isGovernanceAnswer(result)) throw new HeldRequest(output as Record<string, unknown>);
       const task = output as TaskRecord;
-      const metadata = { ...task.metadata, ...earlierMeta(result.governance?.earlier) };
+      const metadata = { ...task.metadata, ...earlierMeta(result.earlier) };
       return toSafe({ ...task, metadata });
     },
     getTask: (id) => readTask("tasks/get", id),
@@ -84,7 +89,7 @@ export function createKeyHandlers<C>(
 async function sendMessage<C>(
   parts: A2aHandlerParts<C>,
   sender: RequestSender,
-  { dryRun, ...message }: ConversationMessage,
+  { dryRun, idempotencyKey, ...message }: ConversationMessage,
   opens?: string,
 ): Promise<MessageResult> {
   const input = { ...message, ...(opens ? { opens } : {}) };
@@ -94,7 +99,7 @@ async function sendMessage<C>(
     parts.sendMessage,
     "invoke_reasoning_pipeline",
     input,
-    dryRun,
+    { dryRun, idempotencyKey },
   );
   const held = heldCallOf(result);
   if (held && opens) {
@@ -110,7 +115,7 @@ async function sendMessage<C>(
   const output = outputValue(result.output) as Record<string, unknown>;
   const metadata = {
     ...receiptMeta(result.receiptId),
-    ...earlierMeta(result.governance?.earlier),
+    ...earlierMeta(result.earlier),
   };
   if (isGovernanceAnswer(result)) {
     return { reply: { parts: [{ data: output }], metadata, taskId: message.task_id } };
@@ -125,8 +130,8 @@ function call<C>(
   operation: Operation<C>,
   name: string,
   input: unknown,
-  dryRun = false,
+  marks: Pick<CallRequest, "dryRun" | "idempotencyKey"> = {},
 ): Promise<CallResult> {
-  const request = { as: name, requestId, credential, address, input, signal, dryRun };
+  const request = { as: name, requestId, credential, address, input, signal, ...marks };
   return invoke(operation, { door: "a2a", ...request });
 }

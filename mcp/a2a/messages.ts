@@ -1,7 +1,7 @@
 /** Messages of clients, as calls of skills or as parts of a conversation. */
 import type { SendMessageRequest } from "@a2a-js/sdk";
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
-import { parseDryRun } from "../../contract/mod.ts";
+import { parseMetadata, type RequestMarks } from "../../contract/mod.ts";
 import type { TaskPart } from "../../domain/mod.ts";
 import { MEDIA_TYPES } from "./card.ts";
 import { contentTypeError, invalidParams } from "./errors.ts";
@@ -32,7 +32,7 @@ export function parseSkillCall(
   return {
     skill,
     input: input ?? {},
-    dryRun: isDryRun(request),
+    ...parseMarks(request),
     messageId,
     contextId: contextId || undefined,
   };
@@ -49,7 +49,7 @@ export function parseConversationMessage(request: SendMessageRequest): Conversat
     ...(message.taskId ? { task_id: message.taskId } : {}),
     ...(message.contextId ? { context_id: message.contextId } : {}),
     parts,
-    dryRun: isDryRun(request),
+    ...parseMarks(request),
   };
 }
 
@@ -85,10 +85,10 @@ const isSupportedType = (type: string) =>
   type === "text" || type === "*/*" ||
   MEDIA_TYPES.some((own) => type === own || type === `${own.split("/")[0]}/*`);
 
-/** Reads the dry-run mark, in the metadata of the message or of the request. */
-function isDryRun({ message, metadata }: SendMessageRequest): boolean {
-  const marks = [message?.metadata, metadata].map(parseDryRun);
-  const wrong = marks.find(({ dryRunError }) => dryRunError !== undefined);
-  if (wrong) throw invalidParams(wrong.dryRunError!);
-  return marks.some(({ dryRun }) => dryRun);
+/** Parses the marks in the metadata of the message or of the request. */
+function parseMarks({ message, metadata }: SendMessageRequest): RequestMarks {
+  const [own, whole] = [parseMetadata(message?.metadata), parseMetadata(metadata)];
+  const error = own.markError ?? whole.markError;
+  if (error) throw invalidParams(error.message);
+  return { ...whole, ...own, dryRun: own.dryRun || whole.dryRun };
 }

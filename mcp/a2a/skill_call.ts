@@ -14,7 +14,7 @@ import type {
 export async function callSkill<C>(
   { tools, tasks, invoke, findInjection, log }: A2aHandlerParts<C>,
   { caller, credential, requestId, address, signal }: RequestSender,
-  { skill, input, dryRun, messageId, contextId }: SkillCall,
+  { skill, input, messageId, contextId, ...marks }: SkillCall,
   taskId: string,
 ): Promise<MessageResult> {
   const tool = tools.get(skill)!;
@@ -23,7 +23,7 @@ export async function callSkill<C>(
     door: "a2a" as const,
     name: skill,
     input,
-    dryRun,
+    ...marks,
     requestId,
     address,
     signal,

@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { z } from "zod";
-import { parseDryRun } from "../../contract/mod.ts";
+import { parseMetadata } from "../../contract/mod.ts";
 import type { RequestContext, RequestHandlers, RequestOrigin, ToolResult } from "../requests.ts";
 import { withAbortReason } from "./_abort.ts";
 import { CAPABILITIES, complete, createProgress } from "./_shared.ts";
@@ -53,7 +53,7 @@ export function createSessionServer(handlers: RequestHandlers, isClosed: () => b
         ...(authInfo?.extra as unknown as RequestOrigin),
         name: params.name,
         input: params.arguments,
-        ...parseDryRun(params._meta),
+        ...parseMetadata(params._meta),
         signal: withAbortReason(signal, isClosed),
         progress: createProgress(params._meta?.progressToken, sendNotification, handlers),
       });

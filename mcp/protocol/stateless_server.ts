@@ -1,6 +1,6 @@
 /** Revisions without a handshake and without sessions, from 2026-07-28. */
 import { ProtocolError, Server } from "@modelcontextprotocol/server";
-import { parseDryRun } from "../../contract/mod.ts";
+import { parseMetadata } from "../../contract/mod.ts";
 import { JsonRpcError, type RequestHandlers, type RequestOrigin } from "../requests.ts";
 import { CAPABILITIES, complete, createProgress } from "./_shared.ts";
 
@@ -33,7 +33,7 @@ export function createStatelessServer(
       ...origin(),
       name: params.name,
       input: params.arguments,
-      ...parseDryRun(params._meta),
+      ...parseMetadata(params._meta),
       signal: callSignal(mcpReq.signal),
       progress: createProgress(token, (notification) => mcpReq.notify(notification), handlers),
     }));

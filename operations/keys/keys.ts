@@ -29,8 +29,11 @@ export const generateKey = operation({
     may_approve: z.boolean().default(false).describe("True: the holder may approve repairs"),
     expires_at: DateTime.optional().describe("When the key expires; default: never"),
   }),
+  shownOnce: ["api_key"],
   output: z.object({
-    api_key: z.string(),
+    api_key: z.string().nullable().describe(
+      "The key; null in an answer that repeats the first by its idempotency key",
+    ),
     tenant: z.string(),
     tier: z.enum(TIERS),
     key_id: z.string().describe("Public id, 16 hex characters: in receipts, and for revoking"),

@@ -68,6 +68,7 @@ export const registerWebhook = operation({
     secret: z.string().regex(WEBHOOK_SECRET_PATTERN, "Expected whsec_ and 24 to 64 bytes in base64")
       .optional().describe("Key that signs the messages; default: the platform makes one"),
   }),
+  shownOnce: ["secret"],
   output: z.object({
     webhook_id: WebhookId,
     url: z.string(),

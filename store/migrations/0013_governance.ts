@@ -106,6 +106,24 @@ export const governance = `
   -- The same call again joins the one that waits.
   CREATE UNIQUE INDEX held_calls_open ON held_calls (key_id, action_sha256) WHERE collected_at IS NULL;
 
+  CREATE TABLE idempotent_calls ( -- calls with an idempotency key, for a day
+    tenant_id text NOT NULL,
+    id text NOT NULL,             -- SHA-256 over the caller, the operation and the idempotency key, hex
+    operation text NOT NULL,
+    input_sha256 text NOT NULL,
+    state text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'failed', 'held', 'ended')),
+    attempt integer NOT NULL DEFAULT 1,
+    holder integer,               -- advisory lock that the process which runs it holds as long as it lives
+    decision_id text,
+    approval_id text,             -- held: the answer is how this approval stands
+    output text,                  -- ended: JSON
+    error jsonb,
+    first_at timestamptz NOT NULL DEFAULT now(),
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id)
+  );
+  CREATE INDEX idempotent_calls_age ON idempotent_calls (first_at);
+
   CREATE TABLE call_effects (     -- what calls make, so that it is found if their process dies before they end
     decision_id text PRIMARY KEY,
     ids jsonb NOT NULL,           -- of what the call makes, by their names; public
@@ -116,7 +134,8 @@ export const governance = `
 
   REVOKE ALL ON FUNCTION record_decisions FROM PUBLIC;
   GRANT EXECUTE ON FUNCTION record_decisions TO sealoop_app;
-  GRANT SELECT, INSERT, UPDATE, DELETE ON governance_stops, governance_decisions, held_calls TO sealoop_app;
+  GRANT SELECT, INSERT, UPDATE, DELETE ON governance_stops, governance_decisions, held_calls, idempotent_calls
+    TO sealoop_app;
   GRANT SELECT, INSERT, UPDATE ON governance_file TO sealoop_app;
   GRANT SELECT, INSERT, DELETE ON call_effects TO sealoop_app;
   GRANT SELECT, INSERT ON guard_policies, governance_policies TO sealoop_app;

@@ -1,0 +1,256 @@
+/** Calls with an idempotency key: the first runs, and each repetition gets its answer. */
+import { createHash } from "node:crypto";
+import {
+  asProblem,
+  EARLIER_HEADER,
+  FileOutput,
+  InvalidInput,
+  isDatabaseAway,
+  isGoverned,
+  type Issue,
+  JsonText,
+  outputText,
+  outputValue,
+  Problem,
+} from "../contract/mod.ts";
+import { type ErrorName, ERRORS } from "../domain/mod.ts";
+import {
+  beginIdempotentCall,
+  type CallClaim,
+  claimCall,
+  type Db,
+  endIdempotentCall,
+  failIdempotentCall,
+  getIdempotentCall,
+  type Holder,
+  isHolderAlive,
+  type KeptCall,
+  type KeptEnd,
+  type KeptError,
+  takeOverCall,
+} from "../store/mod.ts";
+import { repeatHeldCall } from "./approvals/mod.ts";
+import { countKeptCall } from "./limit.ts";
+import type { Platform } from "./platform.ts";
+import { recoverCall } from "./recover/mod.ts";
+import { retryInBackground } from "./retry.ts";
+import type { CallOutcome, CheckedCall } from "./run.ts";
+
+/**
+ * Decides about a call and runs it.
+ *
+ * @param begin is called when nothing is left but to run the operation. @throws {Problem} it must not be run
+ * @returns errors, too
+ */
+export type Perform = (
+  begin: (decisionId: string | undefined) => Promise<void>,
+) => Promise<CallOutcome>;
+
+/** Largest answer that is kept. */
+const MAX_ANSWER_BYTES = 128 * 1024;
+/**
+ * Seconds after which a call is given up whose process seems to be gone: if only that process's connection was lost, the
+ * call has had the time to begin and can be found.
+ */
+const GIVE_UP_SECONDS = 5;
+/** Attempts to claim a call whose first answers are not kept and that others repeat at the same time. */
+const MAX_CLAIMS = 5;
+
+/**
+ * Returns the function that performs a call, once for each idempotency key of a caller and an operation. A call without
+ * such a key, a read or a dry run is performed as it is.
+ *
+ * @param holder lock by which this process shows that it lives
+ */
+export function openIdempotency(
+  platform: Platform,
+  holder: Holder,
+): (call: CheckedCall, perform: Perform) => Promise<CallOutcome> {
+  return async (call, perform) => {
+    const { operation, request, caller } = call;
+    const { idempotencyKey } = request;
+    if (idempotencyKey === undefined || request.dryRun || !isGoverned(operation)) {
+      return await perform(() => Promise.resolve());
+    }
+    const db = platform.store.asTenant(caller.tenant);
+    const { tenant } = caller;
+    const id = sha256([
+      caller.keyId ?? `address:${caller.address}`,
+      operation.name,
+      idempotencyKey,
+    ]);
+    const inputSha256 = sha256(call.input);
+    const lock = await holder.number();
+    for (let claims = 0; claims < MAX_CLAIMS; claims++) {
+      const first = { operation: operation.name, inputSha256, holder: lock };
+      const claim = await claimCall(db, { tenant, id }, first);
+      if (claim) return await performCounted(platform, db, claim, call, perform);
+      const kept = await getIdempotentCall(db, { tenant, id });
+      if (!kept) continue; // it was forgotten meanwhile
+      if (kept.inputSha256 !== inputSha256) throw reused(operation.name);
+      const earlier = await earlierOutcome(platform, db, { tenant, id, ...kept }, kept, call);
+      if (earlier) return earlier;
+      const taken = await takeOverCall(db, { tenant, id, attempt: kept.attempt }, lock);
+      if (taken) return await performClaimed(platform, db, taken, call, perform);
+    }
+    throw stillRunning("The call with this idempotency key is being repeated by others");
+  };
+}
+
+/** Performs a call that is claimed for the first time. */
+async function performCounted(
+  platform: Platform,
+  db: Db,
+  claim: CallClaim,
+  call: CheckedCall,
+  perform: Perform,
+): Promise<CallOutcome> {
+  try {
+    await countKeptCall(platform, call.caller);
+  } catch (error) {
+    await failIdempotentCall(db, claim);
+    throw error;
+  }
+  return await performClaimed(platform, db, claim, call, perform);
+}
+
+/** Performs a call, and keeps its end. Where the database is away at the end, the end is kept as soon as possible. */
+async function performClaimed(
+  { log }: Platform,
+  db: Db,
+  claim: CallClaim,
+  { operation }: CheckedCall,
+  perform: Perform,
+): Promise<CallOutcome> {
+  const outcome = await perform(async (decisionId) => {
+    if (await beginIdempotentCall(db, claim, decisionId)) return;
+    throw stillRunning("The call with this idempotency key was taken over by another process");
+  });
+  const end = keptEnd(operation, outcome);
+  const keep = () => end ? endIdempotentCall(db, claim, end) : failIdempotentCall(db, claim);
+  await keep().catch((error) => {
+    if (!isDatabaseAway(error)) log.error({ operation: operation.name, err: error }, "not kept");
+    void retryInBackground(keep, isDatabaseAway);
+  });
+  return outcome;
+}
+
+/** Returns the outcome of a call that is kept. @returns undefined where nobody runs it, and it can be run again */
+async function earlierOutcome(
+  platform: Platform,
+  db: Db,
+  claim: CallClaim,
+  kept: KeptCall,
+  call: CheckedCall,
+): Promise<CallOutcome | undefined> {
+  const { state, approvalId, decisionId, changedAt, holder } = kept;
+  const repeats = { decisionId, endedAt: changedAt };
+  if (state === "held") {
+    const decision = await repeatHeldCall(platform, call, approvalId!);
+    return { decision, output: decision.answer?.output, error: decision.problem };
+  }
+  if (state === "ended") return { ...keptOutcome(kept), repeats };
+  if (state === "running") {
+    const isGivenUp = kept.secondsUnchanged >= GIVE_UP_SECONDS &&
+      (holder === null || !await isHolderAlive(platform.store.asPlatform(), holder));
+    if (!isGivenUp) throw stillRunning("The call with this idempotency key is still running");
+  }
+  if (decisionId === null) return undefined; // it did not begin
+  const outcome = await recoverOutcome(platform, kept, decisionId, call);
+  if (!outcome) return undefined;
+  const end = keptEnd(call.operation, outcome);
+  await (end ? endIdempotentCall(db, claim, end) : failIdempotentCall(db, claim));
+  return { ...outcome, repeats };
+}
+
+/** Finds out what an earlier call did. @returns undefined where it can be run again @throws {Problem} nobody knows */
+async function recoverOutcome(
+  platform: Platform,
+  { state, changedAt }: KeptCall,
+  decisionId: string,
+  { operation, request }: CheckedCall,
+): Promise<CallOutcome | undefined> {
+  const lost = { decisionId, since: changedAt, awaited: request.door !== "a2a" };
+  const recovery = await recoverCall(platform, { operation: operation.name, ...lost })
+    .catch((error) => {
+      const { message } = asProblem(error);
+      throw stillRunning(
+        `It can't be told yet how the call with this idempotency key ended: ${message}`,
+      );
+    });
+  if (recovery.state === "done") return { output: recovery.output };
+  // An error of the service was reported to the caller, who now tries again; what a dead process did was not.
+  if (recovery.state === "not_done" || state === "failed") return undefined;
+  if (recovery.state === "failed") {
+    return { error: new Problem(errorName(recovery.error.name), recovery.error.message) };
+  }
+  const { look = "at what it acts on" } = recovery;
+  throw new Problem(
+    "OutcomeUnknown",
+    "The call with this idempotency key was begun, and its process ended before it was known what became of it. It may " +
+      `have been done: look ${look}`,
+  );
+}
+
+/** Returns the part of a call's end that is kept; undefined: a repetition is to run it again. */
+function keptEnd(
+  { shownOnce = [] }: CheckedCall["operation"],
+  { output, error, decision }: CallOutcome,
+): KeptEnd | undefined {
+  if (decision?.approvalId) return { approvalId: decision.approvalId };
+  if (error) return isKept(error) ? { error: toKept(error) } : undefined;
+  const value = outputValue(output) as Record<string, unknown> | undefined;
+  const hasSecrets = shownOnce.some((name) => value?.[name] != null);
+  const secrets = Object.fromEntries(shownOnce.map((name) => [name, null]));
+  const text = hasSecrets ? JSON.stringify({ ...value, ...secrets }) : outputText(output);
+  if (!(output instanceof FileOutput) && Buffer.byteLength(text) <= MAX_ANSWER_BYTES) {
+    return { output: text };
+  }
+  const message =
+    "The call with this idempotency key was done; its answer was too large to be kept";
+  return { error: toKept(new Problem("Conflict", message)) };
+}
+
+/** Returns whether a repetition gets this error again: not where the limit, the service or the connection was the cause. */
+function isKept({ name, rule }: Problem): boolean {
+  return rule.status < 500 && name !== "RateLimited" && name !== "Cancelled" &&
+    name !== "StillRunning";
+}
+
+function toKept(error: Problem): KeptError {
+  const { name, message, extra: { body, headers } } = error;
+  const issues = error instanceof InvalidInput ? error.issues : undefined;
+  return { name, message, body, headers, issues };
+}
+
+function keptOutcome({ output, error, changedAt }: KeptCall): CallOutcome {
+  if (!error) return { output: new JsonText(output!) };
+  const { name, message, body, headers, issues } = error;
+  const earlier = { ...headers, [EARLIER_HEADER]: changedAt.toISOString() };
+  if (issues) return { error: new InvalidInput(issues as Issue[], earlier) };
+  const extra = { ...(body ? { body } : {}), headers: earlier };
+  return { error: new Problem(errorName(name), message, extra) };
+}
+
+const errorName = (name: string): ErrorName =>
+  Object.hasOwn(ERRORS, name) ? name as ErrorName : "Internal";
+
+/** SHA-256 of a value as JSON whose fields are sorted, hex. */
+function sha256(value: unknown): string {
+  const sorted = (_: string, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1))
+      : inner;
+  return createHash("sha256").update(JSON.stringify(value, sorted)).digest("hex");
+}
+
+function reused(operation: string): Problem {
+  return new Problem(
+    "IdempotencyKeyReused",
+    `This idempotency key belongs to another call of ${operation}, with other arguments`,
+  );
+}
+
+function stillRunning(message: string): Problem {
+  return new Problem("StillRunning", message, { headers: { "retry-after": "2" } });
+}
