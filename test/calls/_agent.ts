@@ -25,9 +25,12 @@ export interface TestAgent {
   getReceipt(id: string): Promise<Json>;
 }
 
-/** Opens a platform with an agent. @param extra operations besides the platform's */
-export async function openAgent(extra: readonly Operation<Platform>[]): Promise<TestAgent> {
-  const people = await openPeople({ SEALOOP_LIMIT_TOOLS: "1000" }, extra);
+/** Opens a platform with an agent. @param extra operations besides the platform's @param settings environment variables */
+export async function openAgent(
+  extra: readonly Operation<Platform>[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestAgent> {
+  const people = await openPeople({ SEALOOP_LIMIT_TOOLS: "1000", ...settings }, extra);
   const client: Client = await people.agent();
   await client.listTools(); // from now on the client checks results against the schemas
 

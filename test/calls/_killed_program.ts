@@ -1,4 +1,4 @@
-/** A process that makes calls and is killed when each has reached its moment: `_killed_program.ts <calls as JSON>`. */
+/** A process that makes calls, says when each has reached its moment, and is then killed: `_killed_program.ts <calls as JSON>`. */
 import { createInvoke, type Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
@@ -16,7 +16,8 @@ let arrived = 0;
 /** Waits at a call's moment for the others, and then for the end of the process. */
 function waitForKill(): Promise<never> {
   arrived++;
-  if (arrived === calls.length) process.kill(process.pid, "SIGKILL");
+  if (arrived === calls.length) process.stdout.write("arrived\n");
+  setInterval(() => {}, 1_000); // lives until it is killed
   return new Promise<never>(() => {});
 }
 

@@ -24,6 +24,7 @@ export interface KilledCall {
   readonly input: unknown;
   readonly credential?: string | undefined;
   readonly token?: string;
+  readonly idempotencyKey?: string;
   /** Set where people have approved it. */
   readonly approvalId?: string;
 }
@@ -33,19 +34,28 @@ export interface KilledCall {
  *
  * @param store of the platform that the calls are made on
  * @param settings environment variables of the process
+ * @param whileRunning is called before it is killed
  */
 export async function runAndKill(
   store: Store,
   calls: readonly KilledCall[],
   settings: Readonly<Record<string, string>> = {},
+  whileRunning: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   const holders = await countHolders(store);
   const file = await program("test/calls/_killed_program.ts");
   const child = spawn(process.execPath, [file, JSON.stringify(calls)], {
     env: { PATH: process.env.PATH, SEALOOP_DATABASE_APP_URL: store.url, ...settings },
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  const [[, signal], errors] = await Promise.all([once(child, "exit"), text(child.stderr)]);
+  const ended = Promise.all([once(child, "exit"), text(child.stderr)]);
+  const hasArrived = await Promise.race([once(child.stdout, "data"), ended.then(() => false)]);
+  try {
+    if (hasArrived) await whileRunning();
+  } finally {
+    child.kill("SIGKILL");
+  }
+  const [[, signal], errors] = await ended;
   assert.equal(signal, "SIGKILL", errors);
   // PostgreSQL notices a moment later that its connections are gone.
   await eventually(async () => await countHolders(store) === holders || undefined);

@@ -1,0 +1,156 @@
+/** Calls with an idempotency key in several processes, of which one is killed. */
+import assert from "node:assert/strict";
+import { createInvoke } from "../../calls/mod.ts";
+import { asProblem, outputValue } from "../../contract/mod.ts";
+import { registry } from "../../operations/mod.ts";
+import type { OpenPlatform } from "../../processes/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { countedRun, countRuns } from "./_counted_run.ts";
+import { type Moment, runAndKill } from "./_kills.ts";
+import { issueAgentKey, type Json, openTestPlatform } from "./_platform.ts";
+
+const operations = new Map([...registry, [countedRun.name, countedRun]]);
+
+describe("a call with an idempotency key in several processes", function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  const open: OpenPlatform[] = [];
+  const invokes: ReturnType<typeof createInvoke>[] = [];
+  let store: Store;
+  let credential: string;
+  before(async () => {
+    database = await testDatabase();
+    for (let n = 0; n < 2; n++) {
+      const opened = await openTestPlatform(database);
+      open.push(opened);
+      invokes.push(createInvoke({ ...opened.platform, operations }));
+    }
+    store = open[0]!.platform.store;
+    credential = (await issueAgentKey(store, { tier: "admin" })).key;
+  });
+  after(async () => {
+    for (const one of open) await one.close();
+    await database?.drop();
+  });
+
+  /** Makes a call in one of the two processes. @returns its output, or the name of its error */
+  async function call(name: string, input: Json, idempotencyKey: string, process = 0) {
+    const operation = operations.get(name)!;
+    const door = operation.tool ? "mcp" as const : "rest" as const;
+    const [as] = Object.keys(operation.tool ?? operation.rest!);
+    return await invokes[process]!(operation, {
+      door,
+      as: as!,
+      input,
+      credential,
+      idempotencyKey,
+      requestId: "1",
+      address: "127.0.0.1",
+      signal: new AbortController().signal,
+    }).then(
+      ({ output, earlier }): Json => ({ output: outputValue(output), earlier }),
+      (error): Json => ({ error: asProblem(error).name, message: asProblem(error).message }),
+    );
+  }
+
+  async function killed(
+    moment: Moment,
+    name: string,
+    input: Json,
+    idempotencyKey: string,
+    whileRunning?: () => Promise<void>,
+  ) {
+    const { tool, rest } = operations.get(name)!;
+    const [as] = Object.keys(tool ?? rest!);
+    const door = tool ? "mcp" as const : "rest" as const;
+    await runAndKill(
+      store,
+      [{ moment, operation: name, door, as: as!, input, credential, idempotencyKey }],
+      {},
+      whileRunning,
+    );
+  }
+  const makeOld = () =>
+    store.asPlatform().execute(
+      "UPDATE idempotent_calls SET changed_at = now() - interval '1 minute' WHERE state = 'running'",
+    );
+  const countTickets = async (title: string) =>
+    (await store.asPlatform().query("SELECT FROM tickets WHERE title = $1", [title])).length;
+
+  it("runs once, whichever process gets it first", async () => {
+    const keys = Array.from({ length: 8 }, (_, n) => `race ${n}`);
+    const all = await Promise.all(
+      keys.flatMap((key, n) =>
+        [0, 1, 0, 1].map((process) => call(countedRun.name, { n: 100 + n }, key, process))
+      ),
+    );
+    for (const [n, key] of keys.entries()) {
+      assert.equal(await countRuns(store, 100 + n), 1);
+      const { output, earlier } = await call(countedRun.name, { n: 100 + n }, key, 1);
+      assert.deepEqual(output, {});
+      assert.ok(earlier);
+    }
+    const errors = all.flatMap(({ error }) => error ?? []);
+    assert.deepEqual([...new Set(errors)].filter((name) => name !== "StillRunning"), []);
+  });
+
+  it("is still running as long as its process lives, however long ago it began", async () => {
+    const input = { title: "Runs elsewhere" };
+    await killed("after", "tickets.create", input, "alive", async () => {
+      await makeOld();
+      assert.equal((await call("tickets.create", input, "alive")).error, "StillRunning");
+    });
+    assert.equal(await countTickets(input.title), 1);
+  });
+
+  it("is still running for a moment after its process was killed", async () => {
+    const input = { title: "Just killed" };
+    await killed("after", "tickets.create", input, "moment");
+    assert.equal((await call("tickets.create", input, "moment")).error, "StillRunning");
+  });
+
+  it("gives what it made if its process was killed after that, and makes nothing more", async () => {
+    const input = { title: "Made by a dead process" };
+    await killed("after", "tickets.create", input, "made");
+    await makeOld();
+    const found = await call("tickets.create", input, "made");
+    assert.equal(found.output?.title, input.title, JSON.stringify(found));
+    assert.ok(found.earlier);
+    assert.deepEqual((await call("tickets.create", input, "made", 1)).output, found.output);
+    assert.equal(await countTickets(input.title), 1);
+  });
+
+  it("runs if its process was killed before it did anything", async () => {
+    const input = { title: "Never begun" };
+    await killed("before", "tickets.create", input, "not begun");
+    assert.equal(await countTickets(input.title), 0);
+    await makeOld();
+    const both = await Promise.all(
+      [0, 1].map((n) => call("tickets.create", input, "not begun", n)),
+    );
+    assert.ok(both.some(({ output }) => output), JSON.stringify(both));
+    assert.equal(await countTickets(input.title), 1);
+  });
+
+  it("is not run again if nobody can tell what it did", async () => {
+    await killed("after", countedRun.name, { n: 7 }, "unknown");
+    await makeOld();
+    for (let n = 0; n < 2; n++) {
+      const { error, message } = await call(countedRun.name, { n: 7 }, "unknown");
+      assert.equal(error, "OutcomeUnknown");
+      assert.match(message, /was begun, and its process ended .* It may have been done: look at/);
+    }
+    assert.equal(await countRuns(store, 7), 1);
+  });
+
+  it("tells once how it failed with its process, and then runs", async () => {
+    const input = { tenant: "acme", tier: "free" };
+    await killed("after", "keys.generate", input, "lost key");
+    await makeOld();
+    const { error, message } = await call("keys.generate", input, "lost key");
+    assert.equal(error, "Unavailable");
+    assert.match(message, /was issued, but its text was lost with the process: revoke it/);
+    assert.match((await call("keys.generate", input, "lost key")).output.api_key, /^slp_free_/);
+  });
+});
