@@ -120,6 +120,19 @@ describe("the operations", () => {
     assert.equal(shippedRuleOf(webhooks, { events: [] }), "tickets-and-loops", "it is removed");
   });
 
+  it("show secrets once: null where an answer is repeated", () => {
+    const secret = operations.filter(({ example: { output } }) =>
+      /slp_[a-z]+_|whsec_/.test(JSON.stringify(output))
+    );
+    assert.deepEqual(secret.map(({ name, shownOnce }) => [name, shownOnce]), [
+      ["keys.generate", ["api_key"]],
+      ["webhooks.register", ["secret"]],
+    ]);
+    for (const { shownOnce, output, example } of secret) {
+      output.parse({ ...example.output as object, [shownOnce![0]!]: null });
+    }
+  });
+
   it("that return words of others to agents mark them as data", () => {
     const trusted: Readonly<Record<string, string>> = {
       "tickets.create": "the caller's own words",

@@ -71,14 +71,20 @@ for (const [server, [described, description]] of Object.entries(SERVERS)) {
 
       it(`${operationId} has every field of its input, and every parameter of its path`, () => {
         const inPath = parameters.filter((parameter) => parameter.in === "path");
+        const inHeader = parameters.filter((parameter) => parameter.in === "header");
+        const fields = parameters.filter((parameter) => parameter.in !== "header");
         const inBody = requestBody?.content["application/json"]?.schema.properties ?? {};
         assert.deepEqual(
           inPath.map(({ name }) => name).toSorted(),
           [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).toSorted(),
         );
         assert.deepEqual(
-          [...parameters.map(({ name }) => name), ...Object.keys(inBody)].toSorted(),
+          [...fields.map(({ name }) => name), ...Object.keys(inBody)].toSorted(),
           Object.keys(operation.input.shape).toSorted(),
+        );
+        assert.deepEqual(
+          inHeader.map(({ name }) => name),
+          operation.effect === "read" ? [] : ["Idempotency-Key"],
         );
         for (const { name, description } of parameters) {
           assert.ok(description.length > 0 && description !== name, `${name} is not described`);
