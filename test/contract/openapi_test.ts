@@ -7,7 +7,7 @@ import { operations } from "../../operations/mod.ts";
 
 interface Parameter {
   readonly name: string;
-  readonly in: "path" | "query";
+  readonly in: "path" | "query" | "header";
   readonly description: string;
   readonly schema: JsonSchema;
   readonly example?: unknown;
