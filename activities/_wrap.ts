@@ -5,24 +5,36 @@ import { Problem } from "../contract/mod.ts";
 const HEARTBEAT_INTERVAL_MS = 1_000;
 
 type Activity = (...args: never[]) => Promise<unknown>;
+type ByName = Readonly<Record<string, Activity>>;
+
+/** Activities that take the tenant in whose name they work before their arguments. */
+export type OfTenant<A extends ByName> = {
+  [Name in keyof A]: (tenant: string, ...args: Parameters<A[Name]>) => ReturnType<A[Name]>;
+};
 
 /**
- * Wraps activities for their worker: each sends heartbeats and fails with typed errors.
+ * Wraps activities for their worker: each works in the name of a tenant, sends heartbeats and fails with typed errors.
  *
  * By the heartbeats, Temporal notices within seconds that the worker was killed, however long the work takes. A
  * {@linkcode Problem} becomes a failure of its own name, on which workflows and the retry policy decide; the SDK would
  * use the name of the class.
+ *
+ * @param any activities of any tenant, for their names
+ * @param ofTenant returns the activities of one tenant
  */
-export function wrapActivities<A extends Record<string, Activity>>(activities: A): A {
-  const entries = Object.entries(activities).map(([name, activity]) => [name, wrap(activity)]);
+export function wrapActivities<A extends ByName>(
+  any: A,
+  ofTenant: (tenant: string) => A,
+): OfTenant<A> {
+  const entries = Object.keys(any).map((name) => [name, wrap(name, ofTenant)]);
   return Object.fromEntries(entries);
 }
 
-function wrap(activity: Activity): Activity {
-  return async (...args) => {
+function wrap(name: string, ofTenant: (tenant: string) => ByName) {
+  return async (tenant: string, ...args: never[]) => {
     const timer = setInterval(() => heartbeat(), HEARTBEAT_INTERVAL_MS);
     try {
-      return await activity(...args);
+      return await ofTenant(tenant)[name]!(...args);
     } catch (error) {
       throw error instanceof Problem ? failureOf(error) : error;
     } finally {

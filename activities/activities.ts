@@ -1,5 +1,8 @@
+import { forTenant } from "../calls/mod.ts";
 import { settleLostCalls } from "../calls/recover/mod.ts";
-import { wrapActivities } from "./_wrap.ts";
+import { PLATFORM_TENANT } from "../domain/mod.ts";
+import { openHolder } from "../store/mod.ts";
+import { type OfTenant, wrapActivities } from "./_wrap.ts";
 import {
   approvalActivities,
   endedApprovalActivities,
@@ -23,7 +26,7 @@ import {
   ticketActivities,
   undoActivities,
 } from "./loop/mod.ts";
-import type { ActivityParts } from "./parts.ts";
+import type { ActivityParts, TenantParts } from "./parts.ts";
 import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
 import { scanActivities } from "./security_scan.ts";
 import { sweepActivities } from "./sweep.ts";
@@ -33,17 +36,35 @@ import { webhookActivities } from "./webhooks.ts";
 
 /** All activities, by the names that workflows call them by. */
 export type Activities =
-  & ReturnType<typeof createActivities>
-  & ReturnType<typeof createSequencerActivities>;
+  & ReturnType<typeof activitiesOf>
+  & ReturnType<typeof sequencerActivities>;
 
-/** Creates the activities of the sequencer's process. */
-export function createSequencerActivities(parts: SequencerActivityParts) {
-  return wrapActivities(sequencerActivities(parts));
+/** The activities as workers run them: with the tenant in whose name they work before their arguments. */
+export type TenantActivities = OfTenant<Activities>;
+
+/** Creates the activities of the sequencer's process. They serve all tenants. */
+export function createSequencerActivities(
+  parts: SequencerActivityParts,
+): Pick<TenantActivities, "runLedgerSequencer"> {
+  const activities = sequencerActivities(parts);
+  return wrapActivities(activities, () => activities);
 }
 
 /** Creates the activities of a worker. */
-export function createActivities(parts: ActivityParts) {
-  return wrapActivities({
+export function createActivities(parts: ActivityParts): OfTenant<ReturnType<typeof activitiesOf>> {
+  const shared = { ...parts, holder: openHolder(parts.store) };
+  const byTenant = new Map<string, ReturnType<typeof activitiesOf>>();
+  const ofTenant = (tenant: string) => {
+    const known = byTenant.get(tenant) ?? activitiesOf(forTenant(shared, tenant));
+    byTenant.set(tenant, known);
+    return known;
+  };
+  return wrapActivities(ofTenant(PLATFORM_TENANT), ofTenant);
+}
+
+/** Creates the activities that work in the name of one tenant. */
+function activitiesOf(parts: TenantParts) {
+  return {
     ...probeActivities(parts),
     ...ticketActivities(parts),
     ...diagnoseActivities(parts),
@@ -70,5 +91,5 @@ export function createActivities(parts: ActivityParts) {
     ...webhookRelayActivities(parts),
     /** Seals the end of calls whose process was killed. Safe to repeat: each call has one receipt of its end. */
     settleLostCalls: () => settleLostCalls(parts),
-  });
+  };
 }

@@ -9,7 +9,12 @@
  * @module
  */
 export type { ScrubPass, ScrubResult } from "../ledger/mod.ts";
-export { type Activities, createActivities, createSequencerActivities } from "./activities.ts";
+export {
+  type Activities,
+  createActivities,
+  createSequencerActivities,
+  type TenantActivities,
+} from "./activities.ts";
 export type { EndedApproval } from "./approvals/mod.ts";
 export type { OpenBatches } from "./ledger/mod.ts";
 export type { EndedRun, RepairOrder, RepairRequest, RunSummary } from "./loop/mod.ts";

@@ -1,6 +1,7 @@
 import type { Platform } from "../calls/mod.ts";
 import type { Network } from "../ledger/anchors/ots/mod.ts";
 import type { Catalogue } from "../runbooks/mod.ts";
+import type { Holder } from "../store/mod.ts";
 
 /** The parts that activities need: the platform's, and a worker's own. */
 export interface ActivityParts extends Platform {
@@ -12,4 +13,10 @@ export interface ActivityParts extends Platform {
   readonly refreshServices?: () => Promise<string | undefined>;
   /** Aborted when this worker stops: activities that run in turns end, the others finish. */
   readonly stopping: AbortSignal;
+}
+
+/** The parts of activities that work in the name of one tenant. */
+export interface TenantParts extends ActivityParts {
+  /** The lock by which this process shows that it lives. */
+  readonly holder: Holder;
 }

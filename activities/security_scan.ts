@@ -19,7 +19,7 @@ const ACTOR = "security-scan";
 
 /** Creates the activity of a security scan. */
 export function scanActivities({ config, store }: ActivityParts) {
-  const db = store.asPlatform();
+  const db = store.db;
 
   /**
    * Runs every scanner, replaces the findings of earlier scans, and requests a receipt; in one transaction. The receipt

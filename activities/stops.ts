@@ -27,7 +27,7 @@ export async function findRepairStop(
   store: Store,
   { requested_by }: { readonly requested_by?: string },
 ): Promise<DatedStop | undefined> {
-  return await findStop(store.asPlatform(), stopSubject("repair", requested_by));
+  return await findStop(store.db, stopSubject("repair", requested_by));
 }
 
 /** @throws {Problem} `Denied`, not retryable: a stop applies to the drill */
@@ -36,7 +36,7 @@ export async function assertDrillAllowed(
   drill: "test" | "attack",
   requestedBy: string,
 ): Promise<void> {
-  const stop = await findStop(store.asPlatform(), stopSubject(drill, requestedBy));
+  const stop = await findStop(store.db, stopSubject(drill, requestedBy));
   if (!stop) return;
   const subject = stop.kind === "all" ? "everything" : `${stop.kind} ${stop.name}`;
   throw new Problem(

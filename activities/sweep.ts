@@ -1,5 +1,10 @@
 import { detectAll, type DetectedFinding, openDetectionContext } from "../detection/mod.ts";
-import { countRepeatSightings, listEscalatedFaults } from "../store/mod.ts";
+import {
+  countRepeatSightings,
+  listEscalatedFaults,
+  listWatchedTenants,
+  type Store,
+} from "../store/mod.ts";
 import type { ActivityParts } from "./parts.ts";
 
 /** Result of running all detectors. */
@@ -9,31 +14,55 @@ export interface DetectionResult {
   /** Number of faults. */
   readonly findings: number;
   /** The probable root of each incident, worst first. */
-  readonly incidents: readonly DetectedFinding[];
+  readonly incidents: readonly (DetectedFinding & { readonly tenant_id: string })[];
   /** Fingerprints of incidents whose ticket is escalated, so that only people act on it. */
   readonly escalated: readonly string[];
 }
 
 /** Creates the activity of a sweep. */
 export function sweepActivities({ config, store, temporal, refreshServices }: ActivityParts) {
-  const db = store.asPlatform();
-
   /**
    * Runs every detector, on the services as their file lists them now. Safe to repeat: it stores what was seen last, and
    * counts one more sighting for each ticket of a run.
+   *
+   * @param options `everyTenant`: of all tenants; else of the one that asks
    */
-  async function runDetectors(): Promise<DetectionResult> {
+  async function runDetectors(
+    { everyTenant }: { readonly everyTenant: boolean },
+  ): Promise<DetectionResult> {
     const servicesProblem = await refreshServices?.();
-    const context = openDetectionContext({ config, store, temporal });
+    const tenants = everyTenant ? await listWatchedTenants(store.db) : [store.tenant];
+    const results: DetectionResult[] = [];
+    for (const tenant of tenants) {
+      results.push(await sweepTenant(store.forTenant(tenant), servicesProblem));
+    }
+    return {
+      probed: results.reduce((sum, { probed }) => sum + probed, 0),
+      findings: results.reduce((sum, { findings }) => sum + findings, 0),
+      incidents: results.flatMap(({ incidents }) => incidents),
+      escalated: results.flatMap(({ escalated }) => escalated),
+    };
+  }
+
+  async function sweepTenant(
+    owner: Store,
+    servicesProblem: string | undefined,
+  ): Promise<DetectionResult> {
+    const context = openDetectionContext({ config, store: owner, temporal });
     const { probed, findings, incidents } = await detectAll({ ...context, servicesProblem }, {
       save: true,
     });
     const fingerprints = incidents.map(({ fingerprint }) => fingerprint);
     const [escalated] = await Promise.all([
-      listEscalatedFaults(db, fingerprints),
-      countRepeatSightings(db, fingerprints),
+      listEscalatedFaults(owner.db, fingerprints),
+      countRepeatSightings(owner.db, fingerprints),
     ]);
-    return { probed, findings: findings.length, incidents, escalated };
+    return {
+      probed,
+      findings: findings.length,
+      incidents: incidents.map((incident) => ({ ...incident, tenant_id: owner.tenant })),
+      escalated,
+    };
   }
 
   return { runDetectors };

@@ -14,7 +14,7 @@ import type { ActivityParts } from "./parts.ts";
 
 /** Creates the activities of A2A tasks. */
 export function taskActivities(parts: ActivityParts) {
-  const db = parts.store.asPlatform();
+  const db = parts.store.db;
 
   /** Stores a task, and notifies those who follow it. Safe to repeat: a task's version is stored once. */
   async function storeTask(task: TaskRecord): Promise<void> {

@@ -1,7 +1,9 @@
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
-import { TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
+import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../domain/mod.ts";
 import {
+  type Db,
   listen,
+  listTenants,
   listUnstartedDeliveries,
   markDeliveryStarted,
   pruneDeliveries,
@@ -18,22 +20,26 @@ const RETENTION_DAYS = 30;
 
 /** Creates the activity that starts the deliveries of webhooks. */
 export function webhookRelayActivities({ store, temporal, stopping }: ActivityParts) {
-  const db = store.asPlatform();
-
   /**
-   * Starts a workflow for each queued delivery, for one turn or until this worker stops. Safe to repeat, and to run in
+   * Starts a workflow for each queued delivery of any tenant, for one turn or until this worker stops. Safe to repeat, and to run in
    * several workers at once: the delivery names its workflow.
    *
    * @throws {ApplicationFailure} benign: this worker stops, and another one takes over
    */
   async function relayWebhooks(): Promise<void> {
     const signal = createTurnSignal(stopping);
-    await pruneDeliveries(db, RETENTION_DAYS);
+    for (const tenant of await listTenants(store.db)) {
+      await pruneDeliveries(store.asTenant(tenant), RETENTION_DAYS);
+    }
+    const waiting = new Set<string>(); // tenants that have told of new deliveries
     let wake = () => {};
     const notify = () => wake();
     signal.addEventListener("abort", notify, { once: true });
     const listener = await listen(store, [WEBHOOKS_QUEUED], {
-      onNotify: notify,
+      onNotify(_, tenant) {
+        waiting.add(tenant);
+        wake();
+      },
       onConnect: notify,
     });
     try {
@@ -45,9 +51,12 @@ export function webhookRelayActivities({ store, temporal, stopping }: ActivityPa
             resolve();
           };
         });
-        const queued = await listUnstartedDeliveries(db, BATCH_SIZE);
-        await Promise.all(queued.map(startDelivery));
-        if (queued.length < BATCH_SIZE) await notified;
+        const tenants = waiting.size > 0 ? [...waiting] : await listTenants(store.db);
+        waiting.clear();
+        for (const tenant of tenants) {
+          if (await startDeliveries(store.asTenant(tenant)) === BATCH_SIZE) waiting.add(tenant);
+        }
+        if (waiting.size === 0) await notified;
       }
     } finally {
       await listener.close();
@@ -55,7 +64,14 @@ export function webhookRelayActivities({ store, temporal, stopping }: ActivityPa
     if (stopping.aborted) throw workerStopping();
   }
 
-  async function startDelivery(id: string): Promise<void> {
+  /** @returns how many */
+  async function startDeliveries(db: Db): Promise<number> {
+    const queued = await listUnstartedDeliveries(db, BATCH_SIZE);
+    await Promise.all(queued.map((id) => startDelivery(db, id)));
+    return queued.length;
+  }
+
+  async function startDelivery(db: Db, id: string): Promise<void> {
     const { workflow } = await temporal();
     try {
       await workflow.start(WORKFLOW.webhookDelivery, {
@@ -63,6 +79,7 @@ export function webhookRelayActivities({ store, temporal, stopping }: ActivityPa
         workflowId: `webhook-${id}`,
         workflowIdReusePolicy: "REJECT_DUPLICATE",
         args: [id],
+        typedSearchAttributes: [tenantAttribute(db.tenant)],
         staticSummary: "Delivers a message to a webhook",
       });
     } catch (error) {

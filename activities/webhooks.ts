@@ -33,7 +33,7 @@ interface SendResult {
 
 /** Creates the activity that delivers webhooks. */
 export function webhookActivities({ store, config }: ActivityParts) {
-  const db = store.asPlatform();
+  const db = store.db;
   const { SEALOOP_OUTBOUND_ALLOW: allow, SEALOOP_WEBHOOK_PAUSES: pauses } = config.settings;
   const http = openHttpClient({ allow });
   const secretBox = openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE));

@@ -7,6 +7,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { PLATFORM_TENANT } from "../domain/mod.ts";
 import { ROOT } from "../config.ts";
 import { type Engine, openEngine, readReports } from "../engine/mod.ts";
 import { openStore } from "../store/mod.ts";
@@ -56,8 +57,9 @@ function listRequests(): Readonly<Record<string, SendRequest>> {
     blast_radius: 1,
   };
   return {
-    classify: (engine, n) => engine.classify({ description: textOf(n), source: "bench" }),
-    validate: (engine, n) => engine.validate({ incident: textOf(n), action }),
+    classify: (engine, n) =>
+      engine.classify({ description: textOf(n), source: "bench" }, PLATFORM_TENANT),
+    validate: (engine, n) => engine.validate({ incident: textOf(n), action }, PLATFORM_TENANT),
   };
 }
 

@@ -6,6 +6,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { PLATFORM_TENANT } from "../domain/mod.ts";
 import { ROOT } from "../config.ts";
 import {
   createReportClassifier,
@@ -35,10 +36,19 @@ export async function* run(): AsyncGenerator<Figure> {
   const searchMemory: Search = (text) =>
     Promise.resolve(classifier.search(text).map(({ article }) => article.category));
   const searchWords: Search = async (text) =>
-    (await knowledge.find(text, { incidents: false, limit: Math.max(...RANKS) }))
+    (await knowledge.find(text, {
+      tenant: PLATFORM_TENANT,
+      incidents: false,
+      limit: Math.max(...RANKS),
+    }))
       .map(({ category }) => category);
   const searchAnswer: Search = async (description) => {
-    const answer = await classify({ description, source: "bench", audience: "public" });
+    const answer = await classify({
+      description,
+      source: "bench",
+      audience: "public",
+      tenant: PLATFORM_TENANT,
+    });
     return answer.rag_context.passages.map(({ id }) => categories.get(id));
   };
   const reports = readHeldOutReports();

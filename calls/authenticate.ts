@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Caller, type CallRequest, type Operation, Problem } from "../contract/mod.ts";
-import { KEY_PREFIX } from "../domain/mod.ts";
+import { KEY_PREFIX, PLATFORM_TENANT } from "../domain/mod.ts";
 import type { KeyRecord } from "../store/mod.ts";
 import type { Platform } from "./platform.ts";
 
-/** Key id, tenant and principal of callers that hold the shared A2A token. */
+/** Key id and principal of callers that hold the shared A2A token, which is the operator's own. */
 export const TOKEN_HOLDER = "a2a-token";
 
 type Parts = Pick<Platform, "keyring" | "config">;
@@ -63,7 +63,7 @@ const digest = (text: string) => createHash("sha256").update(text).digest();
 function tokenHolder(address: string): Caller {
   return {
     keyId: TOKEN_HOLDER,
-    tenant: TOKEN_HOLDER,
+    tenant: PLATFORM_TENANT,
     tier: "partner",
     scope: "full",
     principal: TOKEN_HOLDER,

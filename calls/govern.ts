@@ -9,7 +9,7 @@ import {
   openPolicyCache,
   type RecordedEvaluation,
 } from "./governance/mod.ts";
-import type { Platform } from "./platform.ts";
+import { forTenant, type Platform } from "./platform.ts";
 import type { CheckedCall } from "./run.ts";
 
 /**
@@ -27,7 +27,7 @@ export function openGovernor(
   holder: Holder,
 ): (call: CheckedCall) => Promise<GovernanceDecision | undefined> {
   const { store } = platform;
-  const db = store.asPlatform();
+  const db = store.asPlatform(); // policy and stops are nobody's, and decisions say whose they are
   const readInForce = batch(async (calls: void[]) => {
     const inForce = await governanceInForce(db);
     return calls.map(() => inForce);
@@ -44,7 +44,8 @@ export function openGovernor(
     const { version, stops } = await readInForce();
     const { policy, name: policyVersion } = await policyOf(version);
     const dryRun = call.request.dryRun === true;
-    const evaluation = await evaluate(platform, call, stops, policy.rules);
+    const parts = forTenant(platform, call.caller.tenant);
+    const evaluation = await evaluate(parts, call, stops, policy.rules);
     const recorded: RecordedEvaluation = {
       ...evaluation,
       id: `GOV-${randomHex(12)}`,
@@ -58,7 +59,7 @@ export function openGovernor(
     if (!dryRun && recorded.decision === "needs_approval") {
       const recordRefusal = (refused: RecordedEvaluation) =>
         recordDecision({ call, evaluation: refused, runs: false });
-      return await holdCall(platform, call, recorded, policy.max_waiting_per_key, recordRefusal);
+      return await holdCall(parts, call, recorded, policy.max_waiting_per_key, recordRefusal);
     }
     const runs = recorded.decision === "allow" && !dryRun;
     const entry = { call, evaluation: recorded, runs };

@@ -31,7 +31,7 @@ import {
 } from "../store/mod.ts";
 import { repeatHeldCall } from "./approvals/mod.ts";
 import { countKeptCall } from "./limit.ts";
-import type { Platform } from "./platform.ts";
+import { forTenant, type Platform, tenantOf } from "./platform.ts";
 import { recoverCall } from "./recover/mod.ts";
 import { retryInBackground } from "./retry.ts";
 import type { CallOutcome, CheckedCall } from "./run.ts";
@@ -72,8 +72,9 @@ export function openIdempotency(
     if (idempotencyKey === undefined || request.dryRun || !isGoverned(operation)) {
       return await perform(() => Promise.resolve());
     }
-    const db = platform.store.asTenant(caller.tenant);
-    const { tenant } = caller;
+    const tenant = tenantOf(caller);
+    const parts = forTenant(platform, tenant);
+    const { db } = parts.store;
     const id = sha256([
       caller.keyId ?? `address:${caller.address}`,
       operation.name,
@@ -84,14 +85,14 @@ export function openIdempotency(
     for (let claims = 0; claims < MAX_CLAIMS; claims++) {
       const first = { operation: operation.name, inputSha256, holder: lock };
       const claim = await claimCall(db, { tenant, id }, first);
-      if (claim) return await performCounted(platform, db, claim, call, perform);
+      if (claim) return await performCounted(parts, db, claim, call, perform);
       const kept = await getIdempotentCall(db, { tenant, id });
       if (!kept) continue; // it was forgotten meanwhile
       if (kept.inputSha256 !== inputSha256) throw reused(operation.name);
-      const earlier = await earlierOutcome(platform, db, { tenant, id, ...kept }, kept, call);
+      const earlier = await earlierOutcome(parts, db, { tenant, id, ...kept }, kept, call);
       if (earlier) return earlier;
       const taken = await takeOverCall(db, { tenant, id, attempt: kept.attempt }, lock);
-      if (taken) return await performClaimed(platform, db, taken, call, perform);
+      if (taken) return await performClaimed(parts, db, taken, call, perform);
     }
     throw stillRunning("The call with this idempotency key is being repeated by others");
   };
@@ -152,7 +153,7 @@ async function earlierOutcome(
   if (state === "ended") return { ...keptOutcome(kept), repeats };
   if (state === "running") {
     const isGivenUp = kept.secondsUnchanged >= GIVE_UP_SECONDS &&
-      (holder === null || !await isHolderAlive(platform.store.asPlatform(), holder));
+      (holder === null || !await isHolderAlive(db, holder));
     if (!isGivenUp) throw stillRunning("The call with this idempotency key is still running");
   }
   if (decisionId === null) return undefined; // it did not begin

@@ -5,6 +5,7 @@ import {
   type Db,
   expireKey,
   findKeyById,
+  inTenant,
   issueKey,
   type KeyRecord,
   type NewKey,
@@ -37,7 +38,7 @@ export async function issueSealedKey(
     return trouble ? [{ path: [field], msg: `The name ${trouble}`, type: "value_error" }] : [];
   });
   if (issues.length > 0) throw new InvalidInput(issues);
-  return await store.asPlatform().transaction(async (trx) => {
+  return await store.db.transaction(async (trx) => {
     const issued = await issueAndSeal(trx, actor, fields);
     await noteCallEffects(trx, decisionId, { key_id: issued.record.id });
     return issued;
@@ -46,9 +47,13 @@ export async function issueSealedKey(
 
 /** Revokes a key for good. @throws {Problem} `NotFound` */
 export async function revokeSealedKey(store: Store, actor: string, id: string): Promise<void> {
-  await store.asPlatform().transaction(async (trx) => {
-    if (!await revokeKey(trx, id)) throw noSuchKey(id);
-    await sealChange(trx, actor, id, "key_revoked", "keys.revoke");
+  await store.db.transaction(async (trx) => {
+    const key = await findKeyById(trx, id);
+    if (!key) throw noSuchKey(id);
+    await inTenant(trx, key.tenant, async (owner) => {
+      if (!await revokeKey(owner, id)) throw noSuchKey(id); // somebody else has just revoked it
+      await sealChange(owner, actor, id, "key_revoked", "keys.revoke");
+    });
   });
 }
 
@@ -66,7 +71,7 @@ export async function rotateSealedKey(
   graceSeconds: number,
   lifeSeconds?: number,
 ): Promise<IssuedKey & { readonly oldUntil: Date }> {
-  return await store.asPlatform().transaction(async (trx) => {
+  return await store.db.transaction(async (trx) => {
     const old = await findKeyById(trx, id);
     if (!old) throw noSuchKey(id);
     const graceEnd = new Date(Date.now() + graceSeconds * 1000);
@@ -75,16 +80,20 @@ export async function rotateSealedKey(
     const lifeMs = lifeSeconds === undefined ? oldLifeMs : lifeSeconds * 1000;
     const expiresAt = lifeMs === null ? null : new Date(Date.now() + lifeMs);
     const issued = await issueAndSeal(trx, actor, { ...old, expiresAt });
-    await expireKey(trx, id, oldUntil);
-    await sealChange(trx, actor, id, "key_rotated", "keys.rotate", { new_key: issued.record.id });
+    await inTenant(trx, old.tenant, async (owner) => {
+      await expireKey(owner, id, oldUntil);
+      const details = { new_key: issued.record.id };
+      await sealChange(owner, actor, id, "key_rotated", "keys.rotate", details);
+    });
     return { ...issued, oldUntil };
   });
 }
 
 async function issueAndSeal(trx: Db, actor: string, fields: NewKey): Promise<IssuedKey> {
-  const issued = await issueKey(trx, fields);
   const { tier, scope, mayApprove, tenant, principal } = fields;
+  const issued = await inTenant(trx, tenant, (owner) => issueKey(owner, fields));
   await requestSeal(trx, {
+    tenant,
     category: "key_issued",
     actor,
     subject: `key:${issued.record.id}`,

@@ -15,11 +15,18 @@ export { createInvoke } from "./invoke.ts";
 export { type Keyring, openKeyring } from "./keyring.ts";
 export { type IssuedKey, issueSealedKey, revokeSealedKey, rotateSealedKey } from "./keys.ts";
 export { countDaily } from "./limit.ts";
-export { type Context, namesOf, operation, type Platform } from "./platform.ts";
+export { type Context, forTenant, namesOf, operation, type Platform } from "./platform.ts";
+export { refuseTenants } from "./operator.ts";
 export { receiptIdOf } from "./receipt_ids.ts";
 export type { AgentAction } from "./record.ts";
 export { followResources, type ResourceFollower } from "./resource_changes.ts";
-export { CONVERSATIONS, refuseOtherKeys, refuseOtherTenants } from "./run_access.ts";
+export {
+  CONVERSATIONS,
+  refuseOtherKeys,
+  refuseOtherTenants,
+  runOwner,
+  runsOfTenant,
+} from "./run_access.ts";
 export { type RunEnd, waitForRun } from "./runs.ts";
 export { followStartedRun, runAlone, runForResult, type RunStatus } from "./started_runs.ts";
 export { mapTemporalErrors } from "./temporal_errors.ts";

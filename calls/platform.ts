@@ -1,7 +1,8 @@
 import type { Client } from "@temporalio/client";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import { type CallContext, defineOperation, type Operation } from "../contract/mod.ts";
+import { type CallContext, type Caller, defineOperation, type Operation } from "../contract/mod.ts";
+import { PLATFORM_TENANT } from "../domain/mod.ts";
 import type { Engine } from "../engine/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Store, UsageMeter } from "../store/mod.ts";
@@ -11,7 +12,7 @@ import type { Keyring } from "./keyring.ts";
 export interface Platform {
   readonly config: Config;
   readonly log: Logger;
-  /** As role `app`. */
+  /** As role `app`, in the name of one tenant. */
   readonly store: Store;
   readonly sealer: Sealer;
   readonly chain: ChainWatch;
@@ -32,6 +33,19 @@ export type Context = Platform & CallContext;
 
 /** Describes an operation of this platform; see `contract/`. */
 export const operation: ReturnType<typeof defineOperation<Platform>> = defineOperation<Platform>();
+
+/** Returns the parts in the name of a tenant: what they read and write is the tenant's. */
+export function forTenant<Parts extends Pick<Platform, "store">>(
+  parts: Parts,
+  tenant: string,
+): Parts {
+  return { ...parts, store: parts.store.forTenant(tenant) };
+}
+
+/** Returns the tenant in whose name a caller acts; without a key, that is the operator's. */
+export function tenantOf({ keyId, tenant }: Caller): string {
+  return keyId === null ? PLATFORM_TENANT : tenant;
+}
 
 /** The names that an operation goes by: its own, its tools', its REST operation ids. A stop or a rule may use any. */
 export function namesOf(

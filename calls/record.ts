@@ -93,6 +93,7 @@ export function callReceipt(call: EndedCall): CallReceipt {
     subject: request.as,
     action: operation.name,
     outcome: repeats ? "repeated" : outcomeOf(error, decision),
+    tenant: caller.tenant,
     details: {
       door: request.door,
       effect: operation.effect,
@@ -150,6 +151,7 @@ export async function sealAction(sealer: Sealer, action: AgentAction): Promise<s
     subject,
     action: method,
     outcome: outcomeOf(error),
+    tenant: caller.tenant,
     details: {
       door,
       duration_ms: Math.round(durationMs),

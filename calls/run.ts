@@ -5,7 +5,7 @@ import type {
   Operation,
   Problem,
 } from "../contract/mod.ts";
-import type { Platform } from "./platform.ts";
+import { forTenant, type Platform, tenantOf } from "./platform.ts";
 
 /** A call whose input has been checked. */
 export interface CheckedCall {
@@ -28,15 +28,16 @@ export interface CallOutcome {
   };
 }
 
-/** Runs an operation with the platform's parts. @param decisionId of the governance decision that allowed it */
+/** Runs an operation with the platform's parts, in the name of the tenant that it is about. @param decisionId of the governance decision that allowed it */
 export async function runOperation(
   platform: Platform,
   { operation, request, caller, input }: CheckedCall,
   decisionId: string | undefined,
 ): Promise<unknown> {
+  const tenant = await tenantOfCall(platform, { operation, caller, input });
   const { door, requestId, signal, progress = () => {}, detached = false } = request;
   return await operation.run(input, {
-    ...platform,
+    ...forTenant(platform, tenant),
     caller,
     door,
     requestId,
@@ -45,4 +46,16 @@ export async function runOperation(
     detached,
     decisionId,
   });
+}
+
+/**
+ * Returns the tenant in whose name a call runs: the caller's; for keys of tier admin the owner of what the call is about,
+ * if the operation crosses tenants. Callers without a key see what operations show of the platform's own.
+ */
+async function tenantOfCall(
+  platform: Platform,
+  { operation, caller, input }: Pick<CheckedCall, "operation" | "caller" | "input">,
+): Promise<string> {
+  const owner = caller.tier === "admin" ? await operation.ownerOf?.(input, platform) : undefined;
+  return owner ?? tenantOf(caller);
 }

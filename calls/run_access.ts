@@ -1,11 +1,15 @@
-/** The right to read or cancel a run: some results are private to the key that asked, others to its tenant. */
-import type { WorkflowHandle } from "@temporalio/client";
+/** The right to read or cancel a run: runs are their tenant's, and some results are private to the key that asked. */
+import {
+  type WorkflowExecutionInfo,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from "@temporalio/client";
 import { defaultPayloadConverter } from "@temporalio/common";
 import { Problem } from "../contract/mod.ts";
-import { WORKFLOW } from "../domain/mod.ts";
-import { getTenant } from "../store/mod.ts";
+import { ATTRIBUTE, PLATFORM_TENANT, WORKFLOW } from "../domain/mod.ts";
 import { TOKEN_HOLDER } from "./authenticate.ts";
-import type { Context } from "./platform.ts";
+import type { Context, Platform } from "./platform.ts";
+import { mapTemporalErrors } from "./temporal_errors.ts";
 
 /** Conversations and tasks over A2A. Only their own key and admins see that they exist. */
 export const CONVERSATIONS = [WORKFLOW.a2aTask, WORKFLOW.a2aSkill] as const;
@@ -43,29 +47,45 @@ export async function refuseOtherKeys(
 }
 
 /**
- * Refuses a run that a key of another tenant has started, except to keys of tier admin. Runs that the platform has started
- * are for everybody. Loops can be read by everybody, as their tickets can.
+ * Refuses a run of another tenant as if there were none. A call of tier admin is made in the name of the run's tenant.
  *
- * @param type of the run, where it is to be read
- * @throws {Problem} `Forbidden`
+ * @param run as Temporal describes it
+ * @throws {Problem} `NotFound`
  */
-export async function refuseOtherTenants(
-  { caller, store }: Pick<Context, "caller" | "store">,
-  handle: WorkflowHandle,
-  act: "cancel" | "read",
-  type?: string,
-): Promise<void> {
-  if (caller.tier === "admin") return;
-  if (act === "read" && type === WORKFLOW.itsmLoop) return;
-  const key = await requestingKey(handle);
-  if (key === undefined || key === caller.keyId) return;
-  const tenant = await getTenant(store.asPlatform(), key);
-  if (tenant === undefined || tenant === caller.tenant) return;
-  throw new Problem(
-    "Forbidden",
-    `${handle.workflowId} was started by a key of another tenant; that tenant's keys and those of tier admin can ` +
-      `${act} it`,
-  );
+export function refuseOtherTenants(
+  { store }: Pick<Context, "store">,
+  run: Pick<WorkflowExecutionInfo, "workflowId" | "typedSearchAttributes">,
+): void {
+  if (tenantOfRun(run) === store.tenant) return;
+  throw new Problem("NotFound", `There is no workflow ${run.workflowId}`);
+}
+
+/** Returns the tenant of a workflow's latest run; undefined where there is none. */
+export async function runOwner(
+  { workflow_id }: { readonly workflow_id: string },
+  { temporal }: Pick<Platform, "temporal">,
+): Promise<string | undefined> {
+  const handle = (await temporal()).workflow.getHandle(workflow_id);
+  try {
+    return tenantOfRun(await handle.describe());
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    return await mapTemporalErrors(Promise.reject(error));
+  }
+}
+
+/** Runs of the platform itself have no tenant's name. */
+function tenantOfRun(
+  { typedSearchAttributes }: Pick<WorkflowExecutionInfo, "typedSearchAttributes">,
+): string {
+  return typedSearchAttributes.get(ATTRIBUTE.tenant) ?? PLATFORM_TENANT;
+}
+
+/** Returns the condition of Temporal's list filter for the runs of a tenant. */
+export function runsOfTenant(tenant: string): string {
+  const { name } = ATTRIBUTE.tenant;
+  const own = `${name} = ${JSON.stringify(tenant)}`;
+  return tenant === PLATFORM_TENANT ? `(${own} OR ${name} IS NULL)` : own;
 }
 
 /** Returns the key that asked for a run, by the run's argument; undefined: no key did. */

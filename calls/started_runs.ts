@@ -1,7 +1,7 @@
 /** Runs that an operation has started: its answer says how they stand, after a wait where the caller wishes one. */
 import type { Client } from "@temporalio/client";
 import { CallerGone, Problem } from "../contract/mod.ts";
-import { type StartedRun, TASK_QUEUE, type WorkflowName } from "../domain/mod.ts";
+import { type StartedRun, TASK_QUEUE, tenantAttribute, type WorkflowName } from "../domain/mod.ts";
 import type { Context } from "./platform.ts";
 import type { SharedRun } from "./recover/mod.ts";
 import { followRun } from "./runs.ts";
@@ -76,7 +76,7 @@ export async function runAlone(
   waitSeconds: number | undefined,
 ): Promise<RunStatus> {
   const client = await context.temporal();
-  const handle = await start(client, order);
+  const handle = await start(client, order, context);
   const { workflowId } = handle;
   const status = await followStartedRun(context, order.type, handle, waitSeconds);
   const { door, signal } = context;
@@ -100,7 +100,7 @@ export async function runForResult<Result, Output>(
   toOutput: (run: StartedRun, result: Result) => Output,
 ): Promise<Output> {
   const client = await context.temporal();
-  const handle = await start(client, order);
+  const handle = await start(client, order, context);
   const run = { workflow_id: order.workflowId, run_id: handle.firstExecutionRunId };
   if (context.detached) return run as Output;
   const end = await followRun(context, client, handle, order.type, RESULT_TIMEOUT_SECONDS);
@@ -114,11 +114,16 @@ export async function runForResult<Result, Output>(
   );
 }
 
-async function start(client: Client, { type, workflowId, request, summary }: RunOrder) {
+async function start(
+  client: Client,
+  { type, workflowId, request, summary }: RunOrder,
+  { store }: Pick<Context, "store">,
+) {
   return await mapTemporalErrors(client.workflow.start(type, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId,
     args: [request],
+    typedSearchAttributes: [tenantAttribute(store.tenant)],
     staticSummary: summary,
   }));
 }

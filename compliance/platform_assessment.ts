@@ -34,19 +34,19 @@ const CACHE_MS = 1_000;
 /** Receipts of each category that an assessment names. */
 const MAX_NEWEST_RECEIPTS = 3;
 
-const cache = new WeakMap<Store, { at: number; assessment: Promise<Assessment> }>();
+const cache = new WeakMap<object, { at: number; assessment: Promise<Assessment> }>();
 let catalogue: Framework[] | undefined;
 
 /** Assesses the controls by the facts as they are now, or were within the last second. */
 export function assessPlatform(parts: AssessmentParts): Promise<Assessment> {
-  const cached = cache.get(parts.store);
+  const cached = cache.get(parts.store.pool);
   if (cached && performance.now() - cached.at < CACHE_MS) return cached.assessment;
   const assessment = readFacts(parts).then((facts) => ({
     facts,
     frameworks: assess(catalogue ??= readCatalogue(), facts),
   }));
-  cache.set(parts.store, { at: performance.now(), assessment });
-  assessment.catch(() => cache.delete(parts.store));
+  cache.set(parts.store.pool, { at: performance.now(), assessment });
+  assessment.catch(() => cache.delete(parts.store.pool));
   return assessment;
 }
 

@@ -113,6 +113,14 @@ export interface Operation<Context = never> {
    * @returns undefined where it stands for itself
    */
   delegateTo?(input: unknown, context: Context): Delegate<Context> | undefined;
+  /**
+   * Returns the tenant that owns what a call is about. A key of tier admin then calls in the name of that tenant; all other
+   * calls, and those of operations without this, see the caller's own tenant alone.
+   *
+   * @returns undefined where no tenant has such a thing
+   */
+  // deno-lint-ignore no-explicit-any -- as in `run`
+  ownerOf?(input: any, context: Context): Promise<string | undefined>;
   /** Workflow type that a caller starts through this operation. */
   readonly startsWorkflow?: WorkflowName;
   /** Kinds of errors that this operation can return, besides those that any can. */

@@ -4,7 +4,7 @@ import type { DetectionContext } from "./detector.ts";
 
 /** Finds breaks of the ledger. */
 export async function findLedgerBreaks({ store }: DetectionContext): Promise<PlatformFault[]> {
-  const { breaks, first } = await countOpenBreaks(store.asPlatform());
+  const { breaks, first } = await countOpenBreaks(store.db);
   if (breaks === 0) return [];
   const positions = `${breaks} position${breaks > 1 ? "s" : ""}`;
   return [{
@@ -21,7 +21,7 @@ export async function findDatabaseFaults(
   { store, settings }: DetectionContext,
 ): Promise<PlatformFault[]> {
   const { database_ms: bound, connections_percent } = settings.platform;
-  const { elapsedMs, connections, maxConnections } = await getDatabaseState(store.asPlatform());
+  const { elapsedMs, connections, maxConnections } = await getDatabaseState(store.db);
   const faults: PlatformFault[] = [];
   if (elapsedMs > bound) {
     const elapsed = Math.round(elapsedMs);
@@ -51,7 +51,7 @@ export async function findDatabaseFaults(
 export async function findOldOutbox(
   { store, settings }: DetectionContext,
 ): Promise<PlatformFault[]> {
-  const { waiting, oldestSeconds } = await getOutboxState(store.asPlatform());
+  const { waiting, oldestSeconds } = await getOutboxState(store.db);
   if (waiting === 0 || oldestSeconds < settings.platform.outbox_seconds) return [];
   const seconds = Math.round(oldestSeconds);
   return [{

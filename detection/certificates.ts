@@ -1,3 +1,4 @@
+import { PLATFORM_TENANT } from "../domain/mod.ts";
 import type { Service } from "../integrations/host/mod.ts";
 import {
   type FindingRecord,
@@ -26,6 +27,7 @@ export const certificates: Detector = {
   name: "certificates",
   about: "Looks at the certificates of endpoints and in PEM files: time, chain, name",
   ofHost: false,
+  ofServices: true,
   configuration: ({ certificates: { watch, ...rest } }) => ({ ...rest, watch: watch.length }),
   detect: detectFlaws,
   recheck: recheckCertificate,
@@ -37,7 +39,7 @@ async function detectFlaws(
 ): Promise<DetectorResult> {
   const { settings: { certificates: settings }, store } = context;
   const targets = await listTargets(context);
-  const known = await listOpenFindings(store.asPlatform(), { detector: "certificates" });
+  const known = await listOpenFindings(store.db, { detector: "certificates" });
   const found: DetailedFinding[] = [];
   const problems = new Set<string>();
   const queue = [...targets];
@@ -80,7 +82,7 @@ async function recheckCertificate(
   }
 }
 
-/** Lists the configured certificates, those of services that are probed over HTTPS, and the platform's own. */
+/** Lists the certificates of services that are probed over HTTPS; for the operator also those that the settings name. */
 async function listTargets(
   { settings, store, config }: DetectionContext,
 ): Promise<CertificateTarget[]> {
@@ -90,11 +92,13 @@ async function listTargets(
     const key = keyOf(target);
     if (!targets.has(key)) targets.set(key, target); // settings come first, as they say more than a probe
   };
-  watch.forEach(add);
-  const own = config.settings.SEALOOP_TLS_CERT;
-  if (own) add({ file: own, service: "gateway" });
+  if (store.tenant === PLATFORM_TENANT) {
+    watch.forEach(add);
+    const own = config.settings.SEALOOP_TLS_CERT;
+    if (own) add({ file: own, service: "gateway" });
+  }
   if (services) {
-    for (const { name, check } of await listWatchedServices(store.asPlatform()) as Service[]) {
+    for (const { name, check } of await listWatchedServices(store.db) as Service[]) {
       const url = check && "http" in check ? new URL(check.http) : undefined;
       if (url?.protocol !== "https:") continue;
       add({ endpoint: `${url.hostname}:${url.port || 443}`, service: name });

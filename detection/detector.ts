@@ -70,6 +70,8 @@ export interface Detector {
   readonly about: string;
   /** True: its targets are on the host that it runs on, and its findings are about that host. */
   readonly ofHost: boolean;
+  /** True: it looks at services, which every tenant has; else at what is the operator's. */
+  readonly ofServices: boolean;
   /** Returns the figures of its configuration. They are public, and contain no names. */
   configuration(settings: DetectorSettings): Readonly<Record<string, unknown>>;
   /** Looks at all of its targets. Changes nothing before `saveState` of the result is called. */

@@ -49,6 +49,7 @@ export const hostResources: Detector = {
   name: "host_resources",
   about: "Measures disks, inodes, memory and load of the host that it runs on",
   ofHost: true,
+  ofServices: false,
   configuration: ({ host_resources: { disks, ...rest } }) => ({ ...rest, disks: disks.length }),
 
   async detect(context): Promise<DetectorResult> {

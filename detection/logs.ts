@@ -31,6 +31,7 @@ export const logs: Detector = {
   about:
     "Tails log files: more errors than usual, attacks on logins, and kinds of lines that were never there before",
   ofHost: true,
+  ofServices: false,
   configuration: ({ logs: { files, ...rest } }) => ({ ...rest, files: files.length }),
   detect: detectInLogs,
   recheck: recheckLog,
@@ -39,7 +40,7 @@ export const logs: Detector = {
 async function detectInLogs(
   { store, settings: { logs: settings }, host }: DetectionContext,
 ): Promise<DetectorResult> {
-  const db = store.asPlatform();
+  const db = store.db;
   const now = new Date();
   const files = await listFiles(settings);
   const paths = new Set(files.map(({ path }) => path));

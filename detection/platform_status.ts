@@ -67,8 +67,8 @@ const PROBES: Readonly<
   postgresql: probePostgres,
   temporal: probeTemporal,
   ledger: probeLedger,
-  services: ({ store }) => countServicesByStatus(store.asPlatform()),
-  tickets: ({ store }) => countTicketsByStatus(store.asPlatform()),
+  services: ({ store }) => countServicesByStatus(store.db),
+  tickets: ({ store }) => countTicketsByStatus(store.db),
   engine: probeEngine,
   governance: probeGovernance,
 };
@@ -130,7 +130,7 @@ async function withTimeout<T>(work: Promise<T>): Promise<T> {
 }
 
 async function probePostgres({ store }: StatusParts): Promise<Detail> {
-  const row = await store.asPlatform().first(
+  const row = await store.db.first(
     "SELECT current_setting('server_version') AS version",
   );
   return { version: row!.version };
@@ -145,7 +145,7 @@ async function probeTemporal({ temporal }: StatusParts): Promise<Detail> {
 async function probeLedger({ store, chain }: StatusParts): Promise<Detail> {
   const [{ size }, { waiting, oldestSeconds }] = await Promise.all([
     getHead(store),
-    getOutboxState(store.asPlatform()),
+    getOutboxState(store.db),
   ]);
   if (oldestSeconds > MAX_WAITING_SECONDS) {
     const seconds = Math.round(oldestSeconds);
@@ -165,8 +165,8 @@ async function probeEngine({ engine }: StatusParts): Promise<Detail> {
 
 async function probeGovernance({ store }: StatusParts): Promise<Detail> {
   const [{ version, stops }, file] = await Promise.all([
-    governanceInForce(store.asPlatform()),
-    getPolicyFileStatus(store.asPlatform()),
+    governanceInForce(store.db),
+    getPolicyFileStatus(store.db),
   ]);
   if (file?.error) {
     throw new PublicFailure(

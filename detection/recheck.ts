@@ -33,7 +33,7 @@ export async function recheck(
 ): Promise<RecheckResult | undefined> {
   const { check, fingerprint } = finding;
   const detector = detectorOf(DETECTOR_BY_CHECK[check]);
-  const db = context.store.asPlatform();
+  const db = context.store.db;
   const known = await getFinding(db, fingerprint);
   const result = await detector.recheck(context, finding, known, time);
   if (result.code === "no_check") return undefined;

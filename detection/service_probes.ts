@@ -53,6 +53,7 @@ export const serviceProbes: Detector = {
   name: "service_probes",
   about: "Probes every watched service over HTTP, TCP or by a command, with bounds of latency",
   ofHost: false,
+  ofServices: true,
   configuration: ({ service_probes: { services, ...rest } }) => ({
     ...rest,
     services: Object.keys(services).length,
@@ -66,7 +67,7 @@ async function detectFailures(
   deadline: AbortSignal,
 ): Promise<DetectorResult> {
   const { store, settings: { service_probes: settings }, servicesProblem } = context;
-  const db = store.asPlatform();
+  const db = store.db;
   const [services, histories] = await Promise.all([
     listWatchedServices(db) as Promise<Service[]>,
     getProbeHistories(db),
@@ -177,7 +178,7 @@ async function recheckService(
   _: unknown,
   time: RecheckTime,
 ): Promise<RecheckResult> {
-  const db = store.asPlatform();
+  const db = store.db;
   const service = name === null ? undefined : await getService(db, name) as Service | undefined;
   if (!service?.check) return { present: false, code: "no_check" };
   const probeAgain = () => probe(service.check!, timeoutOf(service, settings));

@@ -2,9 +2,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
+import { PLATFORM_TENANT } from "../domain/mod.ts";
 import { followFile } from "../integrations/files/mod.ts";
 import { discoverServices, graphHostName } from "../integrations/host/mod.ts";
 import {
+  type Db,
+  ensureTenant,
+  inTenant,
+  listWatchedTenants,
   replaceRunbookValues,
   replaceServices,
   type ServiceRecord,
@@ -36,19 +41,39 @@ async function syncServices({ config, store, together }: ServicesContext): Promi
     together,
   });
   const entries = readServicesFile(pathOf(config), platform.map(({ name }) => name));
+  await store.asPlatform().transaction(async (trx) => {
+    const named = entries.map(({ tenant }) => tenant);
+    for (const tenant of new Set([...await listWatchedTenants(trx), ...named])) {
+      await ensureTenant(trx, tenant);
+      const own = entries.filter((entry) => entry.tenant === tenant);
+      await inTenant(
+        trx,
+        tenant,
+        (owner) => replaceDeclared(owner, tenant === PLATFORM_TENANT ? platform : [], own),
+      );
+    }
+  });
+}
+
+/** Replaces the declared services of one tenant. */
+async function replaceDeclared(
+  trx: Db,
+  platform: readonly ServiceRecord[],
+  entries: readonly ServiceEntry[],
+): Promise<void> {
   const services = addHostEdges([...platform, ...entries.map(toRecord)]);
   const ofOrigin = (wanted: string) => services.filter(({ origin }) => origin === wanted);
   const values = entries.flatMap(({ name, runbook_values }) =>
     runbook_values ? [[name, runbook_values] as const] : []
   );
-  await store.asPlatform().transaction(async (trx) => {
-    await replaceServices(trx, "platform", ofOrigin("platform"));
-    await replaceServices(trx, "file", ofOrigin("file"));
-    await replaceRunbookValues(trx, Object.fromEntries(values));
-  });
+  await replaceServices(trx, "platform", ofOrigin("platform"));
+  await replaceServices(trx, "file", ofOrigin("file"));
+  await replaceRunbookValues(trx, Object.fromEntries(values));
 }
 
-function toRecord({ depends_on, runbook_values: _, ...entry }: ServiceEntry): ServiceRecord {
+function toRecord(
+  { tenant: _, depends_on, runbook_values: __, ...entry }: ServiceEntry,
+): ServiceRecord {
   return {
     ...entry,
     origin: "file",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PLATFORM_TENANT } from "../domain/mod.ts";
 import { formatMistakes, type Mistake, readYamlFile } from "../integrations/files/mod.ts";
 import { type DeclaredPort, type Dependency, EDGE_KINDS } from "../store/mod.ts";
 
@@ -38,6 +39,8 @@ const Port = z.union([
 );
 const Service = z.strictObject({
   name: Name.describe("Unique; what others depend on it by"),
+  tenant: z.string().trim().min(1).max(200).default(PLATFORM_TENANT)
+    .describe("Whose it is: that tenant's keys alone see it, its findings and its tickets"),
   type: z.string().min(1).max(100).default("service")
     .describe("What it is: web, database, queue, host, …"),
   host: z.string().min(1).max(255).default("localhost").describe("Machine that it is on"),
@@ -123,7 +126,8 @@ function checkNames(
   const first = new Map<string, number>();
   services.forEach(({ name }, i) => first.has(name) || first.set(name, i));
   const all = new Set([...first.keys(), ...known]);
-  return services.flatMap(({ name, depends_on }, i) => {
+  const tenantOf = (name: string) => services[first.get(name) ?? -1]?.tenant ?? PLATFORM_TENANT;
+  return services.flatMap(({ name, tenant, depends_on }, i) => {
     const mistakes: NameMistake[] = [];
     if (first.get(name) !== i || known.includes(name)) {
       mistakes.push([["services", i, "name"], `there is another service named ${name}`]);
@@ -131,11 +135,15 @@ function checkNames(
     depends_on.forEach(({ service }, j) => {
       const at = ["services", i, "depends_on", j];
       if (service === name) mistakes.push([at, `${name} can't depend on itself`]);
-      else if (!all.has(service)) mistakes.push([at, `there is no service named ${service}`]);
+      else if (!all.has(service) || tenantOf(service) !== tenant) {
+        mistakes.push([at, `there is no service named ${service}${ofTenant(tenant)}`]);
+      }
     });
     return mistakes;
   });
 }
+
+const ofTenant = (tenant: string) => tenant === PLATFORM_TENANT ? "" : ` of ${tenant}`;
 
 /** Returns whether `host:port` has a port in range. */
 function hasPort(address: string): boolean {

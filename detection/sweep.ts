@@ -1,4 +1,5 @@
 import { createTimeoutSignal } from "../contract/mod.ts";
+import { PLATFORM_TENANT } from "../domain/mod.ts";
 import {
   clearOtherFindings,
   getServiceGraph,
@@ -47,7 +48,7 @@ export interface DetectOptions {
 }
 
 /**
- * Runs all detectors at once, and groups their findings into incidents. Opens no tickets.
+ * Runs all detectors of the store's tenant at once, and groups their findings into incidents. Opens no tickets.
  *
  * A detector that fails or takes too long is reported in `runs`; the findings of the others count.
  *
@@ -57,17 +58,19 @@ export async function detectAll(
   context: DetectionContext,
   { save, signal, onDetectorEnd }: DetectOptions,
 ): Promise<Detection> {
-  const runs = await Promise.all(ALL.map(async (detector) => {
-    const run = await runDetector(detector, context, signal);
-    onDetectorEnd?.(run.report);
-    return run;
-  }));
+  const runs = await Promise.all(
+    detectorsOf(context.store.tenant).map(async (detector) => {
+      const run = await runDetector(detector, context, signal);
+      onDetectorEnd?.(run.report);
+      return run;
+    }),
+  );
   signal?.throwIfAborted();
   const found = runs.flatMap(({ result }) => result.found);
   const groups = groupFindings(found, await readDependencies(context, found));
   const findings = found.filter(({ counts }) => counts !== false);
   for (const { report: { enabled: _, ...report } } of runs) {
-    await recordDetectorRun(context.store.asPlatform(), report);
+    await recordDetectorRun(context.store.db, report);
   }
   if (save) await saveSweep(context, { groups, findings, runs });
   return {
@@ -78,13 +81,18 @@ export async function detectAll(
   };
 }
 
+/** Returns the detectors that look for faults of a tenant: the host and the platform are the operator's. */
+function detectorsOf(tenant: string): readonly Detector[] {
+  return tenant === PLATFORM_TENANT ? ALL : ALL.filter(({ ofServices }) => ofServices);
+}
+
 /** Reads the dependencies of services, with hosts by the names that findings use. */
 async function readDependencies(
   { store, host }: DetectionContext,
   found: readonly DetailedFinding[],
 ): Promise<Dependencies> {
   if (found.length < 2) return NO_DEPENDENCIES;
-  const { hosts, dependsOn } = await getServiceGraph(store.asPlatform());
+  const { hosts, dependsOn } = await getServiceGraph(store.db);
   const named = [...hosts].map(([service, at]): [string, string] => {
     return [service, LOCAL_HOSTS.has(at) ? host : at];
   });
@@ -106,7 +114,7 @@ async function saveSweep(
     ),
   );
   const records = findings.map((one) => toRecord(one, rootOf.get(one.fingerprint)));
-  await store.asPlatform().transaction(async (trx) => {
+  await store.db.transaction(async (trx) => {
     for (const { result } of runs) await result.saveState?.(trx);
     await pruneFindings(trx, RETENTION_DAYS);
     await recordFindings(trx, records);
@@ -165,7 +173,7 @@ export async function detectInLog(
     { ...context, settings },
     createTimeoutSignal(DETECTOR_TIMEOUT_MS),
   );
-  await context.store.asPlatform().transaction(async (trx) => {
+  await context.store.db.transaction(async (trx) => {
     await saveState?.(trx);
     await recordFindings(trx, found.map((finding) => toRecord(finding)));
   });
@@ -181,11 +189,11 @@ export interface DetectorDescription extends Pick<Detector, "about"> {
   readonly configuration: Readonly<Record<string, unknown>>;
 }
 
-/** Describes all detectors. */
+/** Describes the detectors of the store's tenant. */
 export function describeDetectors(
-  { settings }: Pick<DetectionContext, "settings">,
+  { settings, store }: Pick<DetectionContext, "settings" | "store">,
 ): DetectorDescription[] {
-  return ALL.map(({ name, about, configuration }) => ({
+  return detectorsOf(store.tenant).map(({ name, about, configuration }) => ({
     detector: name,
     about,
     enabled: settings[name].enabled,

@@ -23,6 +23,8 @@ export type FindingCheck = typeof FINDING_CHECKS[number];
 
 /** A fault that was found or reported. Ids and codes only: texts and evidence stay in the store. */
 export interface Finding {
+  /** Tenant of the service; absent: that of the run. */
+  readonly tenant_id?: string;
   /** Name of the affected service; null: none is known. */
   readonly service: string | null;
   /** Detector that found it; absent: a person reported it. */

@@ -8,7 +8,7 @@ export type {
   RequestingRun,
   VoteRef,
 } from "./approvals.ts";
-export { ATTRIBUTE, startAttributes } from "./attributes.ts";
+export { ATTRIBUTE, startAttributes, tenantAttribute } from "./attributes.ts";
 export { CATEGORIES, type Category } from "./categories.ts";
 export {
   type AgentName,
@@ -53,8 +53,10 @@ export {
   API_VERSION,
   KEY_PREFIX,
   LOOP_ACTOR,
+  PLATFORM_TENANT,
   PRODUCT,
   SERVICE,
+  SHARED_TENANT,
   TOOL_SERVER_VERSION,
 } from "./names.ts";
 export {

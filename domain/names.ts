@@ -23,3 +23,9 @@ export const SERVICE = {
 
 /** Actor in receipts of what the loop does by itself. */
 export const LOOP_ACTOR = "itsm-loop";
+
+/** Tenant of the operator: owns the platform's own services and all that comes of them. */
+export const PLATFORM_TENANT = "platform";
+
+/** Tenant whose rows every tenant may read: the articles of the knowledge base. */
+export const SHARED_TENANT = "everyone";

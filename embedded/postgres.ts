@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { type Role, ROLES } from "../store/mod.ts";
+import { FUNCTION_OWNERS, type Role, ROLES } from "../store/mod.ts";
 import { EmbeddedError } from "./_errors.ts";
 import { type RunningServer, startServerProcess } from "./_launch.ts";
 import { findPostgres, type PostgresBinaries } from "./_postgres_binaries.ts";
@@ -195,6 +195,12 @@ async function prepare(superuserUrl: string, passwords: Passwords): Promise<stri
       if (state!.roles.includes(name)) continue;
       const password = client.escapeLiteral(passwords[role]);
       await client.query(`CREATE ROLE ${name} LOGIN PASSWORD ${password}`);
+    }
+    for (const name of Object.values(FUNCTION_OWNERS)) {
+      if (state!.roles.includes(name)) continue;
+      await client.query(`CREATE ROLE ${name} NOLOGIN`);
+      // The owner of the schema may give functions to it, and has none of its rights otherwise.
+      await client.query(`GRANT ${name} TO ${ROLES.owner} WITH INHERIT FALSE, SET TRUE`);
     }
     if (!state!.database) await createDatabase(client, DATABASE);
     return state!.version.split(" ", 1)[0]!;

@@ -27,15 +27,15 @@ export class EngineUnavailable extends Problem {
 
 /** The engine's process, as others see it. Requests may be repeated, as they have no side effects. */
 export interface Engine {
-  /** Classifies a report. @throws {EngineUnavailable} */
-  classify(request: ClassifyRequest): Promise<ClassifyResult>;
+  /** Classifies a report of a tenant. @throws {EngineUnavailable} */
+  classify(request: Omit<ClassifyRequest, "tenant">, tenant: string): Promise<ClassifyResult>;
   /**
-   * Judges a proposed action.
+   * Judges an action that is proposed for a tenant.
    *
    * @param timeoutMs for the whole answer, > 0; default: that of the client
    * @throws {EngineUnavailable} treat as denied
    */
-  validate(request: ValidateRequest, timeoutMs?: number): Promise<GuardVerdict>;
+  validate(request: ValidateRequest, tenant: string, timeoutMs?: number): Promise<GuardVerdict>;
   /**
    * Has a model write from evidence, where one is configured. What it writes is not checked.
    *
@@ -114,8 +114,9 @@ export function openEngine({ url, secret, timeoutMs = TIMEOUT_MS }: EngineOption
   }
 
   return {
-    classify: (request) => ask("/classify", CLASSIFY_RESULT, request),
-    validate: (request, limitMs) => ask("/validate", GUARD_VERDICT, request, { limitMs }),
+    classify: (request, tenant) => ask("/classify", CLASSIFY_RESULT, { ...request, tenant }),
+    validate: (request, tenant, limitMs) =>
+      ask("/validate", GUARD_VERDICT, { ...request, tenant }, { limitMs }),
     write: (request, signal) =>
       ask("/write", WRITE_RESULT, request, { limitMs: WRITE_TIMEOUT_MS, signal }),
     health: async () => (await ask("/health", HEALTH)).ready,

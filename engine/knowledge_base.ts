@@ -3,11 +3,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { ROOT } from "../config.ts";
+import { SHARED_TENANT } from "../domain/mod.ts";
 import {
   addLearningItems,
+  type Db,
   getPassageTexts,
   listen,
   type Listener,
+  listTenants,
   listUnlearntTickets,
   type PassageMatch,
   searchKnowledge,
@@ -25,17 +28,19 @@ export interface Passage extends Omit<PassageMatch, "nr"> {
   readonly text: string;
 }
 
+/** The passages to search. */
+export interface KnowledgeSearch {
+  /** Passages are shared ones and this tenant's. */
+  readonly tenant: string;
+  /** Whether past incidents may be among them. */
+  readonly incidents: boolean;
+  readonly limit: number;
+}
+
 /** Finds passages for a report. */
 export interface KnowledgeBase {
-  /**
-   * Returns passages, best first. While the store is away, these are articles from memory.
-   *
-   * @param incidents whether past incidents may be among them
-   */
-  find(
-    text: string,
-    options: { readonly incidents: boolean; readonly limit: number },
-  ): Promise<Passage[]>;
+  /** Returns passages, best first. While the store is away, these are articles from memory. */
+  find(text: string, wanted: KnowledgeSearch): Promise<Passage[]>;
   /** Returns an article that ships with the product. */
   article(id: string): Passage | undefined;
   /** Settles when the articles are stored, so that citations can be looked up, or when that failed for now. */
@@ -64,29 +69,49 @@ export function openKnowledgeBase(
   const { articles } = classifier;
   const shipped = new Map(articles.map((article) => [article.id, shippedPassage(article)]));
   const texts = new Map([...shipped.values()].map(({ sha256, text }) => [sha256, text]));
+  /** Tenants with tickets that nothing was learnt from so far. */
+  const resolved = new Set<string>();
   let isStored = false;
   let isClosed = false;
   let listener: Listener | undefined;
 
   async function start(): Promise<void> {
     const passages = cache([ARTICLES_FOLDER], () => articles.map(articlePassage));
-    await store.asPlatform().transaction(async (trx) => {
+    await store.asTenant(SHARED_TENANT).transaction(async (trx) => {
       const change = await storeArticles(trx, passages);
       if (change) await sealArticleChange(trx, change);
     });
     isStored = true;
-    const look = oneAtATime(
+    const learnNew = oneAtATime(
       learn,
       (err) => log.warn({ err }, "Nothing could be learnt; trying again"),
     );
-    listener = await listen(store, ["sealoop_resolved"], { onNotify: look, onConnect: look });
-    const timer = setInterval(() => isClosed ? clearInterval(timer) : look(), POLL_MS);
+    const learnOf = (tenant: string) => {
+      resolved.add(tenant);
+      learnNew();
+    };
+    const learnAll = () => {
+      void listTenants(store.asPlatform()).then((all) => all.forEach(learnOf), () => {});
+    };
+    listener = await listen(store, ["sealoop_resolved"], {
+      onNotify: (_, tenant) => learnOf(tenant),
+      onConnect: learnAll,
+    });
+    const timer = setInterval(() => isClosed ? clearInterval(timer) : learnAll(), POLL_MS);
     timer.unref();
   }
 
   async function learn(): Promise<void> {
+    for (const tenant of resolved) {
+      resolved.delete(tenant);
+      await learnFromTickets(store.asTenant(tenant));
+    }
+  }
+
+  /** Learns from the resolved tickets of a tenant, for that tenant alone. */
+  async function learnFromTickets(db: Db): Promise<void> {
     for (;;) {
-      const tickets = await listUnlearntTickets(store.asPlatform(), BATCH_SIZE);
+      const tickets = await listUnlearntTickets(db, BATCH_SIZE);
       const lessons = tickets.map((ticket) => {
         const description = `${ticket.title}. ${ticket.description}`;
         const { category } = classifier.classify({ description, source: "ticket" });
@@ -98,20 +123,23 @@ export function openKnowledgeBase(
         };
       });
       const applied = lessons.filter(({ item }) => item.state === "applied");
-      await store.asPlatform().transaction(async (trx) => {
+      await db.transaction(async (trx) => {
         await storeIncidents(trx, applied.map(({ passage }) => passage));
         await addLearningItems(trx, applied.map(({ item }) => item));
         for (const { ticket, passage } of applied) await sealLesson(trx, ticket, passage);
       });
       const others = lessons.filter(({ item }) => item.state !== "applied");
-      await addLearningItems(store.asPlatform(), others.map(({ item }) => item));
+      await addLearningItems(db, others.map(({ item }) => item));
       if (tickets.length < BATCH_SIZE || isClosed) return;
     }
   }
 
-  async function search(text: string, incidents: boolean, limit: number): Promise<Passage[]> {
+  async function search(
+    text: string,
+    { tenant, incidents, limit }: KnowledgeSearch,
+  ): Promise<Passage[]> {
     const kinds = incidents ? ["article", "incident"] as const : ["article"] as const;
-    const db = store.asPlatform();
+    const db = store.asTenant(tenant);
     const found = await searchKnowledge(db, [...new Set(stemsOf(text))], { kinds, limit });
     const missing = found.filter(({ sha256 }) => !texts.has(sha256)).map(({ nr }) => nr);
     const fetched = missing.length > 0 ? await getPassageTexts(db, missing) : undefined;
@@ -138,10 +166,11 @@ export function openKnowledgeBase(
   })();
 
   return {
-    async find(text, { incidents, limit }) {
+    async find(text, wanted) {
+      const { limit } = wanted;
       if (!isStored) return searchInMemory(text, limit);
       try {
-        return await withTimeout(SEARCH_TIMEOUT_MS, search(text, incidents, limit));
+        return await withTimeout(SEARCH_TIMEOUT_MS, search(text, wanted));
       } catch (err) {
         log.warn({ err }, "The knowledge base can't be searched; articles are found from memory");
         return searchInMemory(text, limit);

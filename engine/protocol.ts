@@ -8,6 +8,8 @@ import { CATEGORIES, MIN_ADVICE_CONFIDENCE } from "./classifier/mod.ts";
 export const CLASSIFY_REQUEST = z.strictObject({
   description: z.string().min(1).max(20_000),
   source: z.string().max(200),
+  /** Tenant that asks: passages are shared ones and its own. */
+  tenant: z.string().min(1),
   /** `house`, the default: passages may be of past incidents as well. */
   audience: z.enum(["public", "house"]).optional(),
 });
@@ -50,6 +52,8 @@ export const CLASSIFY_RESULT = z.object({
 
 /** An action to validate. */
 export const VALIDATE_REQUEST = z.strictObject({
+  /** Tenant whose services, tickets and repairs count. */
+  tenant: z.string().min(1),
   incident: z.string(),
   action: z.looseObject({}).optional(),
   context: z.strictObject({

@@ -37,6 +37,7 @@ export function createReportClassifier(
     const started = performance.now();
     const { citations, ...local } = classifier.classify(request);
     const candidates = await knowledge.find(request.description, {
+      tenant: request.tenant,
       incidents: request.audience !== "public",
       limit: CANDIDATES,
     });

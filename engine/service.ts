@@ -51,8 +51,8 @@ export function createEngineApp(
     ctx.body = await answer(request);
   });
   router.post("/validate", authenticate, async (ctx: Context) => {
-    const request = await readBody(ctx, VALIDATE_REQUEST);
-    ctx.body = await guard.validate(request as ValidateRequest);
+    const { tenant, ...request } = await readBody(ctx, VALIDATE_REQUEST);
+    ctx.body = await guard.validate(request as ValidateRequest, tenant);
   });
   router.post("/write", authenticate, async (ctx: Context) => {
     const request = await readBody(ctx, WRITE_REQUEST);

@@ -57,7 +57,7 @@ interface LookupRow {
   readonly all_repairs: number;
 }
 
-/** Makes a function that looks up what a request asks for, together with the other requests of that moment. */
+/** Makes a function that looks up what a request asks for, together with the tenant's other requests of that moment. */
 export function createLookup(db: Db): (request: LookupRequest) => Promise<LookupResult> {
   return batch(async (requests: LookupRequest[]) => {
     const result = await lookUp(db, requests);

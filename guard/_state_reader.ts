@@ -1,4 +1,4 @@
-/** Reads the platform's state around a proposed action from the store. */
+/** Reads the state around a proposed action from the store, as the action's tenant sees it. */
 import { type Db, getImpact, type PolicyRecord, type Store } from "../store/mod.ts";
 import { createLookup, type LookupResult } from "./_lookup.ts";
 import type { KnownService, PlatformState, StoredArticle } from "./_state.ts";
@@ -23,12 +23,14 @@ const MAX_COMMAND_LENGTH = 4_000;
 /** Makes a function that reads the state around a request. */
 export function createStateReader(
   store: Store,
-): (request: ValidateRequest) => Promise<PlatformState> {
-  const db = store.asPlatform();
-  const lookUp = createLookup(db);
+): (request: ValidateRequest, tenant: string) => Promise<PlatformState> {
+  const lookups = new Map<string, ReturnType<typeof createLookup>>();
   const readPolicy = createPolicyReader();
 
-  return async ({ incident, action, context }) => {
+  return async ({ incident, action, context }, tenant) => {
+    const db = store.asTenant(tenant);
+    const lookUp = lookups.get(tenant) ?? createLookup(db);
+    lookups.set(tenant, lookUp);
     const target = nameOf(action?.target) ?? nameOf(context?.observed?.service);
     const ticketId = context?.ticket_id;
     const command = String(action?.command ?? "").slice(0, MAX_COMMAND_LENGTH);

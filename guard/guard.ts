@@ -15,11 +15,11 @@ import type { GuardVerdict, RailName, RailResult, RailVerdict, ValidateRequest }
 /** Judges proposed actions. */
 export interface Guard {
   /**
-   * Judges a request against the platform's state.
+   * Judges a request against the state of a tenant's services.
    *
    * @throws the store can't be read: treat as denied
    */
-  validate(request: ValidateRequest): Promise<GuardVerdict>;
+  validate(request: ValidateRequest, tenant: string): Promise<GuardVerdict>;
 }
 
 /** Opens the guard. @param options.store of role `app`: policies, services, tickets, articles */
@@ -27,7 +27,9 @@ export function openGuard({ store }: { readonly store: Store }): Guard {
   void warmUpPatterns();
   for (const request of WARM_UP) judgeAction(request, EMPTY_STATE);
   const readState = createStateReader(store);
-  return { validate: async (request) => judgeAction(request, await readState(request)) };
+  return {
+    validate: async (request, tenant) => judgeAction(request, await readState(request, tenant)),
+  };
 }
 
 /** Requests judged once at the start, as regular expressions are compiled at their first use. */

@@ -1,6 +1,7 @@
 import type { ToolServerAuth } from "../calls/mod.ts";
 import type { Invoke, Operation } from "../contract/mod.ts";
 import type { Log } from "../web/mod.ts";
+import type { ResourceChanges } from "./resource_changes.ts";
 import type { FindInjection } from "./untrusted.ts";
 
 /** The parts that handlers work with. */
@@ -11,6 +12,5 @@ export interface HandlerParts<C> {
   readonly auth: ToolServerAuth;
   readonly log: Log;
   readonly findInjection: FindInjection;
-  /** Calls `listener` with the URI of every resource that changes. @returns the function that unsubscribes */
-  onResourceChange(listener: (uri: string) => void): () => void;
+  readonly onResourceChange: ResourceChanges["listen"];
 }

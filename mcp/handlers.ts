@@ -31,7 +31,8 @@ export function createHandlers<C>(
       ...createToolHandlers(parts, tools, sender),
       ...resourceHandlers,
       ...createPromptHandlers(parts, prompts, sender, call),
-      onResourceChange: parts.onResourceChange,
+      tenant: sender.caller.tenant,
+      onResourceChange: (listener) => parts.onResourceChange(sender.caller.tenant, listener),
       reportError: (err) => parts.log.warn({ key_id: sender.caller.keyId, err }, "session"),
     };
   };

@@ -26,10 +26,10 @@ export interface McpRoutes {
   sessionCount(): number;
   /** Returns true once {@linkcode close} was called. */
   isClosing(): boolean;
-  /** Notifies the clients that have subscribed to a resource of its change. */
-  notifyChange(uri: string): void;
-  /** Returns true where a client has subscribed to any resource. */
-  hasSubscribers(): boolean;
+  /** Notifies the clients that have subscribed to a resource of its change. @param tenant undefined: it is public */
+  notifyChange(uri: string, tenant?: string): void;
+  /** Returns the tenants of the clients that have subscribed to any resource. */
+  subscribedTenants(): ReadonlySet<string>;
   /** Opens no more sessions, waits for calls under way, and ends every stream. @param timeoutMs of the wait, ≥ 0 */
   close(timeoutMs: number): Promise<void>;
 }
@@ -63,11 +63,11 @@ export function bindMcp<C>(router: Router<RequestState>, parts: McpParts<C>): Mc
   return {
     sessionCount: () => sseSessions.size + httpSessions.size,
     isClosing,
-    notifyChange(uri) {
-      changes.notify(uri);
-      statelessClients.notifyChange(uri);
+    notifyChange(uri, tenant) {
+      changes.notify(uri, tenant);
+      statelessClients.notifyChange(uri, tenant);
     },
-    hasSubscribers: () => changes.listenerCount > 0 || statelessClients.hasListeners(),
+    subscribedTenants: () => new Set([...changes.tenants, ...statelessClients.tenants()]),
     async close(timeoutMs) {
       const closed = Promise.all([sseSessions.close(timeoutMs), httpSessions.close(timeoutMs)]);
       await settledWithin([...calls], timeoutMs); // calls without a session, too

@@ -143,6 +143,8 @@ export interface RequestHandlers {
   complete(name: string, prefix: string, context: RequestContext): Promise<readonly string[]>;
   /** Calls `listener` with the URI of every resource that changes. @returns the function that unsubscribes */
   onResourceChange(listener: (uri: string) => void): () => void;
+  /** Tenant of the key. */
+  readonly tenant: string;
   /** Logs an error that no response can carry. */
   reportError(error: Error): void;
 }

@@ -32,10 +32,10 @@ export interface ToolServerParts<C> extends ServerNames {
 /** A tool server, ready to be served. */
 export interface ToolServer {
   readonly app: Koa<RequestState>;
-  /** Notifies the clients that have subscribed to a resource of its change. */
-  notifyChange(uri: string): void;
-  /** Returns true where a client has subscribed to any resource. */
-  hasSubscribers(): boolean;
+  /** Notifies the clients that have subscribed to a resource of its change. @param tenant undefined: it is public */
+  notifyChange(uri: string, tenant?: string): void;
+  /** Returns the tenants of the clients that have subscribed to any resource. */
+  subscribedTenants(): ReadonlySet<string>;
   /** Opens no more sessions, waits for calls under way, and ends every stream. @param timeoutMs of the wait, ≥ 0 */
   close(timeoutMs?: number): Promise<void>;
 }
@@ -75,7 +75,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
   return {
     app,
     notifyChange: mcp.notifyChange,
-    hasSubscribers: mcp.hasSubscribers,
+    subscribedTenants: mcp.subscribedTenants,
     async close(timeoutMs = CLOSE_TIMEOUT_MS) {
       a2a?.close();
       await mcp.close(timeoutMs);

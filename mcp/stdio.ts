@@ -31,10 +31,10 @@ export interface StdioParts<C> {
 
 /** A tool server for one client. */
 export interface StdioServer {
-  /** Notifies the client of a resource's change, if it has subscribed. */
-  notifyChange(uri: string): void;
-  /** Returns true where the client has subscribed to any resource. */
-  hasSubscribers(): boolean;
+  /** Notifies the client of a resource's change, if it has subscribed. @param tenant undefined: it is public */
+  notifyChange(uri: string, tenant?: string): void;
+  /** Returns the client's tenant, if it has subscribed to any resource. */
+  subscribedTenants(): ReadonlySet<string>;
   close(): Promise<void>;
 }
 
@@ -99,7 +99,7 @@ export async function serveStdio<C>(parts: StdioParts<C>): Promise<StdioServer> 
   });
   return {
     notifyChange: changes.notify,
-    hasSubscribers: () => changes.listenerCount > 0,
+    subscribedTenants: () => changes.tenants,
     close: () => pipe.close(),
   };
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import { findNeededEffects, pruneUsage, type Store } from "../store/mod.ts";
+import { findNeededEffects, listTenants, pruneUsage, type Store } from "../store/mod.ts";
 import { deleteExpiredAside } from "./_aside.ts";
 import { listExpiredMarks, MARK_RETENTION_DAYS, removeMarks } from "./_old_marks.ts";
 
@@ -20,7 +20,11 @@ export async function deleteOldMarks(
 ): Promise<number> {
   const expired = listExpiredMarks(dataDir);
   if (expired.length === 0) return 0;
-  const needed = await findNeededEffects(store.asPlatform(), expired, MARK_RETENTION_DAYS);
+  const needed = new Set<string>();
+  for (const tenant of await listTenants(store.asPlatform())) {
+    const db = store.asTenant(tenant);
+    for (const id of await findNeededEffects(db, expired, MARK_RETENTION_DAYS)) needed.add(id);
+  }
   const deletable = expired.filter((id) => !needed.has(id));
   removeMarks(dataDir, deletable);
   return deletable.length;

@@ -22,7 +22,7 @@ export async function putTask(db: Db, task: StoredTask): Promise<void> {
   const { id, context_id, key_id, state, version } = task;
   const stored = await db.execute(
     `INSERT INTO a2a_tasks AS t (id, context_id, key_id, state, version, record) VALUES ($1, $2, $3, $4, $5, $6)
-     ON CONFLICT (id) DO UPDATE SET state = excluded.state, version = excluded.version, record = excluded.record,
+     ON CONFLICT (tenant_id, id) DO UPDATE SET state = excluded.state, version = excluded.version, record = excluded.record,
        updated_at = now() WHERE t.version < excluded.version RETURNING pg_notify($7, id)`,
     [id, context_id, key_id, state, version, JSON.stringify(task), TASKS_CHANGED],
   );

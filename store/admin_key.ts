@@ -14,7 +14,6 @@ export async function ensureAdminKey(db: Db, path: string): Promise<string | und
   if (await hasAdminKey(db)) return undefined;
   return await db.transaction(async (trx) => {
     const { key } = await issueKey(trx, {
-      tenant: "operator",
       tier: "admin",
       scope: "full",
       principal: "operator",

@@ -39,7 +39,7 @@ export async function putVote(
   );
   const vote = await trx.first<{ id: string }>(
     `INSERT INTO approval_votes (id, approval_id, move, key_id) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (approval_id, key_id) WHERE number IS NULL AND refused IS NULL
+     ON CONFLICT (tenant_id, approval_id, key_id) WHERE number IS NULL AND refused IS NULL
      DO UPDATE SET move = excluded.move RETURNING id`,
     [`VOT-${randomBytes(6).toString("hex")}`, approvalId, move, keyId],
   );

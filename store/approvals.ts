@@ -49,8 +49,7 @@ export interface NewApproval {
 
 /** An approval as it stands now. */
 export interface ApprovalRecord extends NewApproval {
-  /** Tenant of the key that asked, even if it is revoked by now; null: no key asked. */
-  readonly requestedByTenant: string | null;
+  readonly tenant: string;
   readonly status: ApprovalStatus;
   readonly approvers: readonly Approver[];
   readonly escalated: boolean;
@@ -83,7 +82,7 @@ export async function putApproval(db: Db, approval: NewApproval): Promise<void> 
   await db.execute(
     `INSERT INTO approvals (id, subject, ticket_id, description, action, action_sha256, requested_by, requested_by_key,
        needed, expires_in_seconds, escalate_after_seconds, asking_run)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (tenant_id, id) DO NOTHING`,
     [
       approval.id,
       approval.subject,
@@ -118,7 +117,7 @@ export async function addApprovalMove(
 ): Promise<boolean> {
   const added = await trx.execute(
     `INSERT INTO approval_moves (approval_id, number, move, status, key_id, principal, not_counted, receipt_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (approval_id, number) DO NOTHING`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (tenant_id, approval_id, number) DO NOTHING`,
     [id, number, move, status, by?.key_id, by?.principal, JSON.stringify(notCounted), receiptId],
   );
   if (added === 0) return false;
@@ -145,8 +144,7 @@ export async function setResumedRun(db: Db, id: string, run: ApprovalRun): Promi
 /** Returns an approval, or undefined. */
 export async function getApproval(db: Db, id: string): Promise<ApprovalRecord | undefined> {
   const row = await db.first(
-    `SELECT a.*, k.tenant AS requested_by_tenant
-     FROM approvals a LEFT JOIN keys k ON k.id = a.requested_by_key WHERE a.id = $1`,
+    "SELECT * FROM approvals WHERE id = $1",
     [id],
   );
   return row && fromRow(row);
@@ -155,11 +153,16 @@ export async function getApproval(db: Db, id: string): Promise<ApprovalRecord | 
 /** Returns an approval, locked until the transaction ends, so that moves are made one after the other. */
 export async function lockApproval(trx: Db, id: string): Promise<ApprovalRecord | undefined> {
   const row = await trx.first(
-    `SELECT a.*, k.tenant AS requested_by_tenant
-     FROM approvals a LEFT JOIN keys k ON k.id = a.requested_by_key WHERE a.id = $1 FOR UPDATE OF a`,
+    "SELECT * FROM approvals WHERE id = $1 FOR UPDATE",
     [id],
   );
   return row && fromRow(row);
+}
+
+/** Returns the tenant that owns an approval, or undefined. */
+export async function findApprovalOwner(db: Db, id: string): Promise<string | undefined> {
+  const row = await db.first<{ tenant: string }>("SELECT approval_owner($1) AS tenant", [id]);
+  return row?.tenant ?? undefined;
 }
 
 /** Lists approvals, newest first. */
@@ -168,9 +171,7 @@ export async function listApprovals(
   { status, limit }: { status?: ApprovalStatus; limit: number },
 ): Promise<ApprovalRecord[]> {
   const rows = await db.query(
-    `SELECT a.*, k.tenant AS requested_by_tenant
-     FROM approvals a LEFT JOIN keys k ON k.id = a.requested_by_key
-     WHERE $1::text IS NULL OR a.status = $1 ORDER BY a.asked_at DESC, a.id LIMIT $2`,
+    `SELECT * FROM approvals WHERE $1::text IS NULL OR status = $1 ORDER BY asked_at DESC, id LIMIT $2`,
     [status, limit],
   );
   return rows.map(fromRow);
@@ -216,6 +217,7 @@ export async function getMoveReceipt(db: Db, id: string, number: number): Promis
 
 function fromRow(row: Row): ApprovalRecord {
   return {
+    tenant: row.tenant_id,
     id: row.id,
     subject: row.subject,
     ticketId: row.ticket_id,
@@ -224,7 +226,6 @@ function fromRow(row: Row): ApprovalRecord {
     actionSha256: row.action_sha256,
     requestedBy: row.requested_by,
     requestedByKey: row.requested_by_key,
-    requestedByTenant: row.requested_by_tenant,
     needed: row.needed,
     expiresInSeconds: row.expires_in_seconds,
     escalateAfterSeconds: row.escalate_after_seconds,

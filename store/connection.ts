@@ -1,4 +1,6 @@
 import pg from "pg";
+import { PLATFORM_TENANT } from "../domain/mod.ts";
+import { prepareTenants, TenantQuery } from "./_tenant_query.ts";
 
 /** Database roles: who may do what is decided by their grants, in the migrations. */
 export const ROLES = {
@@ -10,6 +12,12 @@ export const ROLES = {
   sequencer: "sealoop_sequencer",
   /** The public ledger: SELECT on what is public. */
   ledger: "sealoop_ledger",
+} as const;
+
+/** Roles that nobody logs in as. They own functions that may do what their callers may not. */
+export const FUNCTION_OWNERS = {
+  /** Of functions that serve many tenants at once: it has policies of its own. */
+  crossing: "sealoop_crossing",
 } as const;
 
 /** A role of the platform. */
@@ -26,11 +34,16 @@ export interface Prepared {
 }
 
 /**
- * The database as a tenant or as the platform sees it. Every function of `store/` takes one.
+ * The database as one tenant sees it. Every function of `store/` takes one.
+ *
+ * Row-level security compares the owner of each row with the tenant, which is set for the transaction of each statement
+ * and no longer. Without it no row of any tenant can be seen.
  *
  * Placeholders are PostgreSQL's: `$1`, `$2`. Texts of statements come from the code alone, never from input.
  */
 export interface Db {
+  /** Tenant whose rows are seen, and who owns the rows that are added. */
+  readonly tenant: string;
   /** Runs one statement and returns its rows. */
   query<R extends Row = Row>(sql: string | Prepared, values?: readonly unknown[]): Promise<R[]>;
   /** The same; returns the first row, or undefined. */
@@ -44,11 +57,16 @@ export interface Db {
   transaction<T>(work: (trx: Db) => Promise<T>): Promise<T>;
 }
 
-/** An open database. */
+/** An open database, in the name of one tenant. */
 export interface Store {
-  /** Rows of one tenant. For everything that is done in the name of a tenant's key. */
+  readonly tenant: string;
+  /** Rows of {@linkcode Store.tenant}, and those that no tenant owns. */
+  readonly db: Db;
+  /** Returns the same database in the name of another tenant. */
+  forTenant(tenant: string): Store;
+  /** Rows of one tenant, and those that no tenant owns. */
   asTenant(tenant: string): Db;
-  /** All rows. For the platform's own work, and for operations of tier admin that cross tenants. */
+  /** Rows of the operator's own tenant, and those that no tenant owns. */
   asPlatform(): Db;
   /** The connections under it, for statements that stream or copy. */
   readonly pool: pg.Pool;
@@ -66,7 +84,7 @@ export interface Store {
 const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * Opens a store as one role. Nothing is connected until the first statement.
+ * Opens a store as one role, in the name of the operator's own tenant. Nothing is connected until the first statement.
  *
  * @param url `postgres://…`; a user that is not the role itself drops its rights to it on every connection
  * @param size most connections, > 0
@@ -77,17 +95,28 @@ export function openStore(url: string, role: Role, size = 10): Store {
     ...connection,
     max: size,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    onConnect: prepareTenants,
   });
   pool.on("error", () => {}); // an idle connection died: the pool drops it, the next statement reports
-  const platform = openDb(pool);
-  return {
-    asTenant: () => platform, // row-level security is not switched on yet
-    asPlatform: () => platform,
-    pool,
-    url,
-    role,
-    close: () => pool.end(),
+  const asTenant = (tenant: string) => openDb(pool, tenant);
+  const platform = asTenant(PLATFORM_TENANT);
+  const stores = new Map<string, Store>(); // one a tenant, so that what is cached for a store is cached for its tenant
+  const forTenant = (tenant: string): Store => {
+    const known = stores.get(tenant) ?? {
+      tenant,
+      db: asTenant(tenant),
+      forTenant,
+      asTenant,
+      asPlatform: () => platform,
+      pool,
+      url,
+      role,
+      close: () => pool.end(),
+    };
+    stores.set(tenant, known);
+    return known;
   };
+  return forTenant(PLATFORM_TENANT);
 }
 
 /** Options of one `pg` connection as a role, for those who need a connection of their own. */
@@ -104,16 +133,23 @@ export function connectionOptions(
   };
 }
 
-function openDb(pool: pg.Pool): Db {
+function openDb(pool: pg.Pool, tenant: string): Db {
+  const begin = `BEGIN; SELECT set_config('sealoop.tenant', ${pg.escapeLiteral(tenant)}, true)`;
   return {
-    ...statementsOn(pool),
+    tenant,
+    ...statements((config) =>
+      pool.query(new TenantQuery(tenant, config)) as unknown as Promise<pg.QueryResult>
+    ),
     async transaction(work) {
       const client = await pool.connect();
-      const statements = statementsOn(client);
-      const trx: Db = { ...statements, transaction: (inner) => inner(trx) };
+      const trx: Db = {
+        tenant,
+        ...statements((config) => client.query(config)),
+        transaction: (inner) => inner(trx),
+      };
       let broken: Error | undefined;
       try {
-        await client.query("BEGIN");
+        await client.query(begin);
         const result = await work(trx);
         await client.query("COMMIT");
         return result;
@@ -127,10 +163,31 @@ function openDb(pool: pg.Pool): Db {
   };
 }
 
-/** The statements of a {@linkcode Db} on a pool, or on one connection of it. */
-function statementsOn(on: pg.Pool | pg.ClientBase): Omit<Db, "transaction"> {
-  const run = async (sql: string | Prepared, values: readonly unknown[] = []) =>
-    await on.query(
+/**
+ * Runs work in the name of another tenant within a transaction, for the few changes that concern two tenants at once.
+ *
+ * @param trx a transaction
+ */
+export async function inTenant<T>(
+  trx: Db,
+  tenant: string,
+  work: (trx: Db) => Promise<T>,
+): Promise<T> {
+  const setTenant = (name: string) =>
+    trx.execute("SELECT set_config('sealoop.tenant', $1, true)", [name]);
+  const other: Db = { ...trx, tenant, transaction: (inner) => inner(other) };
+  await setTenant(tenant);
+  const result = await work(other);
+  await setTenant(trx.tenant);
+  return result;
+}
+
+/** Returns the statements of a {@linkcode Db}. @param send runs one, on a pool or on one connection of it */
+function statements(
+  send: (config: pg.QueryConfig) => Promise<pg.QueryResult>,
+): Pick<Db, "query" | "first" | "execute"> {
+  const run = (sql: string | Prepared, values: readonly unknown[] = []) =>
+    send(
       typeof sql === "string"
         ? { text: sql, values: [...values] }
         : { ...sql, values: [...values] },

@@ -27,7 +27,7 @@ export async function putProbeHistories(
     `INSERT INTO probe_history (service, looks, flapping)
      SELECT name, looks, flapping FROM unnest($1::text[], $2::text[], $3::boolean[]) AS n (name, looks, flapping)
      JOIN services USING (name) ORDER BY name
-     ON CONFLICT (service) DO UPDATE SET looks = excluded.looks, flapping = excluded.flapping`,
+     ON CONFLICT (tenant_id, service) DO UPDATE SET looks = excluded.looks, flapping = excluded.flapping`,
     [
       histories.map(({ service }) => service),
       histories.map(({ looks }) => looks),
@@ -60,7 +60,7 @@ export async function putLogPlace(
 ): Promise<void> {
   await db.execute(
     `INSERT INTO log_places (host, path, place, state) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (host, path) DO UPDATE SET place = excluded.place, state = excluded.state, updated_at = now()`,
+     ON CONFLICT (tenant_id, host, path) DO UPDATE SET place = excluded.place, state = excluded.state, updated_at = now()`,
     [host, path, JSON.stringify(place), JSON.stringify(state)],
   );
 }

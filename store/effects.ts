@@ -45,7 +45,7 @@ export async function intendEffect(
   if (!ticket || await findStop(trx, stoppable)) return false;
   const intended = await trx.execute(
     `INSERT INTO effects (id, ticket_id, service, action_id, step, undoes, action, action_sha256, detail, state)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'intended') ON CONFLICT (id) DO NOTHING`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'intended') ON CONFLICT (tenant_id, id) DO NOTHING`,
     [
       effect.id,
       effect.ticket_id,

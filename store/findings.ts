@@ -59,7 +59,7 @@ export async function recordDetectorRun(
   await db.execute(
     `INSERT INTO detections (detector, last_run_at, duration_ms, probed, findings, error)
      VALUES ($1, now(), $2, $3, $4, $5)
-     ON CONFLICT (detector) DO UPDATE SET last_run_at = now(), duration_ms = excluded.duration_ms,
+     ON CONFLICT (tenant_id, detector) DO UPDATE SET last_run_at = now(), duration_ms = excluded.duration_ms,
        probed = excluded.probed, findings = excluded.findings, error = excluded.error`,
     [detector, duration_ms, probed, findings, error],
   );
@@ -86,7 +86,7 @@ export async function recordFindings(db: Db, findings: readonly NewFinding[]): P
      FROM jsonb_to_recordset($1) AS n (fingerprint text, detector text, service text, host text, kind text,
        code text, severity text, root text, summary text, detail jsonb, target jsonb)
      ORDER BY fingerprint
-     ON CONFLICT (fingerprint) DO UPDATE SET detector = excluded.detector, service = excluded.service,
+     ON CONFLICT (tenant_id, fingerprint) DO UPDATE SET detector = excluded.detector, service = excluded.service,
        host = excluded.host, kind = excluded.kind, code = excluded.code, severity = excluded.severity,
        root = excluded.root, summary = excluded.summary, detail = excluded.detail, target = excluded.target,
        sightings = f.sightings + 1, last_seen_at = now(), cleared_at = NULL,

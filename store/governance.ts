@@ -132,11 +132,11 @@ export async function listStops(db: Db): Promise<DatedStop[]> {
 
 const RECORD_DECISIONS = {
   name: "record_decisions",
-  text: "SELECT record_decisions($1, $2, $3, $4, $5, $6, $7, $8)",
+  text: "SELECT record_decisions($1, $2, $3, $4, $5, $6, $7, $8, $9)",
 };
 
 /**
- * Puts decisions on record, any number with one statement, together with the receipts that are requested for them.
+ * Puts decisions about calls of any tenants on record, any number with one statement, together with the receipts that are requested for them.
  *
  * @param receipts the arguments of `request_seals()`, in which no id may be taken yet
  */
@@ -161,28 +161,27 @@ export async function getDecision(
   );
 }
 
-/** Selects a tenant's decisions; a field that is left out matches everything. */
+/** Selects decisions; a field that is left out matches everything. */
 export interface DecisionSearch {
-  readonly tenant: string;
   readonly decision?: Decision;
   readonly tool?: string;
   readonly approvalId?: string;
   readonly limit: number;
 }
 
-/** Lists a tenant's decisions, newest first. */
+/** Lists decisions, newest first. */
 export async function listDecisions(
   db: Db,
-  { tenant, decision, tool, approvalId, limit }: DecisionSearch,
+  { decision, tool, approvalId, limit }: DecisionSearch,
 ): Promise<ListedDecision[]> {
   return await db.query<ListedDecision>(
-    `SELECT id, at, tenant, key_id AS "keyId", principal, door, tool, operation, effect, decision, rule, reasons,
+    `SELECT id, at, tenant_id AS tenant, key_id AS "keyId", principal, door, tool, operation, effect, decision, rule, reasons,
        caller_approves AS "callerApproves", policy_version AS "policyVersion", dry_run AS "dryRun", approval_id AS "approvalId",
        receipt_id AS "receiptId", call_receipt_id AS "callReceiptId"
      FROM governance_decisions
-     WHERE tenant = $1 AND ($2::text IS NULL OR decision = $2) AND ($3::text IS NULL OR tool = $3)
-       AND ($4::text IS NULL OR approval_id = $4)
-     ORDER BY at DESC, id LIMIT $5`,
-    [tenant, decision, tool, approvalId, limit],
+     WHERE ($1::text IS NULL OR decision = $1) AND ($2::text IS NULL OR tool = $2)
+       AND ($3::text IS NULL OR approval_id = $3)
+     ORDER BY at DESC, id LIMIT $4`,
+    [decision, tool, approvalId, limit],
   );
 }

@@ -22,13 +22,13 @@ export interface NewHeldCall {
   readonly input: string;
   /** SHA-256 of the approval's action, hex. */
   readonly actionSha256: string;
-  readonly tenant: string;
   readonly keyId: string;
   readonly address: string;
 }
 
 /** A call that waits for, or was released by, an approval. */
 export interface HeldCall extends NewHeldCall {
+  readonly tenant: string;
   readonly state: HeldCallState;
   /** Number of the lock of the process that runs it, see `openHolder`; null: none does. */
   readonly holder: number | null;
@@ -48,9 +48,9 @@ export type HeldCallEnd = Pick<HeldCall, "output" | "error" | "receiptId"> & {
 export async function putHeldCall(db: Db, call: NewHeldCall): Promise<boolean> {
   return await db.execute(
     `INSERT INTO held_calls
-       (approval_id, decision_id, door, tool, operation, input, action_sha256, tenant, key_id, address)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-     ON CONFLICT (key_id, action_sha256) WHERE collected_at IS NULL DO NOTHING`,
+       (approval_id, decision_id, door, tool, operation, input, action_sha256, key_id, address)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     ON CONFLICT (tenant_id, key_id, action_sha256) WHERE collected_at IS NULL DO NOTHING`,
     [
       call.approvalId,
       call.decisionId,
@@ -59,7 +59,6 @@ export async function putHeldCall(db: Db, call: NewHeldCall): Promise<boolean> {
       call.operation,
       call.input,
       call.actionSha256,
-      call.tenant,
       call.keyId,
       call.address,
     ],
@@ -205,7 +204,7 @@ function fromRow(row: Row): HeldCall {
     operation: row.operation,
     input: row.input,
     actionSha256: row.action_sha256,
-    tenant: row.tenant,
+    tenant: row.tenant_id,
     keyId: row.key_id,
     address: row.address,
     state: row.state,

@@ -2,6 +2,7 @@ import { hash, randomBytes } from "node:crypto";
 import { type Scope, type Tier, TIERS } from "../contract/mod.ts";
 import { KEY_PREFIX } from "../domain/mod.ts";
 import type { Db, Row } from "./connection.ts";
+import { ensureTenant } from "./tenants.ts";
 
 /** The record of a key, which never includes the key itself. */
 export interface KeyRecord {
@@ -34,19 +35,22 @@ export function isKeyShaped(text: string): boolean {
 }
 
 /**
- * Issues a key and stores its hash.
+ * Issues a key and stores its hash. Makes the key's tenant where it is not there.
  *
+ * @param db in the name of the key's tenant
  * @returns the key, which is stored nowhere, and its record
  */
 export async function issueKey(
   db: Db,
-  { tenant, tier, scope, principal, mayApprove, expiresAt }: NewKey,
+  { tier, scope, principal, mayApprove, expiresAt }: Omit<NewKey, "tenant">,
 ): Promise<{ key: string; record: KeyRecord }> {
+  const { tenant } = db;
   const key = `${KEY_PREFIX}_${tier}_${randomBytes(32).toString("base64url")}`;
   const keyHash = hashKey(key);
   const id = keyHash.toString("hex").slice(0, 16);
+  await ensureTenant(db, tenant);
   await db.execute(
-    `INSERT INTO keys (id, key_hash, tenant, tier, scope, principal, may_approve, expires_at)
+    `INSERT INTO keys (id, key_hash, tenant_id, tier, scope, principal, may_approve, expires_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [id, keyHash, tenant, tier, scope, principal, mayApprove, expiresAt],
   );
@@ -56,21 +60,15 @@ export async function issueKey(
 /** Returns who holds or held a key, by its public id. */
 export async function getPrincipal(db: Db, id: string): Promise<string | undefined> {
   const row = await db.first<{ principal: string }>(
-    "SELECT principal FROM keys WHERE id = $1",
-    [id],
+    "SELECT principal FROM keys_by_id($1)",
+    [[id]],
   );
   return row?.principal;
 }
 
-/** Returns the tenant of a key, even a revoked one, by its public id. */
-export async function getTenant(db: Db, id: string): Promise<string | undefined> {
-  const row = await db.first<{ tenant: string }>("SELECT tenant FROM keys WHERE id = $1", [id]);
-  return row?.tenant;
-}
-
 const FIND_KEYS = {
   name: "find_keys",
-  text: "SELECT * FROM keys WHERE key_hash = ANY ($1) AND revoked_at IS NULL",
+  text: "SELECT * FROM find_keys($1)",
 };
 
 /**
@@ -86,20 +84,22 @@ export async function findKeys(
   return hashes.map((hash) => byHash.get(hash.toString("hex")));
 }
 
-/** Returns a key's record by its public id, with the time of its issue; undefined where it is unknown or revoked. */
+/** Returns the record of a key of any tenant by its public id, with the time of its issue; undefined where it is unknown or revoked. */
 export async function findKeyById(
   db: Db,
   id: string,
 ): Promise<KeyRecord & { readonly createdAt: Date } | undefined> {
-  const row = await db.first("SELECT * FROM keys WHERE id = $1 AND revoked_at IS NULL", [id]);
+  const row = await db.first("SELECT * FROM keys_by_id($1) WHERE revoked_at IS NULL", [
+    [id],
+  ]);
   return row && { ...fromRow(row), createdAt: row.created_at };
 }
 
-/** Returns those of these keys that are valid now, by their public ids. */
+/** Returns those of these keys of any tenants that are valid now, by their public ids. */
 export async function findValidKeys(db: Db, ids: readonly string[]): Promise<KeyRecord[]> {
   const rows = await db.query(
-    `SELECT * FROM keys
-     WHERE id = ANY ($1) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
+    `SELECT * FROM keys_by_id($1)
+     WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
     [ids],
   );
   return rows.map(fromRow);
@@ -142,9 +142,9 @@ export interface KeyListing extends KeyRecord {
   readonly lastUsedAt: Date | null;
 }
 
-/** Lists every key that is or was valid, oldest first. */
+/** Lists every key of any tenant that is or was valid, oldest first. */
 export async function listKeys(db: Db): Promise<KeyListing[]> {
-  const rows = await db.query("SELECT * FROM keys ORDER BY created_at, id");
+  const rows = await db.query("SELECT * FROM all_keys() ORDER BY created_at, id");
   return rows.map((row) => ({
     ...fromRow(row),
     createdAt: row.created_at,
@@ -153,12 +153,11 @@ export async function listKeys(db: Db): Promise<KeyListing[]> {
   }));
 }
 
-/** Records when keys were last used. @param uses key id → time of use */
+/** Records when keys of any tenants were last used. @param uses key id → time of use */
 export async function touchKeys(db: Db, uses: ReadonlyMap<string, Date>): Promise<void> {
   if (uses.size === 0) return;
   await db.execute(
-    `UPDATE keys SET last_used_at = greatest(last_used_at, used.at)
-     FROM unnest($1::text[], $2::timestamptz[]) AS used (id, at) WHERE keys.id = used.id`,
+    "SELECT touch_keys($1, $2)",
     [[...uses.keys()], [...uses.values()].map((at) => at.toISOString())],
   );
 }
@@ -169,12 +168,12 @@ export type UnusedKey = Pick<KeyRecord, "id" | "tier" | "mayApprove" | "expiresA
   readonly days: number;
 };
 
-/** Lists valid keys that nobody has used for this many days, the longest unused first. */
+/** Lists valid keys of any tenant that nobody has used for this many days, the longest unused first. */
 export async function listUnusedKeys(db: Db, days: number): Promise<UnusedKey[]> {
   return await db.query<UnusedKey>(
     `SELECT id, tier, may_approve AS "mayApprove", expires_at AS "expiresAt",
        floor(extract(epoch FROM now() - coalesce(last_used_at, created_at)) / 86400)::int AS days
-     FROM keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+     FROM all_keys() WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
        AND coalesce(last_used_at, created_at) < now() - make_interval(days => $1)
      ORDER BY days DESC, id`,
     [days],
@@ -184,7 +183,7 @@ export async function listUnusedKeys(db: Db, days: number): Promise<UnusedKey[]>
 /** Returns true where a valid admin key exists. */
 export async function hasAdminKey(db: Db): Promise<boolean> {
   const row = await db.first(
-    `SELECT FROM keys
+    `SELECT FROM all_keys()
      WHERE tier = 'admin' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) LIMIT 1`,
   );
   return row !== undefined;
@@ -193,7 +192,7 @@ export async function hasAdminKey(db: Db): Promise<boolean> {
 function fromRow(row: Row): KeyRecord {
   return {
     id: row.id,
-    tenant: row.tenant,
+    tenant: row.tenant_id,
     tier: row.tier,
     scope: row.scope,
     principal: row.principal,

@@ -152,7 +152,8 @@ async function unindexPassages(
      ), counted AS (
        SELECT word, count(*)::int AS n FROM gone GROUP BY word
      )
-     UPDATE knowledge_words w SET passages = w.passages - n FROM counted c WHERE w.word = c.word`,
+     UPDATE knowledge_words w SET passages = w.passages - n FROM counted c
+     WHERE w.word = c.word AND w.tenant_id = current_tenant()`,
     [ids, faults],
   );
 }
@@ -166,15 +167,16 @@ async function indexPassages(trx: Db, passages: readonly NewPassage[]): Promise<
     `WITH made AS (
        INSERT INTO knowledge_terms (word, passage, weight)
        SELECT t.word, k.nr, t.weight FROM unnest($1::text[], $2::text[], $3::real[]) AS t (id, word, weight)
-       JOIN knowledge k ON k.id = t.id AND k.current RETURNING word
+       JOIN knowledge k ON k.id = t.id AND k.current AND k.tenant_id = current_tenant() RETURNING word
      )
-     INSERT INTO knowledge_words AS w SELECT word, count(*)::int FROM made GROUP BY word
-     ON CONFLICT (word) DO UPDATE SET passages = w.passages + excluded.passages`,
+     INSERT INTO knowledge_words AS w (word, passages) SELECT word, count(*)::int FROM made GROUP BY word
+     ON CONFLICT (tenant_id, word) DO UPDATE SET passages = w.passages + excluded.passages`,
     [terms.map(({ id }) => id), terms.map(({ word }) => word), terms.map(({ weight }) => weight)],
   );
-  await trx.execute( // the empty word counts all passages
-    `INSERT INTO knowledge_words SELECT '', count(*)::int FROM knowledge WHERE current
-     ON CONFLICT (word) DO UPDATE SET passages = excluded.passages`,
+  await trx.execute( // the empty word counts all passages of the tenant
+    `INSERT INTO knowledge_words (word, passages)
+     SELECT '', count(*)::int FROM knowledge WHERE current AND tenant_id = current_tenant()
+     ON CONFLICT (tenant_id, word) DO UPDATE SET passages = excluded.passages`,
   );
   await trx.execute("DELETE FROM knowledge_words WHERE passages = 0 AND word <> ''");
 }

@@ -10,7 +10,7 @@ export interface PassageMatch
 }
 
 /**
- * Ranks passages by BM25. At most 40 words are looked up, the rarest first, and none that more than a quarter of all
+ * Ranks the tenant's passages and the shared ones by BM25. At most 40 words are looked up, the rarest first, and none that more than a quarter of all
  * passages have: more words add time, not precision.
  *
  * For at most 4 words that no passage has, the longest first, words of similar spelling stand in. Such a word begins
@@ -21,9 +21,9 @@ const SEARCH = {
   name: "search_knowledge",
   text: `
   WITH every AS MATERIALIZED (
-    SELECT passages AS n FROM knowledge_words WHERE word = ''
+    SELECT sum(passages)::int AS n FROM knowledge_words WHERE word = ''
   ), known AS MATERIALIZED (
-    SELECT word, passages FROM knowledge_words WHERE word = ANY ($1::text[])
+    SELECT word, sum(passages)::int AS passages FROM knowledge_words WHERE word = ANY ($1::text[]) GROUP BY word
   ), rare AS (
     SELECT word, passages, 1::real AS counts FROM known, every
     WHERE passages <= greatest(n / 4, 3) ORDER BY passages, word LIMIT 40
@@ -34,9 +34,10 @@ const SEARCH = {
   ), alike AS (
     SELECT near.word, near.passages, max(near.likeness) * 0.7::real AS counts
     FROM unknown u CROSS JOIN LATERAL (
-      SELECT w.word, w.passages, similarity(w.word, u.word) AS likeness FROM knowledge_words w
+      SELECT w.word, sum(w.passages)::int AS passages, similarity(w.word, u.word) AS likeness FROM knowledge_words w
       WHERE w.word >= left(u.word, 1) AND w.word < left(u.word, 1) || U&'\\FFFF'
         AND abs(length(w.word) - length(u.word)) <= 1 AND similarity(w.word, u.word) >= 0.3
+      GROUP BY w.word
       ORDER BY likeness DESC, w.word LIMIT 3
     ) near GROUP BY near.word, near.passages
   ), asked AS MATERIALIZED (

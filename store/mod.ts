@@ -37,6 +37,7 @@ export {
   type ApprovalRecord,
   type Approver,
   dropApproval,
+  findApprovalOwner,
   getApproval,
   getMoveReceipt,
   listApprovalMoves,
@@ -59,6 +60,8 @@ export { countReceiptsByCategory, getStoredFacts, type StoredFacts } from "./com
 export {
   connectionOptions,
   type Db,
+  FUNCTION_OWNERS,
+  inTenant,
   openStore,
   type Role,
   ROLES,
@@ -155,7 +158,6 @@ export {
   findKeys,
   findValidKeys,
   getPrincipal,
-  getTenant,
   hashKey,
   isKeyShaped,
   issueKey,
@@ -249,6 +251,7 @@ export {
   lockOpenTicket,
   takeOverTicket,
 } from "./ticket_runs.ts";
+export { ensureTenant, listTenants, listWatchedTenants } from "./tenants.ts";
 export {
   addTicketEvent,
   addTicketEvents,

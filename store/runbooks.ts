@@ -108,7 +108,7 @@ export async function replaceRunbookValues(
     );
     await trx.execute(
       `INSERT INTO runbook_values (service, given) SELECT key, value FROM jsonb_each($1)
-       ON CONFLICT (service) DO UPDATE SET given = excluded.given`,
+       ON CONFLICT (tenant_id, service) DO UPDATE SET given = excluded.given`,
       [values],
     );
   });

@@ -52,7 +52,7 @@ export async function putServices(db: Db, services: readonly ServiceRecord[]): P
        FROM jsonb_to_recordset($1) AS r (name text, type text, host text, owner text, origin text,
          health_check jsonb, restart jsonb, runbook text, ports jsonb, watched boolean)
        ORDER BY name
-       ON CONFLICT (name) DO UPDATE SET type = excluded.type, host = excluded.host, owner = excluded.owner,
+       ON CONFLICT (tenant_id, name) DO UPDATE SET type = excluded.type, host = excluded.host, owner = excluded.owner,
          origin = excluded.origin, health_check = excluded.health_check, restart = excluded.restart,
          runbook = excluded.runbook, ports = excluded.ports, watched = excluded.watched, updated_at = now(),
          status = CASE WHEN services.origin = excluded.origin THEN services.status ELSE 'unknown' END

@@ -53,7 +53,7 @@ export async function countRepeatSightings(db: Db, fingerprints: readonly string
      SELECT id, 1 FROM tickets
      WHERE status = 'open' AND NOT escalated AND run_id IS NOT NULL AND fingerprint = ANY ($1::text[])
      ORDER BY id
-     ON CONFLICT (ticket_id) DO UPDATE SET found_again = s.found_again + 1`,
+     ON CONFLICT (tenant_id, ticket_id) DO UPDATE SET found_again = s.found_again + 1`,
     [fingerprints],
   );
 }

@@ -42,7 +42,7 @@ export async function openTicket(db: Db, ticket: NewTicket): Promise<boolean> {
        workflow_id, run_id, requested_by)
      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
      WHERE NOT EXISTS (SELECT FROM tickets WHERE fingerprint = $8 AND status = 'open')
-     ON CONFLICT (id) DO NOTHING`,
+     ON CONFLICT (tenant_id, id) DO NOTHING`,
     [
       ticket.id,
       ticket.title,
@@ -136,7 +136,7 @@ async function addEvent(trx: Db, ticketId: string, event: TicketEvent): Promise<
   const { key, kind, phase, data = {}, found } = event;
   const row = await trx.first<{ id: string }>(
     `INSERT INTO ticket_events (ticket_id, key, kind, phase, data) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (ticket_id, key) DO NOTHING RETURNING id`,
+     ON CONFLICT (tenant_id, ticket_id, key) DO NOTHING RETURNING id`,
     [ticketId, key, kind, phase, JSON.stringify(data)],
   );
   if (!row) return false;

@@ -131,10 +131,10 @@ export async function listTicketChanges(
   return rows.map(({ id, ticket_id }) => ({ id: Number(id), ticketId: ticket_id }));
 }
 
-/** Returns the id of the newest change of any ticket; 0: there is none. */
+/** Returns a number that no change of any tenant's tickets so far is above: ids are given in this order. */
 export async function getNewestTicketChange(db: Db): Promise<number> {
-  const row = await db.first("SELECT max(id) AS id FROM ticket_events");
-  return Number(row?.id ?? 0);
+  const row = await db.first("SELECT last_value AS id FROM ticket_events_id_seq");
+  return Number(row!.id);
 }
 
 /** Returns the ids of open tickets of a service whose run was cancelled. */

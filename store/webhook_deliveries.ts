@@ -1,7 +1,7 @@
 import type { Db } from "./connection.ts";
 import type { WebhookEvent } from "./webhooks.ts";
 
-/** Notification channel that announces queued deliveries. */
+/** Notification channel of the tenants that have new deliveries. */
 export const WEBHOOKS_QUEUED = "sealoop_webhooks";
 
 /** State of a delivery. */
@@ -72,7 +72,7 @@ const QUEUE = {
 export async function queueDeliveries(trx: Db, eventId: string, kind: string): Promise<void> {
   if (kind === "detected") return;
   const queued = await trx.execute(QUEUE, [eventId, WEBHOOK_EVENT_OF[kind] ?? "ticket.updated"]);
-  if (queued > 0) await trx.execute("SELECT pg_notify($1, '')", [WEBHOOKS_QUEUED]);
+  if (queued > 0) await trx.execute("SELECT pg_notify($1, $2)", [WEBHOOKS_QUEUED, trx.tenant]);
 }
 
 /** Returns ids of deliveries whose workflow has not begun, oldest first. */
@@ -137,8 +137,6 @@ export async function pruneDeliveries(db: Db, days: number): Promise<void> {
 
 /** Selects deliveries. Fields that are left out match everything. */
 export interface DeliveryFilter {
-  /** Of the webhooks. */
-  readonly tenant: string;
   readonly state?: DeliveryState;
   readonly webhookId?: string;
 }
@@ -146,17 +144,16 @@ export interface DeliveryFilter {
 /** Returns deliveries, newest first. */
 export async function listDeliveries(
   db: Db,
-  { tenant, state, webhookId, limit }: DeliveryFilter & { readonly limit: number },
+  { state, webhookId, limit }: DeliveryFilter & { readonly limit: number },
 ): Promise<Delivery[]> {
   const rows = await db.query(
     `SELECT d.id, d.webhook_id, w.url, d.ticket_id, d.type, d.state, d.attempts, d.last_status, d.last_error,
        d.created_at, d.next_attempt_at, d.ended_at
      FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
-     WHERE w.tenant = $1
-       AND ($2::text IS NULL OR d.state = $2)
-       AND ($3::text IS NULL OR d.webhook_id = $3)
-     ORDER BY d.created_at DESC, d.id LIMIT $4`,
-    [tenant, state, webhookId, limit],
+     WHERE ($1::text IS NULL OR d.state = $1)
+       AND ($2::text IS NULL OR d.webhook_id = $2)
+     ORDER BY d.created_at DESC, d.id LIMIT $3`,
+    [state, webhookId, limit],
   );
   return rows.map((row) => ({
     id: row.id,

@@ -15,7 +15,6 @@ export interface Webhook {
   readonly events: readonly WebhookEvent[];
   /** Encrypted. */
   readonly secret: Buffer;
-  readonly tenant: string;
   /** Key id. */
   readonly createdBy: string;
   readonly createdAt: string;
@@ -29,18 +28,18 @@ export interface Webhook {
  */
 export async function putWebhook(
   trx: Db,
-  { url, events, secret, tenant, createdBy }: Omit<Webhook, "id" | "createdAt">,
+  { url, events, secret, createdBy }: Omit<Webhook, "id" | "createdAt">,
 ): Promise<string> {
   const known = await trx.first(
-    `UPDATE webhooks SET events = $3, secret = $4, created_by = $5
-     WHERE url = $1 AND tenant = $2 AND disabled_at IS NULL RETURNING id`,
-    [url, tenant, events, secret, createdBy],
+    `UPDATE webhooks SET events = $2, secret = $3, created_by = $4
+     WHERE url = $1 AND disabled_at IS NULL RETURNING id`,
+    [url, events, secret, createdBy],
   );
   if (known) return known.id;
   const id = `WH-${randomBytes(6).toString("hex")}`;
   await trx.execute(
-    `INSERT INTO webhooks (id, url, tenant, events, secret, created_by) VALUES ($1, $2, $3, $4, $5, $6)`,
-    [id, url, tenant, events, secret, createdBy],
+    `INSERT INTO webhooks (id, url, events, secret, created_by) VALUES ($1, $2, $3, $4, $5)`,
+    [id, url, events, secret, createdBy],
   );
   return id;
 }
@@ -51,28 +50,23 @@ export async function getWebhookSecret(db: Db, id: string): Promise<Buffer | und
   return row?.secret;
 }
 
-/** Removes a tenant's webhook. @param named its URL or its id @returns its id, or undefined: there is none */
-export async function removeWebhook(
-  db: Db,
-  { named, tenant }: { readonly named: string; readonly tenant: string },
-): Promise<string | undefined> {
+/** Removes a webhook. @param named its URL or its id @returns its id, or undefined: there is none */
+export async function removeWebhook(db: Db, named: string): Promise<string | undefined> {
   const row = await db.first(
     `UPDATE webhooks SET disabled_at = now()
-     WHERE tenant = $1 AND disabled_at IS NULL AND (url = $2 OR id = $2) RETURNING id`,
-    [tenant, named],
+     WHERE disabled_at IS NULL AND (url = $1 OR id = $1) RETURNING id`,
+    [named],
   );
   return row?.id;
 }
 
-/** Returns a tenant's webhooks, oldest first. */
+/** Returns the webhooks, oldest first. */
 export async function listWebhooks(
   db: Db,
-  tenant: string,
 ): Promise<Pick<Webhook, "id" | "url" | "events" | "createdAt">[]> {
   const rows = await db.query(
     `SELECT id, url, events, created_at FROM webhooks
-     WHERE tenant = $1 AND disabled_at IS NULL ORDER BY created_at, id`,
-    [tenant],
+     WHERE disabled_at IS NULL ORDER BY created_at, id`,
   );
   return rows.map(({ id, url, events, created_at }) => ({
     id,
@@ -82,11 +76,10 @@ export async function listWebhooks(
   }));
 }
 
-/** Counts a tenant's webhooks. */
-export async function countWebhooks(db: Db, tenant: string): Promise<number> {
+/** Counts the webhooks. */
+export async function countWebhooks(db: Db): Promise<number> {
   const row = await db.first(
-    "SELECT count(*)::int AS count FROM webhooks WHERE tenant = $1 AND disabled_at IS NULL",
-    [tenant],
+    "SELECT count(*)::int AS count FROM webhooks WHERE disabled_at IS NULL",
   );
   return row!.count;
 }

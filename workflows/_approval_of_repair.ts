@@ -5,6 +5,7 @@ import {
 } from "@temporalio/workflow";
 import type { RepairRequest } from "../activities/mod.ts";
 import { type ApprovalResult, LOOP_ACTOR, type Permission } from "../domain/mod.ts";
+import { inheritTenant } from "./_run.ts";
 import type { Track } from "./_track.ts";
 import { approval } from "./approval.ts";
 
@@ -36,6 +37,7 @@ export async function askPeople(
     }],
     parentClosePolicy: ParentClosePolicy.ABANDON,
     cancellationType: ChildWorkflowCancellationType.ABANDON,
+    typedSearchAttributes: [inheritTenant()],
     staticSummary: `${action.runbook} for ${action.service}?`,
   });
   run.showApproval(undefined);

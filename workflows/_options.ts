@@ -4,8 +4,9 @@ import {
   type ActivityOptions,
   proxyActivities,
 } from "@temporalio/workflow";
-import type { Activities } from "../activities/mod.ts";
+import type { Activities, TenantActivities } from "../activities/mod.ts";
 import { ERRORS } from "../domain/mod.ts";
+import { currentTenant } from "./_run.ts";
 
 /** Names of errors that a retry can't fix. */
 const NON_RETRYABLE_ERRORS = Object.entries(ERRORS)
@@ -79,12 +80,17 @@ export const TURN: ActivityOptions = {
 };
 
 /**
- * Returns the activities with options, and with a summary of this call for the Web UI.
+ * Returns the activities with options, and with a summary of this call for the Web UI. They work in the name of the run's
+ * tenant.
  *
  * ```ts
  * await perform(QUICK, "Probes billing again").detect(finding);
  * ```
  */
 export function perform(options: ActivityOptions, summary: string): Activities {
-  return proxyActivities<Activities>({ ...options, summary });
+  const activities = proxyActivities<TenantActivities>({ ...options, summary });
+  const tenant = currentTenant();
+  return new Proxy({} as Activities, {
+    get: (_, name: keyof Activities) => (...args: never[]) => activities[name](tenant, ...args),
+  });
 }

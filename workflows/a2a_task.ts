@@ -24,6 +24,7 @@ import {
   TERMINAL_STATES,
 } from "../domain/mod.ts";
 import { describeFailedCall, failedTaskState, waitForHeldCall } from "./_held_call.ts";
+import { inheritTenant } from "./_run.ts";
 import { agentMessage, assertOpen, conflict, openTask, reply } from "./_task.ts";
 import { reasoning } from "./reasoning.ts";
 
@@ -108,6 +109,7 @@ export async function a2aTask(first: TaskRecord): Promise<TaskRecord> {
           workflowId: `reasoning-${open.task.id}-${round}`,
           args: [{ prompt: promptOf(open.task), requested_by: workflowInfo().workflowId }],
           parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+          typedSearchAttributes: [inheritTenant()],
         })
       );
     } catch (error) {

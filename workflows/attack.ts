@@ -1,6 +1,7 @@
 import { CancellationScope, executeChild, ParentClosePolicy } from "@temporalio/workflow";
 import { type AttackRequest, type AttackResult, ATTRIBUTE } from "../domain/mod.ts";
 import { perform, QUICK, SETUP } from "./_options.ts";
+import { inheritTenant } from "./_run.ts";
 import { itsmLoop } from "./itsm_loop.ts";
 
 /** Attacks a sandbox for real, waits until a detector sees it, and lets the loop contain and seal it. */
@@ -13,7 +14,7 @@ export async function attackSimulation(request: AttackRequest): Promise<AttackRe
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      typedSearchAttributes: [{ key: ATTRIBUTE.service, value: service }],
+      typedSearchAttributes: [{ key: ATTRIBUTE.service, value: service }, inheritTenant()],
     });
     const counts = await perform(QUICK, "Counts what the attack did").countAttack({ service });
     return { ...result, scenario: request.scenario, service, found: finding.code, counts };

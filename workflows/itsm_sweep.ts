@@ -1,22 +1,29 @@
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
 import { type ChildWorkflowHandle, ParentClosePolicy, startChild } from "@temporalio/workflow";
-import { type Finding, type LoopResult, startAttributes, type SweepResult } from "../domain/mod.ts";
+import {
+  type Finding,
+  type LoopResult,
+  startAttributes,
+  type SweepResult,
+  tenantAttribute,
+} from "../domain/mod.ts";
 import { LONG, perform, SEAL } from "./_options.ts";
-import { currentRun } from "./_run.ts";
+import { currentRun, currentTenant } from "./_run.ts";
 import { itsmLoop } from "./itsm_loop.ts";
 
 /**
  * Runs every detector, and starts a loop for each incident: for its probable root, with all that the root probably
  * causes.
  *
- * A sweep of the schedule leaves out faults whose ticket is escalated, and doesn't wait for its loops. A requested sweep
- * waits for the loops that it started, and returns the result of the first.
+ * A sweep of the schedule looks at the services of all tenants, leaves out faults whose ticket is escalated, and doesn't
+ * wait for its loops. A requested sweep looks at the services of the tenant that asks, waits for the loops that it started,
+ * and returns the result of the first.
  *
  * @param requestedBy requesting key; absent: the schedule
  */
 export async function itsmSweep(requestedBy?: string): Promise<SweepResult & Partial<LoopResult>> {
   const { probed, findings, incidents, escalated } = await perform(LONG, "Runs every detector")
-    .runDetectors();
+    .runDetectors({ everyTenant: !requestedBy });
   const started: ChildWorkflowHandle<typeof itsmLoop>[] = [];
   const loops: string[] = [];
   for (const incident of incidents) {
@@ -48,7 +55,10 @@ async function startOrJoin(
       workflowId: loopId(finding),
       args: [finding],
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      typedSearchAttributes: startAttributes(finding),
+      typedSearchAttributes: [
+        ...startAttributes(finding),
+        tenantAttribute(finding.tenant_id ?? currentTenant()),
+      ],
       staticSummary: `${finding.service ?? finding.check}: ${finding.code}`,
     });
   } catch (error) {

@@ -6,6 +6,7 @@ import {
   type TestRequest,
 } from "../domain/mod.ts";
 import { perform, QUICK, SETUP } from "./_options.ts";
+import { inheritTenant } from "./_run.ts";
 import { itsmLoop } from "./itsm_loop.ts";
 
 /** Result of a test incident. */
@@ -24,7 +25,7 @@ export async function itsmTest(request: TestRequest): Promise<TestResult> {
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      typedSearchAttributes: startAttributes(finding),
+      typedSearchAttributes: [...startAttributes(finding), inheritTenant()],
     });
     return { ...result, scenario: request.scenario, service };
   } finally {

@@ -7,7 +7,13 @@ import {
   type OpenedApproval,
   recordOpening,
 } from "../../calls/approvals/mod.ts";
-import { type RequestingRun, type RunId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import {
+  type RequestingRun,
+  type RunId,
+  TASK_QUEUE,
+  tenantAttribute,
+  WORKFLOW,
+} from "../../domain/mod.ts";
 import { getApproval, getTicket, setResumedRun } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { getRunStatus } from "../run_status.ts";
@@ -23,7 +29,7 @@ export interface ResumeOrder {
 
 /** Creates the activities of approvals. */
 export function approvalActivities(parts: ActivityParts) {
-  const db = parts.store.asPlatform();
+  const db = parts.store.db;
 
   /** Stores and seals an approval, and tells its ticket. Safe to repeat: the approval's id identifies all of it. */
   async function openApproval(opening: ApprovalOpening): Promise<OpenedApproval> {
@@ -62,6 +68,7 @@ export function approvalActivities(parts: ActivityParts) {
       workflowId: workflow_id,
       workflowIdConflictPolicy: "USE_EXISTING",
       args: [{ ...finding, resumes }],
+      typedSearchAttributes: [tenantAttribute(parts.store.tenant)],
       staticSummary: `Continues after ${approval_id}`,
     });
     const run = { workflow_id, run_id: handle.firstExecutionRunId };

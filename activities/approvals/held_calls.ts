@@ -2,13 +2,19 @@ import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { notifyTasks } from "../../calls/tasks/mod.ts";
-import { type HeldCallResult, type RunId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import {
+  type HeldCallResult,
+  type RunId,
+  TASK_QUEUE,
+  tenantAttribute,
+  WORKFLOW,
+} from "../../domain/mod.ts";
 import { setResumedRun } from "../../store/mod.ts";
-import type { ActivityParts } from "../parts.ts";
+import type { TenantParts } from "../parts.ts";
 
 /** Creates the activities that run approved calls. */
-export function heldCallActivities(parts: ActivityParts) {
-  const run = createHeldCallRunner(parts);
+export function heldCallActivities(parts: TenantParts) {
+  const run = createHeldCallRunner(parts, parts.holder);
 
   /** Starts the workflow of an approved call. Safe to repeat: an approval has one such workflow, with one run. */
   async function startHeldCall(
@@ -22,10 +28,11 @@ export function heldCallActivities(parts: ActivityParts) {
         workflowId,
         workflowIdReusePolicy: "REJECT_DUPLICATE",
         args: [{ approval_id }],
+        typedSearchAttributes: [tenantAttribute(parts.store.tenant)],
         staticSummary: `Runs the call that ${approval_id} allows`,
       });
       const run = { workflow_id: workflowId, run_id: handle.firstExecutionRunId };
-      await setResumedRun(parts.store.asPlatform(), approval_id, run);
+      await setResumedRun(parts.store.db, approval_id, run);
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }

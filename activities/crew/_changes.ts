@@ -23,7 +23,7 @@ export async function reportChanges(
   const since = new Date(Date.now() - MAX_AGE_MS);
   const changes: Change[] = [];
   for (const name of services) {
-    changes.push(...await listServiceChanges(store.asPlatform(), name, since));
+    changes.push(...await listServiceChanges(store.db, name, since));
   }
   const says = changes.map(({ text }) => text);
   if (changes.length === 0) says.push("nothing was repaired or opened on them within a day");

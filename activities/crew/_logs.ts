@@ -25,7 +25,7 @@ export async function reportLogs(
   { services, round }: CrewScope,
 ): Promise<AgentReport> {
   const logs = await Promise.all(services.map((name) => readServiceErrors(config, name)));
-  const findings = (await listOpenFindings(store.asPlatform()))
+  const findings = (await listOpenFindings(store.db))
     .filter(({ kind, service }) =>
       kind === "log" && (service === null || services.includes(service))
     ).slice(0, MAX_LISTED);

@@ -12,7 +12,7 @@ export async function reportMetrics(
   { store }: Pick<ActivityParts, "store">,
   { services, round }: CrewScope,
 ): Promise<AgentReport> {
-  const db = store.asPlatform();
+  const db = store.db;
   const histories = await getProbeHistories(db);
   const says: string[] = [];
   const suspects: Suspect[] = [];

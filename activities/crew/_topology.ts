@@ -15,7 +15,7 @@ export async function reportTopology(
   const says: string[] = [];
   const suspects: Suspect[] = [];
   for (const name of services) {
-    const impact = await getImpact(store.asPlatform(), name, DEPTH);
+    const impact = await getImpact(store.db, name, DEPTH);
     if (!impact) continue;
     const { upstream, downstream } = impact;
     const down = upstream.filter(({ status }) => status === "down");

@@ -23,8 +23,8 @@ export async function reportTriage(
   incident: string,
 ): Promise<Triage> {
   const [{ names, why }, classified] = await Promise.all([
-    concernOf(store.asPlatform(), incident),
-    classify(engine, incident),
+    concernOf(store.db, incident),
+    classify(engine, incident, store.tenant),
   ]);
   const passages = classified?.rag_context.passages.slice(0, MAX_PASSAGES) ?? [];
   return {
@@ -68,9 +68,10 @@ async function concernOf(db: Db, incident: string): Promise<Concern> {
 async function classify(
   engine: Engine,
   description: string,
+  tenant: string,
 ): Promise<ClassifyResult | undefined> {
   try {
-    return await engine.classify({ description, source: "crew" });
+    return await engine.classify({ description, source: "crew" }, tenant);
   } catch (error) {
     if (error instanceof EngineUnavailable) return undefined;
     throw error;

@@ -18,7 +18,7 @@ export async function reportVerification(
   const objections: string[] = [];
   const suspects: Suspect[] = [];
   for (const name of names) {
-    const now = await probeService(store.asPlatform(), name);
+    const now = await probeService(store.db, name);
     if (!now?.healthy) continue;
     objections.push(`${name} is suspected, and answers its health check now`);
     suspects.push({

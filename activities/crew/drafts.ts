@@ -20,7 +20,7 @@ const MAX_SERVICES = 60;
 
 /** Creates the activities by which a model writes the crew's diagnosis. */
 export function diagnosisDraftActivities({ store, engine }: ActivityParts) {
-  const db = store.asPlatform();
+  const db = store.db;
 
   /**
    * Asks a model for a diagnosis. Safe to repeat, as it only reads, but never retried, as it costs money.
@@ -53,7 +53,7 @@ export function diagnosisDraftActivities({ store, engine }: ActivityParts) {
   ): Promise<Review<ReviewedDiagnosis>> {
     const { incident: report, evidence, support } = request;
     const services = await possibleCauses(request);
-    const grounds = { report, evidence, services };
+    const grounds = { tenant: store.tenant, report, evidence, services };
     const [causeObjection, diagnosis, steps] = await Promise.all([
       findCauseObjection(draft, services, support),
       checkClaims(engine, [draft.diagnosis], grounds),

@@ -15,7 +15,7 @@ import type { ActivityParts } from "../parts.ts";
 
 /** Returns what manages the services of drills, each of which has a process and a folder of its own. */
 export function createDrillServices({ store, config }: Pick<ActivityParts, "store" | "config">) {
-  const db = store.asPlatform();
+  const db = store.db;
 
   /** Returns the folder of a service. */
   function folderOf(name: string): string {

@@ -21,7 +21,7 @@ const PROGRAMS = join(ROOT, "integrations", "sandbox");
 
 /** Creates the activities of a practice attack on a sandbox. */
 export function sandboxActivities({ store, config, temporal }: ActivityParts) {
-  const db = store.asPlatform();
+  const db = store.db;
   const { folderOf, remove } = createDrillServices({ store, config });
   const nameOf = (id: string) => `attack-${id}`;
   const createContext = () => openDetectionContext({ config, store, temporal });

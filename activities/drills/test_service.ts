@@ -18,7 +18,7 @@ import {
   type ProbeResult,
   type Service,
 } from "../../integrations/host/mod.ts";
-import { getService, listTestServiceNames, putService } from "../../store/mod.ts";
+import { getService, listTenants, listTestServiceNames, putService } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { getRunStatus } from "../run_status.ts";
 import { assertDrillAllowed } from "../stops.ts";
@@ -33,7 +33,7 @@ const OVERSIZED_FILE = Buffer.alloc(80 * 1024, "x");
 
 /** Creates the activities of a test incident. */
 export function testServiceActivities({ store, config, temporal }: ActivityParts) {
-  const db = store.asPlatform();
+  const db = store.db;
   const { folderOf, remove } = createDrillServices({ store, config });
   const nameOf = (id: string) => `test-${id}`;
 
@@ -121,16 +121,20 @@ export function testServiceActivities({ store, config, temporal }: ActivityParts
     await remove(nameOf(id));
   }
 
-  /** Removes services of drills whose workflow was ended from outside. Safe to repeat: what is gone stays gone. */
+  /** Removes services of all tenants' drills whose workflow was ended from outside. Safe to repeat: what is gone stays gone. */
   async function removeStrayTestServices(): Promise<number> {
-    const strays: string[] = [];
-    for (const name of await listTestServiceNames(db)) {
-      if (!DRILL_SERVICE.test(name)) continue;
-      const { status } = await getRunStatus(temporal, name); // the workflow has the service's name
-      if (status !== "RUNNING") strays.push(name);
+    let removed = 0;
+    for (const tenant of await listTenants(store.db)) {
+      const owner = store.forTenant(tenant);
+      for (const name of await listTestServiceNames(owner.db)) {
+        if (!DRILL_SERVICE.test(name)) continue;
+        const { status } = await getRunStatus(temporal, name); // the workflow has the service's name
+        if (status === "RUNNING") continue;
+        await createDrillServices({ store: owner, config }).remove(name);
+        removed++;
+      }
     }
-    for (const name of strays) await remove(name);
-    return strays.length;
+    return removed;
   }
 
   return { prepareTestService, breakTestService, removeTestService, removeStrayTestServices };

@@ -16,13 +16,13 @@ export async function readStepContext(
   return {
     dataDir: config.dataDir,
     service,
-    values: await getRunbookValues(store.asPlatform(), service.name),
+    values: await getRunbookValues(store.db, service.name),
     allowNetworks: config.settings.SEALOOP_OUTBOUND_ALLOW,
     commands: runbooks.commands,
     effectOf: (step) => effectIdOf(action.id, step),
     runWorkflow: createWorkflowRunner(temporal),
     async notify(message, effectId) {
-      await addTicketEvent(store.asPlatform(), ticket_id, {
+      await addTicketEvent(store.db, ticket_id, {
         key: `notify-${effectId}`,
         kind: "notified",
         data: { message, runbook: action.runbook },

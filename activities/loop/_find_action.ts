@@ -31,7 +31,7 @@ export function createActionFinder({ store, runbooks }: ActivityParts) {
     { finding, code, round, run }: RoundOrder,
     { service, category, record }: Fault,
   ): Promise<Pick<Diagnosis, "action" | "passed_over">> {
-    const values = await getRunbookValues(store.asPlatform(), service.name);
+    const values = await getRunbookValues(store.db, service.name);
     const disk = diskOf(record);
     const matching = matchRunbooks(runbooks.runbooks, {
       service,

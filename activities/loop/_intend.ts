@@ -36,7 +36,7 @@ export async function recordIntent(
   const { ticket_id, finding, run } = step.order;
   const { effect, event, seal } = createIntent(step, place, undoing);
   const subject = stopSubject("repair", finding.requested_by);
-  return await store.asPlatform().transaction(async (trx) => {
+  return await store.db.transaction(async (trx) => {
     if (!await intendEffect(trx, effect, run.run_id, subject)) return false;
     await addTicketEvent(trx, ticket_id, event);
     await requestSeal(trx, seal);

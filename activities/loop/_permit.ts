@@ -46,7 +46,7 @@ const EVENT_OF_DECISION = {
 
 /** Creates the function that asks for permission before a repair. */
 export function createPermit({ store, engine, config }: ActivityParts) {
-  const db = store.asPlatform();
+  const db = store.db;
 
   /**
    * Asks the guardrails whether an action may be done, and seals the verdict. A verdict that needs a person is met by an
@@ -88,7 +88,7 @@ export function createPermit({ store, engine, config }: ActivityParts) {
   async function askGuardrails(request: ValidateRequest): Promise<GuardVerdict | undefined> {
     for (const { timeoutMs, pauseMs } of ATTEMPTS) {
       try {
-        return await engine.validate(request, timeoutMs);
+        return await engine.validate(request, store.tenant, timeoutMs);
       } catch (error) {
         if (!(error instanceof EngineUnavailable)) throw error;
         await sleep(pauseMs);

@@ -32,7 +32,7 @@ export interface Progress {
 /** Creates the function that runs one step of an action, at most once. */
 export function createStepRunner(parts: ActivityParts) {
   const { store } = parts;
-  const db = store.asPlatform();
+  const db = store.db;
   const place = dataFolderId(parts.config);
 
   async function runStep(

@@ -41,7 +41,7 @@ export async function recordHeldStep(
     },
     evidence: { stop, reason, step },
   };
-  await store.asPlatform().transaction(async (trx) => {
+  await store.db.transaction(async (trx) => {
     if (await addTicketEvent(trx, ticket_id, event)) await requestSeal(trx, seal);
   });
   return { kind: stopKind, name };

@@ -16,7 +16,7 @@ import { type CloseOrder, type CloseReceipt, closeReceiptOf } from "./_close_rec
 
 /** Creates the activity that ends a run. */
 export function closeActivities({ store, sealer }: ActivityParts) {
-  const db = store.asPlatform();
+  const db = store.db;
 
   /**
    * Closes or escalates the ticket and requests the run's receipt, in one transaction; then waits until the receipt is

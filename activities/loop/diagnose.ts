@@ -29,7 +29,7 @@ const MAX_DESCRIPTION = 4_000;
 /** Creates the activity that diagnoses. */
 export function diagnoseActivities(parts: ActivityParts) {
   const { store, engine } = parts;
-  const db = store.asPlatform();
+  const db = store.db;
   const findAction = createActionFinder(parts);
 
   /**
@@ -70,7 +70,7 @@ export function diagnoseActivities(parts: ActivityParts) {
       const { classification, provider } = await engine.classify({
         description: report ? report.slice(0, MAX_DESCRIPTION) : words,
         source: check,
-      });
+      }, store.tenant);
       const { category, severity, confidence, citations } = classification;
       return {
         basis: "engine_and_runbook",

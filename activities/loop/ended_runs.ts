@@ -7,12 +7,14 @@ import {
   type Db,
   escalateTicketOfRun,
   listOpenRuns,
+  listTenants,
 } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { getRunStatus } from "../run_status.ts";
 
 /** A run that has ended although its ticket is open. */
 export interface EndedRun extends RunId {
+  readonly tenant_id: string;
   readonly ticket_id: string;
   /**
    * Temporal's status: TERMINATED, TIMED_OUT, FAILED, CANCELLED, COMPLETED; NOT_FOUND: it ended too long ago; REPLACED:
@@ -23,22 +25,28 @@ export interface EndedRun extends RunId {
 
 /** Creates the activities about runs that were ended from outside. */
 export function endedRunActivities({ store, temporal }: ActivityParts) {
-  const db = store.asPlatform();
-
-  /** Finds open tickets whose run has ended without closing them. Safe to repeat: it only reads. */
+  /** Finds open tickets of all tenants whose run has ended without closing them. Safe to repeat: it only reads. */
   async function findEndedRuns(): Promise<EndedRun[]> {
     const ended: EndedRun[] = [];
-    for (const { ticketId, workflowId, runId } of await listOpenRuns(db)) {
-      const { status } = await getRunStatus(temporal, workflowId, runId);
-      if (status === "RUNNING") continue;
-      ended.push({ ticket_id: ticketId, workflow_id: workflowId, run_id: runId, status });
+    for (const tenant_id of await listTenants(store.db)) {
+      for (const { ticketId, workflowId, runId } of await listOpenRuns(store.asTenant(tenant_id))) {
+        const { status } = await getRunStatus(temporal, workflowId, runId);
+        if (status === "RUNNING") continue;
+        ended.push({
+          tenant_id,
+          ticket_id: ticketId,
+          workflow_id: workflowId,
+          run_id: runId,
+          status,
+        });
+      }
     }
     return ended;
   }
 
   /** Escalates the ticket of a run that was ended from outside, and seals that. Safe to repeat: the run names the receipt. */
   async function sealEndedRun(ended: EndedRun): Promise<void> {
-    await db.transaction((trx) => recordEndedRun(trx, ended));
+    await store.asTenant(ended.tenant_id).transaction((trx) => recordEndedRun(trx, ended));
   }
 
   return { findEndedRuns, sealEndedRun };
@@ -47,7 +55,7 @@ export function endedRunActivities({ store, temporal }: ActivityParts) {
 /** Escalates the ticket of a run that was ended from outside, and requests the receipt; once. */
 export async function recordEndedRun(
   trx: Db,
-  { ticket_id, status, workflow_id, run_id }: EndedRun,
+  { ticket_id, status, workflow_id, run_id }: Omit<EndedRun, "tenant_id">,
 ): Promise<void> {
   const run = { workflow_id, run_id };
   const id = receiptIdOf(run, "ENDED");

@@ -34,7 +34,7 @@ export function probeActivities({ config, store, temporal }: ActivityParts) {
     const last = await probeUntilRecovered(() => recheck(context, finding, "after"));
     const healthy = last ? !last.present : false;
     const code = last?.code ?? "no_check";
-    await addTicketEvent(store.asPlatform(), ticket_id, {
+    await addTicketEvent(store.db, ticket_id, {
       key: `${run.run_id}/verified-${round}`,
       kind: healthy ? "verified" : "verification_failed",
       phase: healthy ? "verified" : undefined,

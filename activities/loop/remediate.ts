@@ -21,7 +21,7 @@ import { findService } from "./_services.ts";
 /** Creates the activities that repair. */
 export function remediateActivities(parts: ActivityParts) {
   const { store, runbooks } = parts;
-  const db = store.asPlatform();
+  const db = store.db;
   const permit = createPermit(parts);
   const runStep = createStepRunner(parts);
 

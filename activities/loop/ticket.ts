@@ -34,7 +34,7 @@ interface TicketText {
 
 /** Creates the activity that opens tickets. */
 export function ticketActivities({ store }: ActivityParts) {
-  const db = store.asPlatform();
+  const db = store.db;
 
   /**
    * Opens the run's ticket, or takes over the open ticket of the same fault, and requests the receipt; in one

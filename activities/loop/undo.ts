@@ -35,7 +35,7 @@ interface HeldUndo {
 /** Creates the activity that undoes a repair that did not help. */
 export function undoActivities(parts: ActivityParts) {
   const { store } = parts;
-  const db = store.asPlatform();
+  const db = store.db;
   const place = dataFolderId(parts.config);
 
   /**

@@ -16,7 +16,7 @@ const MAX_SERVICES = 60;
 
 /** Creates the activities by which a model takes part in the pipeline. */
 export function answerDraftActivities({ store, engine }: ActivityParts) {
-  const db = store.asPlatform();
+  const db = store.db;
 
   /**
    * Asks a model for lookups, for a prompt that names nothing; unknown ones are left out. Safe to repeat, as it only
@@ -68,7 +68,12 @@ export function answerDraftActivities({ store, engine }: ActivityParts) {
   ): Promise<Review<AnswerDraft>> {
     const texts = [report, ...evidence.map(({ text }) => text)].join("\n");
     const services = findNames(texts, await listServiceNames(db));
-    const checked = await checkClaims(engine, claims, { report, evidence, services });
+    const checked = await checkClaims(engine, claims, {
+      tenant: store.tenant,
+      report,
+      evidence,
+      services,
+    });
     const isEnough = checked.kept.length > 0 && !checked.hasInjection;
     return { kept: isEnough ? { claims: checked.kept } : null, objections: checked.objections };
   }

@@ -24,7 +24,7 @@ const MAX_EXAMPLES = 8;
 
 /** Creates the activities of the reasoning pipeline. All are safe to repeat: they only read. */
 export function reasoningActivities({ store, engine }: ActivityParts) {
-  const db = store.asPlatform();
+  const db = store.db;
 
   /** Returns what a prompt names of what the platform knows. */
   async function readPrompt(prompt: string): Promise<Intake> {
@@ -33,7 +33,7 @@ export function reasoningActivities({ store, engine }: ActivityParts) {
 
   /** Checks a prompt by the guardrails' input rail. @throws {EngineUnavailable} treat as refused */
   async function checkPrompt(prompt: string): Promise<Safety> {
-    const { rails } = await engine.validate({ incident: prompt });
+    const { rails } = await engine.validate({ incident: prompt }, store.tenant);
     const input = rails.find(({ rail }) => rail === "input_safety");
     if (!input) {
       throw new Problem("Unavailable", "The guardrails returned no verdict on the input");
@@ -47,7 +47,7 @@ export function reasoningActivities({ store, engine }: ActivityParts) {
       const { classification, rag_context, provider } = await engine.classify({
         description: prompt,
         source: "reasoning",
-      });
+      }, store.tenant);
       const { category, severity, confidence, recommended_action } = classification;
       return {
         classification: { category, severity, confidence, recommended_action },

@@ -12,6 +12,8 @@ import {
 
 /** The grounds on which claims are checked. */
 export interface ClaimGrounds {
+  /** Tenant that the claims are made for. */
+  readonly tenant: string;
   readonly evidence: readonly Evidence[];
   /** The report or question. */
   readonly report: string;
@@ -37,7 +39,7 @@ export async function checkClaims(
   const checks = await Promise.all(claims.map(async ({ text, evidence }) => {
     // Citations are shown beside a sentence; numbers in it would name other things there.
     const claim = { text: text.replace(CITATION_MARK, ""), evidence };
-    const injection = await findInjectionIn(engine, claim.text);
+    const injection = await findInjectionIn(engine, claim.text, grounds.tenant);
     return { claim, injection, objection: injection ?? claimObjection(claim, grounds) };
   }));
   return {
@@ -47,9 +49,13 @@ export async function checkClaims(
   };
 }
 
-async function findInjectionIn(engine: Engine, text: string): Promise<string | undefined> {
+async function findInjectionIn(
+  engine: Engine,
+  text: string,
+  tenant: string,
+): Promise<string | undefined> {
   if (findInjection(text).length > 0) return "A sentence is meant to steer whoever reads it";
-  const { rails } = await engine.validate({ incident: text });
+  const { rails } = await engine.validate({ incident: text }, tenant);
   const inputRail = rails.find(({ rail }) => rail === "input_safety");
   return inputRail?.passed ? undefined : "The guardrails refuse a sentence";
 }
@@ -57,7 +63,7 @@ async function findInjectionIn(engine: Engine, text: string): Promise<string | u
 /** Returns the objection to a claim by its citations and its words; undefined if there is none. */
 export function claimObjection(
   { text, evidence: cited }: Claim,
-  { evidence, report, services }: ClaimGrounds,
+  { evidence, report, services }: Omit<ClaimGrounds, "tenant">,
 ): string | undefined {
   if (text.trim() === "") return "A sentence says nothing";
   if (cited.length === 0) return "A sentence cites no evidence";

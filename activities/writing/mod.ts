@@ -3,7 +3,7 @@
  *
  * ```ts
  * const { answer, ...result } = await askModel(engine, request);
- * const { kept, objections } = await checkClaims(engine, answer.claims, { evidence, report, services });
+ * const { kept, objections } = await checkClaims(engine, answer.claims, { tenant, evidence, report, services });
  * ```
  *
  * Doesn't trust: what a model writes. Each sentence has to cite evidence that supports the names in it.

@@ -1,5 +1,5 @@
 import { Problem } from "../../contract/mod.ts";
-import { type ApprovalRequest, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { type ApprovalRequest, TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
 import {
   type ApprovalRecord,
   type Db,
@@ -19,7 +19,7 @@ export const approvalWorkflowId = (approvalId: string): string => `approval-${ap
 
 /** Returns an approval. @throws {Problem} `NotFound` */
 export async function existingApproval({ store }: Pick<Platform, "store">, id: string) {
-  const record = await getApproval(store.asPlatform(), id);
+  const record = await getApproval(store.db, id);
   if (record) return record;
   throw new Problem("NotFound", `There is no approval ${id}`);
 }
@@ -37,7 +37,7 @@ export async function openApproval(
   within?: (trx: Db) => Promise<void>,
 ): Promise<string> {
   const client = await temporal();
-  const db = store.asPlatform();
+  const db = store.db;
   await db.transaction(async (trx) => {
     await putApproval(trx, approval);
     await within?.(trx);
@@ -46,6 +46,7 @@ export async function openApproval(
     taskQueue: TASK_QUEUE.itsm,
     workflowId: approvalWorkflowId(approval.id),
     args: [requestOf(approval, within !== undefined)],
+    typedSearchAttributes: [tenantAttribute(store.tenant)],
     staticSummary: `Asks people about ${approval.subject}`,
   });
   try {

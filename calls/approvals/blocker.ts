@@ -10,7 +10,7 @@ export async function approvalBlocker(
   { store, operations }: Pick<Platform, "store" | "operations">,
   approvalId: string,
 ): Promise<Problem | undefined> {
-  const db = store.asPlatform();
+  const db = store.db;
   const blocked = (why: string) =>
     new Problem("Conflict", `Cannot approve ${approvalId} now, as it would be in vain: ${why}`);
   const held = await getHeldCall(db, approvalId);

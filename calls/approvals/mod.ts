@@ -20,6 +20,5 @@ export {
   recordOpening,
 } from "./moves.ts";
 export { actionOf, holdCall, repeatHeldCall } from "./queue.ts";
-export { concerns } from "./rights.ts";
 export { castVote, deliverVotes, type VoteResult } from "./votes.ts";
 export { sha256 } from "./queue.ts";

@@ -69,7 +69,7 @@ export async function recordOpening(
 ): Promise<OpenedApproval> {
   const { approval_id, ticket_id, action_sha256, run } = opening;
   const receipt_id = receiptIdOf(run, "approval-1");
-  return await store.asPlatform().transaction(async (trx) => {
+  return await store.db.transaction(async (trx) => {
     await putApproval(trx, await newApproval(trx, opening, termsOf(config, opening)));
     const approval = (await getApproval(trx, approval_id))!;
     if (approval.actionSha256 !== action_sha256) {
@@ -162,7 +162,7 @@ function describe({ runbook, version, service, exceeds }: ApprovalOpening["actio
  */
 export async function moveApproval(parts: Parts, order: MoveOrder): Promise<MoveResult> {
   // A refusal is returned, not thrown, so that the transaction that notes it commits.
-  const result = await parts.store.asPlatform().transaction(async (trx) => {
+  const result = await parts.store.db.transaction(async (trx) => {
     const approval = await lockApproval(trx, order.approval_id);
     if (!approval) return new Problem("NotFound", `There is no approval ${order.approval_id}`);
     const { move } = order;

@@ -53,7 +53,7 @@ export async function holdCall(
   maxWaiting: number,
   recordRefusal: (evaluation: RecordedEvaluation) => Promise<void>,
 ): Promise<GovernanceDecision> {
-  const db = platform.store.asPlatform();
+  const db = platform.store.db;
   const refuse = async (why: string) => {
     const refused = {
       ...evaluation,
@@ -105,7 +105,6 @@ export async function holdCall(
         operation: operation.name,
         input: JSON.stringify(stable?.input ?? request.input ?? {}),
         actionSha256,
-        tenant: caller.tenant,
         keyId,
         address: caller.address,
       });
@@ -130,7 +129,7 @@ async function findSameCall(
   { store }: Parts,
   call: CheckedCall,
 ): Promise<HeldCall | undefined> {
-  const db = store.asPlatform();
+  const db = store.db;
   const { operation, request, input } = call;
   const keyId = call.caller.keyId!;
   const same = await findHeldCall(db, keyId, sha256(actionOf(call).text));
@@ -146,7 +145,7 @@ async function joinCall(
   { approvalId, input }: HeldCall,
 ): Promise<GovernanceDecision> {
   const meant = call.operation.resolveStableInput ? { ...call, input: JSON.parse(input) } : call;
-  return await store.asPlatform().transaction(async (trx) => {
+  return await store.db.transaction(async (trx) => {
     const held = await getHeldCall(trx, approvalId);
     const approval = await getApproval(trx, approvalId);
     let result = held && approval ? resultOf(held, approval.status) : undefined;
@@ -168,7 +167,7 @@ export async function repeatHeldCall(
   call: CheckedCall,
   approvalId: string,
 ): Promise<GovernanceDecision> {
-  return await store.asPlatform().transaction(async (trx) => {
+  return await store.db.transaction(async (trx) => {
     const held = await getHeldCall(trx, approvalId);
     const approval = await getApproval(trx, approvalId);
     const decision = held && await getDecision(trx, held.decisionId);

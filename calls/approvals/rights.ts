@@ -1,4 +1,4 @@
-import { type Caller, isSamePrincipal, Problem } from "../../contract/mod.ts";
+import { isSamePrincipal, Problem } from "../../contract/mod.ts";
 import {
   type ApprovalRecord,
   type Approver,
@@ -8,13 +8,12 @@ import {
   type VoteMove,
 } from "../../store/mod.ts";
 
-/** Returns whether an approval concerns a caller: of the tenant that asks, or of tier admin. A loop's concerns everybody. */
-export function concerns(
-  caller: Pick<Caller, "tenant" | "tier">,
-  { requestedByTenant }: Pick<ApprovalRecord, "requestedByTenant">,
+/** Returns whether a key may decide about an approval: one of its tenant, or of tier admin. */
+function concerns(
+  key: Pick<KeyRecord, "tenant" | "tier">,
+  { tenant }: Pick<ApprovalRecord, "tenant">,
 ): boolean {
-  return requestedByTenant === null || requestedByTenant === caller.tenant ||
-    caller.tier === "admin";
+  return tenant === key.tenant || key.tier === "admin";
 }
 
 /** Returns the approvals that count now, as their keys are valid and may approve, and the ids of the other keys. */

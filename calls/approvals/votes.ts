@@ -7,6 +7,7 @@ import {
   reopenUpdate,
   type RequestingRun,
   TASK_QUEUE,
+  tenantAttribute,
   WORKFLOW,
 } from "../../domain/mod.ts";
 import {
@@ -15,13 +16,14 @@ import {
   getHeldCall,
   getMoveReceipt,
   getVote,
+  listTenants,
   listWaitingVotes,
   putVote,
   refuseVote,
   type VoteMove,
   type VoteRecord,
 } from "../../store/mod.ts";
-import type { Context, Platform } from "../platform.ts";
+import { type Context, forTenant, type Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 import { approvalWorkflowId, existingApproval, requestOf } from "./ask.ts";
 import { approvalBlocker } from "./blocker.ts";
@@ -52,7 +54,7 @@ export async function castVote(
   context: Context,
 ): Promise<VoteResult> {
   const { store, temporal } = context;
-  const db = store.asPlatform();
+  const db = store.db;
   const approval = await existingApproval(context, approvalId);
   const keyId = await checkVoter(context, approval, move);
   if (move === "approved") {
@@ -79,7 +81,7 @@ async function checkVoter(
     throw new Problem("Forbidden", "People decide about approvals, over REST alone");
   }
   if (!caller.mayApprove) throw mayNotApprove(approval.id);
-  const db = store.asPlatform();
+  const db = store.db;
   const [key] = await findValidKeys(db, [caller.keyId!]);
   const { counted } = await countedApprovers(db, approval);
   const refusal = voteRefusal(approval, move, key, counted);
@@ -94,7 +96,7 @@ async function checkVoter(
  */
 async function deliverVote(parts: Parts, vote: VoteRecord): Promise<VoteRecord> {
   const { store, temporal } = parts;
-  const db = store.asPlatform();
+  const db = store.db;
   const approval = await existingApproval(parts, vote.approvalId);
   const client = await temporal();
   const args: [{ vote_id: string }] = [{ vote_id: vote.id }];
@@ -128,7 +130,7 @@ async function deliverVote(parts: Parts, vote: VoteRecord): Promise<VoteRecord> 
 }
 
 /**
- * Delivers votes that no workflow has received, as the gateway that stored them may be dead. Each is tried.
+ * Delivers votes of all tenants that no workflow has received, as the gateway that stored them may be dead. Each is tried.
  *
  * @returns how many were delivered
  * @throws the first error that is no refusal
@@ -136,10 +138,13 @@ async function deliverVote(parts: Parts, vote: VoteRecord): Promise<VoteRecord> 
 export async function deliverVotes(parts: Parts): Promise<number> {
   let delivered = 0;
   const failures: unknown[] = [];
-  for (const vote of await listWaitingVotes(parts.store.asPlatform(), UNDELIVERED_SECONDS)) {
-    await deliverVote(parts, vote).then(() => delivered++, (error) => {
-      if (!(error instanceof Problem)) failures.push(error); // a Problem: refused, or delivered later
-    });
+  for (const tenant of await listTenants(parts.store.asPlatform())) {
+    const owner = forTenant(parts, tenant);
+    for (const vote of await listWaitingVotes(owner.store.db, UNDELIVERED_SECONDS)) {
+      await deliverVote(owner, vote).then(() => delivered++, (error) => {
+        if (!(error instanceof Problem)) failures.push(error); // a Problem: refused, or delivered later
+      });
+    }
   }
   if (failures.length > 0) throw failures[0];
   return delivered;
@@ -147,7 +152,7 @@ export async function deliverVotes(parts: Parts): Promise<number> {
 
 /** Starts an approval's workflow again, where it has ended, with what was asked at first. */
 async function restartOf({ store }: Parts, approval: ApprovalRecord) {
-  const held = await getHeldCall(store.asPlatform(), approval.id);
+  const held = await getHeldCall(store.db, approval.id);
   const { askingRun } = approval;
   const request: ApprovalRequest = {
     ...requestOf(approval, held !== undefined),
@@ -163,6 +168,7 @@ async function restartOf({ store }: Parts, approval: ApprovalRecord) {
     workflowId: approvalWorkflowId(approval.id),
     workflowIdConflictPolicy: "USE_EXISTING",
     args: [request],
+    typedSearchAttributes: [tenantAttribute(approval.tenant)],
     staticSummary: `Asks people again about ${approval.subject}`,
   });
 }

@@ -64,7 +64,7 @@ function isOfOneEntry(error: unknown): boolean {
 
 /** Puts decisions on record: rows and receipts, all or none. */
 export async function putOnRecord(db: Db, entries: readonly DecisionEntry[]): Promise<void> {
-  await recordDecisions(db, entries.map(recordOf), sealArguments(entries.map(receiptOf)));
+  await recordDecisions(db, entries.map(recordOf), sealArguments(db, entries.map(receiptOf)));
 }
 
 function recordOf({ call, evaluation, runs, approvalId, holder }: DecisionEntry): DecisionRecord {
@@ -107,6 +107,7 @@ function receiptOf(entry: DecisionEntry): SealRequest {
     subject: request.as,
     action: operation.name,
     outcome: evaluation.decision,
+    tenant: caller.tenant,
     details: {
       decision_id: evaluation.id,
       door: request.door,

@@ -73,7 +73,7 @@ async function evaluateRules(
     now: new Date(),
     async blastRadius() {
       const target = targetOf(input);
-      const impact = target && await getImpact(store.asPlatform(), target, IMPACT_DEPTH);
+      const impact = target && await getImpact(store.db, target, IMPACT_DEPTH);
       return impact ? impact.downstream.length + 1 : null;
     },
     async isRateOver(name, limit, periodSeconds) {
@@ -104,11 +104,17 @@ function shippedRule(operation: CheckedCall["operation"], input: CheckedCall["in
 /** Has the guardrails read the call's text. While they can't be reached, the call is denied. */
 async function withGuardrails(
   { engine }: Parts,
-  { operation, request, input }: CheckedCall,
+  { operation, request, caller, input }: CheckedCall,
   evaluation: Evaluation,
 ): Promise<Evaluation> {
   try {
-    const { decision, reasons } = await judgeText(engine, operation, request.as, input);
+    const { decision, reasons } = await judgeText(
+      engine,
+      operation,
+      request.as,
+      input,
+      caller.tenant,
+    );
     if (stricter(decision, evaluation.decision) === evaluation.decision) return evaluation;
     return { ...evaluation, decision, rule: "guardrails", reasons, callerApproves: false };
   } catch (error) {

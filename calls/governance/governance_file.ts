@@ -61,7 +61,7 @@ export async function applyGovernanceFile(
   const content = readFile(file);
   if (content && "policy" in content) {
     const { policy } = content;
-    const { after } = await store.asPlatform().transaction(async (trx) => {
+    const { after } = await store.db.transaction(async (trx) => {
       const change = await setPolicy(trx, TABLE, policy);
       if (change.after !== change.before) await sealChange(trx, change);
       return change;
@@ -69,7 +69,7 @@ export async function applyGovernanceFile(
     await noteFollowed(store, path);
     return { version: governanceVersion(after.version, policy), file: content };
   }
-  const db = store.asPlatform();
+  const db = store.db;
   const stored = await currentPolicy(db, TABLE);
   const trouble = content?.trouble ??
     (stored && "it does not exist any more; an empty file takes back what it said");
@@ -101,7 +101,7 @@ function readFile({ path, named }: GovernanceFile): PolicyFile | { trouble: stri
 
 /** Removes the stop that an unreadable file has set. */
 async function noteFollowed(store: Store, path: string): Promise<void> {
-  await store.asPlatform().transaction(async (trx) => {
+  await store.db.transaction(async (trx) => {
     await setPolicyFileStatus(trx, { path, error: null });
     if (await removeStop(trx, UNREADABLE_STOP)) await sealStop(trx, "resumed", "");
   });
@@ -109,7 +109,7 @@ async function noteFollowed(store: Store, path: string): Promise<void> {
 
 /** Stops everything in every process, as nobody knows what the operator meant to forbid. */
 async function stopEverything(store: Store, reason: string): Promise<void> {
-  await store.asPlatform().transaction(async (trx) => {
+  await store.db.transaction(async (trx) => {
     if (await addStop(trx, { ...UNREADABLE_STOP, reason })) await sealStop(trx, "stopped", reason);
   });
 }

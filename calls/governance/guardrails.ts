@@ -31,13 +31,14 @@ export async function judgeText(
   { summary }: Pick<Operation, "summary">,
   tool: string,
   input: Readonly<Record<string, unknown>>,
+  tenant: string,
 ): Promise<TextVerdict> {
   const target = targetOf(input);
   try {
     const { decision, rails } = await engine.validate({
       incident: `The tool ${tool} is called${target ? ` for ${target}` : ""}: ${summary}`,
       action: { ...input, target },
-    });
+    }, tenant);
     const reasons = rails.filter(({ passed }) => !passed)
       .flatMap(({ rail, reasons }) => reasons.map((reason) => `${rail}: ${reason}`));
     return { decision, reasons };

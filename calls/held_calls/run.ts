@@ -19,9 +19,9 @@ import {
   governanceInForce,
   type HeldCall,
   type HeldCallEnd,
+  type Holder,
   intendHeldCall,
   isHolderAlive,
-  openHolder,
   openUnknownCallTicket,
   stopFor,
 } from "../../store/mod.ts";
@@ -35,15 +35,16 @@ import { endingReceipt, receiptDetails, recoveredEnd, resultOf, retryWhileAway }
 import type { RunOrder } from "./order.ts";
 
 /**
- * Returns the function that runs approved calls. It is safe to repeat: it finds how far an earlier attempt came, and
- * never begins a call twice.
+ * Returns the function that runs approved calls of one tenant. It is safe to repeat: it finds how far an earlier attempt
+ * came, and never begins a call twice.
+ *
+ * @param holder shows that this process lives
  */
 export function createHeldCallRunner(
   platform: Platform,
+  holder: Holder,
 ): (order: RunOrder) => Promise<HeldCallResult> {
-  const { store } = platform;
-  const db = store.asPlatform();
-  const holder = openHolder(store);
+  const { db } = platform.store;
 
   return async (order) => {
     const held = await getHeldCall(db, order.approvalId);
@@ -74,7 +75,7 @@ async function checkCall(
   { store, operations }: Pick<Platform, "store" | "operations">,
   held: HeldCall,
 ): Promise<CheckedCall> {
-  const db = store.asPlatform();
+  const db = store.db;
   const refuse = (why: string) => new Problem("Denied", `${held.approvalId} is not run: ${why}`);
   const operation = operations.get(held.operation);
   if (!operation) throw refuse("the operation does not exist any more");
@@ -118,7 +119,7 @@ async function recordIntent(
   held: HeldCall,
   { intentReceiptId, run }: RunOrder,
 ): Promise<void> {
-  await store.asPlatform().transaction(async (trx) => {
+  await store.db.transaction(async (trx) => {
     if (!await intendHeldCall(trx, held.approvalId)) return;
     await requestSeal(trx, {
       id: intentReceiptId,
@@ -201,7 +202,7 @@ async function endLost(
   order: RunOrder,
 ): Promise<HeldCallResult> {
   const { approvalId, operation, decisionId } = held;
-  const since = (await getApproval(platform.store.asPlatform(), approvalId))?.decidedAt;
+  const since = (await getApproval(platform.store.db, approvalId))?.decidedAt;
   const recovery: Recovery = since
     ? await recoverCall(platform, {
       operation,
@@ -231,7 +232,7 @@ async function finish(
   receipt: CallReceipt,
   look?: string,
 ): Promise<HeldCallResult> {
-  const db = store.asPlatform();
+  const db = store.db;
   const isFirst = await retryWhileAway(() =>
     db.transaction(async (trx) => {
       if (!await endHeldCall(trx, held.approvalId, end)) return false;

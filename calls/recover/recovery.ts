@@ -55,7 +55,7 @@ export async function recoverNoted(
   call: LostCall,
   outputOf: (effect: CallEffects) => unknown,
 ): Promise<Recovery> {
-  const effect = await getCallEffects(store.asPlatform(), call.decisionId);
+  const effect = await getCallEffects(store.db, call.decisionId);
   if (!effect) return notNoted(call);
   return { state: "done", ids: effect.ids, output: await outputOf(effect) };
 }

@@ -8,13 +8,14 @@ import {
   getHeldCall,
   listAbandonedCalls,
   listOverdueHeldCalls,
+  listTenants,
   openUnknownCallTicket,
   pruneCallEffects,
   pruneIdempotentCalls,
   settleCall,
   settleEndedCalls,
 } from "../../store/mod.ts";
-import type { Platform } from "../platform.ts";
+import { forTenant, type Platform } from "../platform.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
 import { recoverCall } from "./recovery.ts";
 
@@ -30,7 +31,15 @@ const GIVE_UP_AFTER_MS = 60 * 60_000;
  * @returns how many there were
  */
 export async function settleLostCalls(platform: Platform): Promise<number> {
-  const db = platform.store.asPlatform();
+  let settled = 0;
+  for (const tenant of await listTenants(platform.store.asPlatform())) {
+    settled += await settleCallsOfTenant(forTenant(platform, tenant));
+  }
+  return settled;
+}
+
+async function settleCallsOfTenant(platform: Platform): Promise<number> {
+  const { db } = platform.store;
   await settleEndedCalls(db);
   let settled = 0;
   for (const call of await listAbandonedCalls(db, LATE_SECONDS)) {
@@ -58,7 +67,7 @@ async function sealRecovered(
   call: AbandonedCall,
   recovery: Recovery,
 ): Promise<boolean> {
-  return await store.asPlatform().transaction(async (trx) => {
+  return await store.db.transaction(async (trx) => {
     if (!await settleCall(trx, call.id)) return false;
     if (recovery.state === "unknown") {
       await openUnknownCallTicket(trx, { ...call, ...recovery, receiptId: call.callReceiptId });
@@ -83,9 +92,9 @@ async function sealRecovered(
   });
 }
 
-/** Settles approved calls whose workflow was ended from outside. */
+/** Settles approved calls of a tenant whose workflow was ended from outside. */
 async function settleLateHeldCalls(platform: Platform): Promise<number> {
-  const db = platform.store.asPlatform();
+  const db = platform.store.db;
   let settled = 0;
   for (const approvalId of await listOverdueHeldCalls(db, LATE_SECONDS)) {
     const run = await endedRun(platform, `act-${approvalId}`);

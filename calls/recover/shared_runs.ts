@@ -1,7 +1,8 @@
 /** Runs that several calls share: the history of such a run says which calls have started or joined it. */
 import type { Client, WorkflowHandle } from "@temporalio/client";
-import { defaultPayloadConverter } from "@temporalio/common";
+import { defaultPayloadConverter, type SearchAttributePair } from "@temporalio/common";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
+import { tenantAttribute } from "../../domain/mod.ts";
 import { getCallEffects, noteCallEffects } from "../../store/mod.ts";
 import type { Context, Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
@@ -43,12 +44,17 @@ export async function startOrJoin(
 ): Promise<SharedRun> {
   const { workflow } = await temporal();
   const { workflowId } = options;
-  const shared = { ...options, workflowIdConflictPolicy: "USE_EXISTING" } as const;
+  const attributes = options.typedSearchAttributes as SearchAttributePair[] | undefined ?? [];
+  const shared = {
+    ...options,
+    typedSearchAttributes: [...attributes, tenantAttribute(store.tenant)],
+    workflowIdConflictPolicy: "USE_EXISTING" as const,
+  };
   if (decisionId === undefined) {
     const { firstExecutionRunId } = await mapTemporalErrors(workflow.start(type, shared));
     return { workflowId, firstExecutionRunId };
   }
-  await noteCallEffects(store.asPlatform(), decisionId, { workflow_id: workflowId }, given);
+  await noteCallEffects(store.db, decisionId, { workflow_id: workflowId }, given);
   const marked = { ...shared, signal: REQUESTED_BY, signalArgs: [decisionId] };
   const { signaledRunId } = await mapTemporalErrors(workflow.signalWithStart(type, marked));
   return { workflowId, firstExecutionRunId: signaledRunId };
@@ -60,7 +66,7 @@ export async function recoverMarked(
   call: LostCall,
   recover: RecoverByRun = recoverStarted,
 ): Promise<Recovery> {
-  const effect = await getCallEffects(parts.store.asPlatform(), call.decisionId);
+  const effect = await getCallEffects(parts.store.db, call.decisionId);
   if (!effect) return notNoted(call);
   const workflowId = effect.ids.workflow_id!;
   const run = await findMarkedRun(parts, workflowId, call);

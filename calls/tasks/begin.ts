@@ -6,6 +6,7 @@ import {
   TASK_QUEUE,
   type TaskMessage,
   type TaskRecord,
+  tenantAttribute,
   WORKFLOW,
 } from "../../domain/mod.ts";
 import { dropTask, getTask, putTask } from "../../store/mod.ts";
@@ -47,7 +48,7 @@ export async function beginTask(
   decisionId?: string,
 ): Promise<TaskRecord> {
   const client = await temporal();
-  const db = store.asPlatform();
+  const db = store.db;
   await putTask(db, task);
   const isConversation = task.skill === undefined;
   try {
@@ -56,6 +57,7 @@ export async function beginTask(
         taskQueue: TASK_QUEUE.itsm,
         workflowId: taskWorkflowId(task.id),
         args: run ? [task, run] : [task],
+        typedSearchAttributes: [tenantAttribute(store.tenant)],
         ...(decisionId ? { memo: { [STARTED_BY]: decisionId } } : {}),
         staticSummary: isConversation
           ? "Conversation with an agent"

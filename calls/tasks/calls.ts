@@ -93,7 +93,7 @@ export async function cancelRun(
 
 /** Returns how a call stands that people are asked about. */
 export async function heldCallStatus(parts: Parts, approvalId: string): Promise<HeldCallStatus> {
-  const db = parts.store.asPlatform();
+  const db = parts.store.db;
   const held = await existingHeldCall(parts, approvalId);
   if (!held.endedAt) return { state: (await getApproval(db, approvalId))!.status };
   await collectHeldCall(db, held); // the same call is another one from now on
@@ -111,7 +111,7 @@ export async function withdrawCall(
   { approval_id, task_id }: { readonly approval_id: string; readonly task_id: string },
 ): Promise<boolean> {
   const { keyId } = await existingHeldCall(parts, approval_id);
-  return await parts.store.asPlatform().transaction(async (trx) => {
+  return await parts.store.db.transaction(async (trx) => {
     const tasks = await listTasksOfApproval(trx, keyId, approval_id);
     const held = (await getHeldCall(trx, approval_id))!;
     if (tasks.some((id) => id !== task_id)) return held.state === "waiting";
@@ -167,7 +167,7 @@ export async function notifyTasks(
   { store, temporal }: Pick<Parts, "store" | "temporal">,
   approvalId: string,
 ): Promise<void> {
-  const db = store.asPlatform();
+  const db = store.db;
   const held = await getHeldCall(db, approvalId);
   if (!held) return;
   const { workflow } = await temporal();
@@ -179,7 +179,7 @@ export async function notifyTasks(
 }
 
 async function existingHeldCall({ store }: Pick<Parts, "store">, id: string): Promise<HeldCall> {
-  const held = await getHeldCall(store.asPlatform(), id);
+  const held = await getHeldCall(store.db, id);
   if (held) return held;
   throw new Problem("NotFound", `There is no call that ${id} allows`);
 }

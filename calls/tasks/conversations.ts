@@ -52,7 +52,7 @@ export async function cancelOpenTask(context: Context, taskId: string): Promise<
   const { store, decisionId } = context;
   refuseEnded(await ownTask(context, taskId));
   const handle = (await context.temporal()).workflow.getHandle(taskWorkflowId(taskId));
-  await noteCallEffects(store.asPlatform(), decisionId, { task_id: taskId });
+  await noteCallEffects(store.db, decisionId, { task_id: taskId });
   const ended = await mapTemporalErrors(
     handle.executeUpdate(cancelUpdate, { updateId: decisionId }),
     () => new Problem("Conflict", `Cannot cancel task ${taskId}: it has ended`),
@@ -70,7 +70,7 @@ async function openTask(
   const key_id = context.caller.keyId!;
   const held = opens && await findStartedTask(context, opens, key_id);
   if (held) {
-    await noteCallEffects(store.asPlatform(), decisionId, { task_id: opens }, { held: true });
+    await noteCallEffects(store.db, decisionId, { task_id: opens }, { held: true });
     return held; // its workflow continues by itself once the call is approved
   }
   const opened = opens
@@ -83,7 +83,7 @@ async function openTask(
     history: [message],
     ...(context_id ? { context_id } : {}),
   });
-  await noteCallEffects(store.asPlatform(), decisionId, { task_id: task.id });
+  await noteCallEffects(store.db, decisionId, { task_id: task.id });
   return await beginTask(context, task, undefined, decisionId);
 }
 
@@ -107,7 +107,7 @@ async function continueTask(
   }
   refuseEnded(task);
   const handle = (await context.temporal()).workflow.getHandle(taskWorkflowId(taskId));
-  await noteCallEffects(store.asPlatform(), decisionId, { task_id: taskId });
+  await noteCallEffects(store.db, decisionId, { task_id: taskId });
   return await mapTemporalErrors(
     handle.executeUpdate(sayUpdate, { args: [message], updateId: decisionId }),
     () => new Problem("Conflict", `Task ${taskId} has ended; start another one`),
@@ -115,7 +115,7 @@ async function continueTask(
 }
 
 async function ownTask({ store, caller }: Context, id: string): Promise<TaskRecord> {
-  const task = await getTask<TaskRecord>(store.asPlatform(), id, caller.keyId!);
+  const task = await getTask<TaskRecord>(store.db, id, caller.keyId!);
   if (!task) throw new Problem("NotFound", `Task not found: ${id}`);
   return task;
 }

@@ -16,7 +16,7 @@ export async function withActualState(
   if (TERMINAL_STATES.has(task.state)) return task;
   const status = await statusOf(temporal, task.id);
   if (status === "open" || status === "unknown") return task;
-  const db = store.asPlatform();
+  const db = store.db;
   const current = await getTask<TaskRecord>(db, task.id, task.key_id);
   if (!current || TERMINAL_STATES.has(current.state)) return current ?? task; // it has ended by itself meanwhile
   const text = "Its workflow was ended from outside, so nothing more will come of it";

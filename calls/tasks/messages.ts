@@ -47,7 +47,7 @@ export async function findStartedTask(
   id: string,
   keyId: string,
 ): Promise<TaskRecord | undefined> {
-  const task = await getTask<TaskRecord>(store.asPlatform(), id, keyId);
+  const task = await getTask<TaskRecord>(store.db, id, keyId);
   return task && (task.version > 0 || await isStarted(temporal, id)) ? task : undefined;
 }
 

@@ -3,7 +3,7 @@
  *
  * ```ts
  * const tasks = await watchTasks(platform);
- * for await (const task of tasks.follow(id, keyId, 0, signal)) …
+ * for await (const task of tasks.follow(id, owner, 0, signal)) …
  * ```
  *
  * @module
@@ -34,4 +34,4 @@ export {
   type OpeningMessage,
 } from "./messages.ts";
 export { recoverTaskCall } from "./recovery.ts";
-export { type TaskWatch, watchTasks } from "./watch.ts";
+export { type TaskOwner, type TaskWatch, watchTasks } from "./watch.ts";

@@ -10,7 +10,7 @@ const UPDATE_TIMEOUT_MS = 10_000;
 
 /** Finds what a lost message or cancellation did: it began a task, or is an update whose id is that of its decision. */
 export async function recoverTaskCall(call: LostCall, parts: RecoveryParts): Promise<Recovery> {
-  const db = parts.store.asPlatform();
+  const db = parts.store.db;
   const effect = await getCallEffects(db, call.decisionId);
   if (!effect) return notNoted(call);
   const task_id = effect.ids.task_id!;

@@ -1,16 +1,22 @@
 import { type TaskRecord, TERMINAL_STATES } from "../../domain/mod.ts";
 import { getTask, listen, listTasks, TASKS_CHANGED } from "../../store/mod.ts";
-import type { Platform } from "../platform.ts";
+import { forTenant, type Platform } from "../platform.ts";
 import { beginCall, beginTask, type OpenCall, type PendingApproval, waitingTask } from "./begin.ts";
 import { withActualState } from "./lost.ts";
 import { findOpenedTask, type OpenedTask, type OpeningMessage } from "./messages.ts";
 
+/** The key whose tasks are read. */
+export interface TaskOwner {
+  readonly tenant: string;
+  readonly keyId: string;
+}
+
 /** Reads and opens A2A tasks; a key sees its own tasks alone. */
 export interface TaskWatch {
-  get(id: string, keyId: string): Promise<TaskRecord | undefined>;
+  get(id: string, owner: TaskOwner): Promise<TaskRecord | undefined>;
   /** Returns a page of tasks, the one that changed last first. */
   list(
-    keyId: string,
+    owner: TaskOwner,
     page: { contextId?: string; state?: string; limit: number; offset: number },
   ): Promise<{ total: number; tasks: TaskRecord[] }>;
   /**
@@ -20,16 +26,20 @@ export interface TaskWatch {
    */
   follow(
     id: string,
-    keyId: string,
+    owner: TaskOwner,
     fromVersion: number,
     signal: AbortSignal,
   ): AsyncGenerator<TaskRecord, void, undefined>;
   /** Returns the task that a message has opened, or the id of the task that it opens. */
-  findOpened(message: OpeningMessage): Promise<OpenedTask>;
+  findOpened(message: OpeningMessage, owner: TaskOwner): Promise<OpenedTask>;
   /** Opens the task of a call that does not end at once. @throws {Problem} `Unavailable`: there is no such task */
-  begin(call: OpenCall): Promise<TaskRecord>;
+  begin(call: OpenCall, owner: TaskOwner): Promise<TaskRecord>;
   /** Opens the task of a message that people are asked about. @throws {Problem} `Unavailable`: there is no such task */
-  beginWaiting(task: TaskRecord, approval: PendingApproval): Promise<TaskRecord>;
+  beginWaiting(
+    task: TaskRecord,
+    approval: PendingApproval,
+    owner: TaskOwner,
+  ): Promise<TaskRecord>;
   close(): Promise<void>;
 }
 
@@ -41,7 +51,6 @@ export async function watchTasks(
   platform: Pick<Platform, "store" | "temporal">,
 ): Promise<TaskWatch> {
   const { store } = platform;
-  const db = store.asPlatform();
   const listeners = new Map<string, Set<() => void>>();
   const notifyAll = () => {
     for (const set of listeners.values()) for (const notify of set) notify();
@@ -50,14 +59,16 @@ export async function watchTasks(
     onNotify: (_, id) => listeners.get(id)?.forEach((notify) => notify()),
     onConnect: notifyAll,
   });
-  const read = (id: string, keyId: string) => getTask<TaskRecord>(db, id, keyId);
-  const readActual = async (id: string, keyId: string) => {
-    const task = await read(id, keyId);
-    return task && await withActualState(platform, task);
+  const partsOf = ({ tenant }: TaskOwner) => forTenant(platform, tenant);
+  const read = (id: string, { tenant, keyId }: TaskOwner) =>
+    getTask<TaskRecord>(store.asTenant(tenant), id, keyId);
+  const readActual = async (id: string, owner: TaskOwner) => {
+    const task = await read(id, owner);
+    return task && await withActualState(partsOf(owner), task);
   };
 
   /** Listens before the first read, so that no change is missed in between. */
-  async function* follow(id: string, keyId: string, fromVersion: number, signal: AbortSignal) {
+  async function* follow(id: string, owner: TaskOwner, fromVersion: number, signal: AbortSignal) {
     let notified = true;
     let wake = () => {};
     const notify = () => {
@@ -71,7 +82,7 @@ export async function watchTasks(
       for (let next = fromVersion; !signal.aborted;) {
         const readTask = notified ? read : readActual;
         notified = false;
-        const task = await readTask(id, keyId);
+        const task = await readTask(id, owner);
         if (!task) return;
         if (task.version >= next) {
           yield task;
@@ -97,14 +108,16 @@ export async function watchTasks(
 
   return {
     get: readActual,
-    list: (keyId, page) => listTasks<TaskRecord>(db, { keyId, ...page }),
+    list: ({ tenant, keyId }, page) =>
+      listTasks<TaskRecord>(store.asTenant(tenant), { keyId, ...page }),
     follow,
-    async findOpened(message) {
-      const opened = await findOpenedTask(platform, message);
-      return "task" in opened ? { task: await withActualState(platform, opened.task) } : opened;
+    async findOpened(message, owner) {
+      const parts = partsOf(owner);
+      const opened = await findOpenedTask(parts, message);
+      return "task" in opened ? { task: await withActualState(parts, opened.task) } : opened;
     },
-    begin: (call) => beginCall(platform, call),
-    beginWaiting: (task, approval) => beginTask(platform, waitingTask(task, approval)),
+    begin: (call, owner) => beginCall(partsOf(owner), call),
+    beginWaiting: (task, approval, owner) => beginTask(partsOf(owner), waitingTask(task, approval)),
     close: () => listener.close(),
   };
 }

@@ -19,7 +19,7 @@ export async function draftPostmortem(
   ticket: Ticket,
   ledgerUrl: string,
 ): Promise<string> {
-  const db = store.asPlatform();
+  const db = store.db;
   const [events, repairs, receipt] = await Promise.all([
     listTicketEvents(db, ticket.ticket_id),
     listRepairsOfTicket(db, ticket.ticket_id),

@@ -29,7 +29,7 @@ export async function setTicketReceipt(
       `details name that ticket`;
     throw new InvalidInput([{ path: ["receipt_id"], msg, type: "value_error" }]);
   }
-  await store.asPlatform().transaction(async (trx) => {
+  await store.db.transaction(async (trx) => {
     const isOwn = current !== null && !await getTicketEvent(trx, ticket_id, eventKey(current));
     if (isOwn || !await replaceTicketReceipt(trx, ticket_id, receipt.id, current)) {
       throw new Problem(

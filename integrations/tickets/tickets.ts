@@ -4,7 +4,7 @@ import { getTicket, type Store, type Ticket } from "../../store/mod.ts";
 
 /** Returns a ticket. @throws {Problem} `NotFound` */
 export async function requireTicket(store: Store, id: string): Promise<Ticket> {
-  const ticket = await getTicket(store.asPlatform(), id);
+  const ticket = await getTicket(store.db, id);
   if (!ticket) throw new Problem("NotFound", `There is no ticket ${id}`);
   return ticket;
 }

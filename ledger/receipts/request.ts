@@ -30,6 +30,8 @@ export interface SealRequest {
   readonly supersedes?: string;
   /** Ids of receipts that informed this change. */
   readonly learned_from?: readonly string[];
+  /** Tenant that owns the evidence. Default: that of the handle which the request is made with. */
+  readonly tenant?: string;
   /** Private records behind the receipt; `details.commitments` gets a salted hash of each entry. */
   readonly evidence?: Readonly<Record<string, unknown>>;
 }
@@ -51,6 +53,8 @@ export interface PreparedRequest {
   /** Hash of everything but time and salts, so that a repeated request has the same. */
   readonly requestHash: Buffer;
   readonly evidence: readonly Evidence[];
+  /** Tenant that owns the evidence; undefined: that of the handle. */
+  readonly tenant: string | undefined;
 }
 
 const ID = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -82,7 +86,7 @@ export function formatReceiptTime(time: Date = new Date()): string {
 export function prepareRequest(request: SealRequest): PreparedRequest {
   const issues = listIssues(request);
   if (issues.length > 0) throw new InvalidInput(issues);
-  const { evidence: entries = {}, timestamp = formatReceiptTime(), ...rest } = request;
+  const { evidence: entries = {}, timestamp = formatReceiptTime(), tenant, ...rest } = request;
   const id = request.id ?? randomHex(16);
   const evidence = Object.entries(entries).map(([name, value]) => ({
     name,
@@ -108,7 +112,7 @@ export function prepareRequest(request: SealRequest): PreparedRequest {
       `The receipt would have ${bytes} bytes; at most ${MAX_RECEIPT_BYTES} can be sealed`,
     );
   }
-  return { id, payload, requestHash: hashRequest(stable, evidence), evidence };
+  return { id, payload, requestHash: hashRequest(stable, evidence), evidence, tenant };
 }
 
 function hashRequest(stable: string, evidence: readonly Evidence[]): Buffer {

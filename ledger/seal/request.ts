@@ -48,7 +48,7 @@ export async function requestSeals(
 
 const REQUEST_SEALS = {
   name: "request_seals",
-  text: "SELECT id FROM request_seals($1, $2, $3, $4, $5, $6, $7) AS id",
+  text: "SELECT id FROM request_seals($1, $2, $3, $4, $5, $6, $7, $8) AS id",
 };
 
 /**
@@ -64,7 +64,10 @@ export async function addRequests(
   for (const request of requests) {
     if (!firstOfId.has(request.id)) firstOfId.set(request.id, request);
   }
-  const rows = await db.query<{ id: string }>(REQUEST_SEALS, toColumns([...firstOfId.values()]));
+  const rows = await db.query<{ id: string }>(
+    REQUEST_SEALS,
+    toColumns(db, [...firstOfId.values()]),
+  );
   if (rows.length === requests.length) return [];
   return await findConflicts(db, requests);
 }
@@ -75,13 +78,13 @@ export async function addRequests(
  *
  * @throws {InvalidInput} a request can't be sealed
  */
-export function sealArguments(requests: readonly SealRequest[]): unknown[] {
-  return toColumns(requests.map(prepareRequest));
+export function sealArguments(db: Db, requests: readonly SealRequest[]): unknown[] {
+  return toColumns(db, requests.map(prepareRequest));
 }
 
-function toColumns(requests: readonly PreparedRequest[]): unknown[] {
+function toColumns(db: Db, requests: readonly PreparedRequest[]): unknown[] {
   const evidence = requests.flatMap((r) =>
-    r.evidence.map((item) => ({ receiptId: r.id, ...item }))
+    r.evidence.map((item) => ({ receiptId: r.id, tenant: r.tenant ?? db.tenant, ...item }))
   );
   return [
     requests.map((r) => r.id),
@@ -91,6 +94,7 @@ function toColumns(requests: readonly PreparedRequest[]): unknown[] {
     evidence.map((item) => item.name),
     evidence.map((item) => item.salt),
     evidence.map((item) => item.content),
+    evidence.map((item) => item.tenant),
   ];
 }
 

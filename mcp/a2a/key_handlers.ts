@@ -29,13 +29,13 @@ export function createKeyHandlers<C>(
   sender: RequestSender,
 ): A2aHandlers {
   const { tools, tasks, findInjection } = parts;
-  const { keyId } = sender.caller;
+  const owner = sender.caller;
   const toSafe = (task: TaskRecord) => makeTaskSafe(task, tools, findInjection);
   const seal = createSealWork(parts.auth, sender.caller);
   const openOnce = createTaskOpener(parts, opening, sender.caller);
 
   async function readTask(method: string, id: string): Promise<TaskRecord | undefined> {
-    const task = await seal(method, { id }, () => tasks.get(id, keyId));
+    const task = await seal(method, { id }, () => tasks.get(id, owner));
     return task && toSafe(task);
   }
 
@@ -68,11 +68,11 @@ export function createKeyHandlers<C>(
     getTask: (id) => readTask("tasks/get", id),
     joinTask: (id) => readTask("tasks/resubscribe", id),
     async listTasks(page) {
-      const list = await seal("tasks/list", page, () => tasks.list(keyId, page));
+      const list = await seal("tasks/list", page, () => tasks.list(owner, page));
       return { total: list.total, tasks: list.tasks.map(toSafe) };
     },
     async *followTask(id, minVersion) {
-      for await (const task of tasks.follow(id, keyId, minVersion, sender.signal)) {
+      for await (const task of tasks.follow(id, owner, minVersion, sender.signal)) {
         yield toSafe(task);
       }
     },
@@ -110,7 +110,7 @@ async function sendMessage<C>(
       history: [{ message_id, role: "user", parts: message.parts }],
       ...(context_id ? { context_id } : {}),
     });
-    return { task: await parts.tasks.beginWaiting(task, held) };
+    return { task: await parts.tasks.beginWaiting(task, held, sender.caller) };
   }
   const output = outputValue(result.output) as Record<string, unknown>;
   const metadata = {

@@ -44,9 +44,9 @@ export async function callSkill<C>(
   if (isError) return { reply: toErrorReply(text, metadata) };
   const task = { id: taskId, skill, keyId: caller.keyId, messageId, contextId, input, metadata };
   const held = heldCallIn(structuredContent);
-  if (held) return { task: await tasks.begin({ ...task, waitsFor: held }) };
+  if (held) return { task: await tasks.begin({ ...task, waitsFor: held }, caller) };
   if (detached && isStartedRun(structuredContent)) {
-    return { task: await tasks.begin({ ...task, run: structuredContent }) };
+    return { task: await tasks.begin({ ...task, run: structuredContent }, caller) };
   }
   const parts = structuredContent ? [{ data: structuredContent }] : [{ text }];
   return { reply: { parts, metadata } };

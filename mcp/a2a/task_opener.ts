@@ -20,7 +20,7 @@ export function createTaskOpener<C>(
   caller: RequestSender["caller"],
 ): (message: Message, open: Open) => Promise<MessageResult> {
   async function openOnce(message: Message, open: Open): Promise<MessageResult> {
-    const opened = await tasks.findOpened({ key_id: caller.keyId, ...message });
+    const opened = await tasks.findOpened({ key_id: caller.keyId, ...message }, caller);
     return "task" in opened ? { task: await repeat(opened.task) } : await open(opened.id);
   }
 

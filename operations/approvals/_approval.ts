@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { approvalWorkflowId, concerns } from "../../calls/approvals/mod.ts";
-import { type Caller, escapeInvisible } from "../../contract/mod.ts";
-import type { ApprovalRecord } from "../../store/mod.ts";
+import { approvalWorkflowId } from "../../calls/approvals/mod.ts";
+import { escapeInvisible } from "../../contract/mod.ts";
+import type { Platform } from "../../calls/mod.ts";
+import { type ApprovalRecord, findApprovalOwner } from "../../store/mod.ts";
 import { Sha256, Timestamp } from "../schemas/mod.ts";
 
 /** Id of an approval. */
@@ -22,7 +23,7 @@ export const Approval = z.object({
   ticket_id: z.string().nullable(),
   description: z.string(),
   action: z.record(z.string(), z.unknown()).describe(
-    "Exactly what is approved; of a call by another tenant's key only the tool, of its other actions nothing",
+    "Exactly what is approved",
   ),
   action_sha256: Sha256.describe(
     "SHA-256 of the canonical JSON of the action; any other action needs another approval",
@@ -60,7 +61,7 @@ export const exampleApproval = {
   resumed_run: null,
 } satisfies z.output<typeof Approval>;
 
-/** Converts a record for a caller whom it concerns. Characters that can't be seen are shown as their codes. */
+/** Converts a record. Characters that can't be seen are shown as their codes. */
 export function toApproval(record: ApprovalRecord) {
   const asking = record.askingRun as { workflow_id: string; run_id: string } | null;
   return {
@@ -84,17 +85,10 @@ export function toApproval(record: ApprovalRecord) {
   };
 }
 
-/**
- * Converts a record as a caller may see it: the description and action of a tenant's key are for that tenant and for keys
- * of tier admin; hash and status are for every key.
- */
-export function toVisibleApproval(caller: Caller, record: ApprovalRecord) {
-  const approval = toApproval(record);
-  if (concerns(caller, record)) return approval;
-  const { operation, tool } = approval.action;
-  return {
-    ...approval,
-    description: "Only the tenant that asks can read the description",
-    action: typeof operation === "string" ? { operation, tool } : {},
-  };
+/** Returns the tenant that is asked about an approval, for people whose key is of tier admin. */
+export async function approvalOwner(
+  { approval_id }: { readonly approval_id: string },
+  { store }: Pick<Platform, "store">,
+): Promise<string | undefined> {
+  return await findApprovalOwner(store.asPlatform(), approval_id);
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { concerns, existingApproval } from "../../calls/approvals/mod.ts";
+import { existingApproval } from "../../calls/approvals/mod.ts";
 import { operation } from "../../calls/mod.ts";
 import { redactSecrets } from "../../contract/mod.ts";
 import { getHeldCall, type HeldCall, listApprovalMoves, listApprovals } from "../../store/mod.ts";
@@ -7,9 +7,10 @@ import { Limit, Timestamp } from "../schemas/mod.ts";
 import {
   Approval,
   ApprovalId,
+  approvalOwner,
   ApprovalStatus,
   exampleApproval,
-  toVisibleApproval,
+  toApproval,
 } from "./_approval.ts";
 
 const ApprovalMove = z.object({
@@ -31,7 +32,7 @@ const HeldCallStatus = z.object({
   decision_id: z.string(),
   receipt_id: z.string().nullable().describe("Receipt of the call's end"),
   output: z.unknown().describe(
-    "Output of the call; null: none yet, or it is not for the caller's key",
+    "Output of the call; null: none yet",
   ),
   error: z.object({ name: z.string(), message: z.string() }).nullable(),
   ended_at: Timestamp.nullable(),
@@ -51,9 +52,9 @@ export const approvalList = operation({
   output: z.object({ approvals: z.array(Approval) }),
   rest: { approvals_list: "GET /v1/approvals" },
   example: { input: { status: "pending" }, output: { approvals: [exampleApproval] } },
-  run: async ({ status, limit }, { store, caller }) => {
-    const records = await listApprovals(store.asPlatform(), { status, limit });
-    return { approvals: records.map((record) => toVisibleApproval(caller, record)) };
+  run: async ({ status, limit }, { store }) => {
+    const records = await listApprovals(store.db, { status, limit });
+    return { approvals: records.map(toApproval) };
   },
 });
 
@@ -89,29 +90,30 @@ export const approvalInfo = operation({
       act: null,
     },
   },
-  run: async ({ approval_id }, { store, caller }) => {
-    const db = store.asPlatform();
+  ownerOf: approvalOwner,
+  run: async ({ approval_id }, { store }) => {
+    const db = store.db;
     const record = await existingApproval({ store }, approval_id);
     const moves = await listApprovalMoves(db, approval_id);
     const call = await getHeldCall(db, approval_id);
     return {
-      ...toVisibleApproval(caller, record),
+      ...toApproval(record),
       moves,
-      act: call ? toHeldCallStatus(call, concerns(caller, record)) : null,
+      act: call ? toHeldCallStatus(call) : null,
     };
   },
 });
 
-/** Converts a held call. @param mayRead false: without its output and error */
-function toHeldCallStatus(call: HeldCall, mayRead: boolean): z.output<typeof HeldCallStatus> {
+/** Converts a held call. */
+function toHeldCallStatus(call: HeldCall): z.output<typeof HeldCallStatus> {
   return {
     state: call.state,
     tool: call.tool,
     workflow_id: `act-${call.approvalId}`,
     decision_id: call.decisionId,
     receipt_id: call.receiptId,
-    output: mayRead && call.output !== null ? redactSecrets(JSON.parse(call.output)) : null,
-    error: mayRead ? call.error : null,
+    output: call.output !== null ? redactSecrets(JSON.parse(call.output)) : null,
+    error: call.error,
     ended_at: call.endedAt?.toISOString() ?? null,
   };
 }

@@ -77,7 +77,7 @@ export const createApproval = operation({
         settings.SEALOOP_APPROVAL_ESCALATE_SECONDS,
       askingRun: null,
     });
-    const record = (await getApproval(store.asPlatform(), id))!;
+    const record = (await getApproval(store.db, id))!;
     const expiry = new Date(Date.now() + expiresInSeconds * 1000).toISOString();
     return { ...toApproval(record), expires_at: record.expiresAt ?? expiry, run_id };
   },
@@ -89,7 +89,7 @@ function approvalIdOf(decisionId: string | undefined): string {
 
 /** Recovers a lost call. A stored approval without a workflow is removed after some minutes: nobody was asked. */
 async function recoverApproval(call: LostCall, platform: Platform): Promise<Recovery> {
-  const record = await getApproval(platform.store.asPlatform(), approvalIdOf(call.decisionId));
+  const record = await getApproval(platform.store.db, approvalIdOf(call.decisionId));
   if (!record) return notNoted(call);
   const workflowId = approvalWorkflowId(record.id);
   const recovery = await recoverRun(platform, workflowId, call, recoverBegun);

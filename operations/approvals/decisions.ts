@@ -2,7 +2,7 @@ import { z } from "zod";
 import { castVote } from "../../calls/approvals/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
 import type { VoteMove } from "../../store/mod.ts";
-import { Approval, ApprovalId, exampleApproval, toApproval } from "./_approval.ts";
+import { Approval, ApprovalId, approvalOwner, exampleApproval, toApproval } from "./_approval.ts";
 
 /** The fields that the three decisions share. */
 const common = {
@@ -12,6 +12,7 @@ const common = {
   access: "partner",
   humanControl: true,
   sealsItself: true,
+  ownerOf: approvalOwner,
   input: z.object({ approval_id: ApprovalId }),
   output: Approval.extend({ receipt_id: z.string().nullable().describe("Receipt of the move") }),
   errors: ["NotFound", "Conflict", "Forbidden", "Unavailable"],

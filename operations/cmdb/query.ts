@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import type { Caller } from "../../contract/mod.ts";
 import { describeCheck } from "../../integrations/host/mod.ts";
 import { EDGE_KINDS, findServices, getCmdbSummary, type ServiceMatch } from "../../store/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
@@ -12,14 +11,14 @@ const Service = z.object({
   type: z.string(),
   status: z.string().describe("up, down, or unknown: nothing probes it"),
   origin: z.enum(["platform", "file", "test", "discovered"]),
-  host: z.string().nullable().describe("Null for callers without a key, except for localhost"),
-  owner: z.string().nullable().describe("Null for callers without a key"),
+  host: z.string().nullable(),
+  owner: z.string().nullable(),
   health_check: z.object({
     kind: z.enum(["http", "tcp", "command"]),
     target: z.string().describe("Address without credentials and query, or name of the program"),
     checked_at: Timestamp.nullable(),
-  }).nullable().describe("Null: none, or the caller has no key"),
-  runbook: z.string().nullable().describe("Null: none of its own, or the caller has no key"),
+  }).nullable().describe("Null: none"),
+  runbook: z.string().nullable().describe("Null: none of its own"),
   ports: z.array(z.number().int()).describe("Declared ports besides that of the health check"),
   needs: z.array(Dependency),
   needed_by: z.array(Dependency),
@@ -57,7 +56,7 @@ export const cmdbStatus = operation({
       updated_at: "2026-07-01T12:00:00.000Z",
     },
   },
-  run: (_, { store }) => getCmdbSummary(store.asPlatform()),
+  run: (_, { store }) => getCmdbSummary(store.db),
 });
 
 /** Services that match. */
@@ -66,8 +65,8 @@ export const cmdbQuery = operation({
   group: "cmdb",
   summary: "Find services by name, host, type or status",
   description:
-    "For callers without a key, host (except localhost), owner, health check and runbook are null, and hosts are not " +
-    "searched.",
+    "Finds the services of the key's tenant. Callers without a key get the number of the operator's services that match, " +
+    "and no service; hosts are not searched for them.",
   effect: "read",
   access: "public",
   input: z.object({
@@ -107,31 +106,29 @@ export const cmdbQuery = operation({
     },
   },
   run: async ({ q, service_type, status, limit }, { store, caller }) => {
-    const { total, services } = await findServices(store.asPlatform(), {
+    const { total, services } = await findServices(store.db, {
       text: q || undefined,
       type: service_type,
       status,
       hosts: caller.keyId !== null,
       limit,
     });
-    return { total, services: services.map((service) => toService(service, caller)) };
+    return { total, services: caller.keyId === null ? [] : services.map(toService) };
   },
 });
 
-/** Converts a service as a caller may see it: its place, owner and maintenance are for callers with a key. */
-function toService(service: ServiceMatch, { keyId }: Caller) {
+function toService(service: ServiceMatch) {
   const { name, type, status, origin, host, owner, runbook, needs, neededBy } = service;
-  const hasKey = keyId !== null;
-  const check = hasKey ? describeCheck(service.check) : null;
+  const check = describeCheck(service.check);
   return {
     name,
     type,
     status,
     origin,
-    host: hasKey || host === "localhost" ? host : null,
-    owner: hasKey ? owner : null,
+    host,
+    owner,
     health_check: check && { ...check, checked_at: service.checkedAt?.toISOString() ?? null },
-    runbook: hasKey ? runbook : null,
+    runbook,
     ports: service.ports.map(({ port }) => port),
     needs,
     needed_by: neededBy,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { Problem, similarNames } from "../../contract/mod.ts";
+import { type Caller, Problem, similarNames } from "../../contract/mod.ts";
 import {
   type Db,
   EDGE_KINDS,
@@ -27,7 +27,8 @@ export const cmdbImpact = operation({
   group: "cmdb",
   summary: "List the services that a service needs, and those that are affected when it fails",
   description:
-    "upstream: what the service needs. downstream: its blast radius, which is what needs it, directly or through others.",
+    "upstream: what the service needs. downstream: its blast radius, which is what needs it, directly or through others. " +
+    "Callers without a key get the numbers of services.",
   effect: "read",
   access: "public",
   input: z.object({
@@ -63,16 +64,15 @@ export const cmdbImpact = operation({
       },
     },
   },
-  run: async ({ service, depth }, { store }) => {
-    const db = store.asPlatform();
-    const impact = await getImpact(db, service, depth);
-    if (!impact) throw await unknownService(db, service);
+  run: async ({ service, depth }, { store, caller }) => {
+    const impact = await getImpact(store.db, service, depth);
+    if (!impact) throw await unknownService(store.db, caller, service);
     const { upstream, downstream } = impact;
     return {
       service,
       depth,
-      upstream: groupByDistance(upstream),
-      downstream: groupByDistance(downstream),
+      upstream: groupByDistance(upstream, caller),
+      downstream: groupByDistance(downstream, caller),
     };
   },
 });
@@ -97,7 +97,9 @@ export const cmdbPath = operation({
     max_depth: z.number().int(),
     found: z.boolean(),
     length: z.number().int().nullable().describe("Number of edges; null: there is no path"),
-    path: z.array(z.string()).describe("Services on the path, with both ends"),
+    path: z.array(z.string()).describe(
+      "Services on the path, with both ends; empty for callers without a key",
+    ),
     edges: z.array(Edge),
     detail: z.string().describe(
       "The same in a sentence; names a path in the other direction where there is only that",
@@ -121,11 +123,11 @@ export const cmdbPath = operation({
       detail: "billing needs orders-db over 2 edges",
     },
   },
-  run: async ({ source, target, max_depth }, { store }) => {
-    const db = store.asPlatform();
+  run: async ({ source, target, max_depth }, { store, caller }) => {
+    const db = store.db;
     const names = new Set(await listServiceNames(db, [source, target]));
     for (const name of [source, target]) {
-      if (!names.has(name)) throw await unknownService(db, name);
+      if (!names.has(name)) throw await unknownService(db, caller, name);
     }
     const edges = await findPath(db, source, target, max_depth);
     if (edges) {
@@ -133,7 +135,8 @@ export const cmdbPath = operation({
       const detail = source === target
         ? `${source} is the same service`
         : `${source} needs ${target} over ${edgeCount(edges.length)}`;
-      return { source, target, max_depth, found: true, length: edges.length, path, edges, detail };
+      const way = caller.keyId === null ? { path: [], edges: [] } : { path, edges };
+      return { source, target, max_depth, found: true, length: edges.length, ...way, detail };
     }
     const back = await findPath(db, target, source, max_depth);
     const detail = `${source} does not need ${target} over at most ${edgeCount(max_depth)}` +
@@ -142,7 +145,11 @@ export const cmdbPath = operation({
   },
 });
 
-function groupByDistance(services: readonly RelatedService[]): z.output<typeof Side> {
+function groupByDistance(
+  services: readonly RelatedService[],
+  { keyId }: Caller,
+): z.output<typeof Side> {
+  if (keyId === null) return { total: services.length, by_distance: [] };
   const distances = [...new Set(services.map(({ distance }) => distance))];
   return {
     total: services.length,
@@ -158,9 +165,9 @@ function edgeCount(count: number): string {
   return count === 1 ? "1 edge" : `${count} edges`;
 }
 
-/** Returns the error for an unknown name, with similar names. */
-async function unknownService(db: Db, name: string): Promise<Problem> {
-  const similar = similarNames(name, await listServiceNames(db));
+/** Returns the error for an unknown name; for callers with a key, with similar names. */
+async function unknownService(db: Db, { keyId }: Caller, name: string): Promise<Problem> {
+  const similar = keyId === null ? [] : similarNames(name, await listServiceNames(db));
   const advice = similar.length > 0
     ? `did you mean ${similar.join(", ")}?`
     : "GET /v1/knowledge-graph/cmdb/query lists all services";

@@ -80,7 +80,7 @@ export const auditSummary = operation({
         last_whole_pass: chain.scrubbed_at,
         anchored_in_bitcoin: anchors.receipts,
       },
-      receipts_by_category: await countReceiptsByCategory(context.store.asPlatform()),
+      receipts_by_category: await countReceiptsByCategory(context.store.db),
       approvals: {
         pending: approvals.pending,
         decided_last_90_days: approvals.decided,

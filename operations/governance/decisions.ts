@@ -76,9 +76,9 @@ export const governanceDecisions = operation({
       }],
     },
   },
-  run: async ({ decision, tool, approval_id, limit }, { store, caller: { tenant } }) => {
-    const filter = { tenant, decision, tool, approvalId: approval_id, limit };
-    const decisions = await listDecisions(store.asPlatform(), filter);
+  run: async ({ decision, tool, approval_id, limit }, { store }) => {
+    const filter = { decision, tool, approvalId: approval_id, limit };
+    const decisions = await listDecisions(store.db, filter);
     return {
       decisions: decisions.map((one) => ({
         decision_id: one.id,

@@ -121,11 +121,11 @@ export const classifyReport = operation({
 
 /** Returns the engine's answer; undefined: the engine is away. */
 async function askEngine(
-  { engine, log }: Context,
-  request: ClassifyRequest,
+  { engine, store, log }: Context,
+  request: Omit<ClassifyRequest, "tenant">,
 ): Promise<ClassifyResult | undefined> {
   try {
-    return await engine.classify(request);
+    return await engine.classify(request, store.tenant);
   } catch (error) {
     if (!(error instanceof EngineUnavailable)) throw error;
     log.warn({ reason: error.reason }, "The engine is away; a report is sealed unclassified");
@@ -135,7 +135,7 @@ async function askEngine(
 
 /** Stores the request to seal; from then on the receipt will be sealed. */
 async function sealAnswer(
-  { sealer, caller, urls }: Context,
+  { sealer, store, caller, urls }: Context,
   report: { readonly description: string; readonly source: string },
   answer: ClassifyResult | undefined,
 ): Promise<z.output<typeof Proof>> {
@@ -153,6 +153,7 @@ async function sealAnswer(
     action: "classify",
     outcome: answer ? "classified" : "engine_unavailable",
     timestamp,
+    tenant: store.tenant,
     details: { receipt_hash, ...(answer ? publicDetails(answer) : { classification: null }) },
     evidence: { classified: hashed },
   });

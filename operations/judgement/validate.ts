@@ -87,7 +87,7 @@ export const validateRepair = operation({
   },
   run: async (request, context) => {
     try {
-      const verdict = await context.engine.validate(request);
+      const verdict = await context.engine.validate(request, context.store.tenant);
       await sealVerdict(context, request, verdict);
       return verdict;
     } catch (error) {
@@ -112,7 +112,7 @@ function withoutVerdict(cause: Problem): Problem {
 
 /** Stores the request to seal a verdict: the decision and the rails that passed. Texts stay private. */
 async function sealVerdict(
-  { sealer, caller }: Context,
+  { sealer, store, caller }: Context,
   request: Readonly<Record<string, unknown>>,
   verdict: GuardVerdict | undefined,
 ): Promise<void> {
@@ -126,6 +126,7 @@ async function sealVerdict(
     subject: `validate-${hash.slice(0, 12)}`,
     action: "validate",
     outcome: verdict?.decision ?? "engine_unavailable",
+    tenant: store.tenant,
     details: verdict
       ? {
         rails: Object.fromEntries(verdict.rails.map(({ rail, passed }) => [rail, passed])),

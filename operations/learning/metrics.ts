@@ -68,7 +68,7 @@ export const learningMetrics = operation({
   },
   run: async (_, { store }) => {
     const { with_past_incident, without, ...metrics } = await getLearningMetrics(
-      store.asPlatform(),
+      store.db,
     );
     return {
       ...metrics,

@@ -71,7 +71,7 @@ export const learningQueue = operation({
   untrusted: true,
   example: { input: { limit: 20 }, output: { items: [exampleItem], count: 1 } },
   run: async ({ limit }, { store }) => {
-    const items = await listQueuedLearningItems(store.asPlatform(), limit);
+    const items = await listQueuedLearningItems(store.db, limit);
     return { items: items.map(toItem), count: items.length };
   },
 });
@@ -108,12 +108,12 @@ export const approveLesson = operation({
     },
   },
   resolveStableInput: async ({ item_id }, { store }) => {
-    const item = await queuedItem(store.asPlatform(), item_id);
+    const item = await queuedItem(store.db, item_id);
     return { input: { item_id }, about: describeLesson(item) };
   },
   recover: (call, platform) => recoverNoted(platform, call, ({ output }) => output),
   run: async ({ item_id }, { store, caller, decisionId }) => {
-    const item = await queuedItem(store.asPlatform(), item_id);
+    const item = await queuedItem(store.db, item_id);
     const { ticket_id, passage, score, category, learned_from } = item;
     const receipt_id = lessonReceiptId(ticket_id);
     const output = {
@@ -123,7 +123,7 @@ export const approveLesson = operation({
       receipt_id,
       learned_from: learned_from === null ? [] : [learned_from],
     };
-    await store.asPlatform().transaction(async (trx) => {
+    await store.db.transaction(async (trx) => {
       await storeIncidents(trx, [passage]);
       const by = { principal: caller.principal, receiptId: receipt_id };
       if (!await applyLearningItem(trx, item_id, by)) throw notQueued(item_id, "applied");

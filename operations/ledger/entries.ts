@@ -12,7 +12,7 @@ const OTS_POLICY =
 const MAX_CACHED_PAGES = 64;
 
 /** Pages of the chain at one size. A page changes only when the chain grows, as it does for anchors, too. */
-const cache = new WeakMap<Store, { size: number; pages: Map<string, JsonText> }>();
+const cache = new WeakMap<object, { size: number; pages: Map<string, JsonText> }>();
 
 const LedgerEntry = z.looseObject({
   timestamp: Timestamp,
@@ -104,10 +104,10 @@ export const ledgerEntry = operation({
 });
 
 function cachedPages(store: Store, size: number): Map<string, JsonText> {
-  const cached = cache.get(store);
+  const cached = cache.get(store.pool);
   if (cached?.size === size) return cached.pages;
   const pages = new Map<string, JsonText>();
-  cache.set(store, { size, pages });
+  cache.set(store.pool, { size, pages });
   return pages;
 }
 

@@ -97,7 +97,7 @@ export const sealStatus = operation({
   },
   run: async ({ request_id }, { store, caller }) => {
     for (const id of [request_id, receiptIdOf(caller.keyId!, request_id)]) {
-      const request = await getSealState(store.asPlatform(), id);
+      const request = await getSealState(store.db, id);
       if (!request) continue;
       return {
         request_id,

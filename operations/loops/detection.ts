@@ -183,7 +183,7 @@ export const detectorList = operation({
     },
   },
   run: async (_, context) => {
-    const lastRuns = await listDetectorRuns(context.store.asPlatform());
+    const lastRuns = await listDetectorRuns(context.store.db);
     const runs = new Map(lastRuns.map((run) => [run.detector, run]));
     return {
       detectors: describeDetectors(openContext(context)).map(({ enabled, ...detector }) => {

@@ -13,6 +13,7 @@ import {
   SCENARIOS,
   startAttributes,
   TASK_QUEUE,
+  tenantAttribute,
   type TestRequest,
   WORKFLOW,
 } from "../../domain/mod.ts";
@@ -55,7 +56,7 @@ export const runLoop = operation({
       return await followStartedRun(context, WORKFLOW.itsmSweep, run, wait_seconds);
     }
     const report = { incident, service, requestedBy };
-    const finding = await createReportedFinding(context.store.asPlatform(), report);
+    const finding = await createReportedFinding(context.store.db, report);
     const run = await startLoop(context, finding);
     return await followStartedRun(context, WORKFLOW.itsmLoop, run, wait_seconds);
   },
@@ -104,12 +105,13 @@ function sweepId(decisionId: string | undefined): string {
   return `sweep-${idOfCall(decisionId, 12)}`;
 }
 
-async function startSweep({ temporal, decisionId }: Context, requestedBy: string) {
+async function startSweep({ temporal, store, decisionId }: Context, requestedBy: string) {
   const client = await temporal();
   return await mapTemporalErrors(client.workflow.start(WORKFLOW.itsmSweep, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: sweepId(decisionId),
     args: [requestedBy],
+    typedSearchAttributes: [tenantAttribute(store.tenant)],
     staticSummary: "Requested sweep",
   }));
 }

@@ -60,7 +60,7 @@ export const briefing = operation({
     },
   },
   run: async (_, { store, chain }) => {
-    const db = store.asPlatform();
+    const db = store.db;
     const since = new Date(Date.now() - DAY_MS);
     const [counts, urgent, approvals, repairs, { size }] = await Promise.all([
       getPlatformCounts(db),

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { operation } from "../../calls/mod.ts";
+import { operation, refuseTenants } from "../../calls/mod.ts";
 import { LOG_LEVELS, searchLogs } from "../../integrations/host/mod.ts";
 import { DateTime, Limit, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
@@ -45,6 +45,7 @@ export const logSearch = operation({
     ),
   }),
   tool: { search_platform_logs: FULL },
+  errors: ["Forbidden"],
   example: {
     input: { query: "started", limit: 1 },
     output: {
@@ -58,13 +59,15 @@ export const logSearch = operation({
       components: ["gateway", "postgres"],
     },
   },
-  run: ({ query, since, until, level, component, limit }, { config }) =>
-    searchLogs(join(config.dataDir, "logs"), {
+  run: async ({ query, since, until, level, component, limit }, { config, store }) => {
+    refuseTenants(store, "The platform's logs");
+    return await searchLogs(join(config.dataDir, "logs"), {
       words: query.toLowerCase().split(/\s+/).filter(Boolean),
       ...(level ? { level } : {}),
       ...(component ? { component } : {}),
       ...(since ? { since: new Date(since) } : {}),
       ...(until ? { until: new Date(until) } : {}),
       limit,
-    }),
+    });
+  },
 });

@@ -141,7 +141,7 @@ export const portCheck = operation({
 
 async function readRegistry({ config, store }: Context): Promise<PortEntry[]> {
   const [services, sockets] = await Promise.all([
-    listServicesWithPorts(store.asPlatform()),
+    listServicesWithPorts(store.db),
     listSockets(),
   ]);
   return buildPortRegistry(listPortClaims(config, services), sockets);

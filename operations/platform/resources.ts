@@ -33,7 +33,7 @@ export const resourceList = operation({
   },
   run: async (_, { store, caller }) => {
     const [tickets, receipts] = await Promise.all([
-      caller.scope === "full" ? listTickets(store.asPlatform(), { limit: MAX_TICKETS }) : [],
+      caller.scope === "full" ? listTickets(store.db, { limit: MAX_TICKETS }) : [],
       listReceipts(store, { limit: MAX_RECEIPTS }),
     ]);
     return {

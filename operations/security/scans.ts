@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { followStartedRun, operation } from "../../calls/mod.ts";
+import { followStartedRun, operation, refuseTenants } from "../../calls/mod.ts";
 import { recoverMarked, startOrJoin } from "../../calls/recover/mod.ts";
 import {
   findWeakness,
@@ -89,7 +89,7 @@ export const weaknessQueue = operation({
     },
   },
   run: async (_, { store }) => {
-    const db = store.asPlatform();
+    const db = store.db;
     return {
       queue: (await listWeaknesses(db)).map(toWeakness),
       scanners: await listScannerRuns(db),
@@ -125,7 +125,7 @@ export const approveWeakness = operation({
     output: { ...exampleStartedRun, finding: exampleWeakness },
   },
   resolveStableInput: async ({ index, fingerprint, ...rest }, { store }) => {
-    const { finding } = await findWeakness(store.asPlatform(), index, fingerprint);
+    const { finding } = await findWeakness(store.db, index, fingerprint);
     return {
       input: { ...rest, index, fingerprint: finding.fingerprint },
       about: escapeInvisible(finding.summary),
@@ -133,7 +133,7 @@ export const approveWeakness = operation({
   },
   recover: (call, platform) => recoverMarked(platform, call),
   run: async ({ index, fingerprint, wait_seconds }, context) => {
-    const weakness = await findWeakness(context.store.asPlatform(), index, fingerprint);
+    const weakness = await findWeakness(context.store.db, index, fingerprint);
     const given = { finding: toWeakness(weakness) };
     const run = await startOrJoin(context, WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
@@ -163,7 +163,7 @@ export const runScan = operation({
   output: StartedRun,
   tool: { trigger_sie_scan: FULL },
   longRunning: { shared: true, outcome: completedRun },
-  errors: ["Unavailable"],
+  errors: ["Forbidden", "Unavailable"],
   example: {
     input: {},
     output: {
@@ -174,7 +174,8 @@ export const runScan = operation({
   },
   recover: (call, platform) => recoverMarked(platform, call),
   run: async ({ wait_seconds }, context) => {
-    const db = context.store.asPlatform();
+    refuseTenants(context.store, "Scans of the platform and its host");
+    const db = context.store.db;
     const before = await listScannerRuns(db);
     const run = await startOrJoin(context, WORKFLOW.securityScan, {
       taskQueue: TASK_QUEUE.itsm,

@@ -57,14 +57,14 @@ export const createTicket = operation({
     },
   },
   async recover({ decisionId }, { store }) {
-    const ticket = await getTicket(store.asPlatform(), ticketIdOf(decisionId));
+    const ticket = await getTicket(store.db, ticketIdOf(decisionId));
     if (!ticket) return { state: "not_done" };
     return { state: "done", ids: { ticket_id: ticket.ticket_id }, output: ticket };
   },
   run: async ({ title, description, severity }, { store, caller, decisionId }) => {
     const id = ticketIdOf(decisionId);
     const actor = `key:${caller.keyId}`;
-    await store.asPlatform().transaction(async (trx) => {
+    await store.db.transaction(async (trx) => {
       await openTicket(trx, {
         id,
         title,
@@ -126,7 +126,7 @@ export const closeTicket = operation({
     const isPublic = door === "rest"; // agents call through the other interfaces
     const isByPerson = isPublic && caller.mayApprove; // no agent can use such a key; anybody may hold another one
     const { status } = await requireTicket(store, ticket_id);
-    await store.asPlatform().transaction(async (trx) => {
+    await store.db.transaction(async (trx) => {
       const receiptId = randomBytes(8).toString("hex");
       if (!await resolveTicket(trx, ticket_id, { outcome: "resolved", resolution, receiptId })) {
         const message =

@@ -50,7 +50,7 @@ export const resolutionTimes = operation({
   tool: { itsm_get_mttr_stats: FULL },
   example: { input: { since: "2026-07-01T00:00:00Z" }, output: exampleTimes },
   run: ({ since }, { store }) =>
-    getResolutionFigures(store.asPlatform(), since ? { since: new Date(since) } : {}),
+    getResolutionFigures(store.db, since ? { since: new Date(since) } : {}),
 });
 
 /** Repairs of services. */
@@ -121,7 +121,7 @@ export const repairHistory = operation({
     },
   },
   run: async ({ service, since, limit }, { store }) => {
-    const db = store.asPlatform();
+    const db = store.db;
     const from = since ? new Date(since) : undefined;
     const [history, mttr] = await Promise.all([
       getRepairHistory(db, { service, since: from, limit }),
@@ -166,7 +166,7 @@ export const dashboard = operation({
     },
   },
   run: async (_, { store }) => {
-    const db = store.asPlatform();
+    const db = store.db;
     const [counts, mttr, { success_rate }] = await Promise.all([
       getPlatformCounts(db),
       getResolutionFigures(db),

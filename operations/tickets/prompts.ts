@@ -38,7 +38,7 @@ export const triagePrompt = operation({
   errors: ["NotFound"],
   example: { input: {}, output: exampleOutput },
   run: async ({ ticket_id }, { store }) => {
-    const db = store.asPlatform();
+    const db = store.db;
     const instructions = textMessage(
       "Triage what is shown below. For each incident say in one line what is affected, how bad it is and why you think " +
         "so; then what is known of the cause, from itsm_get_incident_timeline and itsm_get_remediation_history, with the " +

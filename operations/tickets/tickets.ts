@@ -47,7 +47,7 @@ export const ticketList = operation({
   untrusted: true,
   example: { input: { status: "resolved" }, output: { tickets: [exampleTicket] } },
   run: async ({ since, ...filter }, { store }) => ({
-    tickets: await listTickets(store.asPlatform(), {
+    tickets: await listTickets(store.db, {
       ...filter,
       since: since ? new Date(since) : undefined,
     }),
@@ -83,7 +83,7 @@ export const openTickets = operation({
     },
   },
   run: async (_, { store }) => ({
-    tickets: await listTickets(store.asPlatform(), {
+    tickets: await listTickets(store.db, {
       status: "open",
       limit: MAX_OPEN,
       bySeverity: true,
@@ -105,7 +105,7 @@ export const recentIncidents = operation({
   toolGroup: { "mission.list_incidents": "audit" },
   example: { input: { limit: 5 }, output: { incidents: [exampleTicket] } },
   run: async ({ status, limit }, { store }) => ({
-    incidents: await listTickets(store.asPlatform(), { ...(status ? { status } : {}), limit }),
+    incidents: await listTickets(store.db, { ...(status ? { status } : {}), limit }),
   }),
 });
 
@@ -172,8 +172,8 @@ export const incidentDetails = operation({
     const ticket = await requireTicket(store, incident_id);
     const [receipt, events, repairs] = await Promise.all([
       embeddedReceipt(store, ticket),
-      listTicketEvents(store.asPlatform(), incident_id),
-      listRepairsOfTicket(store.asPlatform(), incident_id),
+      listTicketEvents(store.db, incident_id),
+      listRepairsOfTicket(store.db, incident_id),
     ]);
     return { ...ticket, receipt, events, repairs: repairs.map((repair) => ({ ...repair })) };
   },
@@ -210,6 +210,6 @@ export const ticketTimeline = operation({
   },
   run: async ({ ticket_id }, { store }) => {
     await requireTicket(store, ticket_id);
-    return { ticket_id, events: await listTicketEvents(store.asPlatform(), ticket_id) };
+    return { ticket_id, events: await listTicketEvents(store.db, ticket_id) };
   },
 });

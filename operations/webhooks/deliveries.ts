@@ -74,11 +74,11 @@ export const webhookDeliveries = operation({
       }],
     },
   },
-  run: async ({ state, webhook_id, limit }, { store, caller: { tenant } }) => {
-    const db = store.asPlatform();
+  run: async ({ state, webhook_id, limit }, { store }) => {
+    const db = store.db;
     const [deliveries, webhooks] = await Promise.all([
-      listDeliveries(db, { tenant, state, webhookId: webhook_id, limit }),
-      listWebhooks(db, tenant),
+      listDeliveries(db, { state, webhookId: webhook_id, limit }),
+      listWebhooks(db),
     ]);
     return {
       deliveries: deliveries.map(toDelivery),

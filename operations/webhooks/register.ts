@@ -121,15 +121,14 @@ async function register(
 ): Promise<string> {
   const { url, events } = registration;
   const box = openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE));
-  return await store.asPlatform().transaction(async (trx) => {
+  return await store.db.transaction(async (trx) => {
     const id = await putWebhook(trx, {
       url,
       events,
       secret: box.seal(secret, url),
-      tenant: caller.tenant,
       createdBy: caller.keyId!,
     });
-    if (await countWebhooks(trx, caller.tenant) > MAX_WEBHOOKS) {
+    if (await countWebhooks(trx) > MAX_WEBHOOKS) {
       const message =
         `Cannot register another webhook: a tenant has at most ${MAX_WEBHOOKS}; remove one first`;
       throw new Problem("Conflict", message);
@@ -151,8 +150,8 @@ async function register(
 /** Removes a webhook. @param urlOrId its URL, which need not be one that could be registered now, or its id */
 async function remove(urlOrId: string, { store, caller, decisionId }: Context) {
   const url = URL.canParse(urlOrId) ? new URL(urlOrId).href : urlOrId;
-  const webhook_id = await store.asPlatform().transaction(async (trx) => {
-    const id = await removeWebhook(trx, { named: url, tenant: caller.tenant });
+  const webhook_id = await store.db.transaction(async (trx) => {
+    const id = await removeWebhook(trx, url);
     if (id === undefined) {
       throw new Problem("NotFound", `${caller.tenant} has no webhook with this URL or id`);
     }
@@ -174,7 +173,7 @@ async function remove(urlOrId: string, { store, caller, decisionId }: Context) {
 async function recoveredOutput({ store, config }: Platform, { ids, output }: CallEffects) {
   const webhook_id = ids.webhook_id!;
   const { url, events, made } = output as unknown as Registration;
-  const sealed = made ? await getWebhookSecret(store.asPlatform(), webhook_id) : undefined;
+  const sealed = made ? await getWebhookSecret(store.db, webhook_id) : undefined;
   const secret = sealed && openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE)).open(sealed, url);
   return { webhook_id, url, events, secret: secret ?? null };
 }

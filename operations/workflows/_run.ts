@@ -24,7 +24,7 @@ export const Run = z.object({
   started_at: Timestamp,
   ended_at: Timestamp.nullable(),
   search_attributes: z.record(z.string(), z.unknown()).describe(
-    "SealoopStep, SealoopService, SealoopTicket, SealoopReceipt and SealoopOutcome, as far as known",
+    "SealoopTenant, SealoopStep, SealoopService, SealoopTicket, SealoopReceipt and SealoopOutcome, as far as known",
   ),
 }).meta({ id: "WorkflowRun" });
 

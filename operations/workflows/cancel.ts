@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "@temporalio/client";
 import { z } from "zod";
-import { operation, type Platform, refuseOtherTenants } from "../../calls/mod.ts";
+import { operation, type Platform, refuseOtherTenants, runOwner } from "../../calls/mod.ts";
 import { findMarkedRun, noRun, notNoted } from "../../calls/recover/mod.ts";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
 import { getCallEffects, noteCallEffects } from "../../store/mod.ts";
@@ -17,8 +17,7 @@ export const cancelWorkflow = operation({
   group: "workflows",
   summary: "Request the cancellation of a running workflow",
   description:
-    "Only for loops, test incidents and sweeps that the platform or a key of your tenant has started. Keys of tier admin " +
-    "cancel those of other tenants as well.",
+    "Only for loops, test incidents and sweeps of your tenant. Keys of tier admin cancel those of other tenants as well.",
   effect: "run",
   shippedRule: "key-decides",
   access: "partner",
@@ -31,6 +30,7 @@ export const cancelWorkflow = operation({
     input: { workflow_id: exampleRun.workflow_id },
     output: { workflow_id: exampleRun.workflow_id, cancel_requested: true },
   },
+  ownerOf: runOwner,
   recover: recoverCancellation,
   run: async ({ workflow_id }, context) => {
     if (!CANCELLABLE.test(workflow_id)) {
@@ -40,10 +40,10 @@ export const cancelWorkflow = operation({
           "other workflows",
       );
     }
-    const { store, decisionId } = context;
+    const { store, caller, decisionId } = context;
     await withWorkflow(context, workflow_id, async (handle) => {
-      await refuseOtherTenants(context, handle, "cancel");
-      await noteCallEffects(store.asPlatform(), decisionId, { workflow_id });
+      refuseOtherTenants(context, await handle.describe());
+      await noteCallEffects(store.asTenant(caller.tenant), decisionId, { workflow_id });
       await requestCancellation(await context.temporal(), workflow_id, decisionId);
     });
     return { workflow_id, cancel_requested: true as const };
@@ -68,7 +68,7 @@ async function requestCancellation(
 
 /** Recovers a lost call. Temporal ignores a second request, so a run whose history names another decision was not cancelled by this call. */
 async function recoverCancellation(call: LostCall, platform: Platform): Promise<Recovery> {
-  const effect = await getCallEffects(platform.store.asPlatform(), call.decisionId);
+  const effect = await getCallEffects(platform.store.db, call.decisionId);
   if (!effect) return notNoted(call);
   const workflow_id = effect.ids.workflow_id!;
   const run = await findMarkedRun(platform, workflow_id, call);

@@ -4,6 +4,7 @@ import {
   operation,
   refuseOtherKeys,
   refuseOtherTenants,
+  runOwner,
   waitForRun,
 } from "../../calls/mod.ts";
 import { Timestamp, WorkflowId } from "../schemas/mod.ts";
@@ -24,10 +25,11 @@ export const workflowInfo = operation({
   rest: { workflow_describe: "GET /v1/workflows/{workflow_id}" },
   errors: ["NotFound", "Forbidden", "Unavailable"],
   example: { input: { workflow_id: exampleRun.workflow_id }, output: exampleRun },
+  ownerOf: runOwner,
   run: ({ workflow_id }, context) =>
     withWorkflow(context, workflow_id, async (handle) => {
       const run = await handle.describe();
-      await refuseOtherTenants(context, handle, "read", run.type);
+      refuseOtherTenants(context, run);
       return toRun(run);
     }),
 });
@@ -38,8 +40,7 @@ export const workflowResult = operation({
   group: "workflows",
   summary: "Wait for a workflow to end, and get its result",
   description:
-    "The result of a conversation, a question or a diagnosis by the crew is only for the key that asked. Other runs that a " +
-    "tenant's keys have started, except loops, are only for that tenant.",
+    "The result of a conversation, a question or a diagnosis by the crew is only for the key that asked.",
   effect: "read",
   access: "key",
   input: z.object({
@@ -73,12 +74,13 @@ export const workflowResult = operation({
       },
     },
   },
+  ownerOf: runOwner,
   run: async ({ workflow_id, timeout_seconds }, context) => {
     const client = await context.temporal();
     const handle = client.workflow.getHandle(workflow_id);
     const before = await withWorkflow(context, workflow_id, () => handle.describe());
+    refuseOtherTenants(context, before);
     await mapTemporalErrors(refuseOtherKeys(context, before.type, handle));
-    await mapTemporalErrors(refuseOtherTenants(context, handle, "read", before.type));
     const isRunning = before.status.name === "RUNNING";
     const seconds = isRunning ? timeout_seconds : ENDED_TIMEOUT_SECONDS;
     const end = await waitForRun(client, handle, seconds, context.signal);
@@ -120,10 +122,10 @@ export const workflowHistory = operation({
       }],
     },
   },
+  ownerOf: runOwner,
   run: async ({ workflow_id }, context) => {
     const { events } = await withWorkflow(context, workflow_id, async (handle) => {
-      const { type } = await handle.describe();
-      await refuseOtherTenants(context, handle, "read", type);
+      refuseOtherTenants(context, await handle.describe());
       return await handle.fetchHistory();
     });
     return {

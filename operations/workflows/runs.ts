@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CONVERSATIONS, mapTemporalErrors, operation } from "../../calls/mod.ts";
+import { CONVERSATIONS, mapTemporalErrors, operation, runsOfTenant } from "../../calls/mod.ts";
 import { WORKFLOW, WORKFLOW_PURPOSE } from "../../domain/mod.ts";
 import { Limit } from "../schemas/mod.ts";
 import { exampleRun, Run, RUN_STATUSES, toRun } from "./_run.ts";
@@ -24,9 +24,10 @@ export const workflowList = operation({
   rest: { workflows_list: "GET /v1/workflows" },
   errors: ["Unavailable"],
   example: { input: { type: WORKFLOW.itsmLoop, limit: 1 }, output: { workflows: [exampleRun] } },
-  run: async ({ status, type, limit }, { temporal, caller }) => {
+  run: async ({ status, type, limit }, { store, temporal, caller }) => {
     const hidden = caller.tier === "admin" ? [] : CONVERSATIONS;
     const query = [
+      runsOfTenant(store.tenant),
       ...(status ? [`ExecutionStatus = '${toQueryStatus(status)}'`] : []),
       ...(type ? [`WorkflowType = '${type}'`] : []),
       ...hidden.map((type) => `WorkflowType != '${type}'`),

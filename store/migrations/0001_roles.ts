@@ -4,7 +4,8 @@ export const roles = `
   DECLARE
     role text;
   BEGIN
-    FOREACH role IN ARRAY ARRAY['sealoop_owner', 'sealoop_app', 'sealoop_sequencer', 'sealoop_ledger'] LOOP
+    FOREACH role IN ARRAY ARRAY['sealoop_owner', 'sealoop_app', 'sealoop_sequencer', 'sealoop_ledger',
+      'sealoop_crossing'] LOOP
       IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role) THEN
         EXECUTE format('CREATE ROLE %I NOLOGIN', role);
       END IF;

@@ -54,12 +54,15 @@ export const ledger = `
     at timestamptz NOT NULL DEFAULT now()
   );
   CREATE TABLE evidence (
+    tenant_id text NOT NULL DEFAULT current_tenant(),
     receipt_id text NOT NULL,
     name text NOT NULL,
     salt bytea NOT NULL CHECK (length(salt) = 32),
     content text NOT NULL,
-    PRIMARY KEY (receipt_id, name)
+    PRIMARY KEY (tenant_id, receipt_id, name)
   );
+  SELECT wall_off(false, 'evidence');
+  CREATE POLICY crossing ON evidence FOR INSERT TO sealoop_crossing WITH CHECK (true);
 
   CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
@@ -77,7 +80,8 @@ export const ledger = `
   -- The ids of one call must differ. Returns the new ids; the others were requested before, maybe with other content.
   CREATE FUNCTION request_seals(
     ids text[], payloads text[], request_hashes bytea[],
-    evidence_ids text[], evidence_names text[], evidence_salts bytea[], evidence_contents text[]
+    evidence_ids text[], evidence_names text[], evidence_salts bytea[], evidence_contents text[],
+    evidence_tenants text[]
   ) RETURNS SETOF text LANGUAGE sql AS $$
     WITH added AS (
       INSERT INTO seal_requests (id, request_hash)
@@ -89,9 +93,10 @@ export const ledger = `
       SELECT r.id, r.payload FROM unnest(ids, payloads) WITH ORDINALITY AS r (id, payload, n)
       JOIN added USING (id) ORDER BY r.n
     ), kept AS (
-      INSERT INTO evidence (receipt_id, name, salt, content)
-      SELECT e.id, e.name, e.salt, e.content
-      FROM unnest(evidence_ids, evidence_names, evidence_salts, evidence_contents) AS e (id, name, salt, content)
+      INSERT INTO evidence (tenant_id, receipt_id, name, salt, content)
+      SELECT e.tenant, e.id, e.name, e.salt, e.content
+      FROM unnest(evidence_ids, evidence_names, evidence_salts, evidence_contents, evidence_tenants)
+        AS e (id, name, salt, content, tenant)
       JOIN added USING (id)
     ), notified AS (
       SELECT pg_notify('sealoop_outbox', '') WHERE EXISTS (SELECT FROM added)
@@ -134,4 +139,7 @@ export const ledger = `
   GRANT SELECT ON seal_refusals TO sealoop_app, sealoop_sequencer;
   -- The public ledger tells a receipt that is about to be sealed from an unknown one: by its id alone.
   GRANT SELECT (id) ON seal_requests, seal_outbox, seal_refusals TO sealoop_ledger;
+  GRANT SELECT, INSERT ON seal_requests, seal_outbox TO sealoop_crossing;
+  GRANT INSERT ON evidence TO sealoop_crossing;
+  SELECT let_cross('request_seals');
 `;

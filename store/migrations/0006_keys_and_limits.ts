@@ -1,9 +1,9 @@
 /** Keys, and the counts of their uses. */
 export const keysAndLimits = `
   CREATE TABLE keys (
-    id text PRIMARY KEY,
+    tenant_id text NOT NULL REFERENCES tenants,
+    id text NOT NULL UNIQUE,
     key_hash bytea NOT NULL UNIQUE,
-    tenant text NOT NULL,
     tier text NOT NULL CHECK (tier IN ('free', 'partner', 'enterprise', 'admin')),
     scope text NOT NULL CHECK (scope IN ('full', 'audit')),
     principal text NOT NULL,
@@ -11,8 +11,28 @@ export const keysAndLimits = `
     created_at timestamptz NOT NULL DEFAULT now(),
     expires_at timestamptz,
     revoked_at timestamptz,
-    last_used_at timestamptz
+    last_used_at timestamptz,
+    PRIMARY KEY (tenant_id, id)
   );
+  SELECT wall_off(false, 'keys');
+  CREATE POLICY crossing ON keys TO sealoop_crossing USING (true);
+
+  -- A key is looked up before it is known whose it is.
+  CREATE FUNCTION find_keys(hashes bytea[]) RETURNS SETOF keys LANGUAGE sql STABLE AS $$
+    SELECT * FROM keys WHERE key_hash = ANY (hashes) AND revoked_at IS NULL
+  $$;
+  -- Who holds or held keys: people of one tenant may decide for another, if their key is of tier admin.
+  CREATE FUNCTION keys_by_id(ids text[]) RETURNS SETOF keys LANGUAGE sql STABLE AS $$
+    SELECT * FROM keys WHERE id = ANY (ids)
+  $$;
+  -- All keys, for the operator's commands and the scan for keys that nobody uses.
+  CREATE FUNCTION all_keys() RETURNS SETOF keys LANGUAGE sql STABLE AS $$
+    SELECT * FROM keys
+  $$;
+  CREATE FUNCTION touch_keys(ids text[], times timestamptz[]) RETURNS void LANGUAGE sql AS $$
+    UPDATE keys SET last_used_at = greatest(last_used_at, used.at)
+    FROM unnest(ids, times) AS used (id, at) WHERE keys.id = used.id
+  $$;
 
   CREATE TABLE usage (
     subject text NOT NULL,        -- key id or client address
@@ -51,4 +71,9 @@ export const keysAndLimits = `
   END $$;
 
   GRANT SELECT, INSERT, UPDATE, DELETE ON keys, usage TO sealoop_app;
+  GRANT SELECT ON keys TO sealoop_crossing;
+  GRANT UPDATE (last_used_at) ON keys TO sealoop_crossing;
+  REVOKE ALL ON FUNCTION find_keys, keys_by_id, all_keys, touch_keys FROM PUBLIC;
+  GRANT EXECUTE ON FUNCTION find_keys, keys_by_id, all_keys, touch_keys TO sealoop_app;
+  SELECT let_cross('find_keys', 'keys_by_id', 'all_keys', 'touch_keys');
 `;

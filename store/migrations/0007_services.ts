@@ -1,8 +1,9 @@
 /** The services that are watched, and the graph of what they depend on. */
 export const services = `
   CREATE TABLE services (
-    id integer GENERATED ALWAYS AS IDENTITY UNIQUE,
-    name text PRIMARY KEY,
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    id integer GENERATED ALWAYS AS IDENTITY,
+    name text NOT NULL,
     type text NOT NULL DEFAULT 'service',
     host text NOT NULL DEFAULT 'localhost',
     owner text,
@@ -15,18 +16,30 @@ export const services = `
     status text NOT NULL DEFAULT 'unknown' CHECK (status IN ('unknown', 'up', 'down')),
     failures integer NOT NULL DEFAULT 0, -- failed probes in a row
     checked_at timestamptz,
-    updated_at timestamptz NOT NULL DEFAULT now()
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, name),
+    UNIQUE (tenant_id, id)
   );
-  CREATE INDEX services_lower_name ON services (lower(name)); -- people write names in any case
+  CREATE INDEX services_lower_name ON services (tenant_id, lower(name)); -- people write names in any case
 
   CREATE TABLE service_edges (    -- source needs target, whatever the kind
-    source integer NOT NULL REFERENCES services (id) ON DELETE CASCADE,
-    target integer NOT NULL REFERENCES services (id) ON DELETE CASCADE,
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    source integer NOT NULL,
+    target integer NOT NULL,
     kind text NOT NULL,
-    PRIMARY KEY (source, target, kind),
+    PRIMARY KEY (tenant_id, source, target, kind),
+    FOREIGN KEY (tenant_id, source) REFERENCES services (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, target) REFERENCES services (tenant_id, id) ON DELETE CASCADE,
     CHECK (source <> target)
   );
-  CREATE INDEX service_edges_to ON service_edges (target, source);
+  CREATE INDEX service_edges_to ON service_edges (tenant_id, target, source);
+  SELECT wall_off(false, 'services', 'service_edges');
+  CREATE POLICY crossing ON services FOR SELECT TO sealoop_crossing USING (true);
+
+  -- The tenants that a sweep looks at.
+  CREATE FUNCTION watched_tenants() RETURNS SETOF text LANGUAGE sql STABLE AS $$
+    SELECT t.id FROM tenants t WHERE EXISTS (SELECT FROM services s WHERE s.tenant_id = t.id AND s.watched) ORDER BY 1
+  $$;
 
   -- Services within this many edges of one, each once with its least distance: those that it needs, or those that
   -- need it. Goes level by level, so that a cycle ends where it began and no service is expanded twice.
@@ -99,4 +112,8 @@ export const services = `
   END $$;
 
   GRANT SELECT, INSERT, UPDATE, DELETE ON services, service_edges TO sealoop_app;
+  GRANT SELECT ON services TO sealoop_crossing;
+  REVOKE ALL ON FUNCTION watched_tenants FROM PUBLIC;
+  GRANT EXECUTE ON FUNCTION watched_tenants TO sealoop_app;
+  SELECT let_cross('watched_tenants');
 `;

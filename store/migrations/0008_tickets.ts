@@ -1,7 +1,8 @@
 /** Tickets, their timelines, and the effects of repairs. */
 export const tickets = `
   CREATE TABLE tickets (
-    id text PRIMARY KEY,
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    id text NOT NULL,
     title text NOT NULL,
     description text NOT NULL DEFAULT '',
     severity text NOT NULL CHECK (severity IN ('critical', 'high', 'medium', 'low')),
@@ -18,40 +19,48 @@ export const tickets = `
     resolution text,
     receipt_id text,
     opened_at timestamptz NOT NULL DEFAULT now(),
-    resolved_at timestamptz
+    resolved_at timestamptz,
+    PRIMARY KEY (tenant_id, id)
   );
-  CREATE INDEX tickets_open ON tickets (opened_at) WHERE status = 'open';
-  CREATE INDEX tickets_opened ON tickets (opened_at DESC);
-  CREATE INDEX tickets_run ON tickets (workflow_id, run_id);
-  CREATE INDEX tickets_resolved ON tickets (resolved_at) WHERE status = 'resolved';
-  CREATE INDEX tickets_fault ON tickets (fingerprint, resolved_at) WHERE fingerprint IS NOT NULL;
+  CREATE INDEX tickets_open ON tickets (tenant_id, opened_at) WHERE status = 'open';
+  CREATE INDEX tickets_opened ON tickets (tenant_id, opened_at DESC);
+  CREATE INDEX tickets_run ON tickets (tenant_id, workflow_id, run_id);
+  CREATE INDEX tickets_resolved ON tickets (tenant_id, resolved_at) WHERE status = 'resolved';
+  CREATE INDEX tickets_fault ON tickets (tenant_id, fingerprint, resolved_at) WHERE fingerprint IS NOT NULL;
 
   CREATE FUNCTION ticket_resolved() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
-    PERFORM pg_notify('sealoop_resolved', NEW.id);
+    PERFORM pg_notify('sealoop_resolved', NEW.tenant_id);
     RETURN NULL;
   END $$;
   CREATE TRIGGER ticket_resolved AFTER INSERT OR UPDATE OF status ON tickets
     FOR EACH ROW WHEN (NEW.status = 'resolved') EXECUTE FUNCTION ticket_resolved();
 
   CREATE TABLE ticket_events (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    ticket_id text NOT NULL REFERENCES tickets (id),
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    id bigint GENERATED ALWAYS AS IDENTITY,
+    ticket_id text NOT NULL,
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
     key text NOT NULL,            -- the same event has the same key when a step is repeated
     kind text NOT NULL,
     phase text,
     data jsonb NOT NULL DEFAULT '{}',
-    UNIQUE (ticket_id, key)
+    PRIMARY KEY (tenant_id, id),
+    UNIQUE (tenant_id, ticket_id, key),
+    FOREIGN KEY (tenant_id, ticket_id) REFERENCES tickets
   );
 
   CREATE TABLE ticket_sightings ( -- counted here, so that the ticket's run is not signalled by each sweep
-    ticket_id text PRIMARY KEY REFERENCES tickets ON DELETE CASCADE,
-    found_again bigint NOT NULL   -- how often sweeps found the fault again while a run was on it
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    ticket_id text NOT NULL,
+    found_again bigint NOT NULL,  -- how often sweeps found the fault again while a run was on it
+    PRIMARY KEY (tenant_id, ticket_id),
+    FOREIGN KEY (tenant_id, ticket_id) REFERENCES tickets ON DELETE CASCADE
   );
 
   CREATE TABLE effects (
-    id text PRIMARY KEY,          -- derived from workflow, run, round and step: the same act has the same id
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    id text NOT NULL,             -- derived from workflow, run, round and step: the same act has the same id
     ticket_id text NOT NULL,
     service text NOT NULL,
     action_id text,               -- the action that it is a step of
@@ -62,11 +71,14 @@ export const tickets = `
     state text NOT NULL CHECK (state IN ('intended', 'done', 'not_done', 'unknown')),
     detail jsonb NOT NULL DEFAULT '{}',
     intended_at timestamptz NOT NULL DEFAULT now(),
-    ended_at timestamptz
+    ended_at timestamptz,
+    PRIMARY KEY (tenant_id, id)
   );
-  CREATE INDEX effects_intended_at ON effects (intended_at DESC);
-  CREATE INDEX effects_action ON effects (action_id);
-  CREATE INDEX effects_ticket ON effects (ticket_id);
+  CREATE INDEX effects_intended_at ON effects (tenant_id, intended_at DESC);
+  CREATE INDEX effects_action ON effects (tenant_id, action_id);
+  CREATE INDEX effects_ticket ON effects (tenant_id, ticket_id);
+  SELECT wall_off(false, 'tickets', 'ticket_events', 'ticket_sightings', 'effects');
 
   GRANT SELECT, INSERT, UPDATE, DELETE ON tickets, ticket_events, ticket_sightings, effects TO sealoop_app;
+  GRANT SELECT ON SEQUENCE ticket_events_id_seq TO sealoop_app;
 `;

@@ -1,16 +1,19 @@
 /** Findings of detectors, and the state that detectors keep between sweeps. */
 export const detection = `
   CREATE TABLE detections (
-    detector text PRIMARY KEY,
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    detector text NOT NULL,
     last_run_at timestamptz NOT NULL,
     duration_ms double precision NOT NULL,
     probed integer NOT NULL,
     findings integer NOT NULL,
-    error text
+    error text,
+    PRIMARY KEY (tenant_id, detector)
   );
 
   CREATE TABLE findings (
-    fingerprint text PRIMARY KEY,
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    fingerprint text NOT NULL,
     detector text NOT NULL,
     service text,                 -- its name at that time; the service may be gone
     host text,
@@ -24,25 +27,31 @@ export const detection = `
     sightings bigint NOT NULL DEFAULT 1,
     first_seen_at timestamptz NOT NULL DEFAULT now(),
     last_seen_at timestamptz NOT NULL DEFAULT now(),
-    cleared_at timestamptz        -- null: the last sweep saw it
+    cleared_at timestamptz,       -- null: the last sweep saw it
+    PRIMARY KEY (tenant_id, fingerprint)
   );
-  CREATE INDEX findings_open ON findings (detector, host) WHERE cleared_at IS NULL;
-  CREATE INDEX findings_seen ON findings (last_seen_at);
+  CREATE INDEX findings_open ON findings (tenant_id, detector, host) WHERE cleared_at IS NULL;
+  CREATE INDEX findings_seen ON findings (tenant_id, last_seen_at);
 
   CREATE TABLE probe_history (
-    service text PRIMARY KEY REFERENCES services (name) ON DELETE CASCADE,
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    service text NOT NULL,
     looks text NOT NULL DEFAULT '', -- results of the last probes, oldest first: u up, s up but slow, d down
-    flapping boolean NOT NULL DEFAULT false
+    flapping boolean NOT NULL DEFAULT false,
+    PRIMARY KEY (tenant_id, service),
+    FOREIGN KEY (tenant_id, service) REFERENCES services ON DELETE CASCADE
   );
 
   CREATE TABLE log_places (
+    tenant_id text NOT NULL DEFAULT current_tenant(),
     host text NOT NULL,
     path text NOT NULL,
     place jsonb NOT NULL,         -- which file it is, and how far it was read
     state jsonb NOT NULL,         -- templates, usual rates, sources of attacks
     updated_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (host, path)
+    PRIMARY KEY (tenant_id, host, path)
   );
+  SELECT wall_off(false, 'detections', 'findings', 'probe_history', 'log_places');
 
   GRANT SELECT, INSERT, UPDATE, DELETE ON detections, findings, probe_history, log_places TO sealoop_app;
 `;

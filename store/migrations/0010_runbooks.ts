@@ -18,9 +18,12 @@ export const runbooks = `
   );
 
   CREATE TABLE runbook_values (
-    service text PRIMARY KEY,
-    given jsonb NOT NULL          -- parameter → value
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    service text NOT NULL,
+    given jsonb NOT NULL,         -- parameter → value
+    PRIMARY KEY (tenant_id, service)
   );
+  SELECT wall_off(false, 'runbook_values');
 
   GRANT SELECT, INSERT, UPDATE, DELETE ON runbooks, runbook_commands, runbook_values TO sealoop_app;
 `;

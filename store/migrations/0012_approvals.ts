@@ -1,7 +1,8 @@
 /** Approvals, their moves, and people's votes. Shown from here; decided in the workflow of each approval. */
 export const approvals = `
   CREATE TABLE approvals (
-    id text PRIMARY KEY,          -- APR- and 12 hex characters
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    id text NOT NULL,             -- APR- and 12 hex characters
     subject text NOT NULL,
     ticket_id text,
     description text NOT NULL DEFAULT '',
@@ -20,13 +21,15 @@ export const approvals = `
     asked_at timestamptz NOT NULL DEFAULT now(),
     expires_at timestamptz,
     decided_at timestamptz,
-    resumed_run jsonb             -- the loop that its approval started
+    resumed_run jsonb,            -- the loop that its approval started
+    PRIMARY KEY (tenant_id, id)
   );
-  CREATE INDEX approvals_asked ON approvals (asked_at DESC);
-  CREATE INDEX approvals_ticket ON approvals (ticket_id);
+  CREATE INDEX approvals_asked ON approvals (tenant_id, asked_at DESC);
+  CREATE INDEX approvals_ticket ON approvals (tenant_id, ticket_id);
 
   CREATE TABLE approval_moves (
-    approval_id text NOT NULL REFERENCES approvals (id),
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    approval_id text NOT NULL,
     number integer NOT NULL,      -- from 1
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
     move text NOT NULL CHECK (move IN ('requested', 'approved', 'denied', 'reopened', 'expired', 'escalated')),
@@ -35,22 +38,37 @@ export const approvals = `
     principal text,
     receipt_id text NOT NULL,
     not_counted jsonb NOT NULL DEFAULT '[]', -- keys whose earlier approvals no longer counted
-    PRIMARY KEY (approval_id, number)
+    PRIMARY KEY (tenant_id, approval_id, number),
+    FOREIGN KEY (tenant_id, approval_id) REFERENCES approvals
   );
 
   CREATE TABLE approval_votes (   -- as the gateway took them from valid keys; nothing else counts as a vote
-    id text PRIMARY KEY,          -- VOT- and 12 hex characters
-    approval_id text NOT NULL REFERENCES approvals (id) ON DELETE CASCADE,
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    id text NOT NULL,             -- VOT- and 12 hex characters
+    approval_id text NOT NULL,
     move text NOT NULL CHECK (move IN ('approved', 'denied', 'reopened')),
     key_id text NOT NULL,
     voted_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     number integer,               -- of the move that it became
     refused jsonb,                -- {name, message}: why it became none
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, approval_id) REFERENCES approvals ON DELETE CASCADE,
     CHECK (number IS NULL OR refused IS NULL)
   );
   -- A key has at most one vote that waits to become a move.
-  CREATE UNIQUE INDEX approval_votes_open ON approval_votes (approval_id, key_id)
+  CREATE UNIQUE INDEX approval_votes_open ON approval_votes (tenant_id, approval_id, key_id)
     WHERE number IS NULL AND refused IS NULL;
+  SELECT wall_off(false, 'approvals', 'approval_moves', 'approval_votes');
+  CREATE POLICY crossing ON approvals FOR SELECT TO sealoop_crossing USING (true);
+
+  -- Whose an approval is: people with keys of tier admin decide for all tenants.
+  CREATE FUNCTION approval_owner(approval text) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT t.id FROM tenants t WHERE EXISTS (SELECT FROM approvals a WHERE a.tenant_id = t.id AND a.id = approval)
+  $$;
 
   GRANT SELECT, INSERT, UPDATE, DELETE ON approvals, approval_moves, approval_votes TO sealoop_app;
+  GRANT SELECT ON approvals TO sealoop_crossing;
+  REVOKE ALL ON FUNCTION approval_owner FROM PUBLIC;
+  GRANT EXECUTE ON FUNCTION approval_owner TO sealoop_app;
+  SELECT let_cross('approval_owner');
 `;

@@ -29,9 +29,9 @@ export const governance = `
   );
 
   CREATE TABLE governance_decisions (
-    id text PRIMARY KEY,          -- GOV- and 12 hex characters
+    tenant_id text NOT NULL,
+    id text NOT NULL,             -- GOV- and 12 hex characters
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    tenant text NOT NULL,
     key_id text NOT NULL,
     principal text NOT NULL,
     door text NOT NULL,           -- rest, mcp or a2a
@@ -48,22 +48,24 @@ export const governance = `
     receipt_id text NOT NULL,     -- of the decision itself
     call_receipt_id text,         -- of the call's end; null: the operation seals that itself
     holder integer,               -- advisory lock that the call's process holds as long as it lives
-    settled boolean NOT NULL      -- false: the call was allowed, and its end is not known yet
+    settled boolean NOT NULL,     -- false: the call was allowed, and its end is not known yet
+    PRIMARY KEY (tenant_id, id)
   );
-  CREATE INDEX governance_decisions_tenant ON governance_decisions (tenant, at DESC);
-  CREATE INDEX governance_decisions_open ON governance_decisions (at) WHERE NOT settled;
+  CREATE INDEX governance_decisions_newest ON governance_decisions (tenant_id, at DESC);
+  CREATE INDEX governance_decisions_open ON governance_decisions (tenant_id, at) WHERE NOT settled;
 
-  -- Puts decisions on record with the receipts that are requested for them: all or none.
+  -- Puts decisions about calls of any tenants on record with the receipts that are requested for them: all or none.
   CREATE FUNCTION record_decisions(
     decisions json, ids text[], payloads text[], request_hashes bytea[],
-    evidence_ids text[], evidence_names text[], evidence_salts bytea[], evidence_contents text[]
+    evidence_ids text[], evidence_names text[], evidence_salts bytea[], evidence_contents text[],
+    evidence_tenants text[]
   ) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     added bigint;
   BEGIN
     -- An allowed call that is sealed when it ends stays unsettled until then.
     INSERT INTO governance_decisions (
-      id, tenant, key_id, principal, door, tool, operation, effect, decision, rule, reasons, caller_approves,
+      id, tenant_id, key_id, principal, door, tool, operation, effect, decision, rule, reasons, caller_approves,
       policy_version, dry_run, approval_id, receipt_id, call_receipt_id, holder, settled
     )
     SELECT
@@ -75,7 +77,7 @@ export const governance = `
       "dryRun" boolean, "approvalId" text, "receiptId" text, "callReceiptId" text, holder integer, runs boolean
     );
     SELECT count(*) INTO added FROM request_seals(
-      ids, payloads, request_hashes, evidence_ids, evidence_names, evidence_salts, evidence_contents
+      ids, payloads, request_hashes, evidence_ids, evidence_names, evidence_salts, evidence_contents, evidence_tenants
     );
     IF added < cardinality(ids) THEN
       RAISE EXCEPTION 'The id of a decision''s receipt is taken' USING ERRCODE = 'unique_violation';
@@ -83,14 +85,14 @@ export const governance = `
   END $$;
 
   CREATE TABLE held_calls (       -- calls that wait for, or were released by, an approval
-    approval_id text PRIMARY KEY REFERENCES approvals (id) ON DELETE CASCADE,
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    approval_id text NOT NULL,
     decision_id text NOT NULL,
     door text NOT NULL,
     tool text NOT NULL,
     operation text NOT NULL,
     input text NOT NULL,          -- canonical JSON of the checked arguments
     action_sha256 text NOT NULL,
-    tenant text NOT NULL,
     key_id text NOT NULL,
     address text NOT NULL,
     state text NOT NULL DEFAULT 'waiting'
@@ -101,13 +103,15 @@ export const governance = `
     receipt_id text,
     asked_at timestamptz NOT NULL DEFAULT now(),
     ended_at timestamptz,
-    collected_at timestamptz      -- when the caller was given its end
+    collected_at timestamptz,     -- when the caller was given its end
+    PRIMARY KEY (tenant_id, approval_id),
+    FOREIGN KEY (tenant_id, approval_id) REFERENCES approvals ON DELETE CASCADE
   );
   -- The same call again joins the one that waits.
-  CREATE UNIQUE INDEX held_calls_open ON held_calls (key_id, action_sha256) WHERE collected_at IS NULL;
+  CREATE UNIQUE INDEX held_calls_open ON held_calls (tenant_id, key_id, action_sha256) WHERE collected_at IS NULL;
 
   CREATE TABLE idempotent_calls ( -- calls with an idempotency key, for a day
-    tenant_id text NOT NULL,
+    tenant_id text NOT NULL DEFAULT current_tenant(),
     id text NOT NULL,             -- SHA-256 over the caller, the operation and the idempotency key, hex
     operation text NOT NULL,
     input_sha256 text NOT NULL,
@@ -122,15 +126,19 @@ export const governance = `
     changed_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, id)
   );
-  CREATE INDEX idempotent_calls_age ON idempotent_calls (first_at);
+  CREATE INDEX idempotent_calls_age ON idempotent_calls (tenant_id, first_at);
 
   CREATE TABLE call_effects (     -- what calls make, so that it is found if their process dies before they end
-    decision_id text PRIMARY KEY,
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    decision_id text NOT NULL,
     ids jsonb NOT NULL,           -- of what the call makes, by their names; public
     output jsonb,                 -- further output; private
-    at timestamptz NOT NULL DEFAULT now()
+    at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, decision_id)
   );
-  CREATE INDEX call_effects_at ON call_effects (at);
+  CREATE INDEX call_effects_at ON call_effects (tenant_id, at);
+  SELECT wall_off(false, 'governance_decisions', 'held_calls', 'idempotent_calls', 'call_effects');
+  CREATE POLICY crossing ON governance_decisions FOR INSERT TO sealoop_crossing WITH CHECK (true);
 
   REVOKE ALL ON FUNCTION record_decisions FROM PUBLIC;
   GRANT EXECUTE ON FUNCTION record_decisions TO sealoop_app;
@@ -139,4 +147,6 @@ export const governance = `
   GRANT SELECT, INSERT, UPDATE ON governance_file TO sealoop_app;
   GRANT SELECT, INSERT, DELETE ON call_effects TO sealoop_app;
   GRANT SELECT, INSERT ON guard_policies, governance_policies TO sealoop_app;
+  GRANT INSERT ON governance_decisions TO sealoop_crossing;
+  SELECT let_cross('record_decisions');
 `;

@@ -1,20 +1,21 @@
 /** Webhooks, and what is to be delivered to each. */
 export const webhooks = `
   CREATE TABLE webhooks (
-    id text PRIMARY KEY,
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    id text NOT NULL,
     url text NOT NULL,
     events text[] NOT NULL,
     secret bytea NOT NULL,        -- encrypted
-    tenant text NOT NULL,
     created_by text NOT NULL,     -- key id
     created_at timestamptz NOT NULL DEFAULT now(),
-    disabled_at timestamptz       -- its receiver answered that it is gone
+    disabled_at timestamptz,      -- its receiver answered that it is gone
+    PRIMARY KEY (tenant_id, id)
   );
-  CREATE INDEX webhooks_active ON webhooks (tenant) WHERE disabled_at IS NULL;
 
   CREATE TABLE webhook_deliveries (
-    id text PRIMARY KEY,          -- the header webhook-id
-    webhook_id text NOT NULL REFERENCES webhooks (id),
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    id text NOT NULL,             -- the header webhook-id
+    webhook_id text NOT NULL,
     ticket_id text NOT NULL,
     type text NOT NULL,
     body text NOT NULL,           -- exactly as it is signed and sent
@@ -25,10 +26,13 @@ export const webhooks = `
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     started_at timestamptz,       -- when its workflow began
     next_attempt_at timestamptz,
-    ended_at timestamptz
+    ended_at timestamptz,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, webhook_id) REFERENCES webhooks
   );
-  CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (created_at) WHERE started_at IS NULL;
-  CREATE INDEX webhook_deliveries_created ON webhook_deliveries (created_at DESC);
+  CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (tenant_id, created_at) WHERE started_at IS NULL;
+  CREATE INDEX webhook_deliveries_created ON webhook_deliveries (tenant_id, created_at DESC);
+  SELECT wall_off(false, 'webhooks', 'webhook_deliveries');
 
   GRANT SELECT, INSERT, UPDATE, DELETE ON webhooks, webhook_deliveries TO sealoop_app;
 `;

@@ -9,6 +9,7 @@
  * @module
  */
 import { roles } from "./0001_roles.ts";
+import { tenants } from "./0001_tenants.ts";
 import { ledger } from "./0002_ledger.ts";
 import { log } from "./0003_log.ts";
 import { anchors } from "./0004_anchors.ts";
@@ -27,6 +28,7 @@ import { tasks } from "./0015_tasks.ts";
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
   "0001_roles": roles,
+  "0001_tenants": tenants,
   "0002_ledger": ledger,
   "0003_log": log,
   "0004_anchors": anchors,

@@ -1,4 +1,5 @@
 /** A whole gateway of a test: the real platform on a database of its own, with operations of the test's besides. */
+import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { bindSchemas, createRestApp } from "../../api/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
@@ -54,8 +55,8 @@ export async function startGateway(
     urls: database.urls,
     log: () => logged,
     async key(fields = {}) {
-      const { key } = await issueKey(platform.store.asPlatform(), {
-        tenant: "test",
+      const { tenant = PLATFORM_TENANT } = fields;
+      const { key } = await issueKey(platform.store.asTenant(tenant), {
         tier: "partner",
         scope: "full",
         principal: "test",

@@ -1,4 +1,5 @@
 /** A gateway with its workers in this process, and people and programs with keys. */
+import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { createRestApp } from "../../api/mod.ts";
 import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
@@ -76,8 +77,7 @@ export async function openPeople(
   const server = await serve(app, loadConfig({}).settings, 0);
   const keys = new Map<string, { key: string; id: string }>();
   for (const [name, fields] of Object.entries(KEYS)) {
-    const { key, record } = await issueKey(store.asPlatform(), {
-      tenant: "test",
+    const { key, record } = await issueKey(store.asTenant(fields.tenant ?? PLATFORM_TENANT), {
       tier: "partner",
       scope: "full",
       principal: name,
@@ -102,7 +102,6 @@ export async function openPeople(
     });
     const served = await serve(server.app, loadConfig({}).settings, 0);
     const { key, record } = await issueKey(store.asPlatform(), {
-      tenant: "test",
       tier: "partner",
       scope: "full",
       principal: "agent",

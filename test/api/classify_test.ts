@@ -60,11 +60,11 @@ describe("POST /v1/classify", () => {
     assert.equal(details.receipt_hash, proof.receipt_hash);
     assert.equal((details.classification as Record<string, unknown>).category, "storage");
     assert.doesNotMatch(JSON.stringify(record), /payroll|müller|\bdb01\b|nagios/i);
-    const { rows: [evidence] } = await gateway.platform.store.pool.query(
+    const [evidence] = await gateway.platform.store.asPlatform().query(
       "SELECT content FROM evidence WHERE receipt_id = $1",
       [proof.receipt_id],
     );
-    const hash = createHash("sha256").update(evidence.content).digest("hex");
+    const hash = createHash("sha256").update(evidence!.content).digest("hex");
     assert.equal(hash, proof.receipt_hash, "an auditor finds the very text that was hashed");
   });
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { createInvoke, type Platform } from "../../calls/mod.ts";
 import { type Invoke, Problem } from "../../contract/mod.ts";
 import { type KnowledgeBase, openClassifier, openKnowledgeBase } from "../../engine/mod.ts";
@@ -108,6 +109,7 @@ describe("learning", () => {
   };
   const found = async (id: string) => {
     const passages = await knowledge.find("labels of the label printer are blank", {
+        tenant: PLATFORM_TENANT,
       incidents: true,
       limit: 8,
     });

@@ -39,7 +39,7 @@ describe("tickets", () => {
       runId: null,
       requestedBy: "key:test",
     });
-    await people.store.pool.query(
+    await people.store.asPlatform().query(
       `UPDATE tickets SET status = 'resolved', resolved_at = now() - $2 * interval '1 day',
          opened_at = now() - $2 * interval '1 day' - $3 * interval '1 second' WHERE id = $1`,
       [id, daysAgo, seconds],
@@ -181,7 +181,7 @@ describe("tickets", () => {
     assert.equal((await embed(await sealed({ service: ticket_id }))).status, 409);
 
     const sql = "UPDATE tickets SET receipt_id = $2 WHERE id = $1"; // as earlier versions let be embedded
-    await people.store.pool.query(sql, [ticket_id, foreign]);
+    await people.store.asPlatform().query(sql, [ticket_id, foreign]);
     const { verified, checks } = await get(`${path}/verify`);
     assert.deepEqual([verified, checks.ticket, checks.signature], [false, "fail", "pass"]);
   });

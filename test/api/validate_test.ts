@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import type { GuardVerdict } from "../../guard/mod.ts";
 import { putService } from "../../store/mod.ts";
 import { testFolder } from "../_run.ts";
@@ -100,7 +101,7 @@ describe("POST /v1/validate", () => {
       incident: "orders-db: no space left on device",
       action: { ...RESTART, target: "orders-db", command: "journalctl --vacuum-size=1G" },
       context: { ticket_id: "none", citations, observed },
-    });
+    }, PLATFORM_TENANT);
     assert.deepEqual(failed(answer), ["output_fact_check", "retrieval_integrity"]);
     assert.match(answer.rails[2]!.reasons.join(), /last probe saw orders-db in order.*no ticket/);
     assert.match(answer.rails[3]!.reasons.join(), /another hash/);
@@ -110,7 +111,7 @@ describe("POST /v1/validate", () => {
     const good = await gateway.engine.client.validate({
       incident: row.content.slice(0, 300),
       context: { citations: [{ id: row.id, sha256: row.sha256 }] },
-    });
+    }, PLATFORM_TENANT);
     assert.equal(good.rails[3]!.passed, true);
   });
 

@@ -163,7 +163,7 @@ describe("webhooks", () => {
     assert.equal((await byAgent({ url: `${origin}/by-agent`, secret: own })).secret, null);
     const { secret: agents } = await byAgent({ url: `${origin}/by-agent-too` });
     assert.match(agents!, /^whsec_/);
-    const { rows } = await people.store.pool.query(
+    const rows = await people.store.asPlatform().query(
       "SELECT secret::text AS t FROM webhooks UNION ALL SELECT content FROM evidence UNION ALL SELECT payload FROM seal_outbox " +
         "UNION ALL SELECT concat(input, output) FROM held_calls",
     );
@@ -205,8 +205,7 @@ describe("webhooks", () => {
     const { webhook_id } = await register("/ours");
     await arrive("/ours", await open("Nobody else's business"), 1);
     assert.ok((await deliveries(webhook_id)).length > 0);
-    const { key } = await issueKey(people.store.asPlatform(), {
-      tenant: "elsewhere",
+    const { key } = await issueKey(people.store.asTenant("elsewhere"), {
       tier: "partner",
       scope: "full",
       principal: "elsewhere",

@@ -3,8 +3,8 @@ import { actionOf, sha256 } from "../../calls/approvals/mod.ts";
 import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import type { Operation } from "../../contract/mod.ts";
-import type { HeldCallResult } from "../../domain/mod.ts";
-import { putApproval, putHeldCall, type Store } from "../../store/mod.ts";
+import { type HeldCallResult, PLATFORM_TENANT } from "../../domain/mod.ts";
+import { openHolder, putApproval, putHeldCall, type Store } from "../../store/mod.ts";
 
 /** A call of an agent's tool that people have approved. */
 export interface ApprovedCall {
@@ -20,7 +20,7 @@ export interface ApprovedCall {
 export async function putApprovedCall(store: Store, call: ApprovedCall): Promise<void> {
   const { approvalId, operation, as, input, keyId } = call;
   const db = store.asPlatform();
-  const caller = { keyId, tenant: "test" };
+  const caller = { keyId, tenant: PLATFORM_TENANT };
   const { action, text } = actionOf({ operation, request: { as }, caller, input });
   await putApproval(db, {
     id: approvalId,
@@ -48,7 +48,6 @@ export async function putApprovedCall(store: Store, call: ApprovedCall): Promise
     operation: operation.name,
     input: JSON.stringify(input),
     actionSha256: sha256(text),
-    tenant: caller.tenant,
     keyId,
     address: "127.0.0.1",
   });
@@ -61,7 +60,8 @@ export async function runApprovedCall(
   operation?: Operation<Platform>,
 ): Promise<HeldCallResult> {
   const operations = operation ? new Map([[operation.name, operation]]) : platform.operations;
-  return await createHeldCallRunner({ ...platform, operations })({
+  const holder = openHolder(platform.store);
+  return await createHeldCallRunner({ ...platform, operations }, holder)({
     approvalId,
     run: { workflow_id: `act-${approvalId}`, run_id: "first" },
     intentReceiptId: `${approvalId}-intent`,

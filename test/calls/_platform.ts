@@ -1,4 +1,5 @@
 /** The platform in this process, without workers: what is to be sealed stays in the outbox. */
+import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
 import { issueKey, type NewKey, type Store } from "../../store/mod.ts";
@@ -22,8 +23,7 @@ export async function openTestPlatform(
 
 /** Issues a key of tier partner to an agent. @param fields that differ */
 export async function issueAgentKey(store: Store, fields: Partial<NewKey> = {}) {
-  return await issueKey(store.asPlatform(), {
-    tenant: "test",
+  return await issueKey(store.asTenant(fields.tenant ?? PLATFORM_TENANT), {
     tier: "partner",
     scope: "full",
     principal: "agent",

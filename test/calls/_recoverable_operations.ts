@@ -164,7 +164,7 @@ export function recoverableOperations(
       as: "itsm_register_webhook",
       prepare: () => Promise.resolve({ url: `https://hooks.example.com/${++count}` }),
       check: async ({ webhook_id }) => {
-        const webhooks = await listWebhooks(db(), "test");
+        const webhooks = await listWebhooks(db());
         assert.ok(webhooks.some(({ id }) => id === webhook_id));
       },
     },

@@ -46,7 +46,6 @@ describe("every call over REST that changes something", () => {
 
   async function issued(): Promise<string> {
     const { record } = await issueKey(people.store.asPlatform(), {
-      tenant: "test",
       tier: "free",
       scope: "full",
       principal: "stray",

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { addStop, removeStop, type Stop } from "../../store/mod.ts";
 import { vote } from "../workflows/_people.ts";
 import { openAgent, type TestAgent } from "./_agent.ts";
@@ -145,7 +146,7 @@ describe("a call that changes something", () => {
     assert.ok(score >= 50 && score <= 85, `${score}`);
     const isKnown = async () => {
       const report = { description: title, source: "test" };
-      const { rag_context } = await people.platform.engine.classify(report);
+      const { rag_context } = await people.platform.engine.classify(report, PLATFORM_TENANT);
       return rag_context.passages.some(({ id }) => id === ticket.ticket_id);
     };
 

@@ -57,7 +57,6 @@ describe("a governed call whose end can't be written down at that moment", () =>
     it(`gives that end, and is sealed as ${outcome} once it can be`, async () => {
       const db = open.platform.store.asPlatform();
       const { key: credential } = await issueKey(db, {
-        tenant: "test",
         tier: "partner",
         scope: "full",
         principal: "agent",
@@ -75,7 +74,7 @@ describe("a governed call whose end can't be written down at that moment", () =>
       });
       const ended = await call.catch((error: Problem) => error);
       if (fails) assert.equal((ended as Problem).message, "It is mounted");
-      const [decision] = await listDecisions(db, { tenant: "test", limit: 1 });
+      const [decision] = await listDecisions(db, { limit: 1 });
       assert.equal(ended.receiptId, decision!.callReceiptId);
       const queued = () =>
         db.first("SELECT payload FROM seal_outbox WHERE id = $1", [decision!.callReceiptId]);

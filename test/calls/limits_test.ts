@@ -76,7 +76,6 @@ describe("limits of an agent's key", () => {
   }
   async function newKey(): Promise<{ key: string; id: string }> {
     const { key, record } = await issueKey(servers[0]!.platform.store.asPlatform(), {
-      tenant: "test",
       tier: "partner",
       scope: "full",
       principal: "agent",
@@ -87,7 +86,7 @@ describe("limits of an agent's key", () => {
   }
   /** Counts the decisions about a key's calls. */
   async function decisionsOf(id: string): Promise<Record<string, number>> {
-    const { rows } = await servers[0]!.platform.store.pool.query(
+    const rows = await servers[0]!.platform.store.asPlatform().query(
       "SELECT decision, count(*)::int AS n FROM governance_decisions WHERE key_id = $1 GROUP BY 1",
       [id],
     );
@@ -95,11 +94,11 @@ describe("limits of an agent's key", () => {
   }
   /** Counts the receipts that were requested in a key's name. */
   async function receiptsOf(id: string): Promise<number> {
-    const { rows: [{ n }] } = await servers[0]!.platform.store.pool.query(
+    const [row] = await servers[0]!.platform.store.asPlatform().query(
       "SELECT count(*)::int AS n FROM seal_outbox WHERE payload LIKE '%' || $1 || '%'",
       [`"key:${id}"`],
     );
-    return n;
+    return row!.n;
   }
 
   it("let exactly as many of 1,000 calls at once pass, over two servers", async () => {
@@ -248,11 +247,11 @@ describe("limits of an agent's key", () => {
       const { key: credential, id } = await newKey();
       const call = callOf(credential);
       runs.act = 0;
-      await asSuperuser("REVOKE INSERT ON seal_outbox FROM sealoop_app");
+      await asSuperuser("REVOKE EXECUTE ON FUNCTION request_seals FROM sealoop_app");
       try {
         await assert.rejects(invoke(act, call), /outbox can't be written/);
       } finally {
-        await asSuperuser("GRANT INSERT ON seal_outbox TO sealoop_app");
+        await asSuperuser("GRANT EXECUTE ON FUNCTION request_seals TO sealoop_app");
       }
       assert.equal(runs.act, 0);
       assert.deepEqual(await decisionsOf(id), {}, "no decision without its receipt");
@@ -318,11 +317,11 @@ describe("limits of an agent's key", () => {
     const { limit } = await runInOneMinute(10, async () => {
       const call = { ...callOf((await newKey()).key), as: "look" };
       await invoke(look, call);
-      await asSuperuser("REVOKE INSERT ON seal_outbox FROM sealoop_app");
+      await asSuperuser("REVOKE EXECUTE ON FUNCTION request_seals FROM sealoop_app");
       try {
         await assert.rejects(invoke(look, call), /outbox can't be written/);
       } finally {
-        await asSuperuser("GRANT INSERT ON seal_outbox TO sealoop_app");
+        await asSuperuser("GRANT EXECUTE ON FUNCTION request_seals TO sealoop_app");
       }
       return await invoke(look, call);
     });

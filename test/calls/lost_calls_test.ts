@@ -59,7 +59,7 @@ describe("settleLostCalls()", () => {
 
   it("seals a call as not done if its decision was not sealed", async () => {
     const db = store.asPlatform();
-    const [decision] = await listDecisions(db, { tenant: "test", limit: 1 });
+    const [decision] = await listDecisions(db, { limit: 1 });
     const lost = {
       ...decision!,
       id: "GOV-000000000001",
@@ -68,7 +68,7 @@ describe("settleLostCalls()", () => {
       runs: true,
       holder: null,
     };
-    await recordDecisions(db, [lost], sealArguments([]));
+    await recordDecisions(db, [lost], sealArguments(db, []));
     await makeOpenDecisionsOld(store);
     assert.equal(await settle(), 1);
     assert.equal((await findRequested(store, "not-done")).outcome, "not_done");

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Platform } from "../../calls/mod.ts";
 import { recoverCall } from "../../calls/recover/mod.ts";
 import type { CallContext, Recovery } from "../../contract/mod.ts";
-import type { TaskRecord } from "../../domain/mod.ts";
+import { PLATFORM_TENANT, type TaskRecord } from "../../domain/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { noteCallEffects } from "../../store/mod.ts";
 import { eventually } from "../_time.ts";
@@ -20,7 +20,11 @@ function callsOn(platform: Platform) {
     more: Partial<CallContext> = {},
   ) => {
     const signal = new AbortController().signal;
-    const caller = { keyId: "ab".repeat(8), tier: "admin" } as CallContext["caller"];
+    const caller = {
+      keyId: "ab".repeat(8),
+      tenant: PLATFORM_TENANT,
+      tier: "admin",
+    } as CallContext["caller"];
     const call = { caller, door: "rest", requestId: "1", signal, progress() {}, decisionId };
     const one = registry.get(name)!;
     const context = { ...platform, ...call, detached: true, ...more };

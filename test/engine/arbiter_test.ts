@@ -61,7 +61,7 @@ describe("arbitrate()", () => {
       kind: "resolved",
       data: by ? { by } : {},
     });
-    await store.pool.query(
+    await store.asPlatform().query(
       `UPDATE tickets SET status = 'resolved', outcome = $2, resolution = $3, receipt_id = 'r',
          opened_at = now() - $4 * interval '1 hour',
          resolved_at = now() - $4 * interval '1 hour' + interval '1 second' WHERE id = $1`,

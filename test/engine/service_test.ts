@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { EngineUnavailable, loadEngineSecret, openEngine } from "../../engine/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
@@ -38,7 +39,7 @@ describe("the engine's process", () => {
 
   it("classifies, and cites passages by the hashes of their texts in the store", async () => {
     await waitUntilStored();
-    const { classification, rag_context } = await engine.client.classify(report);
+    const { classification, rag_context } = await engine.client.classify(report, PLATFORM_TENANT);
     assert.equal(classification.category, "storage");
     assert.ok(rag_context.passages.length >= 3);
     for (const { id, sha256, text } of rag_context.passages) {
@@ -55,7 +56,7 @@ describe("the engine's process", () => {
     const verdict = await engine.client.validate({
       incident: "The web server hangs",
       action: { description: "Restart the web server", confidence: 0.9, blast_radius: 1 },
-    });
+    }, PLATFORM_TENANT);
     assert.equal(verdict.rails.length, 4);
     assert.equal(verdict.approved, verdict.decision === "allow");
   });
@@ -63,7 +64,7 @@ describe("the engine's process", () => {
   it("refuses callers without the secret", async () => {
     for (const secret of ["", "wrong", `${engine.secret}x`]) {
       await assert.rejects(
-        openEngine({ url: engine.url, secret }).classify(report),
+        openEngine({ url: engine.url, secret }).classify(report, PLATFORM_TENANT),
         isUnavailable(/does not accept our secret/),
       );
     }
@@ -75,12 +76,12 @@ describe("the engine's process", () => {
   });
 
   it("serves a client again after a crash and a restart", async () => {
-    await engine.client.classify(report);
+    await engine.client.classify(report, PLATFORM_TENANT);
     await engine.kill();
-    await assert.rejects(engine.client.classify(report), isUnavailable(/ECONN/));
+    await assert.rejects(engine.client.classify(report, PLATFORM_TENANT), isUnavailable(/ECONN/));
     await assert.rejects(engine.client.health(), isUnavailable(/ECONN/));
     await engine.start();
-    assert.equal((await engine.client.classify(report)).provider, "local");
+    assert.equal((await engine.client.classify(report, PLATFORM_TENANT)).provider, "local");
     assert.deepEqual(await engine.client.health(), { classify: true, validate: true });
   });
 
@@ -120,7 +121,7 @@ describe("the engine's process", () => {
     }
     const asked = { description: "frobnicator overheats again in Ostrava", source: "test" };
     const incidents = async (audience?: "public") => {
-      const { rag_context } = await engine.client.classify({ ...asked, audience });
+      const { rag_context } = await engine.client.classify({ ...asked, audience }, PLATFORM_TENANT);
       return rag_context.passages.filter(({ kind }) => kind === "incident");
     };
     // The second is there until the third is, which is of the same fault.
@@ -149,7 +150,10 @@ describe("the engine's process", () => {
   it("answers from memory while the database is away", async () => {
     const elsewhere = await startEngine("postgres://nobody@127.0.0.1:9/none");
     try {
-      const { classification, rag_context } = await elsewhere.client.classify(report);
+      const { classification, rag_context } = await elsewhere.client.classify(
+        report,
+        PLATFORM_TENANT,
+      );
       assert.equal(classification.category, "storage");
       assert.ok(rag_context.passages.length > 0);
     } finally {
@@ -178,9 +182,15 @@ describe("openEngine()", () => {
 
   it("gives up after its time limit, also where the answer has begun", async () => {
     const silent = await answering(() => {}, 200);
-    await assert.rejects(silent.classify(report), isUnavailable(/no answer within 200 ms/));
+    await assert.rejects(
+      silent.classify(report, PLATFORM_TENANT),
+      isUnavailable(/no answer within 200 ms/),
+    );
     const slow = await answering((_, answer) => void answer.writeHead(200).write("{"), 200);
-    await assert.rejects(slow.classify(report), isUnavailable(/no answer within 200 ms/));
+    await assert.rejects(
+      slow.classify(report, PLATFORM_TENANT),
+      isUnavailable(/no answer within 200 ms/),
+    );
   });
 
   for (
@@ -202,19 +212,22 @@ describe("openEngine()", () => {
   ) {
     it(`refuses ${what} as a verdict`, async () => {
       const engine = await answering((_, answer) => void answer.end(JSON.stringify(verdict)));
-      await assert.rejects(engine.validate({ incident: "x" }), isUnavailable(/another shape/));
+      await assert.rejects(
+        engine.validate({ incident: "x" }, PLATFORM_TENANT),
+        isUnavailable(/another shape/),
+      );
     });
   }
 
   it("says why there is no answer", async () => {
     const broken = await answering((_, answer) => void answer.writeHead(500).end("oops"));
-    await assert.rejects(broken.classify(report), isUnavailable(/answered 500/));
+    await assert.rejects(broken.classify(report, PLATFORM_TENANT), isUnavailable(/answered 500/));
     const loading = await answering((_, answer) => void answer.writeHead(503).end("{}"));
-    await assert.rejects(loading.classify(report), isUnavailable(/not ready yet/));
+    await assert.rejects(loading.classify(report, PLATFORM_TENANT), isUnavailable(/not ready yet/));
     const endless = await answering((_, answer) => void answer.end("x".repeat(2 * 1024 * 1024)));
-    await assert.rejects(endless.classify(report), isUnavailable(/too long/));
+    await assert.rejects(endless.classify(report, PLATFORM_TENANT), isUnavailable(/too long/));
     const nobody = openEngine({ url: `http://127.0.0.1:${await freePort()}`, secret: "s" });
-    await assert.rejects(nobody.classify(report), isUnavailable(/ECONNREFUSED/));
+    await assert.rejects(nobody.classify(report, PLATFORM_TENANT), isUnavailable(/ECONNREFUSED/));
   });
 
   it("keeps its connection, and opens another when the engine has closed it", async () => {
@@ -228,7 +241,7 @@ describe("openEngine()", () => {
           JSON.stringify({ approved: false, decision: "deny", rails: [], policy_version: "1" }),
         ));
     });
-    for (let i = 0; i < 3; i++) await engine.validate({ incident: "x" });
+    for (let i = 0; i < 3; i++) await engine.validate({ incident: "x" }, PLATFORM_TENANT);
     assert.equal(calls, 4);
     assert.equal(ports.size, 2);
   });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { openGuard, type ValidateRequest } from "../../guard/mod.ts";
 import { type Db, openStore, type Store } from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
@@ -40,7 +41,7 @@ describe("the guard's lookups", () => {
     let lookups = 0;
     const guard = guardWith(() => lookups++);
     const factsOf = async (target: string) =>
-      (await guard.validate(restart(target))).rails[2]!.reasons.join();
+      (await guard.validate(restart(target), PLATFORM_TENANT)).rails[2]!.reasons.join();
     const facts = await Promise.all(
       Array.from({ length: 40 }, (_, n) => factsOf(n % 2 ? "billing" : `none-${n}`)),
     );
@@ -68,8 +69,8 @@ describe("the guard's lookups", () => {
       effect(0, "mail"),
     ]);
     const [orders, mail] = await Promise.all([
-      validate(restart("orders")),
-      validate(restart("mail")),
+      validate(restart("orders"), PLATFORM_TENANT),
+      validate(restart("mail"), PLATFORM_TENANT),
     ]);
     assert.match(orders!.rails[1]!.reasons.join(), /repaired 5 times within the last hour/);
     assert.equal(orders!.decision, "needs_approval");
@@ -81,9 +82,12 @@ describe("the guard's lookups", () => {
     const { validate } = guardWith(() => {
       if (isAway) throw new Error("away");
     });
-    const verdicts = await Promise.allSettled([validate(restart("a")), validate(restart("b"))]);
+    const verdicts = await Promise.allSettled([
+      validate(restart("a"), PLATFORM_TENANT),
+      validate(restart("b"), PLATFORM_TENANT),
+    ]);
     assert.deepEqual(verdicts.map(({ status }) => status), ["rejected", "rejected"]);
     isAway = false;
-    assert.equal((await validate(restart("a"))).decision, "allow");
+    assert.equal((await validate(restart("a"), PLATFORM_TENANT)).decision, "allow");
   });
 });

@@ -1,4 +1,5 @@
 /** A tool server in a process of its own. */
+import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -66,8 +67,7 @@ export async function keyIn(
   fields: Partial<NewKey> = {},
 ): Promise<{ key: string; id: string }> {
   const store = openStore(database.urls.app, "app", 1);
-  const { key, record } = await issueKey(store.asPlatform(), {
-    tenant: "test",
+  const { key, record } = await issueKey(store.asTenant(fields.tenant ?? PLATFORM_TENANT), {
     tier: "partner",
     scope: "full",
     principal: "test",

@@ -1,4 +1,5 @@
 /** A tool server of a test: the real platform on a database of its own, with additional operations. */
+import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -69,15 +70,17 @@ export async function startToolServer(
     database,
     platform,
     async key(fields = {}) {
-      const { key, record } = await issueKey(platform.store.asPlatform(), {
-        tenant: "test",
-        tier: "partner",
-        scope: "full",
-        principal: "test",
-        mayApprove: false,
-        expiresAt: null,
-        ...fields,
-      });
+      const { key, record } = await issueKey(
+        platform.store.asTenant(fields.tenant ?? PLATFORM_TENANT),
+        {
+          tier: "partner",
+          scope: "full",
+          principal: "test",
+          mayApprove: false,
+          expiresAt: null,
+          ...fields,
+        },
+      );
       return { key, id: record.id };
     },
     drain: () => drain(),

@@ -169,21 +169,21 @@ describe("a key of the tool server", () => {
     String(_meta?.receipt_id),
   ];
   const newestReceipt = async () => {
-    const { rows: [row] } = await server.platform.store.pool.query(
+    const [row] = await server.platform.store.asPlatform().query(
       "SELECT id FROM seal_outbox ORDER BY seq DESC LIMIT 1",
     );
-    return row.id;
+    return row!.id;
   };
   for (const [protocol, call] of Object.entries(calls)) {
     it(`of scope audit can't change anything over ${protocol}, and the refusal is sealed`, async () => {
       const { key, id } = await server.key({ scope: "audit" });
       const [error, receiptId] = await call(key);
       assert.equal(error, "Forbidden");
-      const { rows: [{ payload }] } = await server.platform.store.pool.query(
+      const [outbox] = await server.platform.store.asPlatform().query(
         "SELECT payload FROM seal_outbox WHERE id = $1",
         [receiptId],
       );
-      const { actor, subject, outcome } = JSON.parse(payload) as Json;
+      const { actor, subject, outcome } = JSON.parse(outbox!.payload) as Json;
       assert.deepEqual([actor, subject, outcome], [`key:${id}`, FULL_TOOL, "refused"]);
       assert.deepEqual(await server.platform.store.asPlatform().query("SELECT FROM tickets"), []);
     });

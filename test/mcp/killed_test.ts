@@ -81,7 +81,7 @@ describe("a call whose tool server is killed", () => {
     }
   }
   const waitsFor = async (table: string) => {
-    const { rows } = await store.pool.query(
+    const rows = await store.asPlatform().query(
       `SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass AND ${HERE}`,
       [table],
     );
@@ -97,13 +97,15 @@ describe("a call whose tool server is killed", () => {
   const newest = async () =>
     await store.asPlatform().first("SELECT * FROM governance_decisions ORDER BY at DESC") as Json;
   const requested = async (id: string): Promise<Json> => {
-    const { rows } = await store.pool.query("SELECT payload FROM seal_outbox WHERE id = $1", [id]);
+    const rows = await store.asPlatform().query("SELECT payload FROM seal_outbox WHERE id = $1", [
+      id,
+    ]);
     return rows.map(({ payload }) => JSON.parse(payload));
   };
   /** Runs the housekeeping as if some minutes had passed. @returns the number of settled calls */
   async function settled(): Promise<number> {
     await eventually(async () => {
-      const { rows } = await store.pool.query(
+      const rows = await store.asPlatform().query(
         "SELECT FROM pg_stat_activity WHERE wait_event = $1 AND datname = current_database()",
         [
           "relation",
@@ -113,7 +115,7 @@ describe("a call whose tool server is killed", () => {
     });
     // The connection that proved the server alive ends a moment later.
     await eventually(async () => {
-      const { rows } = await store.pool.query(
+      const rows = await store.asPlatform().query(
         `SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND ${HERE}`,
         [HOLDER_LOCK],
       );

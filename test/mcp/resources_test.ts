@@ -43,11 +43,11 @@ describe("resources and prompts", () => {
   });
 
   const sealed = async (id: unknown) => {
-    const { rows: [row] } = await server.platform.store.pool.query(
+    const [row] = await server.platform.store.asPlatform().query(
       "SELECT payload FROM seal_outbox WHERE id = $1",
       [id],
     );
-    return JSON.parse(row.payload);
+    return JSON.parse(row!.payload);
   };
 
   it("are listed as far as the key reaches", async () => {
@@ -131,7 +131,7 @@ describe("resources and prompts", () => {
       key: "noted",
       kind: "noted",
     });
-    await server.platform.store.pool.query("SELECT pg_notify('sealoop_sealed', '')");
+    await server.platform.store.asPlatform().query("SELECT pg_notify('sealoop_sealed', '')");
     while (updates.stream.length === 0 || updates.current.length === 0) await sleep(20);
     // twice where its creation is noticed only now
     assert.deepEqual([...new Set([...updates.stream, ...updates.current])], [uri]);

@@ -37,11 +37,11 @@ describe("tools over MCP", () => {
   const call = async (client: Client, name: string, args: Record<string, unknown> = {}) =>
     await client.callTool({ name, arguments: args }) as CallToolResult;
   const receipt = async (id: unknown) => {
-    const { rows: [row] } = await server.platform.store.pool.query(
+    const [row] = await server.platform.store.asPlatform().query(
       "SELECT payload FROM seal_outbox WHERE id = $1",
       [id],
     );
-    return JSON.parse(row.payload);
+    return JSON.parse(row!.payload);
   };
 
   it("are listed with schemas that the SDK's client accepts", async () => {

@@ -139,7 +139,7 @@ describe("keepDeletingOldData()", () => {
     const stopping = new AbortController();
     const use = { subject: "now", kind: "tools", limit: 60, periodSeconds: 60 };
     await openUsageMeter(store.asPlatform()).count(use);
-    await store.pool.query(
+    await store.asPlatform().query(
       "INSERT INTO usage VALUES ('before', 'tools', now() - interval '49 hours', 7)",
     );
     const log = createLog("test", "silent");

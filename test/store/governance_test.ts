@@ -85,27 +85,29 @@ describe("governance", () => {
       runs: n % 5 > 0,
       holder: n,
     }));
-    await recordDecisions(db, decisions, sealArguments([]));
-    await recordDecisions(db, [], sealArguments([]));
-    const found = await listDecisions(db, { tenant: "acme", limit: 1_000 });
+    await recordDecisions(db, decisions, sealArguments(db, []));
+    await recordDecisions(db, [], sealArguments(db, []));
+    const found = await listDecisions(test.store.asTenant("acme"), { limit: 1_000 });
     assert.equal(found.length, 200);
     const { runs: _, holder: __, ...expected } = decisions[1]!;
     const { at, ...shown } = found.find(({ id }) => id === expected.id)!;
     assert.deepEqual(shown, expected);
     assert.ok(at instanceof Date);
     const search = {
-      tenant: "acme",
       decision: "needs_approval",
       tool: "itsm_close_ticket",
     } as const;
-    const matches = await listDecisions(db, {
+    const acme = test.store.asTenant("acme");
+    const matches = await listDecisions(acme, {
       ...search,
       approvalId: "APR-000000000001",
       limit: 5,
     });
     assert.equal(matches.length, 5);
-    const unsettled = await db.query("SELECT holder FROM governance_decisions WHERE NOT settled");
-    const open = decisions.filter(({ runs, callReceiptId }) => runs && callReceiptId !== null);
+    const unsettled = await acme.query("SELECT FROM governance_decisions WHERE NOT settled");
+    const open = decisions.filter(({ tenant, runs, callReceiptId }) =>
+      tenant === "acme" && runs && callReceiptId !== null
+    );
     assert.equal(unsettled.length, open.length);
   });
 });

@@ -54,7 +54,6 @@ describe("a held call", () => {
       operation: "disks.wipe",
       input: JSON.stringify({ disk, passes: 1 }),
       actionSha256,
-      tenant: "acme",
       keyId: KEY,
       address: "127.0.0.1",
     };

@@ -22,8 +22,7 @@ import {
 import { testFolder } from "../_run.ts";
 import { testStore } from "../_servers.ts";
 
-const PARTNER: NewKey = {
-  tenant: "acme",
+const PARTNER: Omit<NewKey, "tenant"> = {
   tier: "partner",
   scope: "full",
   principal: "Ann",

@@ -34,7 +34,6 @@ describe("tickets", () => {
       url: "https://example.com/hook",
       events: ["ticket.opened", "ticket.resolved"],
       secret: Buffer.from("encrypted"),
-      tenant: "acme",
       createdBy: "key",
     });
   });
@@ -62,9 +61,7 @@ describe("tickets", () => {
     return ticket;
   };
   const deliveriesOf = async (ticketId: string) =>
-    (await listDeliveries(db, { tenant: "acme", limit: 100 })).filter((one) =>
-      one.ticketId === ticketId
-    );
+    (await listDeliveries(db, { limit: 100 })).filter((one) => one.ticketId === ticketId);
 
   describe("openTicket()", () => {
     it("opens one ticket a fault, until that is resolved", async () => {

@@ -268,10 +268,10 @@ function watched(activities: object, watch: Watch | undefined): object {
   type Work = (...args: unknown[]) => Promise<unknown>;
   const entries = Object.entries(activities as Record<string, Work>).map(([name, work]) => [
     name,
-    async (...args: unknown[]) => {
+    async (tenant: string, ...args: unknown[]) => {
       await watch("before", name, args);
       try {
-        return await work(...args);
+        return await work(tenant, ...args);
       } finally {
         await watch("after", name, args);
       }

@@ -1,6 +1,12 @@
 /** People who decide about approvals. */
 import type { Client } from "@temporalio/client";
-import { type ApprovalState, approveUpdate, denyUpdate, reopenUpdate } from "../../domain/mod.ts";
+import {
+  type ApprovalState,
+  approveUpdate,
+  denyUpdate,
+  PLATFORM_TENANT,
+  reopenUpdate,
+} from "../../domain/mod.ts";
 import {
   getApproval,
   issueKey,
@@ -20,8 +26,7 @@ export async function createApprover(
   principal: string,
   fields: Partial<NewKey> = {},
 ): Promise<KeyRecord> {
-  const { record } = await issueKey(store.asPlatform(), {
-    tenant: "test",
+  const { record } = await issueKey(store.asTenant(fields.tenant ?? PLATFORM_TENANT), {
     tier: "partner",
     scope: "full",
     principal,

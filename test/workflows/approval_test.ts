@@ -90,7 +90,6 @@ describe("the approval workflow", () => {
 
   it("refuses the vote of the requester, by whichever of their keys", async () => {
     const { record } = await issueKey(loop.store.asPlatform(), {
-      tenant: "test",
       tier: "partner",
       scope: "full",
       principal: "Ann",

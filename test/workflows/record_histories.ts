@@ -287,7 +287,6 @@ async function held(name: string): Promise<string> {
     tool: "invoke_reasoning_pipeline",
     input: "{}",
     actionSha256: name.padEnd(64, "0"),
-    tenant: "recorder",
     keyId: "recorder",
     address: "127.0.0.1",
   });
@@ -321,7 +320,6 @@ async function delivery(port: number): Promise<WorkflowHandle> {
     url,
     events: ["ticket.opened"],
     secret,
-    tenant: "recorder",
     createdBy: "recorder",
   });
   const id = `msg_${String(port).padStart(32, "0")}`;

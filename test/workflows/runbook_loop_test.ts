@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { createServiceFinding } from "../../detection/mod.ts";
-import { type LoopResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { type LoopResult, PLATFORM_TENANT, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { loadCatalogue, measureUsage, putInForce } from "../../runbooks/mod.ts";
@@ -126,7 +126,7 @@ describe("the loop with runbooks", () => {
           blast_radius: 1,
           touches_secrets: false,
         },
-      });
+      }, PLATFORM_TENANT);
       const reasons = rails.flatMap((rail) => rail.passed ? [] : rail.reasons).join("; ");
       assert.notEqual(decision, "deny", `${runbook}: ${reasons}`);
     }

@@ -13,7 +13,6 @@ import type { Json } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 
 const KEY = {
-  tenant: "t",
   tier: "enterprise",
   scope: "full",
   principal: "ann",
