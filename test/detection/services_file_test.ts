@@ -35,6 +35,7 @@ describe("readServicesFile()", () => {
     const services = readServicesFile(path, ["postgresql"]);
     assert.deepEqual(services[0], {
       name: "database",
+      tenant: "platform",
       type: "service",
       host: "localhost",
       depends_on: [],

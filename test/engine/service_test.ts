@@ -136,8 +136,8 @@ describe("the engine's process", () => {
     assert.deepEqual(await incidents("public"), []);
     const miscounted = await store.asPlatform().query(
       `SELECT word FROM knowledge_words w WHERE passages <> CASE WHEN word = ''
-         THEN (SELECT count(*) FROM knowledge WHERE current)
-         ELSE (SELECT count(*) FROM knowledge_terms t WHERE t.word = w.word) END`,
+         THEN (SELECT count(*) FROM knowledge k WHERE current AND k.tenant_id = w.tenant_id)
+         ELSE (SELECT count(*) FROM knowledge_terms t WHERE t.word = w.word AND t.tenant_id = w.tenant_id) END`,
     );
     assert.deepEqual(miscounted, []);
     const sealed = await store.asPlatform().query(

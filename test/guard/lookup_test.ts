@@ -34,7 +34,7 @@ describe("the guard's lookups", () => {
       before();
       return await db.first(...args);
     }) as Db["first"];
-    return openGuard({ store: { ...store, asPlatform: () => ({ ...db, first }) } });
+    return openGuard({ store: { ...store, asTenant: () => ({ ...db, first }) } });
   }
 
   it("are one statement for all requests of the same moment, and see later changes", async () => {

@@ -1,0 +1,154 @@
+/** Everything that a tenant may own, with words that nobody else may read. */
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
+import {
+  addLearningItems,
+  addTicketEvent,
+  issueKey,
+  putService,
+  recordFindings,
+} from "../../store/mod.ts";
+import { insertRows } from "../_rows.ts";
+import { a2aClient, type Json, message } from "../mcp/_a2a.ts";
+import type { TestLoop } from "../workflows/_loop.ts";
+
+/** A tenant of the tests. */
+export interface Tenant {
+  readonly name: string;
+  readonly key: string;
+  readonly keyId: string;
+  /** In every text and name of the tenant, and nowhere else. */
+  readonly word: string;
+  /** What its operations are about, by the names of input fields. */
+  readonly things: Readonly<Record<string, string>>;
+  /** A task over A2A. */
+  readonly taskId: string;
+}
+
+/** Addresses of the interfaces. */
+export interface Doors {
+  readonly loop: TestLoop;
+  readonly gateway: string;
+  readonly tools: string;
+}
+
+/** Makes a tenant with everything that it may own. */
+export async function createTenant(name: string, doors: Doors): Promise<Tenant> {
+  const { loop, gateway, tools } = doors;
+  const word = `zq${randomBytes(5).toString("hex")}`;
+  const db = loop.store.asTenant(name);
+  const { key, record } = await issueKey(db, {
+    tier: "enterprise",
+    scope: "full",
+    principal: `Ada ${word}`,
+    mayApprove: true,
+    expiresAt: null,
+  });
+  const post = async (path: string, body: object): Promise<Json> => {
+    const headers = { "x-api-key": key, "content-type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify(body) };
+    const response = await fetch(gateway + path, init);
+    const answer = await response.json() as Json;
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${JSON.stringify(answer)}`);
+    return answer;
+  };
+  const service = `shop-${word}`;
+  for (const [one, needs] of [[`db-${word}`, []], [service, [`db-${word}`]]] as const) {
+    await putService(db, {
+      name: one,
+      type: "web",
+      host: `host-${word}`,
+      owner: `team ${word}`,
+      origin: "file",
+      check: { tcp: "127.0.0.1:1" },
+      restart: null,
+      watched: true,
+      dependsOn: needs.map((service) => ({ service, kind: "depends_on" as const })),
+    });
+  }
+  const { ticket_id } = await post("/v1/itsm/tickets", {
+    title: `Broken ${word}`,
+    description: `Because of ${word}`,
+  });
+  const { receipt_id } = await post(`/v1/itsm/tickets`, { title: `Closed ${word}` })
+    .then((closed) =>
+      post(`/v1/itsm/tickets/${closed.ticket_id}/close`, { resolution: `Fixed ${word}` })
+    );
+  const { approval_id } = await post("/v1/approvals", {
+    description: `Drop ${word}`,
+    action: { command: `drop ${word}` },
+  });
+  const { webhook_id } = await post("/v1/itsm/webhooks", {
+    url: `https://hooks.example.com/${word}`,
+    events: ["opened", "updated", "resolved"],
+  });
+  await addTicketEvent(db, ticket_id, { key: "noted", kind: "noted", data: { note: word } });
+  const fingerprint = randomBytes(8).toString("hex");
+  await recordFindings(db, [{
+    ...{ fingerprint, detector: "security_scan", service, host: `host-${word}`, kind: "host" },
+    ...{ code: "open_port", severity: "high", root: fingerprint, summary: `Found on ${word}` },
+    ...{ detail: { word }, target: { scanner: "open_ports", remedy: word } },
+  }]);
+  const item_id = `LRN-${randomBytes(6).toString("hex")}`;
+  await addLearningItems(db, [{
+    id: item_id,
+    ticket_id,
+    title: `Learnt ${word}`,
+    category: "storage",
+    score: 50,
+    factors: [],
+    passage: {
+      id: ticket_id,
+      kind: "incident",
+      category: "storage",
+      title: word,
+      content: word,
+      sha256: "0".repeat(64),
+      fault: null,
+      terms: { [word]: 1 },
+      indexed: "x",
+    },
+    state: "queued",
+    receipt_id: null,
+  }]);
+  await insertRows(db, "effects", [{
+    ...{ id: `effect-${word}`, ticket_id, service, action: { runbook: word }, state: "done" },
+    ...{ action_sha256: "0".repeat(64), detail: { code: word } },
+  }]);
+  // Nobody works on it, so that it stays open for whoever tries to end it.
+  const workflow_id = `loop-${randomBytes(8).toString("hex")}`;
+  await loop.client.workflow.start(WORKFLOW.itsmLoop, {
+    taskQueue: `nobody-${TASK_QUEUE.itsm}`,
+    workflowId: workflow_id,
+    args: [{ word }],
+    typedSearchAttributes: [tenantAttribute(name)],
+    staticSummary: `Loop of ${word}`,
+  });
+  const client = a2aClient(tools, key);
+  const { result } = await client.ask("message/send", { message: message(`What of ${word}?`) });
+  while ((await client.ask("tasks/get", { id: result.id })).result.status.state === "working") {
+    await sleep(50);
+  }
+  return {
+    ...{ name, key, keyId: record.id, word, taskId: result.id },
+    things: {
+      ...{ ticket_id, incident_id: ticket_id, approval_id, webhook_id, workflow_id, item_id },
+      ...{ fingerprint, service, source: service, target: `db-${word}`, receipt_id },
+      ...{ key_id: record.id, request_id: receipt_id, taskId: result.id, tenant: name },
+      ...{ q: word, query: word, incident: `What of ${word}?`, prompt: `What of ${word}?` },
+      ...{ question: `What of ${word}?`, description: `What of ${word}?`, title: word },
+    },
+  };
+}
+
+/** Returns values like a tenant's that belong to nobody. */
+export function createNothings({ things, word }: Tenant): Record<string, string> {
+  const other = `zq${randomBytes(5).toString("hex")}`;
+  const entries = Object.entries(things).map(([name, value]) => {
+    const isText = value.includes(word);
+    const digits = (text: string) => randomBytes(text.length).toString("hex").slice(0, text.length);
+    return [name, isText ? value.replaceAll(word, other) : value.replace(/[0-9a-f]{8,}$/, digits)];
+  });
+  return Object.fromEntries(entries);
+}

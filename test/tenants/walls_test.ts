@@ -1,0 +1,349 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import pg from "pg";
+import type { Platform } from "../../calls/mod.ts";
+import type { Operation } from "../../contract/mod.ts";
+import { operations } from "../../operations/mod.ts";
+import { addTicketEvent, issueKey } from "../../store/mod.ts";
+import { allowTools } from "../_governance.ts";
+import { openPeople, type People } from "../api/_people.ts";
+import { a2aClient, type Json, message, skill } from "../mcp/_a2a.ts";
+import { connect, connectHttp, startToolServer, type TestToolServer } from "../mcp/_tool_server.ts";
+import { createNothings, createTenant, type Tenant } from "./_tenant.ts";
+
+/** Input fields that name nothing which anybody owns. Those that do are the keys of a tenant's `things`. */
+const FREE = new Set([
+  ...["action", "action_sha256", "api_key", "category", "component", "contextId", "decision"],
+  ...["depth", "details", "escalate_after_seconds", "escalated", "event", "events"],
+  ...["expires_at", "expires_in_seconds", "framework", "index", "input", "level", "limit"],
+  ...["max_depth", "may_approve", "messageId", "needed", "offset", "parts", "port", "postmortem"],
+  ...["principal", "reason", "resolution", "role", "scenario", "scope", "secret", "service_type"],
+  ...["severity", "since", "state", "status", "tier", "timeout_seconds", "tool", "type", "until"],
+  ...["url", "wait_seconds"],
+]);
+/** Read the public ledger, where everybody finds the same. */
+const PUBLIC = new Set(["ledger", "receipts"]);
+/** Break or attack something of the platform's own for seconds, and are about nothing that anybody owns. */
+const DRILLS = new Set(["itsm.test", "attacks.simulate"]);
+
+/** One way to call an operation. */
+interface Door {
+  readonly name: string;
+  call(input: Readonly<Record<string, unknown>>): Promise<{ status: string; text: string }>;
+}
+
+describe("the walls between tenants", () => {
+  let people: People;
+  let server: TestToolServer;
+  let superuser: pg.Client;
+  let acme: Tenant;
+  let rival: Tenant;
+  let client: Client;
+
+  before(async function () {
+    this.timeout(120_000);
+    const limits = { SEALOOP_LIMIT_TOOLS: "100000", SEALOOP_LIMIT_ENTERPRISE: "1000000" };
+    people = await openPeople(limits);
+    const { loop } = people;
+    server = await startToolServer({
+      on: loop.database,
+      temporal: loop.client,
+      settings: { ...limits, SEALOOP_LIMIT_SIMULATE: "1000" },
+    });
+    await allowTools(people.store, ["*"]);
+    superuser = new pg.Client({ connectionString: loop.database.superuserUrl });
+    await superuser.connect();
+    const doors = { loop, gateway: people.url, tools: server.url };
+    [acme, rival] = await Promise.all([createTenant("acme", doors), createTenant("rival", doors)]);
+    client = await connectHttp(server.url, rival.key);
+  });
+  after(async () => {
+    await client?.close();
+    await superuser?.end();
+    await server?.stop();
+    await people?.stop();
+  });
+
+  /** Returns the doors through which a key of `rival` can call an operation. */
+  function doorsOf({ rest = {}, tool = {}, resource = {}, prompt = {} }: Operation<Platform>) {
+    const doors: Door[] = [];
+    for (const route of Object.values(rest)) {
+      doors.push({ name: `REST ${route}`, call: (input) => callRest(route, input) });
+    }
+    const answer = async (work: Promise<unknown>) => {
+      const { isError, ...result } = await work.catch((error) => ({
+        isError: true,
+        ...{ code: error.code, message: error.message },
+      })) as Json;
+      return { status: isError ? "error" : "ok", text: JSON.stringify(result) };
+    };
+    for (const name of Object.keys(tool)) {
+      doors.push({
+        name: `MCP ${name}`,
+        call: (input) => answer(client.callTool({ name, arguments: input })),
+      }, {
+        name: `A2A ${name}`,
+        call: async (input) => {
+          const params = skill(name, input);
+          const { result, error } = await a2aClient(server.url, rival.key)
+            .ask("message/send", params);
+          return { status: error ? "error" : "ok", text: JSON.stringify(result ?? error) };
+        },
+      });
+    }
+    for (const template of Object.keys(resource)) {
+      doors.push({
+        name: `MCP ${template}`,
+        call: (input) => answer(client.readResource({ uri: expand(template, input) })),
+      });
+    }
+    for (const name of Object.keys(prompt)) {
+      doors.push({
+        name: `MCP prompt ${name}`,
+        call: (input) =>
+          answer(client.getPrompt({ name, arguments: input as Record<string, string> })),
+      });
+    }
+    return doors;
+  }
+
+  async function callRest(route: string, input: Readonly<Record<string, unknown>>) {
+    const [method, template] = route.split(" ") as [string, string];
+    const path = expand(template, input);
+    const rest = Object.entries(input).filter(([name]) => !template.includes(`{${name}}`));
+    const query = new URLSearchParams(
+      rest.map(([name, value]): [string, string] => [name, String(value)]),
+    );
+    const response = await fetch(`${people.url}${path}${method === "GET" ? `?${query}` : ""}`, {
+      method,
+      headers: { "x-api-key": rival.key, "content-type": "application/json" },
+      ...(method === "GET" ? {} : { body: JSON.stringify(Object.fromEntries(rest)) }),
+    });
+    return { status: String(response.status), text: await response.text() };
+  }
+
+  /** Returns the input of an operation's example, about these things. */
+  function inputOf({ input, example }: Operation<Platform>, things: Record<string, string>) {
+    const fields = Object.keys(input.shape);
+    const about = fields.filter((name) => Object.hasOwn(things, name));
+    const wait = fields.includes("wait_seconds") ? { wait_seconds: 0 } : {};
+    const timeout = fields.includes("timeout_seconds") ? { timeout_seconds: 0 } : {};
+    return {
+      ...example.input,
+      ...wait,
+      ...timeout,
+      ...Object.fromEntries(about.map((name) => [name, things[name]])),
+    };
+  }
+
+  /** Returns a hash of each table's rows of a tenant. When a key was last used is no change. */
+  async function rowsOf(tenant: string): Promise<Record<string, string>> {
+    const { rows: tables } = await superuser.query<{ name: string }>(
+      `SELECT c.relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+       WHERE a.attname = 'tenant_id' AND c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace`,
+    );
+    const hashes: Record<string, string> = {};
+    for (const { name } of tables) {
+      const { rows: [row] } = await superuser.query(
+        `SELECT md5(coalesce(string_agg((to_jsonb(t) - 'last_used_at')::text, '' ORDER BY to_jsonb(t)::text), '')) AS hash
+         FROM ${name} t WHERE tenant_id = $1`,
+        [tenant],
+      );
+      hashes[name] = row.hash;
+    }
+    return hashes;
+  }
+
+  it("know of every field whether it names what somebody owns", () => {
+    const unknown = operations.flatMap(({ name, input }) =>
+      Object.keys(input.shape)
+        .filter((field) => !FREE.has(field) && !Object.hasOwn(acme.things, field))
+        .map((field) => `${name}: ${field}`)
+    );
+    assert.deepEqual(unknown, [], "add it to FREE, or to the things of a tenant");
+    const owned = Object.keys(acme.things).filter((field) => FREE.has(field));
+    assert.deepEqual(owned, []);
+  });
+
+  it("let nobody read, change or guess what is another tenant's, by any operation through any door", async function () {
+    this.timeout(600_000);
+    const before = await rowsOf("acme");
+    const leaks: string[] = [];
+    const tells: string[] = [];
+    let calls = 0;
+    for (const operation of operations) {
+      if (DRILLS.has(operation.name)) continue;
+      const isPublic = PUBLIC.has(operation.name.split(".")[0]!);
+      for (const door of doorsOf(operation)) {
+        const where = `${operation.name} over ${door.name}`;
+        const foreign = await door.call(inputOf(operation, acme.things));
+        const sent = JSON.stringify(inputOf(operation, acme.things));
+        calls++;
+        // Ids are public, as receipts name them; what is sent may come back.
+        const isEcho = sent.includes(acme.word);
+        const others = secretsOf(acme).filter((secret) => !sent.includes(secret));
+        const leaked = others.filter((secret) => foreign.text.includes(secret));
+        if (leaked.length > 0 && !isPublic) leaks.push(`${where}: ${leaked} in ${foreign.text}`);
+        if (!isEcho && foreign.text.includes(acme.word)) leaks.push(`${where}: ${foreign.text}`);
+        if (isPublic || sent === JSON.stringify(operation.example.input)) continue;
+        const nothings = createNothings(acme);
+        const nothing = await door.call(inputOf(operation, nothings));
+        calls++;
+        const told = shapeOf(foreign, acme.things);
+        const expected = shapeOf(nothing, nothings);
+        if (told !== expected) tells.push(`${where}:\n  ${told}\n  ${expected}`);
+      }
+    }
+    assert.deepEqual(leaks, []);
+    assert.deepEqual(tells, []);
+    assert.ok(calls > 150, `${calls} calls`);
+    assert.deepEqual(await rowsOf("acme"), before, "nothing of acme's has changed");
+    const run = people.loop.client.workflow.getHandle(acme.things.workflow_id!);
+    assert.equal((await run.describe()).status.name, "RUNNING");
+  });
+
+  it("hide A2A tasks, whatever is asked about them", async () => {
+    const { ask, send } = a2aClient(server.url, rival.key);
+    const nobodys = "01234567-89ab-4cde-8f01-23456789abcd";
+    for (const method of ["tasks/get", "tasks/cancel", "tasks/resubscribe"]) {
+      const told = async (id: string) => {
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { id } });
+        const text = await (await send(body)).text();
+        assert.ok(!text.includes(acme.word), text);
+        return text.replaceAll(id, "<id>").replace(/[0-9a-f]{16}/g, "<receipt>");
+      };
+      assert.equal(await told(acme.taskId), await told(nobodys), method);
+    }
+    const more = await ask("message/send", { message: message("Go on", { taskId: acme.taskId }) });
+    assert.ok(more.error && !JSON.stringify(more).includes(acme.word));
+    const list = JSON.stringify((await ask("tasks/list", {})).result ?? {});
+    assert.ok(!list.includes(acme.word));
+  });
+
+  it("notify of changes only who may read them", async () => {
+    const uris = ["sealoop://tickets", `sealoop://tickets/${acme.things.ticket_id}`];
+    const heard: Record<string, string[]> = { acme: [], rival: [] };
+    const subscribers = await Promise.all([acme, rival].map(async ({ name, key }) => {
+      const subscriber = await connect(server.url, key);
+      subscriber.setNotificationHandler(
+        ResourceUpdatedNotificationSchema,
+        ({ params }) => void heard[name]!.push(params.uri),
+      );
+      for (const uri of uris) await subscriber.subscribeResource({ uri });
+      return subscriber;
+    }));
+    await addTicketEvent(people.store.asTenant("acme"), acme.things.ticket_id!, {
+      key: "changed",
+      kind: "noted",
+    });
+    while (new Set(heard.acme).size < 2) await sleep(20);
+    await sleep(500);
+    assert.deepEqual(heard.rival, []);
+    await Promise.all(subscribers.map((subscriber) => subscriber.close()));
+  });
+
+  it("hold with a thousand requests of two tenants at once, over shared connections", async () => {
+    const paths = (own: Tenant) => [
+      "/v1/itsm/incidents?limit=200",
+      `/v1/itsm/tickets/${own.things.ticket_id}`,
+      "/v1/approvals?limit=200",
+      `/v1/knowledge-graph/cmdb/query?q=zq`,
+      "/v1/itsm/webhooks/deliveries",
+      "/v1/governance/decisions?limit=50",
+      "/v1/learning/queue",
+      `/v1/itsm/remediations?service=shop-${own.word}`,
+    ];
+    const wrong: string[] = [];
+    const ask = async (n: number) => {
+      const [own, other] = n % 2 ? [acme, rival] : [rival, acme];
+      const all = paths(own);
+      const path = all[Math.floor(n / 2) % all.length]!;
+      const response = await fetch(people.url + path, { headers: { "x-api-key": own.key } });
+      const text = await response.text();
+      const isOwn = text.includes(own.word) || text.includes(own.keyId);
+      const isOthers = text.includes(other.word) || text.includes(other.keyId);
+      if (response.status !== 200 || !isOwn || isOthers) {
+        wrong.push(`${own.name} ${path}: ${response.status} ${text.slice(0, 200)}`);
+      }
+    };
+    await Promise.all(Array.from({ length: 1_000 }, (_, n) => ask(n)));
+    assert.deepEqual(wrong, []);
+  });
+
+  it("are crossed by keys of tier admin, by the operations that say so", async () => {
+    const { key } = await issueKey(people.store.asPlatform(), {
+      ...{ tier: "admin", scope: "full", principal: "on call", mayApprove: true, expiresAt: null },
+    });
+    const status = async (path: string) =>
+      (await fetch(people.url + path, { headers: { "x-api-key": key } })).status;
+    const { approval_id, workflow_id, ticket_id } = acme.things;
+    assert.equal(await status(`/v1/approvals/${approval_id}/info`), 200);
+    assert.equal(await status(`/v1/workflows/${workflow_id}`), 200);
+    assert.equal(await status(`/v1/itsm/tickets/${ticket_id}`), 404, "it does not say so");
+    const crossing = operations.filter(({ ownerOf }) => ownerOf).map(({ name }) => name);
+    assert.deepEqual(crossing.sort(), [
+      ...["approvals.approve", "approvals.deny", "approvals.info", "approvals.reopen"],
+      ...["workflows.cancel", "workflows.describe", "workflows.history", "workflows.result"],
+    ]);
+  });
+
+  it("show callers without a key the operator's numbers, and nothing of a tenant", async () => {
+    const reads = operations.filter(({ access, effect }) =>
+      access === "public" && effect === "read"
+    );
+    for (const { rest = {}, ...operation } of reads) {
+      for (const route of Object.values(rest)) {
+        const input = inputOf(operation as Operation<Platform>, acme.things);
+        const [, template] = route.split(" ") as [string, string];
+        const query = new URLSearchParams(
+          Object.entries(input).filter(([name]) => !template.includes(`{${name}}`))
+            .map(([name, value]): [string, string] => [name, String(value)]),
+        );
+        const response = await fetch(`${people.url}${expand(template, input)}?${query}`);
+        const text = await response.text();
+        const isEcho = JSON.stringify(input).includes(acme.word);
+        assert.ok(isEcho || !text.includes(acme.word), `${route}: ${text}`);
+        assert.ok(
+          !text.includes(`host-${acme.word}`) && !text.includes(`team ${acme.word}`),
+          route,
+        );
+      }
+    }
+  });
+});
+
+/** Returns ids and texts of a tenant that only its own keys may be told. */
+function secretsOf({ word, things }: Tenant): string[] {
+  const { ticket_id, approval_id, webhook_id, item_id, fingerprint, workflow_id } = things;
+  return [
+    ...[ticket_id, approval_id, webhook_id, item_id, fingerprint, workflow_id] as string[],
+    ...[`host-${word}`, `team ${word}`, `Ada ${word}`, `Broken ${word}`, `db-${word}`],
+  ];
+}
+
+/** Returns an answer without what differs between two calls of the same. */
+function shapeOf(
+  { status, text }: { readonly status: string; readonly text: string },
+  things: Record<string, string>,
+): string {
+  let shape = text;
+  for (const [name, value] of Object.entries(things).sort(([, a], [, b]) => b.length - a.length)) {
+    shape = shape.replaceAll(value, `<${name}>`).replaceAll(encodeURIComponent(value), `<${name}>`);
+  }
+  return `${status} ${
+    shape.replace(/zq[0-9a-f]{10}/g, "<word>")
+      .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "<uuid>")
+      .replace(/[0-9a-f]{8,}/g, "<hex>")
+      .replace(/\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)/g, "<time>")
+      .replace(/\d+(\.\d+)?/g, "<n>")
+  }`;
+}
+
+function expand(template: string, input: Readonly<Record<string, unknown>>): string {
+  return template.replace(
+    /\{(\w+)\}/g,
+    (_, name) => encodeURIComponent(String(input[name] ?? "none")),
+  );
+}
