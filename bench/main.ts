@@ -25,6 +25,7 @@ const MEASUREMENTS: Readonly<Record<string, { readonly inAll: boolean }>> = {
   classify: { inAll: true },
   retrieval: { inAll: true },
   governance: { inAll: true },
+  tenants: { inAll: true },
   temporal: { inAll: false },
   chaos: { inAll: false },
   open_loops: { inAll: false },
