@@ -81,7 +81,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
   });
   const { webhook_id } = await post("/v1/itsm/webhooks", {
     url: `https://hooks.example.com/${word}`,
-    events: ["opened", "updated", "resolved"],
+    events: ["OPENED", "UPDATED", "RESOLVED"],
   });
   await addTicketEvent(db, ticket_id, { key: "noted", kind: "noted", data: { note: word } });
   const fingerprint = randomBytes(8).toString("hex");
