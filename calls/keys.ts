@@ -1,5 +1,6 @@
 /** Issuing, rotating and revoking keys, each sealed with the change. */
 import { InvalidInput, nameProblem, Problem } from "../contract/mod.ts";
+import { SHARED_TENANT } from "../domain/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
   type Db,
@@ -37,6 +38,10 @@ export async function issueSealedKey(
     const trouble = nameProblem(fields[field]);
     return trouble ? [{ path: [field], msg: `The name ${trouble}`, type: "value_error" }] : [];
   });
+  if (fields.tenant === SHARED_TENANT) {
+    const msg = `${SHARED_TENANT} is no organization: it owns what all tenants may read`;
+    issues.push({ path: ["tenant"], msg, type: "value_error" });
+  }
   if (issues.length > 0) throw new InvalidInput(issues);
   return await store.db.transaction(async (trx) => {
     const issued = await issueAndSeal(trx, actor, fields);

@@ -7,7 +7,7 @@ import type { ActivityParts } from "../parts.ts";
 export const SEAL_TIMEOUT_MS = 30_000;
 
 /** Creates the activity that seals a run without a ticket. */
-export function sealActivities({ sealer }: ActivityParts) {
+export function sealActivities({ sealer, store }: ActivityParts) {
   /**
    * Seals that a requested run found nothing. Safe to repeat: the run names the receipt.
    *
@@ -23,6 +23,7 @@ export function sealActivities({ sealer }: ActivityParts) {
       subject: finding.fingerprint || "all-services",
       action: "probe",
       outcome: "clear",
+      tenant: store.tenant,
       details: { requested_by: finding.requested_by ?? "schedule", ...run },
       evidence: { finding },
     };
