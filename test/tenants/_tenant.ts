@@ -16,8 +16,11 @@ import type { TestLoop } from "../workflows/_loop.ts";
 /** A tenant of the tests. */
 export interface Tenant {
   readonly name: string;
+  /** Of an agent. */
   readonly key: string;
   readonly keyId: string;
+  /** Of a person who may approve, for REST alone. */
+  readonly personKey: string;
   /** In every text and name of the tenant, and nowhere else. */
   readonly word: string;
   /** What its operations are about, by the names of input fields. */
@@ -38,13 +41,10 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
   const { loop, gateway, tools } = doors;
   const word = `zq${randomBytes(5).toString("hex")}`;
   const db = loop.store.asTenant(name);
-  const { key, record } = await issueKey(db, {
-    tier: "enterprise",
-    scope: "full",
-    principal: `Ada ${word}`,
-    mayApprove: true,
-    expiresAt: null,
-  });
+  const issue = (principal: string, mayApprove: boolean) =>
+    issueKey(db, { tier: "enterprise", scope: "full", principal, mayApprove, expiresAt: null });
+  const { key, record } = await issue(`Agent ${word}`, false);
+  const { key: personKey } = await issue(`Ada ${word}`, true);
   const post = async (path: string, body: object): Promise<Json> => {
     const headers = { "x-api-key": key, "content-type": "application/json" };
     const init = { method: "POST", headers, body: JSON.stringify(body) };
@@ -131,7 +131,12 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     await sleep(50);
   }
   return {
-    ...{ name, key, keyId: record.id, word, taskId: result.id },
+    name,
+    key,
+    keyId: record.id,
+    personKey,
+    word,
+    taskId: result.id,
     things: {
       ...{ ticket_id, incident_id: ticket_id, approval_id, webhook_id, workflow_id, item_id },
       ...{ fingerprint, service, source: service, target: `db-${word}`, receipt_id },

@@ -118,7 +118,7 @@ describe("the walls between tenants", () => {
     );
     const response = await fetch(`${people.url}${path}${method === "GET" ? `?${query}` : ""}`, {
       method,
-      headers: { "x-api-key": rival.key, "content-type": "application/json" },
+      headers: { "x-api-key": rival.personKey, "content-type": "application/json" },
       ...(method === "GET" ? {} : { body: JSON.stringify(Object.fromEntries(rest)) }),
     });
     return { status: String(response.status), text: await response.text() };
@@ -319,7 +319,7 @@ function secretsOf({ word, things }: Tenant): string[] {
   const { ticket_id, approval_id, webhook_id, item_id, fingerprint, workflow_id } = things;
   return [
     ...[ticket_id, approval_id, webhook_id, item_id, fingerprint, workflow_id] as string[],
-    ...[`host-${word}`, `team ${word}`, `Ada ${word}`, `Broken ${word}`, `db-${word}`],
+    ...[`host-${word}`, `team ${word}`, `Agent ${word}`, `Broken ${word}`, `db-${word}`],
   ];
 }
 
