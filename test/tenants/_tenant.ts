@@ -25,6 +25,8 @@ export interface Tenant {
   readonly word: string;
   /** What its operations are about, by the names of input fields. */
   readonly things: Readonly<Record<string, string>>;
+  /** Texts that ask about it, by the names of input fields. */
+  readonly texts: Readonly<Record<string, string>>;
   /** A task over A2A. */
   readonly taskId: string;
 }
@@ -72,8 +74,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     description: `Because of ${word}`,
   });
   const { receipt_id } = await post(`/v1/itsm/tickets`, { title: `Closed ${word}` })
-    .then((closed) =>
-      post(`/v1/itsm/tickets/${closed.ticket_id}/close`, { resolution: `Fixed ${word}` })
+    .then((closed) => post(`/v1/itsm/tickets/${closed.ticket_id}/close`, { resolution: "Fixed" }) // which is public
     );
   const { approval_id } = await post("/v1/approvals", {
     description: `Drop ${word}`,
@@ -141,16 +142,18 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
       ...{ ticket_id, incident_id: ticket_id, approval_id, webhook_id, workflow_id, item_id },
       ...{ fingerprint, service, source: service, target: `db-${word}`, receipt_id },
       ...{ key_id: record.id, request_id: receipt_id, taskId: result.id, tenant: name },
-      ...{ q: word, query: word, incident: `What of ${word}?`, prompt: `What of ${word}?` },
-      ...{ question: `What of ${word}?`, description: `What of ${word}?`, title: word },
     },
+    texts: Object.fromEntries(
+      ["q", "query", "incident", "prompt", "question", "description", "title"]
+        .map((field) => [field, `What of ${word}?`]),
+    ),
   };
 }
 
 /** Returns values like a tenant's that belong to nobody. */
-export function createNothings({ things, word }: Tenant): Record<string, string> {
+export function createNothings({ things, texts, word }: Tenant): Record<string, string> {
   const other = `zq${randomBytes(5).toString("hex")}`;
-  const entries = Object.entries(things).map(([name, value]) => {
+  const entries = Object.entries({ ...things, ...texts }).map(([name, value]) => {
     const isText = value.includes(word);
     const digits = (text: string) => randomBytes(text.length).toString("hex").slice(0, text.length);
     return [name, isText ? value.replaceAll(word, other) : value.replace(/[0-9a-f]{8,}$/, digits)];
