@@ -109,7 +109,7 @@ describe("learning", () => {
   };
   const found = async (id: string) => {
     const passages = await knowledge.find("labels of the label printer are blank", {
-        tenant: PLATFORM_TENANT,
+      tenant: PLATFORM_TENANT,
       incidents: true,
       limit: 8,
     });

@@ -247,11 +247,15 @@ describe("limits of an agent's key", () => {
       const { key: credential, id } = await newKey();
       const call = callOf(credential);
       runs.act = 0;
-      await asSuperuser("REVOKE EXECUTE ON FUNCTION request_seals, record_decisions FROM sealoop_app");
+      await asSuperuser(
+        "REVOKE EXECUTE ON FUNCTION request_seals, record_decisions FROM sealoop_app",
+      );
       try {
         await assert.rejects(invoke(act, call), /outbox can't be written/);
       } finally {
-        await asSuperuser("GRANT EXECUTE ON FUNCTION request_seals, record_decisions TO sealoop_app");
+        await asSuperuser(
+          "GRANT EXECUTE ON FUNCTION request_seals, record_decisions TO sealoop_app",
+        );
       }
       assert.equal(runs.act, 0);
       assert.deepEqual(await decisionsOf(id), {}, "no decision without its receipt");
@@ -317,11 +321,15 @@ describe("limits of an agent's key", () => {
     const { limit } = await runInOneMinute(10, async () => {
       const call = { ...callOf((await newKey()).key), as: "look" };
       await invoke(look, call);
-      await asSuperuser("REVOKE EXECUTE ON FUNCTION request_seals, record_decisions FROM sealoop_app");
+      await asSuperuser(
+        "REVOKE EXECUTE ON FUNCTION request_seals, record_decisions FROM sealoop_app",
+      );
       try {
         await assert.rejects(invoke(look, call), /outbox can't be written/);
       } finally {
-        await asSuperuser("GRANT EXECUTE ON FUNCTION request_seals, record_decisions TO sealoop_app");
+        await asSuperuser(
+          "GRANT EXECUTE ON FUNCTION request_seals, record_decisions TO sealoop_app",
+        );
       }
       return await invoke(look, call);
     });
