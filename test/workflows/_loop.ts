@@ -17,10 +17,10 @@ import {
   type WorkflowBundle,
 } from "@temporalio/worker";
 import {
-  type Activities,
   type ActivityParts,
   createActivities,
   createSequencerActivities,
+  type TenantActivities,
 } from "../../activities/mod.ts";
 import { openKeyring, type Platform } from "../../calls/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
@@ -241,7 +241,7 @@ export async function openLoop(
 /** Creates the activities of a worker and of the sequencer's process, which are one in tests. */
 export function createAllActivities(
   { sequencerStore, ...parts }: ActivityParts & { readonly sequencerStore: Store },
-): Activities {
+): TenantActivities {
   return {
     ...createActivities(parts),
     ...createSequencerActivities({ ...parts, store: sequencerStore }),
