@@ -30,7 +30,7 @@ describe("the graph of services over REST", () => {
   after(() => gateway.stop());
 
   // deno-lint-ignore no-explicit-any -- bodies of many shapes
-  async function get(path: string, withKey = false): Promise<{ status: number; body: any }> {
+  async function get(path: string, withKey = true): Promise<{ status: number; body: any }> {
     const headers = withKey ? { "x-api-key": key } : undefined;
     const response = await fetch(gateway.url + path, { headers });
     return { status: response.status, body: await response.json() };
@@ -51,8 +51,8 @@ describe("the graph of services over REST", () => {
   });
 
   it("finds services by name in any case, type and status, best first, and says how many there are", async () => {
-    const names = async (query: string, withKey = false) =>
-      (await get(`${CMDB}/query?${query}`, withKey)).body.services.map(
+    const names = async (query: string) =>
+      (await get(`${CMDB}/query?${query}`)).body.services.map(
         ({ name }: { name: string }) => name,
       );
     assert.deepEqual(await names("q=ORDERS"), ["orders", "orders-db"]);
@@ -63,11 +63,19 @@ describe("the graph of services over REST", () => {
     assert.deepEqual([body.total, body.services.length], [4, 1]);
   });
 
-  it("shows where a service is, whose it is and how it is looked after only to who has a key", async () => {
-    const { body: open } = await get(`${CMDB}/query?q=shop`);
-    const { host, owner, health_check, runbook } = open.services[0];
-    assert.deepEqual([host, owner, health_check, runbook], [null, null, null, null]);
-    assert.equal((await get(`${CMDB}/query?q=app1`)).body.total, 0);
+  it("shows callers without a key numbers, and no name but those that they give", async () => {
+    const open = (path: string) => get(`${CMDB}${path}`, false).then(({ body }) => body);
+    assert.equal((await open("/status")).services, 4);
+    assert.deepEqual(await open("/query?q=shop"), { total: 1, services: [] });
+    assert.equal((await open("/query?q=app1")).total, 0, "hosts are not searched");
+    const { downstream } = await open("/impact/orders-db?depth=4");
+    assert.deepEqual(downstream, { total: 2, by_distance: [] });
+    const way = await open("/path?source=shop&target=orders-db");
+    assert.deepEqual([way.found, way.length, way.path, way.edges], [true, 2, [], []]);
+    assert.doesNotMatch((await open("/impact/order-db")).detail, /orders-db/);
+  });
+
+  it("shows where a service is, whose it is and how it is looked after", async () => {
     const { body: known } = await get(`${CMDB}/query?q=app1`, true);
     assert.equal(known.services[0].host, "app1.internal");
     assert.equal(known.services[0].owner, "ada");
