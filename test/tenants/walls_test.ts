@@ -336,8 +336,8 @@ function shapeOf(
   things: Record<string, string>,
 ): string {
   let shape = text;
-  for (const [name, value] of Object.entries(things).sort(([, a], [, b]) => b.length - a.length)) {
-    shape = shape.replaceAll(value, `<${name}>`).replaceAll(encodeURIComponent(value), `<${name}>`);
+  for (const value of Object.values(things).sort((a, b) => b.length - a.length)) {
+    shape = shape.replaceAll(value, "<thing>").replaceAll(encodeURIComponent(value), "<thing>");
   }
   return `${status} ${
     shape.replace(/zq[0-9a-f]{10}/g, "<word>")
