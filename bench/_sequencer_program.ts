@@ -2,7 +2,6 @@
  * The sequencer in a process of its own: `_sequencer_program.ts <database> <folder> <with-log or without-log>`, until it
  * is disconnected.
  */
-import { join } from "node:path";
 import { loadConfig } from "../config.ts";
 import { type LogWriter, openLog, readLogSettings, runSequencer } from "../ledger/mod.ts";
 import { openStore } from "../store/mod.ts";
@@ -15,7 +14,7 @@ const withLog = log === "with-log";
 let merkleLog: LogWriter | undefined;
 await runSequencer({
   store,
-  keyFile: join(folder, "ledger.key"),
+  folder,
   signal: stop.signal,
   onStart() {
     if (!withLog) return;

@@ -6,6 +6,7 @@ import {
   countTicketsByStatus,
   getOutboxState,
   getPolicyFileStatus,
+  getSealingHold,
   governanceInForce,
   type Store,
 } from "../store/mod.ts";
@@ -143,10 +144,12 @@ async function probeTemporal({ temporal }: StatusParts): Promise<Detail> {
 }
 
 async function probeLedger({ store, chain }: StatusParts): Promise<Detail> {
-  const [{ size }, { waiting, oldestSeconds }] = await Promise.all([
+  const [{ size }, { waiting, oldestSeconds }, hold] = await Promise.all([
     getHead(store),
     getOutboxState(store.db),
+    getSealingHold(store.db),
   ]);
+  if (hold !== undefined) throw new PublicFailure(`sealing is held: ${hold}`);
   if (oldestSeconds > MAX_WAITING_SECONDS) {
     const seconds = Math.round(oldestSeconds);
     throw new PublicFailure(

@@ -100,10 +100,12 @@ export {
   sealArguments,
   type SealedReceipt,
   type Sealer,
+  SealingHeld,
   type SealState,
   SequencerBusy,
   type SequencerOptions,
 } from "./seal/mod.ts";
+export { openFileSigner, type Signer, SignerStateError } from "./signer/mod.ts";
 export {
   BadReceiptFile,
   type ChainVerdict,

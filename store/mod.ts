@@ -198,7 +198,12 @@ export {
   settleCall,
   settleEndedCalls,
 } from "./open_calls.ts";
-export { countOpenBreaks, getDatabaseState, getOutboxState } from "./platform_state.ts";
+export {
+  countOpenBreaks,
+  getDatabaseState,
+  getOutboxState,
+  getSealingHold,
+} from "./platform_state.ts";
 export {
   currentPolicy,
   getPolicyFileStatus,

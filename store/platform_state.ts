@@ -21,6 +21,11 @@ export async function getOutboxState(
   return { waiting: Number(row?.waiting ?? 0), oldestSeconds: row?.seconds ?? 0 };
 }
 
+/** Returns why sealing is held, or undefined where it is not. */
+export async function getSealingHold(db: Db): Promise<string | undefined> {
+  return (await db.first<{ reason: string }>("SELECT reason FROM ledger_hold"))?.reason;
+}
+
 /** Returns the response time of the database server in milliseconds, and how many of its connections are used. */
 export async function getDatabaseState(
   db: Db,

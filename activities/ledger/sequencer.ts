@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { log } from "@temporalio/activity";
 import {
   LogBroken,
@@ -6,6 +7,7 @@ import {
   openLog,
   readLogSettings,
   runSequencer,
+  SealingHeld,
 } from "../../ledger/mod.ts";
 import type { Config } from "../../config.ts";
 import type { Store } from "../../store/mod.ts";
@@ -20,29 +22,40 @@ export interface SequencerActivityParts {
   readonly stopping: AbortSignal;
 }
 
+/** Pause until sealing is tried again that waits for the operator. */
+const HELD_PAUSE_MS = 10_000;
+
 /** Creates the activity that runs the sequencer. */
 export function sequencerActivities({ config, store, stopping }: SequencerActivityParts) {
   /**
    * Runs the sequencer and the Merkle log for one turn, or until this worker stops. Safe to repeat: it holds a lock in the
    * database, and begins from what the database has.
    *
-   * A log that contradicts what it has signed stops. The sequencer continues, as the break has to be sealed too.
+   * A log that contradicts what it has signed stops. The sequencer continues, as the break has to be sealed too. Where the
+   * database is behind what was signed, nothing is sealed until the operator has restored it.
    *
    * @throws {ApplicationFailure} benign: this worker stops, and another one takes over
    */
   async function runLedgerSequencer(): Promise<void> {
     const logEnd = new AbortController();
+    const signal = createTurnSignal(stopping);
     let merkleLog: LogWriter | undefined;
     try {
       await runSequencer({
         store,
         keyFile: join(config.dataDir, "ledger.key"),
-        signal: createTurnSignal(stopping),
+        signal,
         onStart: () => {
           merkleLog = openMerkleLog(logEnd.signal);
         },
         onLeaves: (...added) => merkleLog?.add(...added),
       });
+    } catch (error) {
+      if (error instanceof SealingHeld) {
+        log.error(`Sealing is held. ${error.message}`);
+        await sleep(HELD_PAUSE_MS, undefined, { signal }).catch(() => {});
+      }
+      throw error;
     } finally {
       logEnd.abort();
       await merkleLog?.ended;

@@ -1,17 +1,9 @@
 import { createTimeoutSignal } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { sha256, type SigningKey } from "../crypto/mod.ts";
+import { sha256 } from "../crypto/mod.ts";
 import type { Hash } from "../rules/mod.ts";
-import { writeDurably } from "./durable_file.ts";
-import {
-  formatCheckpoint,
-  formatSignature,
-  formatVerifierKey,
-  type NoteKey,
-  parseCheckpoint,
-  parseNote,
-  signNote,
-} from "./note.ts";
+import type { CheckpointSigner } from "./checkpoint_signer.ts";
+import { formatSignature, formatVerifierKey, parseCheckpoint, parseNote } from "./note.ts";
 import type { LogSettings } from "./settings.ts";
 import { createHashReader, getPublishedCheckpoint, publishCheckpoint } from "./stored_log.ts";
 import { buildConsistencyProof } from "./tiles.ts";
@@ -34,12 +26,8 @@ export type Publish = (size: number, root: Hash) => Promise<void>;
  * Returns the function that publishes checkpoints. Each is signed, written to the checkpoint file, cosigned, and
  * published, in this order, so that nothing published can be forgotten.
  */
-export function openPublisher(
-  parts: PublisherParts,
-  { privateKey, publicKey }: SigningKey,
-): Publish {
-  const { store, origin, checkpointFile, witnesses, onTrouble } = parts;
-  const key: NoteKey = { name: origin, publicKey, kind: "log" };
+export function openPublisher(parts: PublisherParts, signer: CheckpointSigner): Publish {
+  const { store, origin, witnesses, onTrouble } = parts;
   const read = createHashReader(store);
   const cosignedSizes = new Map<Witness, number>();
 
@@ -64,8 +52,7 @@ export function openPublisher(
   return async (size, root) => {
     const published = await getPublishedCheckpoint(store);
     if (published && isOf(published.note, { origin, size })) return;
-    const note = signNote(formatCheckpoint({ origin, size, root }), key, privateKey);
-    await writeDurably(checkpointFile, note);
+    const note = await signer.sign({ size, root });
     const cosignatures = await Promise.all(
       witnesses.map((witness) => askWitness(witness, note, size)),
     );
@@ -73,7 +60,7 @@ export function openPublisher(
       size,
       root: Buffer.from(root),
       note: note + cosignatures.join(""),
-      verifierKey: formatVerifierKey(key),
+      verifierKey: formatVerifierKey(signer.key),
     });
   };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { open, readFile, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 
 /** Writes a file whole and flushes it to disk: a crash leaves the old text or the new one. */
 export async function writeDurably(path: string, text: string, mode = 0o644): Promise<void> {
@@ -9,6 +10,7 @@ export async function writeDurably(path: string, text: string, mode = 0o644): Pr
     await file.writeFile(text);
     await file.sync();
     await rename(fresh, path);
+    await syncFolder(dirname(path));
   } catch (error) {
     await rm(fresh, { force: true });
     throw error;
@@ -25,4 +27,10 @@ export async function readIfPresent(path: string): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
+}
+
+/** Flushes the names in a folder to disk. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path);
+  await folder.sync().finally(() => folder.close());
 }

@@ -11,6 +11,11 @@
  * @module
  * @see RFC 6962, RFC 9162
  */
+export {
+  type CheckpointSigner,
+  openCheckpointSigner,
+  readSignedSize,
+} from "./checkpoint_signer.ts";
 export { readIfPresent, writeDurably } from "./durable_file.ts";
 export {
   BadNote,

@@ -14,12 +14,15 @@ export interface LogSettings {
   readonly witnesses: readonly Witness[];
 }
 
+/** Returns the path of the newest checkpoint that was signed. */
+export const checkpointPath = (folder: string): string => join(folder, "checkpoint");
+
 /** Reads the log's settings from the configuration. @throws {BadSetting} a witness is not valid */
 export function readLogSettings({ dataDir, settings }: Config): LogSettings {
   const { SEALOOP_LEDGER_ORIGIN, SEALOOP_LEDGER_URL, SEALOOP_WITNESSES = "" } = settings;
   return {
     keyFile: join(dataDir, "checkpoint.key"),
-    checkpointFile: join(dataDir, "checkpoint"),
+    checkpointFile: checkpointPath(dataDir),
     origin: SEALOOP_LEDGER_ORIGIN ??
       SEALOOP_LEDGER_URL?.replace(/^https?:\/\//, "").replace(/\/+$/, "") ?? "sealoop.localhost",
     witnesses: SEALOOP_WITNESSES.split(",").map((item) => item.trim()).filter(Boolean).map(

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../../store/mod.ts";
-import { computeLeafHash, loadSigningKey, sha256, type SigningKey } from "../crypto/mod.ts";
+import { computeLeafHash, loadSigningKey, sha256 } from "../crypto/mod.ts";
 import { exportReceipts, getHead } from "../receipts/mod.ts";
 import { type Hash, isSameHash } from "../rules/mod.ts";
 import { type Inbox, openInbox } from "./_inbox.ts";
 import { openPublisher } from "./_publisher.ts";
+import { type CheckpointSigner, openCheckpointSigner } from "./checkpoint_signer.ts";
 import { readIfPresent } from "./durable_file.ts";
 import { parseOwnCheckpoint } from "./note.ts";
 import type { LogSettings } from "./settings.ts";
@@ -52,12 +53,12 @@ const EMPTY_ROOT: Hash = sha256(new Uint8Array());
  */
 export function openLog(options: LogOptions): LogWriter {
   const { signal, onTrouble } = options;
-  const key = loadSigningKey(options.keyFile);
+  const signer = openCheckpointSigner(options);
   const inbox = openInbox(signal);
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
-        await follow(options, key, inbox);
+        await follow(options, signer, inbox);
       } catch (error) {
         onTrouble(error);
         if (error instanceof LogBroken) return;
@@ -89,9 +90,13 @@ export async function findContradiction(
 }
 
 /** Follows the chain until the signal ends it. @throws {LogBroken} @throws whatever the database throws */
-async function follow(options: LogOptions, key: SigningKey, inbox: Inbox): Promise<void> {
+async function follow(
+  options: LogOptions,
+  signer: CheckpointSigner,
+  inbox: Inbox,
+): Promise<void> {
   const { store, signal } = options;
-  const publish = openPublisher(options, key);
+  const publish = openPublisher(options, signer);
   let size = await countTiledLeaves(store);
   const edge = await readEdge(size, createHashReader(store));
   let signedSize = -1;

@@ -9,6 +9,7 @@ import {
   hashLeaf,
   NotCanonical,
 } from "../rules/mod.ts";
+import type { BatchReceipt, ChainHead } from "../signer/mod.ts";
 
 /** A request in the outbox. */
 export interface OutboxEntry {
@@ -23,23 +24,10 @@ export interface OutboxEntry {
 export type RefusedEntry = OutboxEntry & { readonly reason: string };
 
 /** A receipt with its place in the chain, not signed yet. */
-export interface LinkedReceipt {
-  readonly seq: string;
+export interface LinkedReceipt extends BatchReceipt {
   readonly position: number;
-  readonly id: string;
-  readonly category: string;
-  /** Canonical bytes. */
-  readonly record: Buffer;
-  readonly hash: Buffer;
   /** Fields of the record, each with the canonical text of its value. */
   readonly fields: ReadonlyMap<string, string>;
-}
-
-/** The end of the chain. */
-export interface ChainHead {
-  readonly size: number;
-  /** Hash of the newest receipt; null: there is none. */
-  readonly hash: Buffer | null;
 }
 
 /** The fields that a request may have; the sequencer adds the others. */

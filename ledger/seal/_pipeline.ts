@@ -1,15 +1,15 @@
 import type pg from "pg";
 import type { Hash } from "../rules/mod.ts";
+import { type ChainHead, getHeadAfter, type Signer } from "../signer/mod.ts";
 import type { Alarm } from "./_alarm.ts";
+import { appendReceipts, readHead } from "./_append.ts";
 import {
-  type ChainHead,
   computeLeaves,
   link,
   type LinkedReceipt,
   type OutboxEntry,
   type RefusedEntry,
 } from "./_link.ts";
-import type { Signer } from "./_signer.ts";
 
 /** Parts of {@linkcode runPipeline}. */
 export interface PipelineParts {
@@ -18,7 +18,6 @@ export interface PipelineParts {
   readonly reader: pg.Client;
   readonly signer: Signer;
   readonly alarm: Alarm;
-  readonly publicKey: Buffer;
   /** Ends the work after the batches that are under way. */
   readonly signal: AbortSignal;
   /** Called after each batch, and now and then while there is nothing to do. */
@@ -28,8 +27,8 @@ export interface PipelineParts {
 }
 
 /** A batch that is being signed or committed. */
-interface Batch {
-  readonly seqs: readonly string[];
+interface BatchUnderWay {
+  readonly entries: readonly OutboxEntry[];
   readonly done: Promise<void>;
 }
 
@@ -39,12 +38,8 @@ const MAX_BATCHES_UNDER_WAY = 2;
 
 const READ_OUTBOX = {
   name: "outbox_read",
-  text: `SELECT seq, id, payload FROM seal_outbox WHERE seq <> ALL ($1::bigint[])
-         ORDER BY seq LIMIT ${MAX_BATCH_SIZE}`,
-};
-const APPEND = {
-  name: "append",
-  text: "SELECT append_receipts($1, $2, $3, $4, $5, $6, $7, $8)",
+  text: `SELECT seq, id, payload, EXISTS (SELECT FROM receipts r WHERE r.id = o.id) AS "isSealed"
+         FROM seal_outbox o WHERE seq <> ALL ($1::bigint[]) ORDER BY seq LIMIT ${MAX_BATCH_SIZE}`,
 };
 const REFUSE = {
   name: "refuse",
@@ -63,92 +58,103 @@ const REFUSE = {
  * @throws whatever the database throws; batches that were not committed are still in the outbox
  */
 export async function runPipeline(parts: PipelineParts): Promise<void> {
-  const { writer, reader, signer, alarm, signal, onProgress, onLeaves, publicKey } = parts;
+  const { writer, reader, signer, alarm, signal, onProgress, onLeaves } = parts;
   let head = await readHead(writer);
-  const batches: Batch[] = []; // oldest first
+  const batches: BatchUnderWay[] = []; // oldest first
   let failure: { readonly error: unknown } | undefined;
 
   /** Signs a linked batch and commits it after those before it. */
   async function seal(
     before: ChainHead,
     linked: readonly LinkedReceipt[],
-    refused: readonly RefusedEntry[],
+    { refused, repeated }: Unsealed,
     previous: Promise<void> | undefined,
   ): Promise<void> {
-    const signing = signer.sign(linked.map(({ record }) => record));
+    const batch = { before, receipts: linked };
+    const signing = linked.length > 0 ? signer.sign(batch) : Promise.resolve([]);
     signing.catch(() => {}); // awaited below
     await previous;
     const signatures = await signing;
-    if (refused.length > 0) await refuse(writer, refused);
-    if (linked.length > 0) await append(writer, before, linked, signatures);
+    if (refused.length + repeated.length > 0) await removeUnsealed(writer, { refused, repeated });
+    if (linked.length > 0) {
+      await appendReceipts(writer, batch, signatures, linked.map(({ seq }) => seq));
+      signer.acknowledge(getHeadAfter(batch));
+    }
     onProgress?.(before.size + linked.length);
-    onLeaves?.(before.size, computeLeaves(linked, signatures, publicKey));
+    onLeaves?.(before.size, computeLeaves(linked, signatures, signer.publicKey));
     batches.shift();
   }
 
   while (!signal.aborted) {
     if (failure) throw failure.error;
     if (batches.length > MAX_BATCHES_UNDER_WAY) await batches[0]!.done;
-    const entries = await readOutbox(reader, batches.flatMap(({ seqs }) => seqs));
+    const underWay = batches.flatMap(({ entries }) => entries);
+    const entries = await readOutbox(reader, underWay.map(({ seq }) => seq));
     if (entries.length === 0) {
       if (batches.length === 0) onProgress?.(head.size);
       await alarm.wait();
       continue;
     }
-    const { linked, refused, head: after } = link(entries, head);
-    const done = seal(head, linked, refused, batches.at(-1)?.done);
+    const { first, repeated } = separateRepeated(entries, underWay);
+    const { linked, refused, head: after } = link(first, head);
+    const done = seal(head, linked, { refused, repeated }, batches.at(-1)?.done);
     done.catch((error) => {
       failure = { error };
       alarm.ring();
     });
-    batches.push({ seqs: entries.map(({ seq }) => seq), done });
+    batches.push({ entries, done });
     head = after;
     if (entries.length < MAX_BATCH_SIZE) await alarm.wait(); // lets requests gather
   }
   await Promise.all(batches.map(({ done }) => done));
 }
 
-async function readHead(client: pg.Client): Promise<ChainHead> {
-  const { rows: [row] } = await client.query("SELECT size, hash FROM ledger_head");
-  return { size: Number(row.size), hash: row.hash };
+/** An entry as it is read. */
+type StoredEntry = OutboxEntry & { readonly isSealed: boolean };
+
+/** Entries that are removed from the outbox without a receipt. */
+interface Unsealed {
+  readonly refused: readonly RefusedEntry[];
+  /** Their receipts are part of the chain, or about to be. */
+  readonly repeated: readonly OutboxEntry[];
 }
 
 /** Reads the oldest entries that are in no batch under way. */
 async function readOutbox(
   client: pg.Client,
   underWay: readonly string[],
-): Promise<OutboxEntry[]> {
-  const { rows } = await client.query<OutboxEntry>({ ...READ_OUTBOX, values: [underWay] });
+): Promise<StoredEntry[]> {
+  const { rows } = await client.query<StoredEntry>({ ...READ_OUTBOX, values: [underWay] });
   return rows;
 }
 
-async function append(
-  writer: pg.Client,
-  head: ChainHead,
-  linked: readonly LinkedReceipt[],
-  signatures: readonly Buffer[],
-): Promise<void> {
-  await writer.query({
-    ...APPEND,
-    values: [
-      head.size,
-      head.hash,
-      linked.map((receipt) => receipt.id),
-      linked.map((receipt) => receipt.category),
-      linked.map((receipt) => receipt.hash),
-      linked.map((receipt) => receipt.record),
-      signatures,
-      linked.map((receipt) => receipt.seq),
-    ],
-  });
+/**
+ * Separates entries whose id has a receipt already. The database refuses them, and what was signed can't be taken back.
+ * No caller can request an id twice, but a database that was put back to an older state has requests that are sealed.
+ */
+function separateRepeated(
+  entries: readonly StoredEntry[],
+  underWay: readonly OutboxEntry[],
+): { first: OutboxEntry[]; repeated: OutboxEntry[] } {
+  const ids = new Set(underWay.map(({ id }) => id));
+  const first: OutboxEntry[] = [];
+  const repeated: OutboxEntry[] = [];
+  for (const entry of entries) {
+    (entry.isSealed || ids.has(entry.id) ? repeated : first).push(entry);
+    ids.add(entry.id);
+  }
+  return { first, repeated };
 }
 
-/** Moves entries that can't be sealed from the outbox to the refusals. */
-async function refuse(writer: pg.Client, refused: readonly RefusedEntry[]): Promise<void> {
+/** Removes entries from the outbox; those that can't be sealed are moved to the refusals. */
+async function removeUnsealed(
+  writer: pg.Client,
+  { refused, repeated }: Unsealed,
+): Promise<void> {
   await writer.query({
     ...REFUSE,
     values: [
-      refused.map((entry) => entry.seq),
+      [...refused, ...repeated].map((entry) => entry.seq),
       refused.map((entry) => entry.id),
       refused.map((entry) => entry.reason),
     ],

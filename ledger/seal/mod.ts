@@ -6,8 +6,8 @@
  * const { position, hash } = await sealer.sealed(id);
  * ```
  *
- * Trusts: the sequencer's key file. Doesn't trust: two sequencers to keep out of each other's way; the second one's
- * commits are refused.
+ * Trusts: the signer. Doesn't trust: the database to be the one of yesterday; two sequencers to keep out of each other's
+ * way, as the second one's commits are refused.
  * @module
  */
 export {
@@ -18,4 +18,5 @@ export {
   type SealState,
 } from "./request.ts";
 export { openSealer, type SealedReceipt, type Sealer } from "./sealer.ts";
+export { SealingHeld } from "./_hold.ts";
 export { runSequencer, SequencerBusy, type SequencerOptions } from "./sequencer.ts";

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { connectionOptions, type Store } from "../../store/mod.ts";
-import { loadSigningKey, type SigningKey } from "../crypto/mod.ts";
+import { readSignedSize } from "../log/mod.ts";
 import type { Hash } from "../rules/mod.ts";
+import { type FileSignerOptions, openFileSigner, type Signer } from "../signer/mod.ts";
 import { listenForRequests } from "./_alarm.ts";
+import { removeHold, storeHold, toHold } from "./_hold.ts";
 import { runPipeline } from "./_pipeline.ts";
-import { openSigner, type Signer } from "./_signer.ts";
+import { reconcile } from "./_reconcile.ts";
 
 /** Another sequencer holds the lock. */
 export class SequencerBusy extends Error {
@@ -16,8 +18,8 @@ export class SequencerBusy extends Error {
 export interface SequencerOptions {
   /** A store of role `sequencer`. */
   readonly store: Store;
-  /** PEM file of the signing key; created where there is none. */
-  readonly keyFile: string;
+  /** Data folder, with the signing key and the signer's journal; both are created where there is neither. */
+  readonly folder: string;
   /** Ends the work after the batches that are under way. */
   readonly signal: AbortSignal;
   /** Called once the lock is held, before anything is sealed. */
@@ -28,10 +30,11 @@ export interface SequencerOptions {
   readonly onLeaves?: (position: number, leaves: readonly Hash[]) => void;
   /** True to take no lock. For the test that shows that the head alone prevents a fork. */
   readonly withoutLock?: boolean;
+  readonly signer?: FileSignerOptions;
 }
 
 /** Key of the advisory lock that a sequencer holds. */
-const LOCK = 7_365_616_102;
+export const SEQUENCER_LOCK = 7_365_616_102;
 const HANG_UP_TIMEOUT_MS = 1_000;
 
 /**
@@ -39,14 +42,15 @@ const HANG_UP_TIMEOUT_MS = 1_000;
  *
  * While one batch is committed the next is read, linked and signed. Batches commit one after another, on the connection
  * that holds the lock; each moves the chain's head from where it must be. So a second sequencer can't fork the chain
- * even if the lock failed, and a crash loses nothing and seals nothing twice.
+ * even if the lock failed, and a crash loses nothing and seals nothing twice. It begins with what the signer has signed
+ * and the database does not have.
  *
  * @throws {SequencerBusy} another sequencer is at work
+ * @throws {SealingHeld} the operator has to do something first; the message says what
  * @throws whatever the database throws: start again
  */
 export async function runSequencer(options: SequencerOptions): Promise<void> {
   const { store, signal } = options;
-  const key = loadSigningKey(options.keyFile);
   const writer = new pg.Client(connectionOptions(store.url, store.role));
   const reader = new pg.Client(connectionOptions(store.url, store.role));
   const connectionLost = new Promise<never>((_, reject) => {
@@ -57,31 +61,36 @@ export async function runSequencer(options: SequencerOptions): Promise<void> {
   try {
     await Promise.all([writer.connect(), reader.connect()]);
     if (!options.withoutLock) await takeLock(writer);
-    await registerKey(writer, key);
-    options.onStart?.();
-    signer = openSigner(key.privateKey);
-    const alarm = await listenForRequests(reader, signal);
-    const pipeline = runPipeline({
-      ...options,
+    signer = await openFileSigner(options.folder, options.signer);
+    const { publicKey } = signer;
+    await reconcile({
       writer,
-      reader,
       signer,
-      alarm,
-      publicKey: key.publicKey,
+      checkpointSize: await readSignedSize(options.folder),
+      onAgreed: () => registerKey(writer, publicKey),
     });
+    await removeHold(writer);
+    options.onStart?.();
+    const alarm = await listenForRequests(reader, signal);
+    const pipeline = runPipeline({ ...options, writer, reader, signer, alarm });
     await Promise.race([pipeline, connectionLost]);
+  } catch (error) {
+    const hold = toHold(error);
+    if (!hold) throw error;
+    await storeHold(writer, hold).catch(() => {}); // the database may be away
+    throw hold;
   } finally {
     await Promise.all([hangUp(writer), hangUp(reader), signer?.close()]);
   }
 }
 
 async function takeLock(writer: pg.Client): Promise<void> {
-  const { rows } = await writer.query("SELECT pg_try_advisory_lock($1) AS taken", [LOCK]);
+  const { rows } = await writer.query("SELECT pg_try_advisory_lock($1) AS taken", [SEQUENCER_LOCK]);
   if (!rows[0].taken) throw new SequencerBusy("Another sequencer holds the ledger's lock");
 }
 
 /** Publishes the key, trusted from the next position on. */
-async function registerKey(writer: pg.Client, { publicKey }: SigningKey): Promise<void> {
+async function registerKey(writer: pg.Client, publicKey: Buffer): Promise<void> {
   await writer.query(
     `INSERT INTO ledger_keys (from_position, public_key)
      SELECT size, $1 FROM ledger_head

@@ -41,7 +41,7 @@ export const ledger = `
 
   CREATE TABLE seal_requests (    -- every id that was ever requested, with the hash of its content
     id text PRIMARY KEY,
-    request_hash bytea NOT NULL
+    request_hash bytea NOT NULL   -- empty: its receipt was put back after a loss
   );
   CREATE TABLE seal_outbox (
     seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -52,6 +52,11 @@ export const ledger = `
     id text PRIMARY KEY,
     reason text NOT NULL,
     at timestamptz NOT NULL DEFAULT now()
+  );
+  CREATE TABLE ledger_hold (      -- why nothing is sealed; no row: sealing is not held
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    reason text NOT NULL,
+    since timestamptz NOT NULL DEFAULT now()
   );
   CREATE TABLE evidence (
     tenant_id text NOT NULL DEFAULT current_tenant(),
@@ -137,6 +142,8 @@ export const ledger = `
   GRANT SELECT, INSERT ON seal_requests TO sealoop_sequencer; -- ids of imported receipts are taken, too
   GRANT SELECT, INSERT, DELETE ON evidence TO sealoop_app;
   GRANT SELECT ON seal_refusals TO sealoop_app, sealoop_sequencer;
+  GRANT SELECT ON ledger_hold TO sealoop_app;
+  GRANT SELECT, INSERT, UPDATE, DELETE ON ledger_hold TO sealoop_sequencer;
   -- The public ledger tells a receipt that is about to be sealed from an unknown one: by its id alone.
   GRANT SELECT (id) ON seal_requests, seal_outbox, seal_refusals TO sealoop_ledger;
   GRANT SELECT, INSERT ON seal_requests, seal_outbox TO sealoop_crossing;

@@ -1,5 +1,4 @@
 /** A ledger for tests, in this process: its sequencer, its Merkle log, and its public server. */
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
@@ -68,7 +67,7 @@ export async function startSealing(
     const logEnd = new AbortController();
     running = runSequencer({
       store: sequencer,
-      keyFile: join(folder, "ledger.key"),
+      folder,
       signal: stop.signal,
       onStart() {
         log = openLog({
@@ -87,7 +86,9 @@ export async function startSealing(
   };
   const pause = async () => {
     stop.abort();
-    await running;
+    await running.catch((error) => {
+      if (error.name !== "SealingHeld") throw error;
+    });
   };
   go();
   let made = 0;

@@ -2,15 +2,15 @@ import type { KeyObject } from "node:crypto";
 import { packBytes, type PackedBytes, startThread } from "../threads/mod.ts";
 
 /** A thread that signs one list of messages after another. */
-export interface Signer {
+export interface SignThread {
   /** Returns Ed25519 signatures of 64 bytes each, in the order of the messages. */
   sign(messages: readonly Uint8Array[]): Promise<Buffer[]>;
   close(): Promise<void>;
 }
 
-/** Starts a signer. Node's asynchronous `sign` would cost the calling thread as much time as the signing itself. */
-export function openSigner(privateKey: KeyObject): Signer {
-  const thread = startThread<PackedBytes, Uint8Array>("ledger/seal/_sign_worker.ts", privateKey);
+/** Starts the thread. Node's asynchronous `sign` would cost the calling thread as much time as the signing itself. */
+export function startSignThread(privateKey: KeyObject): SignThread {
+  const thread = startThread<PackedBytes, Uint8Array>("ledger/signer/_sign_worker.ts", privateKey);
   return {
     async sign(messages) {
       if (messages.length === 0) return [];

@@ -1,0 +1,40 @@
+import type pg from "pg";
+import type { Batch, ChainHead } from "../signer/mod.ts";
+
+const APPEND = {
+  name: "append",
+  text: "SELECT append_receipts($1, $2, $3, $4, $5, $6, $7, $8)",
+};
+
+/** Reads the end of the chain. */
+export async function readHead(client: pg.ClientBase): Promise<ChainHead> {
+  const { rows: [row] } = await client.query("SELECT size, hash FROM ledger_head");
+  return { size: Number(row.size), hash: row.hash };
+}
+
+/**
+ * Appends a batch to the chain, in one statement.
+ *
+ * @param seqs rows of the outbox to remove
+ * @throws the chain does not end where the batch begins
+ */
+export async function appendReceipts(
+  writer: pg.ClientBase,
+  { before, receipts }: Batch,
+  signatures: readonly Buffer[],
+  seqs: readonly string[],
+): Promise<void> {
+  await writer.query({
+    ...APPEND,
+    values: [
+      before.size,
+      before.hash,
+      receipts.map((receipt) => receipt.id),
+      receipts.map((receipt) => receipt.category),
+      receipts.map((receipt) => receipt.hash),
+      receipts.map((receipt) => receipt.record),
+      signatures,
+      seqs,
+    ],
+  });
+}

@@ -1,0 +1,92 @@
+import { sha256 } from "../crypto/mod.ts";
+import type { Batch, ChainHead } from "./batch.ts";
+import { SignerStateError } from "./errors.ts";
+
+/** An entry of the journal. */
+export type Entry =
+  /** The first entries are a copy of the state before: they end with `ready`. */
+  | { readonly type: "ready" }
+  /** The signer has begun with an end of the chain, or what it has signed up to here is committed. */
+  | { readonly type: "committed"; readonly head: ChainHead }
+  /** A batch, whose signatures may have left. */
+  | { readonly type: "batch"; readonly batch: Batch }
+  /** Time of the newest signature, milliseconds since 1970. */
+  | { readonly type: "time"; readonly at: number };
+
+/** Fields of an entry as JSON. The records of a batch follow it, as they are. */
+interface Fields {
+  readonly type: Entry["type"];
+  readonly size?: number;
+  readonly hash?: string | null;
+  readonly at?: number;
+  /** Id, category, number in the outbox and length of the record. */
+  readonly receipts?: readonly (readonly [string, string, string, number])[];
+}
+
+/** Encodes an entry. */
+export function encodeEntry(entry: Entry): Buffer {
+  switch (entry.type) {
+    case "ready":
+      return encode({ type: "ready" });
+    case "time":
+      return encode({ type: "time", at: entry.at });
+    case "committed":
+      return encode({ type: "committed", ...encodeHead(entry.head) });
+    case "batch": {
+      const { before, receipts } = entry.batch;
+      const fields: Fields = {
+        type: "batch",
+        ...encodeHead(before),
+        receipts: receipts.map(({ id, category, seq, record }) => [
+          id,
+          category,
+          seq,
+          record.length,
+        ]),
+      };
+      return encode(fields, receipts.map(({ record }) => record));
+    }
+  }
+}
+
+/** Decodes an entry. @throws {SignerStateError} it is none */
+export function decodeEntry(bytes: Buffer, path: string): Entry {
+  const start = 4 + bytes.readUInt32BE(0);
+  const fields: Fields = JSON.parse(bytes.toString("utf8", 4, start));
+  switch (fields.type) {
+    case "ready":
+      return { type: "ready" };
+    case "time":
+      return { type: "time", at: fields.at! };
+    case "committed":
+      return { type: "committed", head: decodeHead(fields) };
+    case "batch":
+      return { type: "batch", batch: decodeBatch(fields, bytes.subarray(start)) };
+    default:
+      throw new SignerStateError(`${path} has an entry of type ${fields.type}, which is unknown`);
+  }
+}
+
+function encode(fields: Fields, records: readonly Buffer[] = []): Buffer {
+  const json = Buffer.from(JSON.stringify(fields));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(json.length);
+  return Buffer.concat([length, json, ...records]);
+}
+
+function encodeHead({ size, hash }: ChainHead): Pick<Fields, "size" | "hash"> {
+  return { size, hash: hash?.toString("hex") ?? null };
+}
+
+function decodeHead({ size, hash }: Fields): ChainHead {
+  return { size: size!, hash: hash == null ? null : Buffer.from(hash, "hex") };
+}
+
+function decodeBatch(fields: Fields, records: Buffer): Batch {
+  let at = 0;
+  const receipts = fields.receipts!.map(([id, category, seq, length]) => {
+    const record = records.subarray(at, at += length);
+    return { id, category, seq, record, hash: Buffer.from(sha256(record)) };
+  });
+  return { before: decodeHead(fields), receipts };
+}

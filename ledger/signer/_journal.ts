@@ -1,0 +1,188 @@
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { access, type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { decodeEntry, encodeEntry, type Entry } from "./_entries.ts";
+import { decodeFrames, FrameWriter } from "./_frames.ts";
+import { SignerReplaced } from "./errors.ts";
+
+/**
+ * A file that only grows, in generations: `journal-1`, `journal-2`, …. Each begins with a copy of the state, so that the
+ * one before can go. Whoever creates the next generation replaces the writer of the one before, who notices that after
+ * each write. So two writers never both give away what they have written.
+ */
+export interface Journal {
+  /** Appends entries. @param durably waits until they are on the disk, and this is still the writer */
+  append(entries: readonly Entry[], durably: boolean): Promise<void>;
+  /** Begins the next generation with a copy of the state. */
+  renew(state: readonly Entry[]): Promise<void>;
+  /** Returns the bytes of this generation. */
+  size(): number;
+  close(): Promise<void>;
+}
+
+const NAME = /^journal-(\d{1,15})$/;
+
+/**
+ * Reads the newest generation that is complete.
+ *
+ * @returns no entries where there is none
+ * @throws {SignerStateError} it is damaged
+ */
+export function readJournal(folder: string): Entry[] {
+  let generations = listGenerations(folder);
+  while (generations.length > 0) {
+    const path = pathOf(folder, generations[0]!);
+    const bytes = readIfPresent(path);
+    if (bytes === undefined) { // another writer has begun the next one meanwhile
+      generations = listGenerations(folder);
+      continue;
+    }
+    const entries = decodeFrames(bytes, path).map((payload) => decodeEntry(payload, path));
+    if (entries.some(({ type }) => type === "ready")) return entries;
+    generations.shift();
+  }
+  return [];
+}
+
+function readIfPresent(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Opens the journal of a folder, and replaces whoever writes to it.
+ *
+ * @param prepare returns the state to begin the new generation with, from the entries of the one before
+ * @throws {SignerStateError} what it has is damaged
+ */
+export async function openJournal(
+  folder: string,
+  prepare: (entries: readonly Entry[]) => readonly Entry[],
+): Promise<Journal> {
+  let generation = await createNext(folder);
+  try {
+    await generation.begin(prepare(readJournal(folder)));
+  } catch (error) {
+    await generation.discard();
+    throw error;
+  }
+  return {
+    append: (...args) => generation.append(...args),
+    async renew(state) {
+      const next = await createGeneration(folder, generation.n + 1);
+      try {
+        await next.begin(state);
+      } catch (error) {
+        await next.discard();
+        throw error;
+      }
+      await generation.close();
+      generation = next;
+    },
+    size: () => generation.size(),
+    close: () => generation.close(),
+  };
+}
+
+/** Returns the numbers of the generations, newest first. */
+function listGenerations(folder: string): number[] {
+  try {
+    return readdirSync(folder).flatMap((name) => NAME.exec(name)?.[1] ?? []).map(Number)
+      .sort((a, b) => b - a);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+const pathOf = (folder: string, n: number) => join(folder, `journal-${n}`);
+
+async function createNext(folder: string): Promise<Generation> {
+  while (true) {
+    try {
+      return await createGeneration(folder, (listGenerations(folder)[0] ?? 0) + 1);
+    } catch (error) {
+      if (!(error instanceof SignerReplaced)) throw error; // another writer was faster; the last one stays
+    }
+  }
+}
+
+/** One file of a journal, being written. */
+interface Generation extends Pick<Journal, "append" | "size" | "close"> {
+  readonly n: number;
+  /** Writes the state, and removes the generations before. */
+  begin(state: readonly Entry[]): Promise<void>;
+  /** Removes the file, which is not complete. */
+  discard(): Promise<void>;
+}
+
+/** @throws {SignerReplaced} there is one of this number */
+async function createGeneration(folder: string, n: number): Promise<Generation> {
+  const path = pathOf(folder, n);
+  const file = await openNew(path);
+  const frames = new FrameWriter();
+  let bytes = 0;
+
+  async function write(entries: readonly Entry[]): Promise<void> {
+    const all = Buffer.concat(entries.map((entry) => frames.encode(encodeEntry(entry))));
+    for (let at = 0; at < all.length;) {
+      at += (await file.write(all, at, all.length - at)).bytesWritten;
+    }
+    bytes += all.length;
+  }
+
+  return {
+    n,
+    async begin(state) {
+      await write([...state, { type: "ready" }]);
+      await file.sync();
+      syncFolder(folder);
+      // Oldest first: a writer that was replaced finds either the next generation, or its own removed.
+      for (const old of listGenerations(folder).filter((old) => old < n).reverse()) {
+        rmSync(pathOf(folder, old), { force: true });
+      }
+    },
+    async append(entries, durably) {
+      await write(entries);
+      if (!durably) return;
+      await file.datasync();
+      if (await exists(pathOf(folder, n + 1)) || !await exists(path)) throw replaced();
+    },
+    size: () => bytes,
+    close: () => file.close(),
+    async discard() {
+      await file.close();
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+async function openNew(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, "wx", 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw replaced();
+    throw error;
+  }
+}
+
+const replaced = () =>
+  new SignerReplaced("The signer was replaced: another sequencer is at work with the same state");
+
+async function exists(path: string): Promise<boolean> {
+  return await access(path).then(() => true, () => false);
+}
+
+/** Makes the names in a folder durable. */
+function syncFolder(folder: string): void {
+  const file = openSync(folder, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,234 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { createPublicKey, verify } from "node:crypto";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { getHeadAfter, openFileSigner, type Signer } from "../../../ledger/signer/mod.ts";
+import { program } from "../../_programs.ts";
+import { testFolder } from "../../_run.ts";
+import { EMPTY, makeBatch } from "./_batches.ts";
+
+const run = promisify(execFile);
+
+describe("the signer", () => {
+  let folder: string;
+  let signer: Signer;
+  beforeEach(async () => {
+    folder = await testFolder();
+    signer = await openFileSigner(folder);
+    await signer.begin(EMPTY);
+  });
+  afterEach(() => signer.close());
+
+  /** Opens the signer again, as after a crash: what it has not written is lost. */
+  async function reopen(): Promise<void> {
+    const before = signer;
+    signer = await openFileSigner(folder);
+    await before.close();
+  }
+  const journal = () => join(folder, "signer", readdirSync(join(folder, "signer")).sort().at(-1)!);
+
+  it("signs each record with its key", async () => {
+    const batch = makeBatch(EMPTY, 3);
+    const signatures = await signer.sign(batch);
+    const key = createPublicKey(readFileSync(join(folder, "ledger.key")));
+    batch.receipts.forEach(({ record }, n) => assert.ok(verify(null, record, key, signatures[n]!)));
+  });
+
+  it("keeps key and journal to its own user", () => {
+    for (const path of [join(folder, "ledger.key"), journal()]) {
+      assert.equal(statSync(path).mode & 0o777, 0o600);
+    }
+    assert.equal(statSync(join(folder, "signer")).mode & 0o777, 0o700);
+  });
+
+  it("gives the same bytes the same signatures, also after a crash", async () => {
+    const batch = makeBatch(EMPTY, 3);
+    const first = await signer.sign(batch);
+    assert.deepEqual(await signer.sign(batch), first);
+    await reopen();
+    assert.deepEqual(signer.state().pending, [batch]);
+    assert.deepEqual(await signer.sign(batch), first);
+  });
+
+  it("refuses other bytes at a position that it has signed", async () => {
+    const batch = makeBatch(EMPTY, 3);
+    await signer.sign(batch);
+    const others = [
+      makeBatch(EMPTY, 3, "other"),
+      makeBatch(EMPTY, 2),
+      makeBatch(EMPTY, 4),
+      makeBatch({ size: 1, hash: batch.receipts[0]!.hash }, 1, "other"),
+    ];
+    for (const other of others) {
+      await assert.rejects(signer.sign(other), { name: "SignatureRefused" });
+    }
+    await reopen();
+    for (const other of others) {
+      await assert.rejects(signer.sign(other), { name: "SignatureRefused" });
+    }
+  });
+
+  it("refuses every position before what is committed", async () => {
+    const batch = makeBatch(EMPTY, 3);
+    await signer.sign(batch);
+    signer.acknowledge(getHeadAfter(batch));
+    await assert.rejects(signer.sign(batch), { name: "SignatureRefused" });
+    await signer.close();
+    signer = await openFileSigner(folder);
+    await assert.rejects(signer.sign(batch), { name: "SignatureRefused" });
+    assert.deepEqual(signer.state().committed, getHeadAfter(batch));
+  });
+
+  it("refuses a gap, and a link to another receipt", async () => {
+    const batch = makeBatch(EMPTY, 3);
+    await signer.sign(batch);
+    const { size, hash } = getHeadAfter(batch);
+    const wrong = Buffer.alloc(32, 1);
+    await assert.rejects(signer.sign(makeBatch({ size: size + 1, hash }, 1)), /has signed 3/);
+    await assert.rejects(signer.sign(makeBatch({ size, hash: wrong }, 1)), /receipt before/);
+    await signer.sign(makeBatch({ size, hash }, 1));
+  });
+
+  it("signs several batches at a time, in their order", async () => {
+    const first = makeBatch(EMPTY, 200);
+    const second = makeBatch(getHeadAfter(first), 200);
+    const third = makeBatch(getHeadAfter(second), 1);
+    await Promise.all([first, second, third].map((batch) => signer.sign(batch)));
+    signer.acknowledge(getHeadAfter(first));
+    await reopen();
+    assert.deepEqual(signer.state().pending.map(({ before }) => before.size).slice(-2), [200, 400]);
+  });
+
+  it("is replaced by one that is opened later, and then signs nothing", async () => {
+    const batch = makeBatch(EMPTY, 1);
+    await signer.sign(batch);
+    const later = await openFileSigner(folder);
+    const next = makeBatch(getHeadAfter(batch), 1);
+    await assert.rejects(signer.sign(next), { name: "SignerReplaced" });
+    await assert.rejects(signer.sign(batch), { name: "SignerReplaced" });
+    assert.deepEqual(later.state().pending, [batch]);
+    const latest = await openFileSigner(folder);
+    await assert.rejects(later.sign(next), { name: "SignerReplaced" });
+    await latest.sign(next);
+    await Promise.all([later.close(), latest.close()]);
+  });
+
+  it("is one, of many that are opened and sign at once", async () => {
+    const signed = new Set<string>();
+    await Promise.all(Array.from({ length: 12 }, async (_, n) => {
+      const one = await openFileSigner(folder).catch(() => undefined);
+      const batch = makeBatch(EMPTY, 1, `of ${n}`);
+      await one?.sign(batch).then(() => signed.add(`of ${n}`), () => {});
+      await one?.close();
+    }));
+    await reopen();
+    const [only] = signer.state().pending;
+    assert.ok(signed.size <= 1, [...signed].join());
+    if (signed.size === 1) assert.deepEqual(only, makeBatch(EMPTY, 1, [...signed][0]));
+  });
+
+  it("forgets what is committed, so that its journal stays small", async () => {
+    let head = EMPTY;
+    for (let n = 0; n < 40; n++) {
+      const batch = makeBatch(head, 1, "x".repeat(1024 * 1024));
+      await signer.sign(batch);
+      head = getHeadAfter(batch);
+      signer.acknowledge(head);
+    }
+    const names = readdirSync(join(folder, "signer"));
+    assert.equal(names.length, 1);
+    assert.ok(statSync(journal()).size < 20 * 1024 * 1024);
+    await reopen();
+    assert.equal(signer.state().committed!.size + signer.state().pending.length, 40);
+  });
+
+  it("leaves out a batch that was not written to its end: its signatures never left", async () => {
+    const batch = makeBatch(EMPTY, 3);
+    await signer.sign(batch);
+    const { length } = readFileSync(journal());
+    await signer.sign(makeBatch(getHeadAfter(batch), 3));
+    await signer.close();
+    const bytes = readFileSync(journal());
+    for (const end of [length + 1, length + 7, length + 60, bytes.length - 1]) {
+      writeFileSync(journal(), bytes.subarray(0, end));
+      signer = await openFileSigner(folder);
+      assert.deepEqual(signer.state().pending, [batch]);
+      await signer.close();
+    }
+    writeFileSync(journal(), Buffer.concat([bytes.subarray(0, length), Buffer.alloc(4096)]));
+    signer = await openFileSigner(folder);
+    assert.deepEqual(signer.state().pending, [batch]);
+  });
+
+  it("refuses to open a journal of which any byte was changed", async () => {
+    await signer.sign(makeBatch(EMPTY, 2));
+    await signer.close();
+    const path = journal();
+    const bytes = readFileSync(path);
+    for (let at = 0; at < bytes.length; at += 1 + at % 7) {
+      const damaged = Buffer.from(bytes);
+      damaged[at]! ^= 0x10;
+      writeFileSync(path, damaged);
+      await assert.rejects(openFileSigner(folder), { name: "SignerStateError" }, `byte ${at}`);
+    }
+    assert.deepEqual(readdirSync(join(folder, "signer")).length, 1);
+    writeFileSync(path, bytes);
+    signer = await openFileSigner(folder);
+    assert.equal(signer.state().pending.length, 1);
+  });
+
+  it("refuses a key without its journal, and a journal without its key", async () => {
+    await signer.sign(makeBatch(EMPTY, 1));
+    await signer.close();
+    const key = readFileSync(join(folder, "ledger.key"));
+    rmSync(join(folder, "ledger.key"));
+    await assert.rejects(openFileSigner(folder), /ledger.key of the data folder is missing/);
+    rmSync(join(folder, "signer"), { recursive: true });
+    writeFileSync(join(folder, "ledger.key"), key, { mode: 0o600 });
+    await assert.rejects(openFileSigner(folder), /folder signer of the data folder is missing/);
+    rmSync(join(folder, "ledger.key"));
+    signer = await openFileSigner(folder);
+  });
+});
+
+describe("the signer's clock", () => {
+  it("may not go back, also over a restart", async () => {
+    const folder = await testFolder();
+    let time = Date.parse("2026-07-01T12:00:00Z");
+    const now = () => time;
+    let signer = await openFileSigner(folder, { now });
+    await signer.begin(EMPTY);
+    const first = makeBatch(EMPTY, 1);
+    await signer.sign(first);
+    await signer.close();
+    time -= 60_000;
+    signer = await openFileSigner(folder, { now });
+    const second = makeBatch(getHeadAfter(first), 1);
+    await assert.rejects(signer.sign(second), { name: "ClockWentBack" });
+    time += 59_000; // as a time server corrects it
+    const signing = signer.sign(second);
+    time += 1_000;
+    await signing;
+    assert.equal(signer.state().signedAt, Date.parse("2026-07-01T12:00:00Z"));
+    await signer.close();
+  });
+});
+
+describe("a disk that is full", () => {
+  it("ends the signer without a signature, and it continues when there is space", async () => {
+    const folder = await testFolder();
+    const args = [await program("test/ledger/signer/_full_disk_program.ts"), folder];
+    const shell = `ulimit -f 400; exec "$0" "$@"`; // blocks of 1 KiB for each file
+    const { stdout } = await run("bash", ["-c", shell, process.execPath, ...args]);
+    const { signed, errors } = JSON.parse(stdout);
+    assert.ok(signed >= 2, stdout);
+    assert.deepEqual(errors, ["EFBIG", "EFBIG"]);
+    const signer = await openFileSigner(folder);
+    const { pending } = signer.state();
+    assert.equal(pending.length, signed);
+    await signer.sign(makeBatch(getHeadAfter(pending.at(-1)!), 1, "other"));
+    await signer.close();
+  });
+});
