@@ -2,6 +2,7 @@
  * The sequencer in a process of its own: `_sequencer_program.ts <database> <folder> <with-log or without-log>`, until it
  * is disconnected.
  */
+import { join } from "node:path";
 import { loadConfig } from "../config.ts";
 import { type LogWriter, openLog, readLogSettings, runSequencer } from "../ledger/mod.ts";
 import { openStore } from "../store/mod.ts";
@@ -14,7 +15,7 @@ const withLog = log === "with-log";
 let merkleLog: LogWriter | undefined;
 await runSequencer({
   store,
-  folder,
+  keyFile: join(folder, "ledger.key"),
   signal: stop.signal,
   onStart() {
     if (!withLog) return;

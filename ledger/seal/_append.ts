@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { Batch, ChainHead } from "../signer/mod.ts";
+import type { Batch, ChainHead, Signatures } from "../signer/mod.ts";
 
 const APPEND = {
   name: "append",
@@ -21,7 +21,7 @@ export async function readHead(client: pg.ClientBase): Promise<ChainHead> {
 export async function appendReceipts(
   writer: pg.ClientBase,
   { before, receipts }: Batch,
-  signatures: readonly Buffer[],
+  { signatures }: Signatures,
   seqs: readonly string[],
 ): Promise<void> {
   await writer.query({
@@ -37,4 +37,15 @@ export async function appendReceipts(
       seqs,
     ],
   });
+}
+
+/**
+ * Takes the requests of receipts that are part of the chain from the outbox. Requests that the database does not know are
+ * remembered without their content.
+ */
+export async function settleRequests(
+  writer: pg.ClientBase,
+  { receipts }: Pick<Batch, "receipts">,
+): Promise<void> {
+  await writer.query("SELECT settle_requests($1)", [receipts.map(({ id }) => id)]);
 }

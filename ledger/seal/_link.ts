@@ -9,7 +9,7 @@ import {
   hashLeaf,
   NotCanonical,
 } from "../rules/mod.ts";
-import type { BatchReceipt, ChainHead } from "../signer/mod.ts";
+import type { BatchReceipt, ChainHead, Signatures } from "../signer/mod.ts";
 
 /** A request in the outbox. */
 export interface OutboxEntry {
@@ -109,8 +109,7 @@ function joinInOrder(fields: ReadonlyMap<string, string>): string {
 /** Computes the leaf hashes of signed receipts in the Merkle log. A leaf commits to the exported record. */
 export function computeLeaves(
   linked: readonly LinkedReceipt[],
-  signatures: readonly Buffer[],
-  publicKey: Buffer,
+  { signatures, publicKey }: Signatures,
 ): Hash[] {
   const key = publicKey.toString("hex");
   return linked.map(({ position, id, record, hash: recordHash, fields }, n) => {

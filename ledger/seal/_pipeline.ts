@@ -71,17 +71,17 @@ export async function runPipeline(parts: PipelineParts): Promise<void> {
     previous: Promise<void> | undefined,
   ): Promise<void> {
     const batch = { before, receipts: linked };
-    const signing = linked.length > 0 ? signer.sign(batch) : Promise.resolve([]);
-    signing.catch(() => {}); // awaited below
+    const signing = linked.length > 0 ? signer.sign(batch) : undefined;
+    signing?.catch(() => {}); // awaited below
     await previous;
-    const signatures = await signing;
+    const signed = await signing;
     if (refused.length + repeated.length > 0) await removeUnsealed(writer, { refused, repeated });
-    if (linked.length > 0) {
-      await appendReceipts(writer, batch, signatures, linked.map(({ seq }) => seq));
+    if (signed) {
+      await appendReceipts(writer, batch, signed, linked.map(({ seq }) => seq));
       signer.acknowledge(getHeadAfter(batch));
+      onLeaves?.(before.size, computeLeaves(linked, signed));
     }
     onProgress?.(before.size + linked.length);
-    onLeaves?.(before.size, computeLeaves(linked, signatures, signer.publicKey));
     batches.shift();
   }
 

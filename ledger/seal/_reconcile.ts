@@ -8,7 +8,7 @@ import {
   type Signer,
   type SignerState,
 } from "../signer/mod.ts";
-import { appendReceipts, readHead } from "./_append.ts";
+import { appendReceipts, readHead, settleRequests } from "./_append.ts";
 import { SealingHeld } from "./_hold.ts";
 
 /** The parts of {@linkcode reconcile}. */
@@ -94,28 +94,15 @@ async function isUnsigned(writer: pg.Client, { size }: ChainHead): Promise<boole
 
 /** Commits a batch that was signed before. Its requests may be in the outbox, under these or other numbers, or nowhere. */
 async function commitAgain(writer: pg.Client, signer: Signer, batch: Batch): Promise<void> {
-  const signatures = await signer.sign(batch);
+  const signed = await signer.sign(batch);
   await writer.query("BEGIN");
   try {
-    await appendReceipts(writer, batch, signatures, []);
-    await takeRequests(writer, batch.receipts.map(({ id }) => id));
+    await appendReceipts(writer, batch, signed, []);
+    await settleRequests(writer, batch);
     await writer.query("COMMIT");
   } catch (error) {
     await writer.query("ROLLBACK").catch(() => {});
     throw error;
   }
   signer.acknowledge(getHeadAfter(batch));
-}
-
-/**
- * Takes the requests of receipts that are part of the chain from the outbox. Requests that the database does not know are
- * remembered without their content.
- */
-export async function takeRequests(client: pg.ClientBase, ids: readonly string[]): Promise<void> {
-  await client.query("DELETE FROM seal_outbox WHERE id = ANY ($1)", [ids]);
-  await client.query(
-    `INSERT INTO seal_requests (id, request_hash) SELECT id, '' FROM unnest($1::text[]) AS id
-     ON CONFLICT (id) DO NOTHING`,
-    [ids],
-  );
 }

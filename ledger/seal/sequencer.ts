@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { connectionOptions, type Store } from "../../store/mod.ts";
@@ -18,8 +19,8 @@ export class SequencerBusy extends Error {
 export interface SequencerOptions {
   /** A store of role `sequencer`. */
   readonly store: Store;
-  /** Data folder, with the signing key and the signer's journal; both are created where there is neither. */
-  readonly folder: string;
+  /** PEM file of the signing key, beside the signer's journal. Both are created where there is neither. */
+  readonly keyFile: string;
   /** Ends the work after the batches that are under way. */
   readonly signal: AbortSignal;
   /** Called once the lock is held, before anything is sealed. */
@@ -61,12 +62,12 @@ export async function runSequencer(options: SequencerOptions): Promise<void> {
   try {
     await Promise.all([writer.connect(), reader.connect()]);
     if (!options.withoutLock) await takeLock(writer);
-    signer = await openFileSigner(options.folder, options.signer);
+    signer = await openFileSigner(options.keyFile, options.signer);
     const { publicKey } = signer;
     await reconcile({
       writer,
       signer,
-      checkpointSize: await readSignedSize(options.folder),
+      checkpointSize: await readSignedSize(dirname(options.keyFile)),
       onAgreed: () => registerKey(writer, publicKey),
     });
     await removeHold(writer);

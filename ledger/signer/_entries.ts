@@ -21,6 +21,9 @@ interface Fields {
   readonly at?: number;
   /** Id, category, number in the outbox and length of the record. */
   readonly receipts?: readonly (readonly [string, string, string, number])[];
+  /** Of a batch that another key has signed, hex. */
+  readonly key?: string;
+  readonly signatures?: readonly string[];
 }
 
 /** Encodes an entry. */
@@ -33,7 +36,7 @@ export function encodeEntry(entry: Entry): Buffer {
     case "committed":
       return encode({ type: "committed", ...encodeHead(entry.head) });
     case "batch": {
-      const { before, receipts } = entry.batch;
+      const { before, receipts, signed } = entry.batch;
       const fields: Fields = {
         type: "batch",
         ...encodeHead(before),
@@ -43,6 +46,10 @@ export function encodeEntry(entry: Entry): Buffer {
           seq,
           record.length,
         ]),
+        ...(signed && {
+          key: signed.publicKey.toString("hex"),
+          signatures: signed.signatures.map((signature) => signature.toString("hex")),
+        }),
       };
       return encode(fields, receipts.map(({ record }) => record));
     }
@@ -88,5 +95,8 @@ function decodeBatch(fields: Fields, records: Buffer): Batch {
     const record = records.subarray(at, at += length);
     return { id, category, seq, record, hash: Buffer.from(sha256(record)) };
   });
-  return { before: decodeHead(fields), receipts };
+  const batch: Batch = { before: decodeHead(fields), receipts };
+  if (fields.key === undefined) return batch;
+  const signatures = fields.signatures!.map((hex) => Buffer.from(hex, "hex"));
+  return { ...batch, signed: { publicKey: Buffer.from(fields.key, "hex"), signatures } };
 }

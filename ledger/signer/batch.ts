@@ -17,11 +17,21 @@ export interface BatchReceipt {
   readonly hash: Buffer;
 }
 
+/** Signatures of a batch. */
+export interface Signatures {
+  /** Key that made them, 32 bytes. */
+  readonly publicKey: Buffer;
+  /** Of 64 bytes each, in the order of the receipts. */
+  readonly signatures: readonly Buffer[];
+}
+
 /** Consecutive receipts that are signed and committed together. At least one. */
 export interface Batch {
   /** The end of the chain before them. */
   readonly before: ChainHead;
   readonly receipts: readonly BatchReceipt[];
+  /** Signatures by another key than the signer's own. */
+  readonly signed?: Signatures;
 }
 
 /** Returns the end of the chain with a batch. */

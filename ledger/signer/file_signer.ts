@@ -1,19 +1,20 @@
+import { sign } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { loadSigningKey } from "../crypto/mod.ts";
-import type { Batch, ChainHead } from "./batch.ts";
-import { ClockWentBack, SignatureRefused, SignerStateError } from "./errors.ts";
+import { loadSigningKey, type SigningKey } from "../crypto/mod.ts";
 import { openJournal } from "./_journal.ts";
+import { type SignThread, startSignThread } from "./_sign_thread.ts";
+import type { Batch, ChainHead, Signatures } from "./batch.ts";
+import { ClockWentBack, SignatureRefused, SignerStateError } from "./errors.ts";
 import {
   addCommitted,
+  findSigned,
   getSignedHead,
-  isNewBatch,
   replay,
   type SignerState,
   toEntries,
 } from "./state.ts";
-import { type SignThread, startSignThread } from "./_sign_thread.ts";
 
 /**
  * Signs receipts, and remembers what it signed. This is all that the sequencer needs of a key: one that is in hardware, or
@@ -33,12 +34,13 @@ export interface Signer {
    * Writes a batch to the journal, and returns the signatures over its records once that is on the disk. The same batch
    * gets the same signatures again until it is acknowledged.
    *
+   * @param key signs in place of the signer's own: the recovery key, for the one receipt that introduces another
    * @throws {SignatureRefused} the signature could fork the chain
    * @throws {ClockWentBack} the clock of this machine is behind the time of an earlier signature
    * @throws {SignerReplaced} another signer has taken over this state
    * @throws what the disk reports; then this signer gives no more signatures, and has to be opened again
    */
-  sign(batch: Batch): Promise<Buffer[]>;
+  sign(batch: Batch, key?: SigningKey): Promise<Signatures>;
   /** Notes that everything up to here is committed. The batches before are forgotten. */
   acknowledge(head: ChainHead): void;
   /** Waits for what is being written, then closes. */
@@ -59,32 +61,32 @@ const MAX_JOURNAL_BYTES = 16 * 1024 * 1024;
 const MAX_CLOCK_WAIT_MS = 2_000;
 
 /** Returns the folder of the journal beside a signing key. */
-export const signerFolder = (folder: string): string => join(folder, "signer");
-/** Returns the path of the key that signs receipts. */
-export const ledgerKeyFile = (folder: string): string => join(folder, "ledger.key");
+export const signerFolder = (keyFile: string): string => join(dirname(keyFile), "signer");
 
 /**
- * Opens the signer whose key is `ledger.key` of a folder and whose journal is `signer/`. Both are created where there is
+ * Opens the signer of a key file, with its journal in the folder `signer` beside it. Both are created where there is
  * neither. Whoever had it open before gives no more signatures.
  *
+ * @param keyFile PEM file of mode 0600
  * @throws {SignerStateError} the key or the journal is missing, or the journal is damaged
  * @throws {BadKeyFile} the key can't be used
  */
 export async function openFileSigner(
-  folder: string,
+  keyFile: string,
   { now = Date.now, durable = true }: FileSignerOptions = {},
 ): Promise<Signer> {
-  const keyFile = ledgerKeyFile(folder);
-  mkdirSync(signerFolder(folder), { recursive: true, mode: 0o700 });
+  const folder = signerFolder(keyFile);
+  if (existsSync(keyFile) && !existsSync(folder)) throw missingJournal();
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   let state: SignerState = replay([]);
-  const journal = await openJournal(signerFolder(folder), (entries) => {
+  const journal = await openJournal(folder, (entries) => {
     state = replay(entries);
     if (entries.length === 0 && existsSync(keyFile)) throw missingJournal();
     if (state.committed && !existsSync(keyFile)) throw missingKey();
     return toEntries(state);
   });
-  let thread: SignThread;
   let publicKey: Buffer;
+  let thread: SignThread;
   try {
     const key = loadSigningKey(keyFile); // after the journal: a key without one may have signed
     publicKey = key.publicKey;
@@ -109,6 +111,18 @@ export async function openFileSigner(
     return writing;
   }
 
+  /** Adds a batch to the state at once, and to the journal. */
+  async function remember(batch: Batch): Promise<void> {
+    const time = now();
+    const delay = measureDelay(state.signedAt, time);
+    const at = time + delay;
+    state = { ...state, pending: [...state.pending, batch], signedAt: at };
+    await write(async () => {
+      if (delay > 0) await sleep(delay);
+      await journal.append([{ type: "time", at }, { type: "batch", batch }], durable);
+    });
+  }
+
   return {
     publicKey,
     state: () => state,
@@ -121,33 +135,31 @@ export async function openFileSigner(
       state = { ...state, committed: head };
       await write(() => journal.append([{ type: "committed", head }], true));
     },
-    async sign(batch) {
+    async sign(batch, key) {
       if (failure) throw failure.error;
-      const isNew = isNewBatch(state, batch);
-      const behind = measureDelay(state.signedAt, now());
-      const signing = thread.sign(batch.receipts.map(({ record }) => record));
-      signing.catch(() => {}); // awaited below
-      if (isNew) {
-        const at = Math.max(state.signedAt, now());
-        state = { ...state, pending: [...state.pending, batch], signedAt: at };
-        const entries = [{ type: "time", at } as const, { type: "batch", batch } as const];
-        await write(async () => {
-          if (behind > 0) await sleep(behind);
-          await journal.append(entries, durable);
-        });
+      const known = findSigned(state, batch);
+      if (known?.signed) return known.signed;
+      if (key) {
+        const signed = signHere(batch, key);
+        await remember({ ...batch, signed });
+        return signed;
       }
-      return await signing;
+      const remembering = known ? undefined : remember(batch);
+      const signing = thread.sign(batch.receipts.map(({ record }) => record));
+      const [signatures] = await Promise.all([signing, remembering]);
+      return { publicKey, signatures };
     },
     acknowledge(head) {
       const signed = getSignedHead(state);
       if (signed && head.size > signed.size) {
         throw new SignatureRefused(
-          `The signer has signed ${signed.size} receipts, not ${head.size}`,
+          `The signer has signed ${signed.size} receipts, and not ${head.size}`,
         );
       }
+      if (state.committed && head.size <= state.committed.size) return;
       state = addCommitted(state, head);
       const entries = toEntries(state); // now, as batches may follow before it is written
-      void write(() =>
+      write(() =>
         journal.size() > MAX_JOURNAL_BYTES
           ? journal.renew(entries)
           : journal.append([{ type: "committed", head }], false)
@@ -158,6 +170,11 @@ export async function openFileSigner(
       await Promise.all([journal.close(), thread.close()]);
     },
   };
+}
+
+/** Signs without the thread. The signatures are written with the batch, as the key may be gone at the next start. */
+function signHere({ receipts }: Batch, { publicKey, privateKey }: SigningKey): Signatures {
+  return { publicKey, signatures: receipts.map(({ record }) => sign(null, record, privateKey)) };
 }
 
 /**
@@ -177,11 +194,12 @@ function measureDelay(signedAt: number, now: number): number {
 
 const missingJournal = () =>
   new SignerStateError(
-    "The folder signer of the data folder is missing, which says what ledger.key has signed. Put it back, " +
+    "The folder signer beside the ledger's key is missing, which says what the key has signed. Put it back, " +
       "or start from a checkpoint that is as new as possible: npm run restore -- --checkpoint <file>",
   );
 
 const missingKey = () =>
   new SignerStateError(
-    "ledger.key of the data folder is missing, and the folder signer says that it has signed receipts. Put it back",
+    "The ledger's key is missing, and the folder signer beside it says that it has signed receipts. " +
+      "Put it back; if it is lost: npm run keys -- ledger recover",
   );

@@ -2,8 +2,8 @@
  * The signer of receipts: its key, and a journal outside of the database of what it has signed.
  *
  * ```ts
- * const signer = await openFileSigner(dataDir);
- * const signatures = await signer.sign(batch); // once the batch is on the disk
+ * const signer = await openFileSigner("ledger.key");
+ * const { signatures } = await signer.sign(batch); // once the batch is on the disk
  * signer.acknowledge(getHeadAfter(batch)); // once it is committed
  * ```
  *
@@ -16,11 +16,11 @@ export {
   type ChainHead,
   getHeadAfter,
   isSameHead,
+  type Signatures,
 } from "./batch.ts";
 export { ClockWentBack, SignatureRefused, SignerReplaced, SignerStateError } from "./errors.ts";
 export {
   type FileSignerOptions,
-  ledgerKeyFile,
   openFileSigner,
   type Signer,
   signerFolder,

@@ -55,12 +55,12 @@ export function toEntries({ committed, pending, signedAt }: SignerState): Entry[
 }
 
 /**
- * Decides about a batch that is to be signed.
+ * Finds a batch that is to be signed among those that were.
  *
- * @returns true where it is new, false where exactly these bytes were signed before
+ * @returns undefined where it is new
  * @throws {SignatureRefused} other bytes were signed at one of its positions, or it does not follow what was signed
  */
-export function isNewBatch(state: SignerState, batch: Batch): boolean {
+export function findSigned(state: SignerState, batch: Batch): Batch | undefined {
   const { before: { size } } = batch;
   const signed = getSignedHead(state);
   if (!signed) throw new SignatureRefused("The signer has not begun with an end of the chain yet");
@@ -70,13 +70,13 @@ export function isNewBatch(state: SignerState, batch: Batch): boolean {
     );
   }
   if (size === signed.size) {
-    if (isSameHead(signed, batch.before)) return true;
+    if (isSameHead(signed, batch.before)) return undefined;
     throw new SignatureRefused(
       `Cannot sign at position ${size}: the receipt before is not the one that was signed there`,
     );
   }
   const same = state.pending.find(({ before }) => before.size === size);
-  if (same && isSameBatch(same, batch)) return false;
+  if (same && isSameBatch(same, batch)) return same;
   throw new SignatureRefused(
     `Cannot sign at position ${size}: other bytes were signed there, or they are committed already`,
   );

@@ -131,8 +131,16 @@ export const ledger = `
     PERFORM pg_notify('sealoop_sealed', (expected_size + n)::text);
   END $$;
 
-  REVOKE ALL ON FUNCTION append_receipts, request_seals FROM PUBLIC;
-  GRANT EXECUTE ON FUNCTION append_receipts TO sealoop_sequencer;
+  -- Takes the requests of receipts that are part of the chain from the outbox, under whatever number they are there, and
+  -- remembers their ids: after a loss, or a crash between signature and commit.
+  CREATE FUNCTION settle_requests(ids text[]) RETURNS void LANGUAGE sql AS $$
+    DELETE FROM seal_outbox WHERE id IN (SELECT r.id FROM receipts r WHERE r.id = ANY (ids));
+    INSERT INTO seal_requests (id, request_hash) SELECT r.id, '' FROM receipts r WHERE r.id = ANY (ids)
+      ON CONFLICT (id) DO NOTHING;
+  $$;
+
+  REVOKE ALL ON FUNCTION append_receipts, settle_requests, request_seals FROM PUBLIC;
+  GRANT EXECUTE ON FUNCTION append_receipts, settle_requests TO sealoop_sequencer;
   GRANT EXECUTE ON FUNCTION request_seals TO sealoop_app;
   GRANT SELECT ON receipts, ledger_head, ledger_keys TO sealoop_app, sealoop_sequencer, sealoop_ledger;
   GRANT INSERT ON receipts, ledger_keys, seal_refusals TO sealoop_sequencer;

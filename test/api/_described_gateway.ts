@@ -1,5 +1,6 @@
 /** A gateway whose answers are checked against its own description. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Platform } from "../../calls/mod.ts";
 import type { Operation } from "../../contract/mod.ts";
@@ -60,8 +61,8 @@ export function describedGateway(extra: readonly Operation<Platform>[] = []): De
     ajv.addSchema(description as object, "description");
     partner = await gateway.key();
     const store = openStore(gateway.urls.sequencer, "sequencer");
-    const folder = await testFolder();
-    sequencer = runSequencer({ store, folder, signal: stop.signal }).finally(() => store.close());
+    const keyFile = join(await testFolder(), "ledger.key");
+    sequencer = runSequencer({ store, keyFile, signal: stop.signal }).finally(() => store.close());
   });
   after(async () => {
     stop.abort();

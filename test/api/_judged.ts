@@ -1,4 +1,5 @@
 /** A gateway of a test with the engine that judges for it, in its own process, and a sequencer that seals what it does. */
+import { join } from "node:path";
 import { findReceipt, runSequencer } from "../../ledger/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
@@ -30,8 +31,8 @@ export async function startJudgedGateway(
   Object.assign(gateway.platform.engine, engine.client);
   const sequencer = openStore(gateway.urls.sequencer, "sequencer");
   const stopping = new AbortController();
-  const folder = await testFolder();
-  const sealing = runSequencer({ store: sequencer, folder, signal: stopping.signal });
+  const keyFile = join(await testFolder(), "ledger.key");
+  const sealing = runSequencer({ store: sequencer, keyFile, signal: stopping.signal });
   sealing.catch(() => {});
   return {
     ...gateway,

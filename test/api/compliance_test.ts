@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { createInvoke, type Platform } from "../../calls/mod.ts";
 import { EVIDENCE } from "../../compliance/mod.ts";
 import { type Invoke, Problem } from "../../contract/mod.ts";
@@ -24,8 +25,8 @@ describe("compliance", () => {
     invoke = createInvoke(gateway.platform);
     full = await gateway.key({ expiresAt: new Date(Date.now() + 86_400_000) });
     const store = openStore(gateway.urls.sequencer, "sequencer");
-    const folder = await testFolder();
-    sequencing = runSequencer({ store, folder, signal: stop.signal }).finally(() => store.close());
+    const keyFile = join(await testFolder(), "ledger.key");
+    sequencing = runSequencer({ store, keyFile, signal: stop.signal }).finally(() => store.close());
   });
   after(async () => {
     stop.abort();

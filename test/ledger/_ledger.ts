@@ -1,4 +1,5 @@
 /** A ledger for tests, in this process: its sequencer, its Merkle log, and its public server. */
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
@@ -67,7 +68,7 @@ export async function startSealing(
     const logEnd = new AbortController();
     running = runSequencer({
       store: sequencer,
-      folder,
+      keyFile: join(folder, "ledger.key"),
       signal: stop.signal,
       onStart() {
         log = openLog({

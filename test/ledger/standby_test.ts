@@ -62,7 +62,7 @@ describe("the public ledger on a read replica", () => {
 
     app = openStore(primary.postgres.urls.app, "app");
     const store = openStore(primary.postgres.urls.sequencer, "sequencer");
-    sequencer = runSequencer({ store, folder, signal: end.signal })
+    sequencer = runSequencer({ store, keyFile: join(folder, "ledger.key"), signal: end.signal })
       .finally(() => store.close());
     sealer = await openSealer(app);
     ledger = await serveLedger({ urls: standby.postgres.urls });

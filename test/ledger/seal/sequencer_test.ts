@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { claimDataFolder, startPostgres } from "../../../embedded/mod.ts";
@@ -33,7 +34,7 @@ describe("the sequencer", () => {
     stop = new AbortController();
     running = runSequencer({
       store: sequencer,
-      folder,
+      keyFile: join(folder, "ledger.key"),
       signal: stop.signal,
     });
   });
@@ -83,8 +84,9 @@ describe("the sequencer", () => {
 
   it("is alone: a second one is refused", async () => {
     const second = openStore(database.urls.sequencer, "sequencer");
+    const keyFile = join(folder, "ledger.key");
     const signal = AbortSignal.timeout(60_000);
-    await assert.rejects(runSequencer({ store: second, folder, signal }), {
+    await assert.rejects(runSequencer({ store: second, keyFile, signal }), {
       name: "SequencerBusy",
     });
     await second.close();
@@ -123,7 +125,8 @@ describe("a sequencer whose connections are lost", () => {
     const start = async () => {
       let running: Promise<void> | undefined;
       await new Promise<void>((onStart, onError) => {
-        running = runSequencer({ store, folder, signal: stop.signal, onStart });
+        const keyFile = join(folder, "ledger.key");
+        running = runSequencer({ store, keyFile, signal: stop.signal, onStart });
         running.catch(onError);
       });
       return { running: running! };
@@ -166,7 +169,7 @@ describe("two sequencers without the lock", () => {
     const store = openStore(urls.sequencer, "sequencer");
     const sealer = await openSealer(app);
     const stop = new AbortController();
-    const options = { store, folder, signal: stop.signal };
+    const options = { store, keyFile: join(folder, "ledger.key"), signal: stop.signal };
     const both = [1, 2].map(() =>
       runSequencer({ ...options, withoutLock: true }).then(() => "ended", (error) => String(error))
     );
@@ -209,10 +212,9 @@ describe("PostgreSQL killed with -9 while 64 callers seal", () => {
     await migrate(owner);
     const app = openStore(urls.app, "app", 20);
     const sequencer = openStore(urls.sequencer, "sequencer");
+    const keyFile = join(data, "ledger.key");
     const stop = new AbortController();
-    let running = runSequencer({ store: sequencer, folder: data, signal: stop.signal }).catch(
-      () => {},
-    );
+    let running = runSequencer({ store: sequencer, keyFile, signal: stop.signal }).catch(() => {});
     const sealer = await openSealer(app);
     const acknowledged: string[] = [];
     let down = false;
@@ -230,7 +232,7 @@ describe("PostgreSQL killed with -9 while 64 callers seal", () => {
     await running;
 
     server = await startPostgres(data, port, tree);
-    running = runSequencer({ store: sequencer, folder: data, signal: stop.signal });
+    running = runSequencer({ store: sequencer, keyFile, signal: stop.signal });
     await Promise.all(acknowledged.map((id) => sealer.sealed(id)));
     const receipts = await exportReceipts(app, { from: 0, to: 1_000_000 });
     const { breaks } = await verifyChain(

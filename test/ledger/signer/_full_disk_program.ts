@@ -1,4 +1,4 @@
-/** Signs until the disk is full, and then once more: `_full_disk_program.ts <folder>`; prints how many, and the errors. */
+/** Signs until the disk is full, and then once more: `_full_disk_program.ts <key file>`; prints how many, and the errors. */
 import { getHeadAfter, openFileSigner } from "../../../ledger/signer/mod.ts";
 import { EMPTY, makeBatch } from "./_batches.ts";
 

@@ -4,7 +4,13 @@ import { createPublicKey, verify } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { getHeadAfter, openFileSigner, type Signer } from "../../../ledger/signer/mod.ts";
+import { loadSigningKey } from "../../../ledger/crypto/mod.ts";
+import {
+  type BatchReceipt,
+  getHeadAfter,
+  openFileSigner,
+  type Signer,
+} from "../../../ledger/signer/mod.ts";
 import { program } from "../../_programs.ts";
 import { testFolder } from "../../_run.ts";
 import { EMPTY, makeBatch } from "./_batches.ts";
@@ -13,10 +19,12 @@ const run = promisify(execFile);
 
 describe("the signer", () => {
   let folder: string;
+  let keyFile: string;
   let signer: Signer;
   beforeEach(async () => {
     folder = await testFolder();
-    signer = await openFileSigner(folder);
+    keyFile = join(folder, "ledger.key");
+    signer = await openFileSigner(keyFile);
     await signer.begin(EMPTY);
   });
   afterEach(() => signer.close());
@@ -24,20 +32,21 @@ describe("the signer", () => {
   /** Opens the signer again, as after a crash: what it has not written is lost. */
   async function reopen(): Promise<void> {
     const before = signer;
-    signer = await openFileSigner(folder);
+    signer = await openFileSigner(keyFile);
     await before.close();
   }
   const journal = () => join(folder, "signer", readdirSync(join(folder, "signer")).sort().at(-1)!);
 
   it("signs each record with its key", async () => {
     const batch = makeBatch(EMPTY, 3);
-    const signatures = await signer.sign(batch);
-    const key = createPublicKey(readFileSync(join(folder, "ledger.key")));
+    const { publicKey, signatures } = await signer.sign(batch);
+    assert.deepEqual(publicKey, signer.publicKey);
+    const key = createPublicKey(readFileSync(keyFile));
     batch.receipts.forEach(({ record }, n) => assert.ok(verify(null, record, key, signatures[n]!)));
   });
 
   it("keeps key and journal to its own user", () => {
-    for (const path of [join(folder, "ledger.key"), journal()]) {
+    for (const path of [keyFile, journal()]) {
       assert.equal(statSync(path).mode & 0o777, 0o600);
     }
     assert.equal(statSync(join(folder, "signer")).mode & 0o777, 0o700);
@@ -50,6 +59,18 @@ describe("the signer", () => {
     await reopen();
     assert.deepEqual(signer.state().pending, [batch]);
     assert.deepEqual(await signer.sign(batch), first);
+  });
+
+  it("signs with another key, and has its signatures also where that key is gone", async () => {
+    const recovery = loadSigningKey(join(folder, "recovery.key"));
+    const batch = makeBatch(EMPTY, 1);
+    const first = await signer.sign(batch, recovery);
+    assert.deepEqual(first.publicKey, recovery.publicKey);
+    await reopen();
+    assert.deepEqual(await signer.sign(batch), first);
+    const [{ record }] = batch.receipts as [BatchReceipt];
+    const key = createPublicKey(recovery.privateKey);
+    assert.ok(verify(null, record, key, first.signatures[0]!));
   });
 
   it("refuses other bytes at a position that it has signed", async () => {
@@ -76,7 +97,7 @@ describe("the signer", () => {
     signer.acknowledge(getHeadAfter(batch));
     await assert.rejects(signer.sign(batch), { name: "SignatureRefused" });
     await signer.close();
-    signer = await openFileSigner(folder);
+    signer = await openFileSigner(keyFile);
     await assert.rejects(signer.sign(batch), { name: "SignatureRefused" });
     assert.deepEqual(signer.state().committed, getHeadAfter(batch));
   });
@@ -104,12 +125,12 @@ describe("the signer", () => {
   it("is replaced by one that is opened later, and then signs nothing", async () => {
     const batch = makeBatch(EMPTY, 1);
     await signer.sign(batch);
-    const later = await openFileSigner(folder);
+    const later = await openFileSigner(keyFile);
     const next = makeBatch(getHeadAfter(batch), 1);
     await assert.rejects(signer.sign(next), { name: "SignerReplaced" });
     await assert.rejects(signer.sign(batch), { name: "SignerReplaced" });
     assert.deepEqual(later.state().pending, [batch]);
-    const latest = await openFileSigner(folder);
+    const latest = await openFileSigner(keyFile);
     await assert.rejects(later.sign(next), { name: "SignerReplaced" });
     await latest.sign(next);
     await Promise.all([later.close(), latest.close()]);
@@ -118,7 +139,7 @@ describe("the signer", () => {
   it("is one, of many that are opened and sign at once", async () => {
     const signed = new Set<string>();
     await Promise.all(Array.from({ length: 12 }, async (_, n) => {
-      const one = await openFileSigner(folder).catch(() => undefined);
+      const one = await openFileSigner(keyFile).catch(() => undefined);
       const batch = makeBatch(EMPTY, 1, `of ${n}`);
       await one?.sign(batch).then(() => signed.add(`of ${n}`), () => {});
       await one?.close();
@@ -153,12 +174,12 @@ describe("the signer", () => {
     const bytes = readFileSync(journal());
     for (const end of [length + 1, length + 7, length + 60, bytes.length - 1]) {
       writeFileSync(journal(), bytes.subarray(0, end));
-      signer = await openFileSigner(folder);
+      signer = await openFileSigner(keyFile);
       assert.deepEqual(signer.state().pending, [batch]);
       await signer.close();
     }
     writeFileSync(journal(), Buffer.concat([bytes.subarray(0, length), Buffer.alloc(4096)]));
-    signer = await openFileSigner(folder);
+    signer = await openFileSigner(keyFile);
     assert.deepEqual(signer.state().pending, [batch]);
   });
 
@@ -171,40 +192,43 @@ describe("the signer", () => {
       const damaged = Buffer.from(bytes);
       damaged[at]! ^= 0x10;
       writeFileSync(path, damaged);
-      await assert.rejects(openFileSigner(folder), { name: "SignerStateError" }, `byte ${at}`);
+      await assert.rejects(openFileSigner(keyFile), { name: "SignerStateError" }, `byte ${at}`);
     }
     assert.deepEqual(readdirSync(join(folder, "signer")).length, 1);
     writeFileSync(path, bytes);
-    signer = await openFileSigner(folder);
+    signer = await openFileSigner(keyFile);
     assert.equal(signer.state().pending.length, 1);
   });
 
   it("refuses a key without its journal, and a journal without its key", async () => {
     await signer.sign(makeBatch(EMPTY, 1));
     await signer.close();
-    const key = readFileSync(join(folder, "ledger.key"));
-    rmSync(join(folder, "ledger.key"));
-    await assert.rejects(openFileSigner(folder), /ledger.key of the data folder is missing/);
+    const key = readFileSync(keyFile);
+    rmSync(keyFile);
+    await assert.rejects(openFileSigner(keyFile), /ledger's key is missing/);
     rmSync(join(folder, "signer"), { recursive: true });
-    writeFileSync(join(folder, "ledger.key"), key, { mode: 0o600 });
-    await assert.rejects(openFileSigner(folder), /folder signer of the data folder is missing/);
-    rmSync(join(folder, "ledger.key"));
-    signer = await openFileSigner(folder);
+    writeFileSync(keyFile, key, { mode: 0o600 });
+    await assert.rejects(
+      openFileSigner(keyFile),
+      /folder signer beside the ledger's key is missing/,
+    );
+    rmSync(keyFile);
+    signer = await openFileSigner(keyFile);
   });
 });
 
 describe("the signer's clock", () => {
   it("may not go back, also over a restart", async () => {
-    const folder = await testFolder();
+    const keyFile = join(await testFolder(), "ledger.key");
     let time = Date.parse("2026-07-01T12:00:00Z");
     const now = () => time;
-    let signer = await openFileSigner(folder, { now });
+    let signer = await openFileSigner(keyFile, { now });
     await signer.begin(EMPTY);
     const first = makeBatch(EMPTY, 1);
     await signer.sign(first);
     await signer.close();
     time -= 60_000;
-    signer = await openFileSigner(folder, { now });
+    signer = await openFileSigner(keyFile, { now });
     const second = makeBatch(getHeadAfter(first), 1);
     await assert.rejects(signer.sign(second), { name: "ClockWentBack" });
     time += 59_000; // as a time server corrects it
@@ -218,14 +242,14 @@ describe("the signer's clock", () => {
 
 describe("a disk that is full", () => {
   it("ends the signer without a signature, and it continues when there is space", async () => {
-    const folder = await testFolder();
-    const args = [await program("test/ledger/signer/_full_disk_program.ts"), folder];
+    const keyFile = join(await testFolder(), "ledger.key");
+    const args = [await program("test/ledger/signer/_full_disk_program.ts"), keyFile];
     const shell = `ulimit -f 400; exec "$0" "$@"`; // blocks of 1 KiB for each file
     const { stdout } = await run("bash", ["-c", shell, process.execPath, ...args]);
     const { signed, errors } = JSON.parse(stdout);
     assert.ok(signed >= 2, stdout);
     assert.deepEqual(errors, ["EFBIG", "EFBIG"]);
-    const signer = await openFileSigner(folder);
+    const signer = await openFileSigner(keyFile);
     const { pending } = signer.state();
     assert.equal(pending.length, signed);
     await signer.sign(makeBatch(getHeadAfter(pending.at(-1)!), 1, "other"));

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { exportReceipts, getHead, listLedgerKeys, verifyChain } from "../../../ledger/mod.ts";
+import { getSealingHold } from "../../../store/mod.ts";
+import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
+
+describe("a sequencer that was stopped between signing and committing", () => {
+  let sealing: TestSealing;
+  const asSuperuser = (sql: string) => sealing.database.executeAsSuperuser(sql);
+
+  beforeEach(async () => {
+    sealing = await startSealing();
+    await sealing.seal(3);
+    await sealing.pause();
+  });
+  afterEach(() => sealing.stop());
+
+  /** Requests receipts, lets the sequencer sign them, and refuses its commit. */
+  async function signWithoutCommit(count: number): Promise<string[]> {
+    await asSuperuser(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'the disk of the database is full'; END $$;
+      CREATE TRIGGER fail BEFORE INSERT ON receipts EXECUTE FUNCTION fail()`);
+    const ids = Array.from({ length: count }, (_, n) => `later-${n}`);
+    for (const id of ids) await sealing.sealer.request(anyRequest({ id }));
+    sealing.go();
+    await assert.rejects(sealing.untilSealed(4), /disk of the database/);
+    await asSuperuser("DROP TRIGGER fail ON receipts");
+    return ids;
+  }
+
+  async function readChain() {
+    const receipts = await exportReceipts(sealing.app, { from: 0, to: 10_000 });
+    const texts = receipts.map(({ text }) => text);
+    const { breaks } = await verifyChain(texts, await listLedgerKeys(sealing.app));
+    assert.deepEqual(breaks, []);
+    return receipts;
+  }
+
+  it("commits what it has signed first, also where the requests are gone", async () => {
+    const ids = await signWithoutCommit(5);
+    await asSuperuser("DELETE FROM seal_outbox");
+    sealing.go();
+    await sealing.untilSealed(8);
+    assert.deepEqual((await readChain()).slice(3).map(({ id }) => id), ids);
+  });
+
+  it("seals nothing twice where the requests were made again under other numbers", async () => {
+    const ids = await signWithoutCommit(5);
+    await asSuperuser(`WITH taken AS (DELETE FROM seal_outbox RETURNING id, payload)
+      INSERT INTO seal_outbox (id, payload) SELECT id, payload FROM taken ORDER BY id DESC`);
+    await asSuperuser("DELETE FROM seal_requests WHERE id LIKE 'later-%'");
+    sealing.go();
+    await sealing.untilSealed(8);
+    await sealing.sealer.request(anyRequest({ id: ids[0]! })); // it is known again
+    await sealing.seal(1);
+    assert.deepEqual((await readChain()).slice(3, 8).map(({ id }) => id), ids);
+    const row = await sealing.app.asPlatform().first("SELECT count(*)::int AS n FROM seal_outbox");
+    assert.equal(row!.n, 0);
+  });
+
+  it("drops a request that is sealed already, and goes on", async () => {
+    await asSuperuser(`INSERT INTO seal_outbox (id, payload)
+      SELECT id, convert_from(record, 'UTF8') FROM receipts WHERE position = 1`);
+    sealing.go();
+    await sealing.seal(2);
+    assert.equal((await readChain()).length, 5);
+  });
+
+  for (
+    const [name, change] of Object.entries({
+      "is at an older state":
+        "UPDATE ledger_head SET size = 2, hash = (SELECT hash FROM receipts WHERE position = 1)",
+      "has another receipt at the end": "UPDATE ledger_head SET hash = sha256('other')",
+      "has receipts that were never signed": "UPDATE ledger_head SET size = 9",
+    })
+  ) {
+    it(`seals nothing where the database ${name}, and says what to do`, async () => {
+      await sealing.sealer.request(anyRequest({ id: "waiting" }));
+      await asSuperuser(change);
+      sealing.go();
+      await assert.rejects(sealing.untilSealed(10), { name: "SealingHeld" });
+      const hold = await getSealingHold(sealing.app.asPlatform());
+      assert.match(hold!, /npm run (restore|verify) -- /);
+      const { rows } = await sealing.app.pool.query("SELECT id FROM receipts WHERE position >= 3");
+      assert.deepEqual(rows, []);
+    });
+  }
+
+  it("seals nothing where the journal is gone, damaged, or older than the checkpoint", async () => {
+    const folder = join(sealing.folder, "signer");
+    const [name] = readdirSync(folder) as [string];
+    const bytes = readFileSync(join(folder, name));
+    const damaged = Buffer.from(bytes);
+    damaged[bytes.length >> 1]! ^= 1;
+    writeFileSync(join(folder, name), damaged);
+    sealing.go();
+    await assert.rejects(sealing.untilSealed(4), /damaged at byte .*npm run restore/);
+    rmSync(folder, { recursive: true });
+    sealing.go();
+    await assert.rejects(sealing.untilSealed(4), /folder signer .* is missing/);
+    assert.equal((await getHead(sealing.app)).size, 3);
+  });
+
+  it("continues when what was wrong is right again", async () => {
+    await asSuperuser("UPDATE ledger_head SET size = 2");
+    sealing.go();
+    await assert.rejects(sealing.untilSealed(4), { name: "SealingHeld" });
+    await asSuperuser("UPDATE ledger_head SET size = 3");
+    sealing.go();
+    await sealing.seal(1);
+    while (await getSealingHold(sealing.app.asPlatform())) await sleep(10);
+    assert.equal((await readChain()).length, 4);
+  });
+});
