@@ -30,7 +30,9 @@ export interface ReconcileParts {
 export async function reconcile(parts: ReconcileParts): Promise<void> {
   const { writer, signer, checkpointSize, onAgreed } = parts;
   const head = await readHead(writer);
-  if (!signer.state().committed && await isUnsigned(writer, head)) await signer.begin(head);
+  const { committed, signedAt } = signer.state();
+  const mayBegin = signedAt === 0 && head.size >= (committed?.size ?? 0);
+  if (mayBegin && await isUnsigned(writer, head)) await signer.begin(head);
   const state = signer.state();
   const uncommitted = findUncommitted(head, state);
   const { size } = getSignedHead(state)!;

@@ -27,7 +27,7 @@ export interface Signer {
   /**
    * Sets the end of the chain that the first signature follows.
    *
-   * @throws {SignatureRefused} the signer has begun already
+   * @throws {SignatureRefused} the signer has signed already, or begun with more
    */
   begin(head: ChainHead): Promise<void>;
   /**

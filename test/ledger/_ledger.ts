@@ -1,10 +1,12 @@
 /** A ledger for tests, in this process: its sequencer, its Merkle log, and its public server. */
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
   getHead,
   type LogWriter,
+  openFileSigner,
   openLog,
   openSealer,
   readLogSettings,
@@ -45,6 +47,8 @@ export interface TestSealing {
   pause(): Promise<void>;
   /** Starts them again. */
   go(): void;
+  /** Makes the signer forget what it has signed beyond the database, as only the holder of its files can. */
+  forgetSigned(): Promise<void>;
   /** Waits until so many receipts are sealed. @throws the error that the sequencer ended with */
   untilSealed(count: number): Promise<void>;
   stop(): Promise<void>;
@@ -107,6 +111,20 @@ export async function startSealing(
     },
     pause,
     go,
+    async forgetSigned() {
+      const keyFile = join(folder, "ledger.key");
+      const key = await readFile(keyFile);
+      await Promise.all([
+        rm(keyFile),
+        rm(join(folder, "signer"), { recursive: true }),
+        rm(join(folder, "checkpoint"), { force: true }),
+      ]);
+      const signer = await openFileSigner(keyFile);
+      const { size, hash } = await getHead(app);
+      await signer.begin({ size, hash: Buffer.from(hash, "hex") });
+      await signer.close();
+      await writeFile(keyFile, key);
+    },
     async untilSealed(count) {
       const there = async () => {
         while ((await getHead(app)).size < count) await sleep(10);

@@ -150,6 +150,7 @@ describe("the scrub", () => {
       size = 250, hash = (SELECT hash FROM receipts WHERE position = 249);
       DELETE FROM ledger_scrub`,
     );
+    await sealing.forgetSigned();
     sealing.go();
     await sealing.seal(60);
     await sealing.pause();

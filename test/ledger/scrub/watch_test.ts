@@ -76,6 +76,7 @@ describe("watchChain()", () => {
     const cut = await opened.catchUp();
     assert.deepEqual([cut.chain_intact, positionsOf(cut)], [false, [30]]);
     assert.match(cut.first_breaks[0]!.reason, /Missing, with all after it: there were 40 receipts/);
+    await setup.sealing.forgetSigned();
     setup.sealing.go();
     await setup.sealing.seal(20);
     const grown = await waitForState(opened, ({ verified_through }) => verified_through === 49);
