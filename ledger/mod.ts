@@ -47,6 +47,12 @@ export {
   readLogSettings,
 } from "./log/mod.ts";
 export {
+  restoreLedger,
+  type RestoreOptions,
+  RestoreRefused,
+  type RestoreResult,
+} from "./restore/mod.ts";
+export {
   AmbiguousReceipt,
   canonicalize,
   exportReceipts,

@@ -32,7 +32,7 @@ export async function reconcile(parts: ReconcileParts): Promise<void> {
   const head = await readHead(writer);
   const { committed, signedAt } = signer.state();
   const mayBegin = signedAt === 0 && head.size >= (committed?.size ?? 0);
-  if (mayBegin && await isUnsigned(writer, head)) await signer.begin(head);
+  if (mayBegin && await isUnsigned(writer, head)) await signer.startFrom(head);
   const state = signer.state();
   const uncommitted = findUncommitted(head, state);
   const { size } = getSignedHead(state)!;

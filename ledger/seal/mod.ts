@@ -18,5 +18,6 @@ export {
   type SealState,
 } from "./request.ts";
 export { openSealer, type SealedReceipt, type Sealer } from "./sealer.ts";
+export { appendReceipts, readHead, settleRequests } from "./_append.ts";
 export { SealingHeld } from "./_hold.ts";
-export { runSequencer, SequencerBusy, type SequencerOptions } from "./sequencer.ts";
+export { runSequencer, SEQUENCER_LOCK, SequencerBusy, type SequencerOptions } from "./sequencer.ts";

@@ -27,34 +27,34 @@ export class FrameWriter {
   }
 }
 
-/**
- * Decodes the frames of a file. One that was not written to its end is left out: nothing was signed after it.
- *
- * @throws {SignerStateError} the file was damaged after it was written
- */
-export function decodeFrames(bytes: Buffer, path: string): Buffer[] {
+/** The frames of a file. */
+export interface DecodedFrames {
+  readonly payloads: readonly Buffer[];
+  /** Where and why no more could be decoded; undefined: these are all. */
+  readonly damage: SignerStateError | undefined;
+}
+
+/** Decodes the frames of a file. One that was not written to its end is left out: nothing was signed after it. */
+export function decodeFrames(bytes: Buffer, path: string): DecodedFrames {
   const payloads: Buffer[] = [];
-  if (bytes.length < MAGIC.length) return payloads;
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) {
-    if (isZero(bytes)) return payloads;
-    throw damaged(path, 0);
-  }
+  const stop = (at?: number) => ({ payloads, damage: at === undefined ? at : damaged(path, at) });
+  if (bytes.length < MAGIC.length || isZero(bytes)) return stop();
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return stop(0);
   let last: Buffer = Buffer.alloc(HASH_BYTES);
   for (let at = MAGIC.length; bytes.length - at >= HEADER_BYTES;) {
     const length = bytes.readUInt32BE(at);
     if ((~length >>> 0) !== bytes.readUInt32BE(at + 4)) {
-      if (isZero(bytes.subarray(at))) break; // space that a crash left without its content
-      throw damaged(path, at);
+      return isZero(bytes.subarray(at)) ? stop() : stop(at); // a crash leaves space without its content
     }
     const start = at + HEADER_BYTES + HASH_BYTES;
     const payload = bytes.subarray(start, start + length);
-    if (bytes.length < start || payload.length < length) break;
+    if (bytes.length < start || payload.length < length) return stop();
     last = hashFrame(last, payload);
-    if (!last.equals(bytes.subarray(at + HEADER_BYTES, start))) throw damaged(path, at);
+    if (!last.equals(bytes.subarray(at + HEADER_BYTES, start))) return stop(at);
     payloads.push(payload);
     at = start + length;
   }
-  return payloads;
+  return stop();
 }
 
 function hashFrame(last: Buffer, payload: Buffer): Buffer {

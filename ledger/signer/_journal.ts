@@ -1,9 +1,17 @@
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { access, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeEntry, encodeEntry, type Entry } from "./_entries.ts";
 import { decodeFrames, FrameWriter } from "./_frames.ts";
-import { SignerReplaced } from "./errors.ts";
+import { SignerReplaced, type SignerStateError } from "./errors.ts";
 
 /**
  * A file that only grows, in generations: `journal-1`, `journal-2`, …. Each begins with a copy of the state, so that the
@@ -22,13 +30,15 @@ export interface Journal {
 
 const NAME = /^journal-(\d{1,15})$/;
 
-/**
- * Reads the newest generation that is complete.
- *
- * @returns no entries where there is none
- * @throws {SignerStateError} it is damaged
- */
-export function readJournal(folder: string): Entry[] {
+/** The entries of a journal. */
+export interface JournalContent {
+  readonly entries: readonly Entry[];
+  /** Where and why no more could be read; undefined: these are all. */
+  readonly damage: SignerStateError | undefined;
+}
+
+/** Reads the newest generation that is complete. Returns no entries where there is none. */
+export function readJournal(folder: string): JournalContent {
   let generations = listGenerations(folder);
   while (generations.length > 0) {
     const path = pathOf(folder, generations[0]!);
@@ -37,11 +47,12 @@ export function readJournal(folder: string): Entry[] {
       generations = listGenerations(folder);
       continue;
     }
-    const entries = decodeFrames(bytes, path).map((payload) => decodeEntry(payload, path));
-    if (entries.some(({ type }) => type === "ready")) return entries;
+    const { payloads, damage } = decodeFrames(bytes, path);
+    const entries = payloads.map((payload) => decodeEntry(payload, path));
+    if (damage || entries.some(({ type }) => type === "ready")) return { entries, damage };
     generations.shift();
   }
-  return [];
+  return { entries: [], damage: undefined };
 }
 
 function readIfPresent(path: string): Buffer | undefined {
@@ -57,15 +68,21 @@ function readIfPresent(path: string): Buffer | undefined {
  * Opens the journal of a folder, and replaces whoever writes to it.
  *
  * @param prepare returns the state to begin the new generation with, from the entries of the one before
+ * @param onDamage `keep damaged`: keeps the damaged file under another name, and goes on with what could be read
  * @throws {SignerStateError} what it has is damaged
  */
 export async function openJournal(
   folder: string,
   prepare: (entries: readonly Entry[]) => readonly Entry[],
+  onDamage: "throw" | "keep damaged" = "throw",
 ): Promise<Journal> {
   let generation = await createNext(folder);
   try {
-    await generation.begin(prepare(readJournal(folder)));
+    const { entries, damage } = readJournal(folder);
+    if (damage && onDamage === "throw") throw damage;
+    const state = prepare(entries);
+    if (damage) keepDamaged(folder, generation.n);
+    await generation.begin(state);
   } catch (error) {
     await generation.discard();
     throw error;
@@ -97,6 +114,12 @@ function listGenerations(folder: string): number[] {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   }
+}
+
+/** Gives the newest generation before one another name. */
+function keepDamaged(folder: string, before: number): void {
+  const n = listGenerations(folder).find((n) => n < before);
+  if (n !== undefined) renameSync(pathOf(folder, n), `${pathOf(folder, n)}.damaged-${Date.now()}`);
 }
 
 const pathOf = (folder: string, n: number) => join(folder, `journal-${n}`);

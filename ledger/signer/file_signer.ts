@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { loadSigningKey, type SigningKey } from "../crypto/mod.ts";
 import { openJournal } from "./_journal.ts";
 import { type SignThread, startSignThread } from "./_sign_thread.ts";
-import type { Batch, ChainHead, Signatures } from "./batch.ts";
+import { type Batch, type ChainHead, isSameHead, type Signatures } from "./batch.ts";
 import { ClockWentBack, SignatureRefused, SignerStateError } from "./errors.ts";
 import {
   addCommitted,
@@ -25,11 +25,11 @@ export interface Signer {
   readonly publicKey: Buffer;
   state(): SignerState;
   /**
-   * Sets the end of the chain that the first signature follows.
+   * Sets the end of the chain that the next signature follows. It never goes back.
    *
-   * @throws {SignatureRefused} the signer has signed already, or begun with more
+   * @throws {SignatureRefused} more was signed, or something else
    */
-  begin(head: ChainHead): Promise<void>;
+  startFrom(head: ChainHead): Promise<void>;
   /**
    * Writes a batch to the journal, and returns the signatures over its records once that is on the disk. The same batch
    * gets the same signatures again until it is acknowledged.
@@ -126,13 +126,16 @@ export async function openFileSigner(
   return {
     publicKey,
     state: () => state,
-    async begin(head) {
-      if (state.committed) {
+    async startFrom(head) {
+      const signed = getSignedHead(state);
+      const isBehind = signed && (head.size < signed.size ||
+        head.size === signed.size && !isSameHead(head, signed));
+      if (isBehind) {
         throw new SignatureRefused(
-          `The signer has begun already: ${state.committed.size} receipts`,
+          `The signer can't start from ${head.size} receipts: it has signed ${signed.size}`,
         );
       }
-      state = { ...state, committed: head };
+      state = { ...state, committed: head, pending: [] };
       await write(() => journal.append([{ type: "committed", head }], true));
     },
     async sign(batch, key) {

@@ -25,4 +25,5 @@ export {
   type Signer,
   signerFolder,
 } from "./file_signer.ts";
+export { acceptClock, readSignerState, resetSigner, type StoredSignerState } from "./reset.ts";
 export { getSignedHead, type SignerState } from "./state.ts";

@@ -40,7 +40,7 @@ export function replay(entries: readonly Entry[]): SignerState {
 
 /** Returns the state after a commit. An end of the chain below the one that is known changes nothing. */
 export function addCommitted(state: SignerState, head: ChainHead): SignerState {
-  if (state.committed && head.size <= state.committed.size) return state;
+  if (state.committed && head.size < state.committed.size) return state;
   const pending = state.pending.filter((batch) => getHeadAfter(batch).size > head.size);
   return { ...state, committed: head, pending };
 }

@@ -23,13 +23,21 @@ const CHUNK_BYTES = 1 << 20;
 const MAX_BATCH_SIZE = 500;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
-/** Opens a file and reads its beginning. @throws {BadReceiptFile} there are no receipts in it */
-export async function openReceiptFile(path: string): Promise<ReceiptFile> {
+/**
+ * Opens a file and reads its beginning.
+ *
+ * @param options `isPart`: it may begin with any receipt
+ * @throws {BadReceiptFile} there are no receipts in it, or not the first
+ */
+export async function openReceiptFile(
+  path: string,
+  { isPart = false }: { readonly isPart?: boolean } = {},
+): Promise<ReceiptFile> {
   const file = await open(path);
   try {
     let envelope: Readonly<Record<string, unknown>> = {};
     const [first, second] = await readFirstReceipts(path, (fields) => envelope = fields);
-    if (Number(envelope.from) > 0) {
+    if (!isPart && Number(envelope.from) > 0) {
       throw new BadReceiptFile(
         `It begins at position ${envelope.from}, and not with the first receipt`,
       );

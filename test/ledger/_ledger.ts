@@ -121,7 +121,7 @@ export async function startSealing(
       ]);
       const signer = await openFileSigner(keyFile);
       const { size, hash } = await getHead(app);
-      await signer.begin({ size, hash: Buffer.from(hash, "hex") });
+      await signer.startFrom({ size, hash: Buffer.from(hash, "hex") });
       await signer.close();
       await writeFile(keyFile, key);
     },

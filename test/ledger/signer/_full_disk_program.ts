@@ -4,7 +4,7 @@ import { EMPTY, makeBatch } from "./_batches.ts";
 
 process.on("SIGXFSZ", () => {}); // the write then fails, as on a full disk
 const signer = await openFileSigner(process.argv[2]!);
-await signer.begin(EMPTY);
+await signer.startFrom(EMPTY);
 const errors: string[] = [];
 let head = EMPTY;
 let signed = 0;

@@ -25,7 +25,7 @@ describe("the signer", () => {
     folder = await testFolder();
     keyFile = join(folder, "ledger.key");
     signer = await openFileSigner(keyFile);
-    await signer.begin(EMPTY);
+    await signer.startFrom(EMPTY);
   });
   afterEach(() => signer.close());
 
@@ -223,7 +223,7 @@ describe("the signer's clock", () => {
     let time = Date.parse("2026-07-01T12:00:00Z");
     const now = () => time;
     let signer = await openFileSigner(keyFile, { now });
-    await signer.begin(EMPTY);
+    await signer.startFrom(EMPTY);
     const first = makeBatch(EMPTY, 1);
     await signer.sign(first);
     await signer.close();

@@ -1,0 +1,73 @@
+import type pg from "pg";
+import type { Store } from "../../store/mod.ts";
+import { exportReceipts, getHead, listLedgerKeys } from "../receipts/mod.ts";
+import { appendReceipts, settleRequests } from "../seal/mod.ts";
+import { type ChainHead, getHeadAfter } from "../signer/mod.ts";
+import { openCheckpointCheck, type SignedCheckpoint, verifyInParallel } from "../verify/mod.ts";
+import { RestoreRefused } from "./errors.ts";
+import type { MissingReceipt } from "./_receipts.ts";
+
+/** Appends receipts that were verified. @returns the end of the chain with them */
+export async function appendMissing(
+  client: pg.ClientBase,
+  head: ChainHead,
+  receipts: readonly MissingReceipt[],
+): Promise<ChainHead> {
+  let before = head;
+  for (const run of groupByKey(receipts)) {
+    const batch = { before, receipts: run };
+    const signed = {
+      publicKey: run[0]!.publicKey,
+      signatures: run.map(({ signature }) => signature),
+    };
+    await appendReceipts(client, batch, signed, []);
+    await settleRequests(client, batch);
+    before = getHeadAfter(batch);
+  }
+  return before;
+}
+
+/** Groups receipts by the key that signed them. */
+function groupByKey(receipts: readonly MissingReceipt[]): MissingReceipt[][] {
+  const runs: MissingReceipt[][] = [];
+  for (const receipt of receipts) {
+    const run = runs.at(-1);
+    if (run?.[0]!.publicKey.equals(receipt.publicKey)) run.push(receipt);
+    else runs.push([receipt]);
+  }
+  return runs;
+}
+
+const PAGE_SIZE = 500;
+
+/**
+ * Verifies all receipts of the database, and that they begin with those of a checkpoint.
+ *
+ * @throws {RestoreRefused} they don't
+ */
+export async function verifyDatabase(
+  store: Store,
+  signed: SignedCheckpoint,
+  onProgress: (count: number) => void,
+): Promise<void> {
+  const checkpoint = openCheckpointCheck(signed);
+  const { size } = await getHead(store);
+  async function* batches() {
+    for (let from = 0; from < size; from += PAGE_SIZE) {
+      const page = await exportReceipts(store, { from, to: Math.min(size, from + PAGE_SIZE) });
+      yield page.map(({ text }) => Buffer.from(text));
+    }
+  }
+  const { firstBreaks: [first], total } = await verifyInParallel(
+    batches(),
+    await listLedgerKeys(store),
+    { onProgress, onLeaves: checkpoint.add },
+  );
+  const problem = checkpoint.problem() ?? first ??
+    (total === size ? undefined : { position: total, reason: "Missing" });
+  if (problem) {
+    throw new RestoreRefused(
+      `The receipts of the database do not hold at position ${problem.position}: ${problem.reason}`,
+    );
+  }
+}

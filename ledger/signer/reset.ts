@@ -1,0 +1,52 @@
+import { mkdirSync } from "node:fs";
+import { openJournal, readJournal } from "./_journal.ts";
+import { getSignedHead, replay, type SignerState, toEntries } from "./state.ts";
+import type { ChainHead } from "./batch.ts";
+import { SignatureRefused, type SignerStateError } from "./errors.ts";
+import { signerFolder } from "./file_signer.ts";
+
+/** State of a signer as its files have it. */
+export interface StoredSignerState {
+  readonly state: SignerState;
+  /** Why there may be more that can't be read; undefined: it is whole. */
+  readonly damage: SignerStateError | undefined;
+}
+
+/** Reads a signer's state, and leaves the signer alone. */
+export function readSignerState(keyFile: string): StoredSignerState {
+  const { entries, damage } = readJournal(signerFolder(keyFile));
+  return { state: replay(entries), damage };
+}
+
+/**
+ * Gives a key a new journal that begins with an end of the chain, in place of one that is lost or damaged. The caller
+ * answers for it that nothing after that was signed.
+ *
+ * @throws {SignatureRefused} what can be read of the old journal says that more was signed
+ */
+export async function resetSigner(keyFile: string, head: ChainHead): Promise<void> {
+  const { state } = readSignerState(keyFile);
+  const signed = getSignedHead(state)?.size ?? 0;
+  if (head.size < signed) {
+    throw new SignatureRefused(
+      `The signer can't start from ${head.size} receipts: it has signed ${signed}`,
+    );
+  }
+  const signedAt = Math.max(Date.now(), state.signedAt);
+  await replaceJournal(keyFile, { committed: head, pending: [], signedAt });
+}
+
+/** Sets the time of the newest signature to now, where the clock was wrong then. */
+export async function acceptClock(keyFile: string): Promise<void> {
+  const { state, damage } = readSignerState(keyFile);
+  if (damage) throw damage;
+  await replaceJournal(keyFile, { ...state, signedAt: Date.now() });
+}
+
+/** Begins the next generation of the journal with a state. Whoever had it open gives no more signatures. */
+async function replaceJournal(keyFile: string, state: SignerState): Promise<void> {
+  const folder = signerFolder(keyFile);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const journal = await openJournal(folder, () => toEntries(state), "keep damaged");
+  await journal.close();
+}

@@ -1,0 +1,15 @@
+/** Restores slowly: `_restore_program.ts <database> <folder> <export>`; prints a line for each part that is put back. */
+import { join } from "node:path";
+import { loadConfig } from "../../../config.ts";
+import { readLogSettings, restoreLedger } from "../../../ledger/mod.ts";
+import { openStore } from "../../../store/mod.ts";
+
+const [url, folder, path] = process.argv.slice(2) as [string, string, string];
+await restoreLedger({
+  store: openStore(url, "sequencer", 2),
+  keyFile: join(folder, "ledger.key"),
+  log: { ...readLogSettings(loadConfig({ SEALOOP_DATA: folder })), quorum: 0 },
+  exports: [path],
+  onProgress: (_, done) => process.stdout.write(`${done}\n`),
+});
+process.exit();
