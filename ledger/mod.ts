@@ -111,7 +111,13 @@ export {
   SequencerBusy,
   type SequencerOptions,
 } from "./seal/mod.ts";
-export { openFileSigner, type Signer, SignerStateError } from "./signer/mod.ts";
+export {
+  acceptClock,
+  openFileSigner,
+  readSignerState,
+  type Signer,
+  SignerStateError,
+} from "./signer/mod.ts";
 export {
   BadReceiptFile,
   type ChainVerdict,

@@ -32,7 +32,8 @@ function groupByKey(receipts: readonly MissingReceipt[]): MissingReceipt[][] {
   const runs: MissingReceipt[][] = [];
   for (const receipt of receipts) {
     const run = runs.at(-1);
-    if (run?.[0]!.publicKey.equals(receipt.publicKey)) run.push(receipt);
+    const isSameKey = run?.at(-1)?.publicKey.equals(receipt.publicKey) === true;
+    if (run && isSameKey) run.push(receipt);
     else runs.push([receipt]);
   }
   return runs;

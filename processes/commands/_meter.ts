@@ -41,3 +41,27 @@ export function openMeter(action: string, total: () => number | undefined, from 
     },
   };
 }
+
+/** Meters of the steps of a command, each on a line of its own. */
+export interface Meters {
+  /** @param step in the past tense: `verified` */
+  report(step: string, done: number, total?: number): void;
+  end(): void;
+}
+
+/** Opens the meters of a command. */
+export function openMeters(): Meters {
+  let step: string | undefined;
+  let meter: Meter | undefined;
+  return {
+    report(next, done, total) {
+      if (next !== step) {
+        meter?.end();
+        meter = openMeter(next, () => total, done);
+        step = next;
+      }
+      meter?.update(done);
+    },
+    end: () => meter?.end(),
+  };
+}

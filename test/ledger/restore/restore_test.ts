@@ -116,8 +116,8 @@ describe("restoring a database that was put back to an older state", () => {
         ...args,
       ], { stdio: ["ignore", "pipe", "inherit"] });
       const ended = once(child, "exit");
-      await once(child.stdout, "data"); // the first receipts are put back
-      await sleep(n);
+      await Promise.race([once(child.stdout, "data"), ended]); // the first receipts are put back
+      await sleep(15 * n);
       child.kill("SIGKILL");
       await ended;
       while (await isLocked()) await sleep(10);

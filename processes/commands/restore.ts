@@ -1,0 +1,65 @@
+/** `npm run restore -- …`: restores the ledger after a loss of receipts or of the signer's state. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadConfig } from "../../config.ts";
+import { acceptClock, readLogSettings, restoreLedger } from "../../ledger/mod.ts";
+import { openStore } from "../../store/mod.ts";
+import { errorText, parseArguments, UsageError } from "./_arguments.ts";
+import { openRunningDatabase } from "./_database.ts";
+import { openMeters } from "./_meter.ts";
+
+const USAGE = `Usage: npm run restore -- <export>… [--checkpoint <file>]
+       npm run restore -- --accept-clock
+
+Puts back the receipts that the database has lost, from exports of the ledger (/api/export) that anyone has kept, until it has
+all that the signer knows to be committed. Each export may have any part, and each receipt is verified. All are put back, or
+none. The platform may run: sealing is held meanwhile, and continues by itself.
+--checkpoint: where the signer's state (the folder signer) is lost, damaged or older than the ledger: the newest checkpoint of
+the ledger that you can find, in a backup or where others keep it. The signer starts from there. You answer for it that no
+receipts were published beyond those that the database then has.
+--accept-clock: where the clock of this machine was wrong at the newest signature, takes the present time for right.`;
+
+process.exitCode = await main().then(() => 0, (error: Error) => {
+  console.error(`\nNothing was restored: ${errorText(error, USAGE)}`);
+  return 1;
+});
+process.exit();
+
+async function main(): Promise<void> {
+  const { positionals: exports, values } = parseArguments(USAGE, {
+    checkpoint: { type: "string" },
+    "accept-clock": { type: "boolean" },
+  });
+  const config = loadConfig(process.env);
+  const keyFile = join(config.dataDir, "ledger.key");
+  if (values["accept-clock"]) {
+    if (exports.length > 0) throw new UsageError("--accept-clock takes no exports");
+    await acceptClock(keyFile);
+    return console.log("The signer takes the present time for right");
+  }
+  const checkpoint = values.checkpoint && readFileSync(values.checkpoint, "utf8");
+  const database = await openRunningDatabase(config);
+  const store = openStore(database.urls.sequencer, "sequencer", 2);
+  const meters = openMeters();
+  try {
+    const { restored, size, startedFrom } = await restoreLedger({
+      store,
+      keyFile,
+      log: { ...readLogSettings(config), quorum: 0 },
+      exports,
+      checkpoint,
+      onProgress: meters.report,
+    }).finally(meters.end);
+    if (restored > 0) console.log(`Put back ${restored} receipts; there are ${size} now`);
+    if (startedFrom !== undefined) {
+      console.log(
+        `The signer starts from ${size} receipts, of which a checkpoint proves ${startedFrom}`,
+      );
+    } else if (restored === 0) {
+      console.log(`Nothing is missing: the database has all ${size} receipts that were committed`);
+    }
+  } finally {
+    await store.close();
+    await database.stop();
+  }
+}
