@@ -25,10 +25,18 @@ export interface Sealing {
   close(): Promise<void>;
 }
 
+/** Parts of sealing that a measurement can leave out. */
+export interface SealingOptions {
+  /** The Merkle log. Default: true. */
+  readonly withLog?: boolean;
+  /** Waiting until the signer's journal is on the disk. Default: true. */
+  readonly withFlush?: boolean;
+}
+
 /** Opens a ledger on a database of its own. */
-export async function openSealing({ withLog = true } = {}): Promise<Sealing> {
+export async function openSealing(options: SealingOptions = {}): Promise<Sealing> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
-  const sequencer = await startSequencer(database.urls.sequencer, folder, withLog);
+  const sequencer = await startSequencer(database.urls.sequencer, folder, options);
   const store = openStore(database.urls.app, "app", CONNECTIONS);
   const sealer = await openSealer(store);
   const seal = async (count: number) => {
@@ -58,9 +66,10 @@ export async function openSealing({ withLog = true } = {}): Promise<Sealing> {
 export async function startSequencer(
   databaseUrl: string,
   folder: string,
-  withLog: boolean,
+  { withLog = true, withFlush = true }: SealingOptions = {},
 ): Promise<ChildProcess> {
-  const args = [databaseUrl, folder, withLog ? "with-log" : "without-log"];
+  const parts = [...(withLog ? ["log"] : []), ...(withFlush ? ["flush"] : [])];
+  const args = [databaseUrl, folder, ...parts];
   const child = fork(await program("bench/_sequencer_program.ts"), args, { execArgv: [] });
   child.once("exit", (code) => {
     if (child.connected || code !== 0) console.error(`The sequencer ended with ${code}`);

@@ -12,6 +12,7 @@ import { type Figure, formatRow, formatTable } from "./_figures.ts";
 /** Measurements by name, in the order that they run. */
 const MEASUREMENTS: Readonly<Record<string, { readonly inAll: boolean }>> = {
   seal: { inAll: true },
+  signer: { inAll: true },
   log: { inAll: true },
   peers: { inAll: true },
   gateway: { inAll: true },

@@ -38,7 +38,7 @@ interface ToolBench {
 /** Measures each tool over each transport. */
 export async function* run(): AsyncGenerator<Figure> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
-  const sequencer = await startSequencer(database.urls.sequencer, folder, true);
+  const sequencer = await startSequencer(database.urls.sequencer, folder);
   const servers: Pair<Server> = {
     baseline: await startServer("bench/_bare_sdk_program.ts", []),
     platform: await startServer("bench/_tool_server_program.ts", [JSON.stringify(database)]),

@@ -18,7 +18,13 @@ export { logPath, openLog, readLastLines } from "./_log_file.ts";
 export { checkPort } from "./_port.ts";
 export type { Rank, TreeProcess } from "./_stop_tree.ts";
 export { findTemporal, type TemporalBinary } from "./_temporal_binary.ts";
-export { createDatabase, databaseUrl, type Postgres, startPostgres } from "./postgres.ts";
+export {
+  createDatabase,
+  databaseUrl,
+  type Postgres,
+  startPostgres,
+  superuserUrl,
+} from "./postgres.ts";
 export {
   bootId,
   commandLine,

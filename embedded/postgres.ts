@@ -106,6 +106,12 @@ export function databaseUrl(dataDir: string, port: number, role: Role): string |
   return connectionUrl(port, ROLES[role], loadPasswords(dataDir, true)[role], DATABASE);
 }
 
+/** Returns the connection string of the superuser to the platform's database, or undefined where the folder has none. */
+export function superuserUrl(dataDir: string, port: number): string | undefined {
+  if (!existsSync(join(dataDir, "postgres.json"))) return undefined;
+  return connectionUrl(port, SUPERUSER, loadPasswords(dataDir, true).superuser, DATABASE);
+}
+
 /**
  * Creates a database that belongs to the owner's role and that the other roles may connect to.
  *

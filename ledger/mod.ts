@@ -29,6 +29,14 @@ export {
   type LedgerParts,
 } from "./api/mod.ts";
 export {
+  backUp,
+  type BackupOptions,
+  BadBackup,
+  loadBackup,
+  type LoadedBackup,
+  verifyBackup,
+} from "./backup/mod.ts";
+export {
   importLedger,
   type ImportOptions,
   ImportRefused,

@@ -76,6 +76,7 @@ export {
   putLogPlace,
   putProbeHistories,
 } from "./detector_memory.ts";
+export { dumpDatabase, DumpRefused, loadDatabase } from "./dump.ts";
 export {
   abandonEffects,
   type EffectRecord,

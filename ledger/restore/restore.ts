@@ -31,6 +31,8 @@ export interface RestoreOptions {
   readonly exports: readonly string[];
   /** Note of the checkpoint that the operator names for a signer whose state is lost. */
   readonly checkpoint?: string | undefined;
+  /** Number of receipts that are known from elsewhere to have been signed. */
+  readonly minSize?: number | undefined;
   /** Called with the number of receipts a step has done. */
   readonly onProgress?: (step: "restored" | "verified", done: number) => void;
 }
@@ -137,10 +139,10 @@ async function refill(
   state: SignerState,
   isWhole: boolean,
 ) {
-  const { store, keyFile, log, exports, checkpoint } = options;
+  const { store, keyFile, log, exports, checkpoint, minSize = 0 } = options;
   const head = await appendExports(client, options, state);
   const signed = getSignedHead(state);
-  const committedSize = state.committed?.size ?? 0;
+  const committedSize = Math.max(minSize, state.committed?.size ?? 0);
   if (head.size < committedSize) {
     throw new RestoreRefused(
       `Receipts ${head.size} to ${committedSize - 1} are in ${

@@ -1,11 +1,13 @@
 import pg from "pg";
 import type { Config } from "../../config.ts";
-import { claimDataFolder, databaseUrl, startPostgres } from "../../embedded/mod.ts";
+import { claimDataFolder, databaseUrl, startPostgres, superuserUrl } from "../../embedded/mod.ts";
 import type { Role } from "../../store/mod.ts";
 
 /** The database that a command works on. */
 export interface CommandDatabase {
   readonly urls: Readonly<Pick<Record<Role, string>, "owner" | "sequencer">>;
+  /** Connection string of a role that sees and may change all rows, as far as the settings name one. */
+  readonly superuserUrl: string;
   stop(): Promise<void>;
 }
 
@@ -13,7 +15,8 @@ export interface CommandDatabase {
 export async function openDatabase({ settings, dataDir }: Config): Promise<CommandDatabase> {
   const { DATABASE_URL, SEALOOP_DATABASE_SEQUENCER_URL: sequencer = DATABASE_URL } = settings;
   if (DATABASE_URL && sequencer) {
-    return { urls: { owner: DATABASE_URL, sequencer }, stop: () => Promise.resolve() };
+    const urls = { owner: DATABASE_URL, sequencer };
+    return { urls, superuserUrl: DATABASE_URL, stop: () => Promise.resolve() };
   }
   const tree = await claimDataFolder(dataDir);
   const stop = async () => {
@@ -25,7 +28,8 @@ export async function openDatabase({ settings, dataDir }: Config): Promise<Comma
   }
   try {
     const { urls } = await startPostgres(dataDir, settings.SEALOOP_POSTGRES_PORT, tree);
-    return { urls, stop };
+    const url = superuserUrl(dataDir, settings.SEALOOP_POSTGRES_PORT)!;
+    return { urls, superuserUrl: url, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -36,11 +40,12 @@ export async function openDatabase({ settings, dataDir }: Config): Promise<Comma
 export async function openRunningDatabase(config: Config): Promise<CommandDatabase> {
   const { settings, dataDir } = config;
   if (settings.DATABASE_URL === undefined) {
-    const [owner, sequencer] = (["owner", "sequencer"] as const).map((role) =>
-      databaseUrl(dataDir, settings.SEALOOP_POSTGRES_PORT, role)
-    );
+    const port = settings.SEALOOP_POSTGRES_PORT;
+    const owner = databaseUrl(dataDir, port, "owner");
+    const sequencer = databaseUrl(dataDir, port, "sequencer");
     if (owner && sequencer && await answers(sequencer)) {
-      return { urls: { owner, sequencer }, stop: () => Promise.resolve() };
+      const url = superuserUrl(dataDir, port)!;
+      return { urls: { owner, sequencer }, superuserUrl: url, stop: () => Promise.resolve() };
     }
   }
   return await openDatabase(config);

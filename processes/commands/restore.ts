@@ -2,13 +2,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../config.ts";
-import { acceptClock, readLogSettings, restoreLedger } from "../../ledger/mod.ts";
-import { openStore } from "../../store/mod.ts";
+import { acceptClock, loadBackup, readLogSettings, restoreLedger } from "../../ledger/mod.ts";
+import { migrate, openStore } from "../../store/mod.ts";
 import { errorText, parseArguments, UsageError } from "./_arguments.ts";
 import { openRunningDatabase } from "./_database.ts";
 import { openMeters } from "./_meter.ts";
 
-const USAGE = `Usage: npm run restore -- <export>… [--checkpoint <file>]
+const USAGE = `Usage: npm run restore -- <export>… [--checkpoint <file>] [--backup <folder>]
        npm run restore -- --accept-clock
 
 Puts back the receipts that the database has lost, from exports of the ledger (/api/export) that anyone has kept, until it has
@@ -17,6 +17,8 @@ none. The platform may run: sealing is held meanwhile, and continues by itself.
 --checkpoint: where the signer's state (the folder signer) is lost, damaged or older than the ledger: the newest checkpoint of
 the ledger that you can find, in a backup or where others keep it. The signer starts from there. You answer for it that no
 receipts were published beyond those that the database then has.
+--backup: loads the database of a backup first (npm run backup). The present database must be empty, and the keys, which are
+not in a backup, in their places.
 --accept-clock: where the clock of this machine was wrong at the newest signature, takes the present time for right.`;
 
 process.exitCode = await main().then(() => 0, (error: Error) => {
@@ -28,6 +30,7 @@ process.exit();
 async function main(): Promise<void> {
   const { positionals: exports, values } = parseArguments(USAGE, {
     checkpoint: { type: "string" },
+    backup: { type: "string" },
     "accept-clock": { type: "boolean" },
   });
   const config = loadConfig(process.env);
@@ -39,15 +42,23 @@ async function main(): Promise<void> {
   }
   const checkpoint = values.checkpoint && readFileSync(values.checkpoint, "utf8");
   const database = await openRunningDatabase(config);
+  const log = readLogSettings(config);
+  const owner = openStore(database.urls.owner, "owner", 2);
   const store = openStore(database.urls.sequencer, "sequencer", 2);
   const meters = openMeters();
   try {
+    await migrate(owner);
+    const backup = values.backup === undefined
+      ? undefined
+      : await loadBackup({ databaseUrl: database.superuserUrl, log, folder: values.backup });
+    if (backup) console.log(`Loaded the backup of ${backup.createdAt}`);
     const { restored, size, startedFrom } = await restoreLedger({
       store,
       keyFile,
-      log: { ...readLogSettings(config), quorum: 0 },
+      log: { ...log, quorum: 0 },
       exports,
       checkpoint,
+      minSize: backup?.signedSize,
       onProgress: meters.report,
     }).finally(meters.end);
     if (restored > 0) console.log(`Put back ${restored} receipts; there are ${size} now`);
@@ -59,7 +70,7 @@ async function main(): Promise<void> {
       console.log(`Nothing is missing: the database has all ${size} receipts that were committed`);
     }
   } finally {
-    await store.close();
+    await Promise.all([owner.close(), store.close()]);
     await database.stop();
   }
 }

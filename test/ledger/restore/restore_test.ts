@@ -151,6 +151,7 @@ describe("restoring a database that was put back to an older state", () => {
       setup.sealing.sealer.request(anyRequest({ id: ids.at(-1)!, outcome: "other" })),
       { name: "ReceiptConflict" },
     );
+    await setup.sealing.pause();
     await assertContinued();
   });
 });

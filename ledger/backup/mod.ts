@@ -1,0 +1,12 @@
+/**
+ * Backups of the platform: its database, the newest checkpoint and the signer's state, under a signed manifest.
+ *
+ * ```ts
+ * await backUp({ databaseUrl, keyFile, log, folder: "backup-2026-07-01" });
+ * ```
+ *
+ * Trusts: the log's key file. Doesn't trust: the files of a backup.
+ * @module
+ */
+export { backUp, type BackupOptions, loadBackup, type LoadedBackup } from "./backup.ts";
+export { BadBackup, type Manifest, verifyBackup } from "./manifest.ts";

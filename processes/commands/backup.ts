@@ -1,0 +1,38 @@
+/** `npm run backup -- <folder>`: backs up the database, the newest checkpoint and the signer's state. */
+import { join, resolve } from "node:path";
+import { loadConfig } from "../../config.ts";
+import { backUp, readLogSettings } from "../../ledger/mod.ts";
+import { errorText, parseArguments, UsageError } from "./_arguments.ts";
+import { openRunningDatabase } from "./_database.ts";
+
+const USAGE = `Usage: npm run backup -- <folder>
+
+Makes the folder, with a dump of the database, the newest checkpoint, the signer's state, and a manifest that is signed with the
+log's key. The platform may run. The dump has everything private that the platform has. The keys are not in it: keep
+ledger.key, checkpoint.key and webhook.key of the data folder elsewhere.
+With a PostgreSQL of your own, DATABASE_URL must be of a role that sees all rows (the superuser, or BYPASSRLS).`;
+
+process.exitCode = await main().then(() => 0, (error: Error) => {
+  console.error(`Nothing was backed up: ${errorText(error, USAGE)}`);
+  return 1;
+});
+process.exit();
+
+async function main(): Promise<void> {
+  const { positionals: [path, ...more] } = parseArguments(USAGE, {});
+  if (path === undefined || more.length > 0) throw new UsageError("Give one folder");
+  const config = loadConfig(process.env);
+  const folder = resolve(path);
+  const database = await openRunningDatabase(config);
+  try {
+    await backUp({
+      databaseUrl: database.superuserUrl,
+      keyFile: join(config.dataDir, "ledger.key"),
+      log: readLogSettings(config),
+      folder,
+    });
+    console.log(`Backed up to ${folder}`);
+  } finally {
+    await database.stop();
+  }
+}
