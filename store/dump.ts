@@ -39,8 +39,7 @@ export async function dumpDatabase(
   url: string,
   write: (lines: string) => Promise<void>,
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: "sealoop-backup" });
-  await client.connect();
+  const client = await connect(url, "sealoop-backup");
   try {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     await client.query("SET LOCAL row_security = off"); // an error instead of fewer rows
@@ -59,6 +58,13 @@ export async function dumpDatabase(
   } finally {
     await client.end();
   }
+}
+
+async function connect(url: string, name: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: name });
+  client.on("error", () => {}); // the next statement reports it
+  await client.connect();
+  return client;
 }
 
 async function* readRows(client: pg.Client, { name, columns }: Table): AsyncGenerator<string> {
@@ -85,8 +91,7 @@ async function* readRows(client: pg.Client, { name, columns }: Table): AsyncGene
  * @throws {DumpRefused} the database has receipts, or another schema
  */
 export async function loadDatabase(url: string, lines: AsyncIterable<string>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: "sealoop-restore" });
-  await client.connect();
+  const client = await connect(url, "sealoop-restore");
   try {
     await client.query("BEGIN");
     await client.query("SET LOCAL session_replication_role = replica");

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { pipeline } from "node:stream";
 import { finished } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { dumpDatabase, loadDatabase } from "../../store/mod.ts";
@@ -98,8 +98,18 @@ export async function loadBackup(
   { databaseUrl, log, folder }: Omit<BackupOptions, "keyFile">,
 ): Promise<LoadedBackup> {
   const { createdAt } = await verifyBackup(folder, log);
-  const text = createReadStream(join(folder, DUMP)).pipe(createGunzip());
-  await loadDatabase(databaseUrl, createInterface({ input: text, crlfDelay: Infinity }));
+  await loadDatabase(databaseUrl, readLines(join(folder, DUMP)));
   const { size }: SignerFile = JSON.parse(await readFile(join(folder, SIGNER), "utf8"));
   return { createdAt, signedSize: size };
+}
+
+async function* readLines(path: string): AsyncGenerator<string> {
+  const text = pipeline(createReadStream(path), createGunzip(), () => {}); // an error ends the loop below
+  text.setEncoding("utf8");
+  let rest = "";
+  for await (const chunk of text) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop()!;
+    yield* lines;
+  }
 }

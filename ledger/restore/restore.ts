@@ -65,6 +65,7 @@ export async function restoreLedger(options: RestoreOptions): Promise<RestoreRes
     throw new RestoreRefused(`There is no key ${keyFile}: put it back first`);
   }
   const client = new pg.Client(connectionOptions(store.url, store.role));
+  client.on("error", () => {}); // the next statement reports it
   await client.connect();
   try {
     await takeLock(client);
