@@ -67,7 +67,7 @@ describe("tasks of agents, on a platform whose worker and tool server are killed
   const ended = (id: string) =>
     task(id, ({ status }) => ["completed", "failed", "rejected"].includes(status.state));
   const runsOf = async (type: string) =>
-    (await called("GET", `/v1/workflows?type=${type}&limit=100`, keys.admin)).workflows;
+    (await called("GET", `/v1/workflows?type=${type}&limit=100`, keys.agent)).workflows;
 
   it("end as if nothing had been: a run that was under way, a question, and a call that waited", async () => {
     const run = (await agent.ask("message/send", skill("itsm_run_test"))).result;
@@ -95,7 +95,7 @@ describe("tasks of agents, on a platform whose worker and tool server are killed
     assert.deepEqual([status, result.outcome], ["COMPLETED", "sealed"]);
     assert.deepEqual((await runsOf("itsmTest")).map((one: Json) => one.workflow_id), [workflow_id]);
     assert.equal((await ended(held.id)).status.state, "completed");
-    const { tickets } = await called("GET", "/v1/itsm/incidents?limit=100", keys.admin);
+    const { tickets } = await called("GET", "/v1/itsm/incidents?limit=100", keys.agent);
     const opened = tickets.filter(({ title }: Json) => title === ticket.title);
     assert.equal(opened.length, 1, "what was approved was run once");
     const answer = await agent.ask("message/send", {
