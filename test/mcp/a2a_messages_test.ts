@@ -65,6 +65,19 @@ describe("an A2A message that is sent again", () => {
     await ask("tasks/cancel", { id: one.result.id });
   });
 
+  it("calls a skill only once where two messages have one idempotency key", async () => {
+    const send = async (title: string) => {
+      const { message: sent } = skill("itsm_create_ticket", { title });
+      const metadata = { "sealoop/idempotency_key": "one ticket" };
+      return (await ask("message/send", { message: { ...sent, metadata } })).result;
+    };
+    const [one, other] = [await send("Printer jams"), await send("Printer jams")];
+    assert.deepEqual(other.parts, one.parts);
+    assert.match(other.metadata["sealoop/earlier"], /^\d{4}-\d\d-\d\dT/);
+    const refused = await send("Another one");
+    assert.equal(refused.metadata["sealoop/error"], "IdempotencyKeyReused");
+  });
+
   it("is known after a restart, and when its task has ended", async () => {
     const params = { message: message("billing is down"), configuration: BLOCKING };
     const { result } = await ask("message/send", params);
