@@ -33,6 +33,8 @@ const port = (fallback: number, about: string) =>
   z.coerce.number().int().min(1).max(65535).default(fallback).describe(about);
 const count = (fallback: number, about: string) =>
   z.coerce.number().int().min(0).max(1_000_000_000).default(fallback).describe(about);
+const days = (fallback: number, about: string) =>
+  z.coerce.number().int().min(0).max(36_500).default(fallback).describe(about);
 const flag = (about: string) =>
   z.enum(["true", "false"]).default("false").transform((v) => v === "true").describe(about);
 const url = (protocol: RegExp, about: string) => z.url({ protocol }).optional().describe(about);
@@ -166,6 +168,24 @@ export const SETTINGS = z.strictObject({
     10000,
     "Calls with an idempotency key a day, of a key or of all anonymous addresses",
   ),
+  SEALOOP_LIMIT_ANONYMOUS_RECEIPTS: count(
+    100,
+    "Receipts a day that callers without a key cause, of one address (of IPv6: of one /64)",
+  ),
+  SEALOOP_LIMIT_ANONYMOUS_BYTES: count(
+    5_000_000,
+    "… and bytes of these receipts and their evidence, each counted as twice its request and 16 KiB",
+  ),
+  SEALOOP_LIMIT_ALL_ANONYMOUS_RECEIPTS: count(
+    10_000,
+    "Receipts a day that all callers without a key cause together",
+  ),
+  SEALOOP_LIMIT_ALL_ANONYMOUS_BYTES: count(400_000_000, "… and their bytes"),
+  SEALOOP_LIMIT_ALL_ANONYMOUS: count(
+    1_000_000,
+    "Requests a day of all callers without a key together",
+  ),
+  SEALOOP_LIMIT_UNKNOWN_KEYS: count(30, "Unknown keys and wrong tokens a minute of one address"),
   SEALOOP_LIMIT_TOOLS: count(60, "Requests a minute of a key on the tool server"),
   SEALOOP_LIMIT_SIMULATE: count(10, "Simulations of attacks a minute of a key"),
   SEALOOP_ENVIRONMENT: z.string().regex(/^[a-z0-9-]{1,40}$/).default("production")
@@ -217,6 +237,14 @@ export const SETTINGS = z.strictObject({
     .describe(
       "Seconds between the attempts to deliver to a webhook; after the last one it is given up",
     ),
+  SEALOOP_EVIDENCE_DAYS: days(
+    0,
+    "Days that private evidence behind receipts is kept; receipts stay, and verify as before; 0: for ever",
+  ),
+  SEALOOP_EVIDENCE_ANONYMOUS_DAYS: days(
+    30,
+    "… of requests by callers without a key, where that is less; 0: as long as the others",
+  ),
   SEALOOP_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info")
     .describe("Least severe level that is logged"),
 });

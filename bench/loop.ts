@@ -107,7 +107,7 @@ function prepareLoop({ client, store }: TestLoop, services: DownServices): Prepa
   return async () => {
     const service = services.describe(`bench-${++runCount}`);
     await putService(store.asPlatform(), service);
-    const finding = createServiceFinding(service, DOWN_CODE);
+    const finding = await createServiceFinding(store, service, DOWN_CODE);
     return async () => {
       const { outcome } = await client.workflow.execute<typeof itsmLoop>(WORKFLOW.itsmLoop, {
         taskQueue: TASK_QUEUE.itsm,

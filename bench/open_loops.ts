@@ -100,8 +100,8 @@ async function writeRunbooks(): Promise<string> {
   return folder;
 }
 
-async function startLoop({ client }: CompiledPlatform, service: Service) {
-  const finding = createServiceFinding(service, DOWN_CODE);
+async function startLoop({ client, store }: CompiledPlatform, service: Service) {
+  const finding = await createServiceFinding(store, service, DOWN_CODE);
   return await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: `loop-${finding.fingerprint}`,

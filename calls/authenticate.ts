@@ -7,21 +7,26 @@ import type { Platform } from "./platform.ts";
 /** Key id and principal of callers that hold the shared A2A token, which is the operator's own. */
 export const TOKEN_HOLDER = "a2a-token";
 
-type Parts = Pick<Platform, "keyring" | "config">;
+type Parts = Pick<Platform, "keyring" | "failures" | "config">;
 
 /**
  * Returns who calls. A key that is sent must be valid, even where none is needed.
  *
- * @throws {Problem} `Unauthenticated`; `NotConfigured`: the operation takes a shared token, and none is set
+ * @throws {Problem} `Unauthenticated`; `RateLimited`: too many wrong keys or tokens came from the address;
+ * `NotConfigured`: the operation takes a shared token, and none is set
  */
 export async function authenticate(
-  { keyring, config }: Parts,
+  { keyring, failures, config }: Parts,
   { access }: Pick<Operation, "access">,
   { credential, token, address }: Pick<CallRequest, "credential" | "token" | "address">,
 ): Promise<Caller> {
-  const key = credential === undefined ? undefined : await validKey(keyring, credential);
+  const key = credential === undefined ? undefined : await validKey(keyring, credential, address);
   if (access === "token") {
-    checkToken(token, config.settings.SEALOOP_A2A_TOKEN);
+    failures.check(address, "wrong tokens");
+    if (!isToken(token, config.settings.SEALOOP_A2A_TOKEN)) {
+      failures.count(address);
+      throw new Problem("Unauthenticated", "This needs the shared token in the header x-a2a-token");
+    }
     return tokenHolder(address);
   }
   return key ? callerOf(key, address) : anonymous(address);
@@ -35,8 +40,12 @@ export function callerOf(
   return { keyId: id, tenant, tier, scope, principal, mayApprove, address };
 }
 
-async function validKey(keyring: Platform["keyring"], credential: string): Promise<KeyRecord> {
-  const record = await keyring.find(credential);
+async function validKey(
+  keyring: Platform["keyring"],
+  credential: string,
+  address: string,
+): Promise<KeyRecord> {
+  const record = await keyring.find(credential, address);
   if (record) return record;
   throw new Problem(
     "Unauthenticated",
@@ -45,16 +54,15 @@ async function validKey(keyring: Platform["keyring"], credential: string): Promi
   );
 }
 
-function checkToken(token: string | undefined, expected: string | undefined): void {
+/** @throws {Problem} `NotConfigured` */
+function isToken(token: string | undefined, expected: string | undefined): boolean {
   if (expected === undefined) {
     throw new Problem(
       "NotConfigured",
       "Cannot take messages of other agents: no shared token is configured; set SEALOOP_A2A_TOKEN",
     );
   }
-  if (token === undefined || !timingSafeEqual(digest(token), digest(expected))) {
-    throw new Problem("Unauthenticated", "This needs the shared token in the header x-a2a-token");
-  }
+  return token !== undefined && timingSafeEqual(digest(token), digest(expected));
 }
 
 /** Makes both sides of the comparison equally long. */

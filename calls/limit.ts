@@ -6,8 +6,9 @@ import {
   type Operation,
   Problem,
 } from "../contract/mod.ts";
-import type { UsageMeter, Use } from "../store/mod.ts";
+import type { UsageCount, UsageMeter, Use } from "../store/mod.ts";
 import type { Platform } from "./platform.ts";
+import type { CheckedCall } from "./run.ts";
 
 const DAY_SECONDS = 86_400;
 const MINUTE_SECONDS = 60;
@@ -19,10 +20,16 @@ export async function countCall(
   caller: Caller,
   door: Door,
 ): Promise<Allowance | undefined> {
+  const all: AnonymousUse | undefined = caller.keyId === null && operation.counted !== false
+    ? { subject: ALL, kind: "requests", limit: settings.SEALOOP_LIMIT_ALL_ANONYMOUS }
+    : undefined;
+  // Before a row is stored for the address, so that many addresses store no more rows than the limit says.
+  if (all) refuseUsedUp(usage, all);
   let allowance: Allowance | undefined;
   for (const limit of limitsOf(operation, caller, door, settings)) {
     allowance = await count(usage, limit);
   }
+  if (all) await countAnonymous(usage, all);
   return allowance;
 }
 
@@ -32,6 +39,64 @@ export async function countToolRequest(
   caller: Caller,
 ): Promise<Allowance> {
   return await count(usage, toolLimit(caller, settings));
+}
+
+/**
+ * Counts what a caller without a key will have stored, before anything is: its receipt, and the bytes of that and of the
+ * private evidence. An address has its limits, and so have all of them together, so that nobody fills disk or chain.
+ *
+ * @throws {Problem} `RateLimited`
+ */
+export async function countAnonymousReceipt(
+  { usage, config: { settings } }: Pick<Platform, "usage" | "config">,
+  { operation: { effect }, caller, input }: Pick<CheckedCall, "operation" | "caller" | "input">,
+): Promise<void> {
+  if (caller.keyId !== null || effect === "read") return;
+  // Evidence holds the input as JSON within JSON, which is twice as long at most, beside the answer.
+  const amount = 2 * Buffer.byteLength(JSON.stringify(input)) + ANSWER_BYTES;
+  const ownSubject = subjectOf(caller);
+  const limits = [
+    { subject: ownSubject, kind: "receipts", limit: settings.SEALOOP_LIMIT_ANONYMOUS_RECEIPTS },
+    { subject: ownSubject, kind: "bytes", limit: settings.SEALOOP_LIMIT_ANONYMOUS_BYTES, amount },
+    { subject: ALL, kind: "receipts", limit: settings.SEALOOP_LIMIT_ALL_ANONYMOUS_RECEIPTS },
+    { subject: ALL, kind: "bytes", limit: settings.SEALOOP_LIMIT_ALL_ANONYMOUS_BYTES, amount },
+  ];
+  for (const limit of limits) await countAnonymous(usage, limit);
+}
+
+const ANSWER_BYTES = 16 * 1024;
+/** Subject of the counts of all callers without a key. */
+const ALL = "anonymous";
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  requests: "requests",
+  receipts: "sealed requests",
+  bytes: "bytes of sealed requests",
+};
+
+/** A use of a day by a caller without a key. */
+type AnonymousUse = Omit<Use, "periodSeconds">;
+
+/** @throws {Problem} `RateLimited` */
+async function countAnonymous(usage: UsageMeter, use: AnonymousUse): Promise<void> {
+  const count = await usage.count({ ...use, periodSeconds: DAY_SECONDS });
+  if (!count.allowed) throw anonymousRefusal(use, count);
+}
+
+/** @throws {Problem} `RateLimited`: the limit is known to be used up */
+function refuseUsedUp(usage: UsageMeter, use: AnonymousUse): void {
+  const count = usage.usedUp({ ...use, periodSeconds: DAY_SECONDS });
+  if (count) throw anonymousRefusal(use, count);
+}
+
+function anonymousRefusal(
+  { subject, kind, limit }: AnonymousUse,
+  { resetSeconds }: UsageCount,
+): Problem {
+  const who = subject === ALL ? "All callers without a key together have" : "Your address has";
+  const message =
+    `${who} used up the ${KIND_NAMES[kind]} of this day (${limit}); ask your operator ` +
+    `for a key, which has limits of its own, or come back in ${resetSeconds} seconds`;
+  return rateLimited(message, limit, resetSeconds);
 }
 
 /** Counts one use of what has a daily limit of its own. Tier admin has none. @throws {Problem} `RateLimited` */
@@ -57,7 +122,7 @@ export async function countKeptCall(
   { keyId }: Caller,
 ): Promise<void> {
   const limit = settings.SEALOOP_LIMIT_IDEMPOTENCY;
-  const subject = keyId ?? "anonymous"; // addresses are too many to count each
+  const subject = keyId ?? ALL; // addresses are too many to count each
   await count(usage, { subject, kind: "idempotency", limit, periodSeconds: DAY_SECONDS });
 }
 
@@ -108,7 +173,12 @@ async function count(usage: UsageMeter, use: Use): Promise<Allowance> {
   const period = perMinute ? "minute" : "day";
   const kind = OWN_LIMITS[use.kind] ?? "";
   const advice = perMinute ? `; wait ${resetSeconds} seconds` : "";
-  throw new Problem("RateLimited", `Rate limit exceeded (${limit}/${period}${kind})${advice}`, {
+  const message = `Rate limit exceeded (${limit}/${period}${kind})${advice}`;
+  throw rateLimited(message, limit, resetSeconds);
+}
+
+function rateLimited(message: string, limit: number, resetSeconds: number): Problem {
+  return new Problem("RateLimited", message, {
     headers: {
       "retry-after": String(resetSeconds),
       "ratelimit-limit": String(limit),

@@ -6,6 +6,7 @@ import { PLATFORM_TENANT } from "../domain/mod.ts";
 import type { Engine } from "../engine/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Store, UsageMeter } from "../store/mod.ts";
+import type { FailureLimiter } from "./failure_limiter.ts";
 import type { Keyring } from "./keyring.ts";
 
 /** The parts that operations and activities work with. A process's entry puts them together. */
@@ -18,6 +19,8 @@ export interface Platform {
   readonly chain: ChainWatch;
   readonly usage: UsageMeter;
   readonly keyring: Keyring;
+  /** Limits wrong keys and tokens by address. */
+  readonly failures: FailureLimiter;
   /** Judges reports and repairs, in a process of its own. */
   readonly engine: Engine;
   /** Temporal's client, connected on first use. @throws {Problem} `Unavailable` while it is away */

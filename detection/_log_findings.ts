@@ -1,5 +1,5 @@
 import { type Severity, worse } from "../domain/mod.ts";
-import { fingerprintFault } from "../store/mod.ts";
+import { fingerprintFault, type Store } from "../store/mod.ts";
 import type { Attack } from "./_log_attacks.ts";
 import type { ErrorPeak } from "./_log_rates.ts";
 import { type LogReading, type NewTemplate, sampleOf } from "./_log_state.ts";
@@ -20,6 +20,7 @@ type FindingText = Pick<DetailedFinding, "code" | "severity" | "summary" | "deta
 
 /** The log that findings are about. */
 export interface LogPlace {
+  readonly store: Store;
   readonly path: string;
   readonly service?: string;
   readonly host: string;
@@ -27,31 +28,39 @@ export interface LogPlace {
 }
 
 /** Creates the findings of a reading: one for all attempts, one for each login, peak and set of templates. */
-export function createLogFindings(reading: LogReading, place: LogPlace): DetailedFinding[] {
+export async function createLogFindings(
+  reading: LogReading,
+  place: LogPlace,
+): Promise<DetailedFinding[]> {
   const { attacks, peaks, newTemplates, errorSamples } = reading;
   const attempts = attacks.filter(({ code }) => code !== LOGIN_AFTER_FAILURES);
   const logins = attacks.filter(({ code }) => code === LOGIN_AFTER_FAILURES);
   const found: DetailedFinding[] = [];
-  if (attempts.length > 0) found.push(create("attack", describeAttempts(attempts, place), place));
+  if (attempts.length > 0) {
+    found.push(await create("attack", describeAttempts(attempts, place), place));
+  }
   for (const login of logins) {
-    found.push(create(`breach ${login.source}`, describeLogin(login, place), place));
+    found.push(await create(`breach ${login.source}`, describeLogin(login, place), place));
   }
   const peak = peaks.at(-1);
-  if (peak) found.push(create("error_rate", describePeak(peak, errorSamples, place), place));
+  if (peak) found.push(await create("error_rate", describePeak(peak, errorSamples, place), place));
   if (newTemplates.length > 0) {
-    found.push(create("new_templates", describeTemplates(newTemplates, place), place));
+    found.push(await create("new_templates", describeTemplates(newTemplates, place), place));
   }
   return found;
 }
 
-function create(kind: string, text: FindingText, place: LogPlace): DetailedFinding {
-  const { path, service, host, now } = place;
+async function create(
+  kind: string,
+  text: FindingText,
+  { store, path, service, host, now }: LogPlace,
+): Promise<DetailedFinding> {
   return {
     ...text,
     service: service ?? null,
     detector: "logs",
     check: "log",
-    fingerprint: fingerprintFault("logs", host, path, kind),
+    fingerprint: await fingerprintFault(store, "logs", host, path, kind),
     observed_at: now.toISOString(),
     host,
     target: { path, at: now.getTime() },

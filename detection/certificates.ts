@@ -5,6 +5,7 @@ import {
   fingerprintFault,
   listOpenFindings,
   listWatchedServices,
+  type Store,
 } from "../store/mod.ts";
 import { findFlaws, type Flaw } from "./_certificate_flaws.ts";
 import { type CertificateTarget, readCertificate } from "./_tls.ts";
@@ -49,7 +50,7 @@ async function detectFlaws(
         const chain = await readCertificate(target, settings.timeout_ms);
         if (deadline.aborted) return;
         for (const flaw of findFlaws(target, chain, settings)) {
-          found.push(createFinding(target, flaw, context));
+          found.push(await createFinding(target, flaw, context));
         }
       } catch (error) {
         if (deadline.aborted) return;
@@ -66,7 +67,7 @@ async function detectFlaws(
 }
 
 async function recheckCertificate(
-  { settings: { certificates: settings } }: DetectionContext,
+  { store, settings: { certificates: settings } }: DetectionContext,
   { code, fingerprint }: FaultId,
   known: FindingRecord | undefined,
 ): Promise<RecheckResult> {
@@ -74,9 +75,12 @@ async function recheckCertificate(
   const target = known.target as CertificateTarget;
   try {
     const chain = await readCertificate(target, settings.timeout_ms);
-    const flaw = findFlaws(target, chain, settings)
-      .find(({ quality }) => fingerprintOf(target, quality) === fingerprint);
-    return flaw ? { present: true, code: flaw.code } : { present: false, code: "ok" };
+    for (const { quality, code } of findFlaws(target, chain, settings)) {
+      if (await fingerprintOf(store, target, quality) === fingerprint) {
+        return { present: true, code };
+      }
+    }
+    return { present: false, code: "ok" };
   } catch {
     return { present: true, code }; // it can't be read, so it is assumed to be as before
   }
@@ -111,21 +115,25 @@ function keyOf({ endpoint, file, name }: CertificateTarget): string {
   return endpoint ?? `${file} ${name ?? ""}`;
 }
 
-function fingerprintOf(target: CertificateTarget, quality: Flaw["quality"]): string {
-  return fingerprintFault("certificates", keyOf(target), quality);
+async function fingerprintOf(
+  store: Store,
+  target: CertificateTarget,
+  quality: Flaw["quality"],
+): Promise<string> {
+  return await fingerprintFault(store, "certificates", keyOf(target), quality);
 }
 
-function createFinding(
+async function createFinding(
   target: CertificateTarget,
   { quality, code, severity, says, detail }: Flaw,
-  { host }: DetectionContext,
-): DetailedFinding {
+  { store, host }: DetectionContext,
+): Promise<DetailedFinding> {
   return {
     service: target.service ?? null,
     detector: "certificates",
     check: "certificate",
     code,
-    fingerprint: fingerprintOf(target, quality),
+    fingerprint: await fingerprintOf(store, target, quality),
     severity,
     observed_at: new Date().toISOString(),
     host: target.file === undefined ? null : host,

@@ -1,6 +1,6 @@
 import type { DetectorName, FindingCheck, RelatedFinding, Severity } from "../domain/mod.ts";
 import { checkKind, type Service } from "../integrations/host/mod.ts";
-import { fingerprintFault } from "../store/mod.ts";
+import { fingerprintFault, type Store } from "../store/mod.ts";
 
 /** A fault that a detector found. Ids and codes only, as it travels through workflows: texts stay in the store. */
 export interface DetectedFinding {
@@ -29,14 +29,19 @@ export type ServiceFinding = DetectedFinding & {
 const SLOW = "slow";
 
 /** Creates the finding that a service fails its check, or passes it slowly. */
-export function createServiceFinding({ name, check }: Service, code: string): ServiceFinding {
+export async function createServiceFinding(
+  store: Store,
+  { name, check }: Service,
+  code: string,
+): Promise<ServiceFinding> {
   const kind = checkKind(check!);
+  const fault = code === SLOW ? [name, kind, SLOW] : [name, kind];
   return {
     service: name,
     detector: "service_probes",
     check: kind,
     code,
-    fingerprint: code === SLOW ? fingerprintFault(name, kind, SLOW) : fingerprintFault(name, kind),
+    fingerprint: await fingerprintFault(store, ...fault),
     severity: code === SLOW ? "medium" : "high",
     observed_at: new Date().toISOString(),
   };

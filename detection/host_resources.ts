@@ -110,22 +110,22 @@ function nameOf(target: Target): string {
 
 /** @throws where a path does not exist */
 async function measure(target: Target, context: DetectionContext): Promise<DetailedFinding[]> {
-  const { host, settings: { host_resources: settings } } = context;
+  const { host, store, settings: { host_resources: settings } } = context;
   const faults = target.kind === "memory"
     ? findMemoryFaults(settings, host)
     : target.kind === "load"
     ? findLoadFaults(settings, host)
     : findDiskFaults(target, await measureTarget(target), settings, host);
-  return faults.map(({ aspect, text }): DetailedFinding => ({
+  return await Promise.all(faults.map(async ({ aspect, text }): Promise<DetailedFinding> => ({
     ...text,
     service: target.kind === "disk" ? target.service ?? null : null,
     detector: "host_resources",
     check: "host",
-    fingerprint: fingerprintFault("host_resources", host, aspect, nameOf(target)),
+    fingerprint: await fingerprintFault(store, "host_resources", host, aspect, nameOf(target)),
     observed_at: new Date().toISOString(),
     host,
     target: { ...target },
-  }));
+  })));
 }
 
 async function measureTarget({ path, max_bytes }: DiskTarget): Promise<DiskUsage> {

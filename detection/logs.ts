@@ -63,7 +63,7 @@ async function detectInLogs(
         now,
         old: added.first,
       });
-      for (const one of createLogFindings(reading, { path, service, host, now })) {
+      for (const one of await createLogFindings(reading, { store, path, service, host, now })) {
         found.set(one.fingerprint, one);
       }
       read.push({ path, place: added.place, state: reading.state });

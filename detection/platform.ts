@@ -80,13 +80,15 @@ async function findAspectFaults(
   context: DetectionContext,
 ): Promise<DetailedFinding[]> {
   const faults = await withTimeout(TIMEOUT_MS, ASPECTS[aspect]!(context));
-  return faults.map(({ which = "", ...fault }): DetailedFinding => ({
-    ...fault,
-    detector: "platform",
-    check: "platform",
-    fingerprint: fingerprintFault("platform", aspect, which),
-    observed_at: new Date().toISOString(),
-    host: null,
-    target: { aspect },
-  }));
+  return await Promise.all(
+    faults.map(async ({ which = "", ...fault }): Promise<DetailedFinding> => ({
+      ...fault,
+      detector: "platform",
+      check: "platform",
+      fingerprint: await fingerprintFault(context.store, "platform", aspect, which),
+      observed_at: new Date().toISOString(),
+      host: null,
+      target: { aspect },
+    })),
+  );
 }

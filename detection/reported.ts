@@ -1,8 +1,13 @@
-import { createHash } from "node:crypto";
 import { Problem } from "../contract/mod.ts";
 import type { Finding } from "../domain/mod.ts";
 import { probe, type Service } from "../integrations/host/mod.ts";
-import { type Db, getService, listServiceNames } from "../store/mod.ts";
+import {
+  type Db,
+  fingerprintFault,
+  getService,
+  listServiceNames,
+  type Store,
+} from "../store/mod.ts";
 import { createServiceFinding } from "./findings.ts";
 
 /** A report by a person or program. At least one of its first two fields is present. */
@@ -25,23 +30,23 @@ const MAX_LISTED_NAMES = 50;
  * @throws {Problem} `NotFound`: there is no service of that name
  */
 export async function createReportedFinding(
-  db: Db,
+  store: Store,
   { incident, service, requestedBy }: Report,
 ): Promise<Finding> {
-  const known = await reportedService(db, service, incident ?? "");
+  const known = await reportedService(store.db, service, incident ?? "");
   const report = {
     requested_by: requestedBy,
     ...(incident === undefined ? {} : { report: incident }),
   };
   if (known?.check) {
     const { code } = await probe(known.check);
-    return { ...createServiceFinding(known, code), ...report };
+    return { ...await createServiceFinding(store, known, code), ...report };
   }
   return {
     service: known?.name ?? null,
     check: "report",
     code: "reported",
-    fingerprint: createHash("sha256").update(`report\n${incident}`).digest("hex").slice(0, 16),
+    fingerprint: await fingerprintFault(store, "report", incident ?? ""),
     observed_at: new Date().toISOString(),
     ...report,
   };

@@ -83,8 +83,9 @@ async function detectFailures(
   if (servicesProblem) problems.push(servicesProblem);
   return {
     probed: probed.length,
-    found: probed.filter(({ state }) => state.state !== "up")
-      .map((one) => createFinding(one, context)),
+    found: await Promise.all(
+      probed.filter(({ state }) => state.state !== "up").map((one) => createFinding(one, context)),
+    ),
     problems,
     complete: missed === 0,
     async saveState(trx) {
@@ -148,11 +149,11 @@ function judgeService(
   return judgeHistory(before, mark, { ...settings, failures });
 }
 
-function createFinding(
+async function createFinding(
   { service, result: { code, elapsedMs }, state: { state, looks, counts } }: ProbedService,
-  { settings: { service_probes: settings }, host }: DetectionContext,
-): DetailedFinding {
-  const finding = createServiceFinding(service, state === "down" ? code : state);
+  { store, settings: { service_probes: settings }, host }: DetectionContext,
+): Promise<DetailedFinding> {
+  const finding = await createServiceFinding(store, service, state === "down" ? code : state);
   const { name } = service;
   const { check } = finding;
   const summaries: Readonly<Record<string, string>> = {

@@ -50,6 +50,7 @@ export {
 } from "./incidents.ts";
 export { type Phase, PHASES } from "./phase.ts";
 export {
+  ANONYMOUS_ACTOR,
   API_VERSION,
   KEY_PREFIX,
   LOOP_ACTOR,

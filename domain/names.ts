@@ -24,6 +24,9 @@ export const SERVICE = {
 /** Actor in receipts of what the loop does by itself. */
 export const LOOP_ACTOR = "itsm-loop";
 
+/** Actor of receipts that a caller without a key causes. */
+export const ANONYMOUS_ACTOR = "anonymous";
+
 /** Tenant of the operator: owns the platform's own services and all that comes of them. */
 export const PLATFORM_TENANT = "platform";
 

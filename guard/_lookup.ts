@@ -1,5 +1,5 @@
 /** Looks up policy, services, tickets and repairs: one statement for all requests that wait. */
-import { batch, type Db, type PolicyRecord } from "../store/mod.ts";
+import { batch, type Db, type PolicyVersion } from "../store/mod.ts";
 import type { KnownService, KnownTicket } from "./_state.ts";
 
 /** The names and ids that one request looks up. */
@@ -13,7 +13,7 @@ export interface LookupRequest {
 /** The answer to all requests of one batch. */
 export interface LookupResult {
   /** The policy in force; null: none was set. */
-  readonly policy: PolicyRecord | null;
+  readonly policy: PolicyVersion | null;
   /** Entries by name in lower case. */
   readonly services: ReadonlyMap<string, readonly KnownService[]>;
   readonly tickets: ReadonlyMap<string, KnownTicket>;
@@ -35,7 +35,7 @@ const LOOK_UP = {
       SELECT id, service, status FROM tickets WHERE id = ANY ($3::text[])
     )
     SELECT
-      (SELECT json_build_object('version', version, 'policy', policy, 'sha256', sha256)
+      (SELECT json_build_object('version', version, 'policy', policy, 'commitment', commitment)
        FROM guard_policies ORDER BY version DESC LIMIT 1) AS policy,
       (SELECT json_agg(json_build_object('name', name, 'host', host, 'status', status,
          'checkedAgo', extract(epoch FROM now() - checked_at)::float) ORDER BY name)
@@ -50,7 +50,7 @@ const LOOK_UP = {
 
 /** The row that {@linkcode LOOK_UP} gives. */
 interface LookupRow {
-  readonly policy: PolicyRecord | null;
+  readonly policy: PolicyVersion | null;
   readonly services: readonly KnownService[] | null;
   readonly tickets: readonly KnownTicket[] | null;
   readonly repairs: Readonly<Record<string, number>> | null;

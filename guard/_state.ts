@@ -50,7 +50,7 @@ export interface PlatformState {
 /** A state in which nothing is known: no services, no ticket, no articles, and the default policy. */
 export const EMPTY_STATE: PlatformState = {
   policy: DEFAULT_POLICY,
-  policyVersion: policyVersionName(0, DEFAULT_POLICY),
+  policyVersion: policyVersionName(null),
   target: undefined,
   dependents: null,
   needs: [],

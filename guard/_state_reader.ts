@@ -1,5 +1,5 @@
 /** Reads the state around a proposed action from the store, as the action's tenant sees it. */
-import { type Db, getImpact, type PolicyRecord, type Store } from "../store/mod.ts";
+import { type Db, getImpact, type PolicyVersion, type Store } from "../store/mod.ts";
 import { createLookup, type LookupResult } from "./_lookup.ts";
 import type { KnownService, PlatformState, StoredArticle } from "./_state.ts";
 import { DEFAULT_POLICY, POLICY, policyVersionName } from "./policy.ts";
@@ -81,13 +81,13 @@ function servicesNamed({ services }: LookupResult, names: readonly string[]): Kn
 }
 
 /** Makes a function that checks and names a stored policy. As a version never changes, the last result is kept. */
-function createPolicyReader(): (stored: PolicyRecord | null) => PolicyInForce {
+function createPolicyReader(): (stored: PolicyVersion | null) => PolicyInForce {
   let last: { readonly key: string; readonly result: PolicyInForce } | undefined;
   return (stored) => {
-    const key = stored ? `${stored.version} ${stored.sha256}` : "";
+    const key = stored ? `${stored.version} ${stored.commitment}` : "";
     if (last?.key === key) return last.result;
     const policy = stored ? POLICY.parse(stored.policy) : DEFAULT_POLICY;
-    const result = { policy, policyVersion: policyVersionName(stored?.version ?? 0, policy) };
+    const result = { policy, policyVersion: policyVersionName(stored) };
     last = { key, result };
     return result;
   };

@@ -1,6 +1,7 @@
 /** The guardrails' policy: bounds as data, in versions. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
+import type { PolicyVersion } from "../store/mod.ts";
 
 const BOUNDS = z.strictObject({
   min_confidence: z.number().min(0).max(1).default(0.7).describe("Least confidence, 0 to 1"),
@@ -43,12 +44,18 @@ export type Policy = z.output<typeof POLICY>;
 /** The policy in force until another is set. */
 export const DEFAULT_POLICY: Policy = POLICY.parse({});
 
-/** Returns the name of a version of a policy: its number and the first digits of its content's SHA-256. */
-export function policyVersionName(version: number, policy: Policy): string {
-  return `${version}-${
-    createHash("sha256").update(JSON.stringify(policy)).digest("hex").slice(0, 12)
-  }`;
+/**
+ * Returns the name of a version of a policy: its number and the first digits of the commitment to it, which tell nothing
+ * of its content. Names are public.
+ *
+ * @param stored null: the default is in force, and named by its hash
+ */
+export function policyVersionName(stored: PolicyVersion | null): string {
+  const digits = stored?.commitment ?? DEFAULT_SHA256;
+  return `${stored?.version ?? 0}-${digits.slice(0, 12)}`;
 }
+
+const DEFAULT_SHA256 = hash("sha256", JSON.stringify(DEFAULT_POLICY));
 
 /**
  * Parses a policy as a file gives it.

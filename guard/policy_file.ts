@@ -38,7 +38,7 @@ async function putInForce(store: Store, policy: Policy): Promise<string> {
   return await store.asPlatform().transaction(async (trx) => {
     const { before, after } = await setPolicy(trx, "guard_policies", policy);
     if (after !== before) await sealChange(trx, before, after);
-    return policyVersionName(after.version, policy);
+    return policyVersionName(after);
   });
 }
 
@@ -58,11 +58,11 @@ async function sealChange(
       device: "guard-policy",
       change_type: "policy",
       version: after.version,
-      before_hash: before?.sha256 ?? null,
-      after_hash: after.sha256,
+      before_hash: before?.commitment ?? null,
+      after_hash: after.commitment,
       diff_summary: changedFields(policyBefore, after.policy as Policy).join(", ") || "none",
     },
-    evidence: { policy: JSON.stringify(after.policy) },
+    evidence: { policy: JSON.stringify(after.policy), salt: after.salt.toString("hex") },
   });
 }
 

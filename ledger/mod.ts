@@ -63,6 +63,9 @@ export {
 export {
   AmbiguousReceipt,
   canonicalize,
+  deleteOldEvidence,
+  type EvidenceEntry,
+  type EvidenceRetention,
   exportReceipts,
   findReceipt,
   formatReceiptTime,
@@ -72,6 +75,7 @@ export {
   listLedgerKeys,
   listReceipts,
   randomHex,
+  readEvidence,
   ReceiptConflict,
   ReceiptNotFound,
   type SealRequest,

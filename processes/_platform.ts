@@ -1,4 +1,4 @@
-import { createInvoke, openKeyring, type Platform } from "../calls/mod.ts";
+import { createInvoke, openFailureLimiter, openKeyring, type Platform } from "../calls/mod.ts";
 import type { Config } from "../config.ts";
 import type { Invoke } from "../contract/mod.ts";
 import { type Engine, loadEngineSecret, openEngine } from "../engine/mod.ts";
@@ -24,10 +24,11 @@ export async function openPlatform(
 ): Promise<OpenPlatform> {
   const { settings } = config;
   const store = openStore(databaseUrl("app"), "app", 20);
+  const failures = openFailureLimiter(settings.SEALOOP_LIMIT_UNKNOWN_KEYS);
   const [sealer, chain, keyring] = await Promise.all([
     openSealer(store),
     watchChain(store, { onDemand: true }),
-    openKeyring(store),
+    openKeyring(store, failures),
   ]);
   const temporal = openLazyTemporal(config);
   const platform: Platform = {
@@ -38,6 +39,7 @@ export async function openPlatform(
     chain,
     usage: openUsageMeter(store.asPlatform()),
     keyring,
+    failures,
     engine: connectEngine(config),
     temporal: temporal.client,
     urls: {

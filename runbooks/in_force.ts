@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Config, ROOT } from "../config.ts";
 import { requestSeal } from "../ledger/mod.ts";
@@ -23,8 +22,8 @@ export function loadCatalogue(
 }
 
 /**
- * Puts the runbooks of the files in force, and seals each change with the hashes before and after. Safe to repeat: runbooks
- * that are in force already are no change.
+ * Puts the runbooks of the files in force, and seals each change. Public are the names and hashes of those that ship; of
+ * the user's own there are commitments alone. Safe to repeat: runbooks that are in force already are no change.
  */
 export async function putInForce(store: Store, catalogue: Catalogue): Promise<void> {
   const runbooks = catalogue.runbooks.map(({ origin, sha256, ...document }) => ({
@@ -45,14 +44,15 @@ export async function putInForce(store: Store, catalogue: Catalogue): Promise<vo
         outcome: "in_force",
         details: {
           in_force: runbooks.length,
-          all_sha256: hashAll(runbooks.map(({ sha256 }) => sha256)),
-          changes: changes.map(({ name, origin, before, after }) => ({
-            ...(origin === "shipped" ? { runbook: name } : {}),
-            before_sha256: before,
-            after_sha256: after,
-          })),
+          own_changes: changes.filter(({ origin }) => origin === "user").length,
+          changes: changes.filter(({ origin }) => origin === "shipped")
+            .map(({ name, before, after }) => ({
+              runbook: name,
+              before_sha256: before,
+              after_sha256: after,
+            })),
         },
-        evidence: { changes },
+        evidence: { changes, in_force: runbooks.map(({ document: _, ...named }) => named) },
       });
     }
     const commands = await replaceCommands(trx, catalogue.commands_sha256);
@@ -63,12 +63,10 @@ export async function putInForce(store: Store, catalogue: Catalogue): Promise<vo
       subject: "runbook-commands",
       action: "commands.put_in_force",
       outcome: "in_force",
-      details: { before_sha256: commands.before, after_sha256: catalogue.commands_sha256 },
-      evidence: { commands: catalogue.commands },
+      evidence: {
+        commands: catalogue.commands,
+        hashes: { before: commands.before, after: catalogue.commands_sha256 },
+      },
     });
   });
-}
-
-function hashAll(hashes: readonly string[]): string {
-  return createHash("sha256").update([...hashes].sort().join("\n")).digest("hex");
 }

@@ -1,7 +1,8 @@
-/** Deletes data that is not needed any more: marks of acts, files that were moved aside, and old usage counts. */
+/** Deletes data that is not needed any more: marks of acts, files moved aside, usage counts, old evidence. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
+import { deleteOldEvidence } from "../ledger/mod.ts";
 import { findNeededEffects, listTenants, pruneUsage, type Store } from "../store/mod.ts";
 import { deleteExpiredAside } from "./_aside.ts";
 import { listExpiredMarks, MARK_RETENTION_DAYS, removeMarks } from "./_old_marks.ts";
@@ -42,6 +43,10 @@ export async function keepDeletingOldData(
   while (!signal.aborted) {
     const deletions = await Promise.allSettled([
       pruneUsage(store.asPlatform()),
+      deleteOldEvidence(store, {
+        days: config.settings.SEALOOP_EVIDENCE_DAYS,
+        anonymousDays: config.settings.SEALOOP_EVIDENCE_ANONYMOUS_DAYS,
+      }),
       Promise.resolve().then(() => deleteExpiredAside(config.dataDir)),
       deleteOldMarks(config, store),
     ]);

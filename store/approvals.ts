@@ -35,6 +35,10 @@ export interface NewApproval {
   readonly action: Readonly<Record<string, unknown>>;
   /** SHA-256 of the action's canonical JSON, hex. */
   readonly actionSha256: string;
+  /** SHA-256 of the salt and then that JSON, hex: how receipts name the action. */
+  readonly actionCommitment: string;
+  /** 32 random bytes. */
+  readonly actionSalt: Buffer;
   /** Principal. */
   readonly requestedBy: string;
   /** Null: the platform itself. */
@@ -80,9 +84,9 @@ export interface ApprovalMove {
 /** Stores a request. Does nothing where the id is there already. */
 export async function putApproval(db: Db, approval: NewApproval): Promise<void> {
   await db.execute(
-    `INSERT INTO approvals (id, subject, ticket_id, description, action, action_sha256, requested_by, requested_by_key,
-       needed, expires_in_seconds, escalate_after_seconds, asking_run)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (tenant_id, id) DO NOTHING`,
+    `INSERT INTO approvals (id, subject, ticket_id, description, action, action_sha256, action_commitment, action_salt,
+       requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (tenant_id, id) DO NOTHING`,
     [
       approval.id,
       approval.subject,
@@ -90,6 +94,8 @@ export async function putApproval(db: Db, approval: NewApproval): Promise<void> 
       approval.description,
       JSON.stringify(approval.action),
       approval.actionSha256,
+      approval.actionCommitment,
+      approval.actionSalt,
       approval.requestedBy,
       approval.requestedByKey,
       approval.needed,
@@ -224,6 +230,8 @@ function fromRow(row: Row): ApprovalRecord {
     description: row.description,
     action: row.action,
     actionSha256: row.action_sha256,
+    actionCommitment: row.action_commitment,
+    actionSalt: row.action_salt,
     requestedBy: row.requested_by,
     requestedByKey: row.requested_by_key,
     needed: row.needed,

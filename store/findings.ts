@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Severity } from "../domain/mod.ts";
 import type { Db, Row } from "./connection.ts";
 
@@ -45,11 +44,6 @@ export type NewFinding = Omit<
   FindingRecord,
   "sightings" | "first_seen_at" | "last_seen_at" | "cleared_at"
 >;
-
-/** Returns the fingerprint of a fault: the first 16 hex characters of SHA-256 over the parts that identify it. */
-export function fingerprintFault(...parts: readonly string[]): string {
-  return createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 16);
-}
 
 /** Records that a detector has just run. */
 export async function recordDetectorRun(

@@ -29,6 +29,8 @@ export interface NewHeldCall {
 /** A call that waits for, or was released by, an approval. */
 export interface HeldCall extends NewHeldCall {
   readonly tenant: string;
+  /** The approval's commitment to its action, hex: how receipts name it. */
+  readonly actionCommitment: string;
   readonly state: HeldCallState;
   /** Number of the lock of the process that runs it, see `openHolder`; null: none does. */
   readonly holder: number | null;
@@ -75,7 +77,11 @@ export async function dropHeldCall(db: Db, approvalId: string): Promise<void> {
 
 /** Returns a call by the id of its approval, or undefined. */
 export async function getHeldCall(db: Db, approvalId: string): Promise<HeldCall | undefined> {
-  const row = await db.first("SELECT * FROM held_calls WHERE approval_id = $1", [approvalId]);
+  const row = await db.first(
+    `SELECT h.*, a.action_commitment FROM held_calls h JOIN approvals a ON (a.tenant_id, a.id) = (h.tenant_id, h.approval_id)
+     WHERE h.approval_id = $1`,
+    [approvalId],
+  );
   return row && fromRow(row);
 }
 
@@ -86,7 +92,8 @@ export async function findHeldCall(
   actionSha256: string,
 ): Promise<HeldCall | undefined> {
   const row = await db.first(
-    "SELECT * FROM held_calls WHERE key_id = $1 AND action_sha256 = $2 AND collected_at IS NULL",
+    `SELECT h.*, a.action_commitment FROM held_calls h JOIN approvals a ON (a.tenant_id, a.id) = (h.tenant_id, h.approval_id)
+     WHERE h.key_id = $1 AND h.action_sha256 = $2 AND h.collected_at IS NULL`,
     [keyId, actionSha256],
   );
   return row && fromRow(row);
@@ -100,9 +107,9 @@ export async function findHeldCallLike(
   input: string,
 ): Promise<HeldCall | undefined> {
   const row = await db.first(
-    `SELECT * FROM held_calls
-     WHERE key_id = $1 AND tool = $2 AND input::jsonb @> $3::jsonb AND collected_at IS NULL
-     ORDER BY asked_at LIMIT 1`,
+    `SELECT h.*, a.action_commitment FROM held_calls h JOIN approvals a ON (a.tenant_id, a.id) = (h.tenant_id, h.approval_id)
+     WHERE h.key_id = $1 AND h.tool = $2 AND h.input::jsonb @> $3::jsonb AND h.collected_at IS NULL
+     ORDER BY h.asked_at LIMIT 1`,
     [keyId, tool, input],
   );
   return row && fromRow(row);
@@ -205,6 +212,7 @@ function fromRow(row: Row): HeldCall {
     input: row.input,
     actionSha256: row.action_sha256,
     tenant: row.tenant_id,
+    actionCommitment: row.action_commitment,
     keyId: row.key_id,
     address: row.address,
     state: row.state,

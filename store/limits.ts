@@ -11,6 +11,8 @@ export interface Use {
   readonly limit: number;
   /** Length of a period in seconds; periods start at multiples of it since 1970, so that days are UTC days. */
   readonly periodSeconds: number;
+  /** How much of the limit one use takes, > 0; default: 1. */
+  readonly amount?: number;
 }
 
 /** The count after one use. */
@@ -25,18 +27,56 @@ export interface UsageCount {
 
 /** Counts uses against limits, over all processes. */
 export interface UsageMeter {
-  /** Counts one use, if it is within its limit. */
+  /** Counts one use, if all of it is within its limit. */
   count(use: Use): Promise<UsageCount>;
+  /** Returns the count of a limit that is known to be used up, without asking the database; undefined: it may not be. */
+  usedUp(use: Use): UsageCount | undefined;
 }
 
 /**
  * Opens a meter. It counts exactly: of N + 1 uses at once against a limit of N, in whatever processes, N are allowed.
  *
  * Uses that arrive together are counted by one statement. Its commit does not wait for the disk, so a crash of the
- * server may forget the uses of its last instants.
+ * server may forget the uses of its last instants. A limit that is used up is remembered until its period ends, so that
+ * whoever goes on asking costs the database nothing.
  */
 export function openUsageMeter(db: Db): UsageMeter {
-  return { count: batch((uses: Use[]) => takeUsage(db, uses)) };
+  const take = batch((uses: Use[]) => takeUsage(db, uses));
+  /** Ends of the periods of limits that are used up, in ms. */
+  const ends = new Map<string, number>();
+
+  function usedUp(use: Use): UsageCount | undefined {
+    const leftMs = (ends.get(nameOf(use)) ?? 0) - Date.now();
+    if (leftMs <= 0) return undefined;
+    return { allowed: false, remaining: 0, resetSeconds: ceilSeconds(leftMs) };
+  }
+
+  return {
+    usedUp,
+    async count(use) {
+      const known = usedUp(use);
+      if (known) return known;
+      const count = await take(use);
+      if (!count.allowed && count.remaining === 0) {
+        if (ends.size >= MAX_USED_UP) ends.clear();
+        ends.set(nameOf(use), periodStartOf(use) + use.periodSeconds * 1000);
+      }
+      return count;
+    },
+  };
+}
+
+function nameOf({ subject, kind, limit, periodSeconds }: Use): string {
+  return JSON.stringify([subject, kind, limit, periodSeconds]);
+}
+
+const MAX_USED_UP = 10_000;
+const ceilSeconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
+
+/** Returns when the period of a use began, in ms. */
+function periodStartOf({ periodSeconds }: Use): number {
+  const periodMs = periodSeconds * 1000;
+  return Math.floor(Date.now() / periodMs) * periodMs;
 }
 
 /** Removes the counts of periods that began more than two days ago. */
@@ -46,6 +86,7 @@ export async function pruneUsage(db: Db): Promise<void> {
 
 /** Uses of the same limit. */
 interface Group extends Use {
+  readonly amount: number;
   readonly startMs: number;
   /** Places of these uses in the batch. */
   readonly places: number[];
@@ -53,7 +94,7 @@ interface Group extends Use {
 
 const TAKE_USAGE = {
   name: "take_usage",
-  text: "SELECT used_before FROM take_usage($1, $2, $3, $4, $5)",
+  text: "SELECT used_before FROM take_usage($1, $2, $3, $4, $5, $6)",
 };
 
 async function takeUsage(db: Db, uses: readonly Use[]): Promise<UsageCount[]> {
@@ -63,17 +104,19 @@ async function takeUsage(db: Db, uses: readonly Use[]): Promise<UsageCount[]> {
     groups.map(({ kind }) => kind),
     groups.map(({ startMs }) => new Date(startMs).toISOString()),
     groups.map(({ places }) => places.length),
+    groups.map(({ amount }) => amount),
     groups.map(({ limit }) => limit),
   ]);
   const counts: UsageCount[] = [];
-  groups.forEach(({ places, limit, startMs, periodSeconds }, n) => {
+  groups.forEach(({ places, amount, limit, startMs, periodSeconds }, n) => {
     const usedBefore = Number(rows[n]!.used_before);
-    const resetSeconds = Math.max(1, Math.ceil((startMs - Date.now()) / 1000 + periodSeconds));
+    const fitting = Math.max(0, Math.floor((limit - usedBefore) / amount));
+    const resetSeconds = ceilSeconds(startMs + periodSeconds * 1000 - Date.now());
     places.forEach((place, nth) => {
-      const used = usedBefore + nth + 1;
+      const taken = usedBefore + Math.min(nth + 1, fitting) * amount;
       counts[place] = {
-        allowed: used <= limit,
-        remaining: Math.max(0, limit - used),
+        allowed: nth < fitting,
+        remaining: Math.max(0, limit - taken),
         resetSeconds,
       };
     });
@@ -84,11 +127,9 @@ async function takeUsage(db: Db, uses: readonly Use[]): Promise<UsageCount[]> {
 function groupByLimit(uses: readonly Use[]): Group[] {
   const groups = new Map<string, Group>();
   uses.forEach((use, place) => {
-    const { subject, kind, limit, periodSeconds } = use;
-    const key = JSON.stringify([subject, kind, limit, periodSeconds]);
-    const periodMs = periodSeconds * 1000;
-    const group = groups.get(key) ??
-      { ...use, startMs: Math.floor(Date.now() / periodMs) * periodMs, places: [] };
+    const { subject, kind, limit, periodSeconds, amount = 1 } = use;
+    const key = JSON.stringify([subject, kind, limit, periodSeconds, amount]);
+    const group = groups.get(key) ?? { ...use, amount, startMs: periodStartOf(use), places: [] };
     group.places.push(place);
     groups.set(key, group);
   });

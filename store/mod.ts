@@ -56,6 +56,7 @@ export {
   noteCallEffects,
   pruneCallEffects,
 } from "./call_effects.ts";
+export { type Commitment, commitTo, computeCommitment } from "./commitment.ts";
 export { countReceiptsByCategory, getStoredFacts, type StoredFacts } from "./compliance.ts";
 export {
   connectionOptions,
@@ -96,7 +97,6 @@ export {
   clearFinding,
   clearOtherFindings,
   type FindingRecord,
-  fingerprintFault,
   getFinding,
   getFindings,
   listDetectorRuns,
@@ -153,6 +153,7 @@ export {
   takeOverCall,
 } from "./idempotent_calls.ts";
 export { type Holder, HOLDER_LOCK, isHolderAlive, openHolder } from "./holder.ts";
+export { fingerprintFault, keyedHash } from "./keyed_hash.ts";
 export {
   expireKey,
   findKeyById,
@@ -189,7 +190,13 @@ export {
   listQueuedLearningItems,
 } from "./learning.ts";
 export { getLearningMetrics } from "./learning_metrics.ts";
-export { openUsageMeter, pruneUsage, type UsageMeter, type Use } from "./limits.ts";
+export {
+  openUsageMeter,
+  pruneUsage,
+  type UsageCount,
+  type UsageMeter,
+  type Use,
+} from "./limits.ts";
 export { listen, type Listener } from "./listen.ts";
 export { migrate } from "./migrate.ts";
 export {
@@ -210,6 +217,7 @@ export {
   getPolicyFileStatus,
   type PolicyChange,
   type PolicyRecord,
+  type PolicyVersion,
   setPolicy,
   setPolicyFileStatus,
 } from "./policies.ts";

@@ -1,13 +1,18 @@
-import { createHash } from "node:crypto";
+import { commitTo, computeCommitment } from "./commitment.ts";
 import type { Db } from "./connection.ts";
 
 /** One version of a policy. */
-export interface PolicyRecord {
+export interface PolicyVersion {
   /** From 1. */
   readonly version: number;
   readonly policy: unknown;
-  /** SHA-256 of the policy's text, 64 hex characters. */
-  readonly sha256: string;
+  /** SHA-256 of a salt and then the policy's text, hex: how receipts and verdicts name it. */
+  readonly commitment: string;
+}
+
+/** One version of a policy, with the salt of its commitment. */
+export interface PolicyRecord extends PolicyVersion {
+  readonly salt: Buffer;
 }
 
 /** A policy put in force, and the one before. */
@@ -22,15 +27,16 @@ export type PolicyTable = "guard_policies" | "governance_policies";
 
 const CURRENT: Readonly<Record<PolicyTable, string>> = {
   guard_policies:
-    "SELECT version, policy, sha256 FROM guard_policies ORDER BY version DESC LIMIT 1",
+    "SELECT version, policy, commitment, salt FROM guard_policies ORDER BY version DESC LIMIT 1",
   governance_policies:
-    "SELECT version, policy, sha256 FROM governance_policies ORDER BY version DESC LIMIT 1",
+    "SELECT version, policy, commitment, salt FROM governance_policies ORDER BY version DESC LIMIT 1",
 };
 
 const INSERT: Readonly<Record<PolicyTable, string>> = {
-  guard_policies: "INSERT INTO guard_policies (version, policy, sha256) VALUES ($1, $2, $3)",
+  guard_policies:
+    "INSERT INTO guard_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
   governance_policies:
-    "INSERT INTO governance_policies (version, policy, sha256) VALUES ($1, $2, $3)",
+    "INSERT INTO governance_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
 };
 
 /** Advisory lock under which versions are numbered. */
@@ -54,10 +60,12 @@ export async function setPolicy(
     await trx.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
     const before = await currentPolicy(trx, table);
     const text = JSON.stringify(policy);
-    const sha256 = createHash("sha256").update(text).digest("hex");
-    if (before?.sha256 === sha256) return { before, after: before };
-    const after = { version: (before?.version ?? 0) + 1, policy, sha256 };
-    await trx.execute(INSERT[table], [after.version, text, sha256]);
+    if (before && computeCommitment(before.salt, text) === before.commitment) {
+      return { before, after: before };
+    }
+    const { commitment, salt } = commitTo(text);
+    const after = { version: (before?.version ?? 0) + 1, policy, commitment, salt };
+    await trx.execute(INSERT[table], [after.version, text, commitment, salt]);
     return { before, after };
   });
 }

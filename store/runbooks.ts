@@ -13,6 +13,7 @@ export interface RunbookRecord {
 /** A change of the runbooks in force. */
 export interface RunbookChange {
   readonly name: string;
+  /** `user` where either version is. */
   readonly origin: "shipped" | "user";
   /** Hash of the version before; null: it is new. */
   readonly before: string | null;
@@ -62,7 +63,7 @@ function compareRunbooks(
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((name) => {
     const [was, is] = [before.get(name), after.get(name)];
     if (was?.sha256 === is?.sha256) return [];
-    const { origin } = (is ?? was)!;
+    const origin = was?.origin === "user" || is?.origin === "user" ? "user" : "shipped";
     return [{ name, origin, before: was?.sha256 ?? null, after: is?.sha256 ?? null }];
   });
 }

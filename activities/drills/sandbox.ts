@@ -86,7 +86,7 @@ export function sandboxActivities({ store, config, temporal }: ActivityParts) {
     const finding = await waitFor(DETECT_TIMEOUT_MS, async () => {
       if (LOG_ATTACKS.has(scenario)) return (await detectInLog(createContext(), logOf(id)))[0];
       const { healthy, code } = await probe(service.check!);
-      return healthy ? undefined : createServiceFinding(service, code);
+      return healthy ? undefined : await createServiceFinding(store, service, code);
     });
     return { ...finding, requested_by };
   }

@@ -99,7 +99,7 @@ export function testServiceActivities({ store, config, temporal }: ActivityParts
     if (healthy) {
       throw new Problem("Unavailable", `The test service ${name} still answers its health check`);
     }
-    return { ...createServiceFinding(service, code), requested_by };
+    return { ...await createServiceFinding(store, service, code), requested_by };
   }
 
   const breakService: Readonly<Record<Scenario, (service: Service) => Promise<void> | void>> = {

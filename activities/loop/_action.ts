@@ -3,6 +3,7 @@ import type { Action, RunId } from "../../domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import type { Catalogue, ParameterValues, Runbook } from "../../runbooks/mod.ts";
+import { keyedHash, type Store } from "../../store/mod.ts";
 
 /** The sources of an action: if one of them changes, it is another action. */
 export interface ActionSource {
@@ -28,21 +29,22 @@ export function actionHash({ id: _, sha256: __, ...shown }: Action): string {
   return hashOf(shown);
 }
 
-/** Adds the hash of an action, and its id in one round of one run. */
-export function identifyAction(
+/** Adds the hash of an action, and its id in one round of one run: receipts name it by the id, which tells nothing of it. */
+export async function identifyAction(
+  store: Store,
   unidentified: Omit<Action, "id" | "sha256">,
   { workflow_id, run_id }: RunId,
   round: number,
-): Action {
+): Promise<Action> {
   const action: typeof unidentified = JSON.parse(JSON.stringify(unidentified)); // as Temporal will store it
   const sha256 = actionHash({ ...action, id: "", sha256: "" });
-  const id = shortHash(`${workflow_id}\n${run_id}\n${round}\n${sha256}`);
-  return { ...action, id, sha256 };
+  const id = await keyedHash(store, "action", workflow_id, run_id, String(round), sha256);
+  return { ...action, id: id.toString("hex", 0, 12), sha256 };
 }
 
-/** Returns the id of the effect of one step of an action. */
-export const effectIdOf = (actionId: string, step: string): string =>
-  shortHash(`${actionId}\n${step}`);
+/** Returns the id of the effect of one step of an action. @param number of the step, from 0 */
+export const effectIdOf = ({ id }: Pick<Action, "id">, number: number): string =>
+  shortHash(`${id}\n${number}`);
 
 /** Returns the id of the effect that undoes another. */
 export const undoIdOf = (effectId: string): string => shortHash(`${effectId}\nundo`);

@@ -72,14 +72,14 @@ export function closeReceiptOf(
       fingerprint: finding.fingerprint,
       check: finding.check,
       ...(finding.related?.length ? { related: finding.related.map((r) => r.fingerprint) } : {}),
-      ...(finding.resumes ? { resumes: finding.resumes } : {}),
+      ...(finding.resumes ? { resumes: publicResumption(finding.resumes) } : {}),
       cause: diagnosis?.cause ?? finding.code,
       ...(ticket ? { ticket: { severity: ticket.severity, category: ticket.category } } : {}),
       rounds: summary.rounds,
       sightings: 1 + repeats,
       ...(reason ? { reason } : {}),
       ...(diagnosis ? { diagnosis: publicDiagnosis(diagnosis) } : {}),
-      ...(diagnosis?.action ? { action_sha256: diagnosis.action.sha256 } : {}),
+      ...(diagnosis?.action ? { action_id: diagnosis.action.id } : {}),
       ...(permission ? { permission: publicPermission(permission) } : {}),
       ...(effect ? { effect_id: effect.id, effect: effect.state, effect_code: effect.code } : {}),
       ...(effect ? { steps: effect.steps.map(publicStep) } : {}),
@@ -103,6 +103,10 @@ export function closeReceiptOf(
 function publicDiagnosis({ basis, classification, citations }: Diagnosis) {
   const cited = citations.map(({ id, sha256 }) => id.startsWith("INC-") ? { id } : { id, sha256 });
   return { basis, ...classification, citations: cited };
+}
+
+function publicResumption({ action_sha256: _, ...ids }: NonNullable<Finding["resumes"]>) {
+  return ids;
 }
 
 function publicPermission({ requested_by: _, ...permission }: Permission) {

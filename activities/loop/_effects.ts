@@ -19,7 +19,7 @@ export async function readStepContext(
     values: await getRunbookValues(store.db, service.name),
     allowNetworks: config.settings.SEALOOP_OUTBOUND_ALLOW,
     commands: runbooks.commands,
-    effectOf: (step) => effectIdOf(action.id, step),
+    effectOf: (name) => effectIdOf(action, action.steps.findIndex(({ step }) => step === name)),
     runWorkflow: createWorkflowRunner(temporal),
     async notify(message, effectId) {
       await addTicketEvent(store.db, ticket_id, {

@@ -55,7 +55,7 @@ export function createActionFinder({ store, runbooks }: ActivityParts) {
       }
     }
     const action = usable.at(-1);
-    return { action: action ? identifyAction(action, run, round) : null, passed_over };
+    return { action: action ? await identifyAction(store, action, run, round) : null, passed_over };
   }
 
   function createAction(

@@ -51,7 +51,7 @@ function createIntent(
 ): Intent {
   const { step, kind } = stepOf(action, number);
   const { runbook, version } = action;
-  const effectId = effectIdOf(action.id, step);
+  const effectId = effectIdOf(action, number);
   const id = undoing ? undoIdOf(effectId) : effectId;
   const word = undoing ? "undo" : "repair";
   return {
@@ -72,7 +72,7 @@ function createIntent(
       data: { round, effect_id: id, runbook, version, step, kind },
     },
     seal: {
-      id: receiptIdOf(run, `${undoing ? "UNDO" : "REMEDIATE"}-${round}-${step}`),
+      id: receiptIdOf(run, `${undoing ? "UNDO" : "REMEDIATE"}-${round}-${number + 1}`),
       category: `${word}_intended`,
       actor: LOOP_ACTOR,
       subject: ticket_id,
@@ -81,7 +81,6 @@ function createIntent(
       details: {
         effect_id: id,
         action_id: action.id,
-        action_sha256: action.sha256,
         ...(undoing ? { undoes: effectId } : {}),
         step: number + 1,
         steps: action.steps.length,

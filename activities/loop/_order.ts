@@ -48,6 +48,5 @@ export function stepOf({ steps }: Action, number: number): ResolvedStep {
 
 /** Returns a step of an order with the id of its effect. */
 export function stepWithEffectId({ action }: RepairOrder, number: number) {
-  const step = stepOf(action, number);
-  return { step, effectId: effectIdOf(action.id, step.step) };
+  return { step: stepOf(action, number), effectId: effectIdOf(action, number) };
 }

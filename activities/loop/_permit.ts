@@ -163,7 +163,6 @@ function receiptOf(
     outcome: decision,
     details: {
       action_id: action.id,
-      action_sha256: action.sha256,
       round,
       policy_version: verdict.policy_version,
       rails: Object.fromEntries(verdict.rails.map(({ rail, passed }) => [rail, passed])),

@@ -34,7 +34,6 @@ export async function recordHeldStep(
     outcome: "not_done",
     details: {
       action_id: action.id,
-      action_sha256: action.sha256,
       round,
       stop: stopKind,
       ...run,

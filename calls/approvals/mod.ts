@@ -9,6 +9,7 @@
  * Trusts: votes in the database, which the gateway stores for a valid key. Doesn't trust: what reaches a workflow.
  * @module
  */
+export { actionOf, bindAction, sha256 } from "./action.ts";
 export { approvalWorkflowId, existingApproval, openApproval } from "./ask.ts";
 export { approvalBlocker } from "./blocker.ts";
 export {
@@ -19,6 +20,5 @@ export {
   type OpenedApproval,
   recordOpening,
 } from "./moves.ts";
-export { actionOf, holdCall, repeatHeldCall } from "./queue.ts";
+export { holdCall, repeatHeldCall } from "./queue.ts";
 export { castVote, deliverVotes, type VoteResult } from "./votes.ts";
-export { sha256 } from "./queue.ts";

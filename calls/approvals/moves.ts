@@ -6,7 +6,7 @@ import {
   LOOP_ACTOR,
   type RunId,
 } from "../../domain/mod.ts";
-import { requestSeal } from "../../ledger/mod.ts";
+import { canonicalize, requestSeal } from "../../ledger/mod.ts";
 import {
   acceptVote,
   addApprovalMove,
@@ -27,6 +27,7 @@ import {
 import type { Platform } from "../platform.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
 import { notifyTasks } from "../tasks/mod.ts";
+import { bindAction } from "./action.ts";
 import { countedApprovers, voteRefusal } from "./rights.ts";
 
 /** A request to people, with the run of its workflow. */
@@ -99,7 +100,7 @@ export async function recordOpening(
       outcome: "pending",
       details: {
         approval_id,
-        action_sha256,
+        action_commitment: approval.actionCommitment,
         needed: terms.needed,
         expires_in_seconds: terms.expires_in_seconds,
         ...(ticket_id ? { ticket_id } : {}),
@@ -130,12 +131,13 @@ function termsOf(
 async function newApproval(trx: Db, opening: ApprovalOpening, terms: ApprovalTerms) {
   const keyId = /^key:([0-9a-f]{16})$/.exec(opening.requested_by)?.[1];
   const holder = keyId && await getPrincipal(trx, keyId);
+  const { action = {} } = opening;
   return {
     id: opening.approval_id,
     subject: opening.subject,
     ticketId: opening.ticket_id ?? null,
     description: describe(opening.action),
-    action: opening.action ?? {},
+    ...bindAction(action, canonicalize(action)),
     actionSha256: opening.action_sha256,
     requestedBy: holder ?? opening.requested_by,
     requestedByKey: keyId ?? null,
@@ -235,7 +237,7 @@ async function moveByTime(
 
 async function recordMove(
   trx: Db,
-  { id: approval_id, ticketId, action, actionSha256: action_sha256, needed }: ApprovalRecord,
+  { id: approval_id, ticketId, action, actionCommitment, needed }: ApprovalRecord,
   run: RunId,
   approvalMove: ApprovalMove,
   ended?: string,
@@ -252,7 +254,7 @@ async function recordMove(
     outcome: status,
     details: {
       approval_id,
-      action_sha256,
+      action_commitment: actionCommitment,
       number,
       approvers: approvers.map(({ key_id }) => `key:${key_id}`),
       ...(notCounted.length > 0 ? { not_counted: notCounted.map((id) => `key:${id}`) } : {}),
@@ -269,7 +271,7 @@ async function recordMove(
 /** Seals, once between two moves, that somebody who is not the gateway has reached Temporal with a vote. */
 async function sealForgedVote(
   trx: Db,
-  { id, actionSha256, moves }: ApprovalRecord,
+  { id, actionCommitment, moves }: ApprovalRecord,
   move: VoteMove,
 ): Promise<Problem> {
   await requestSeal(trx, {
@@ -279,7 +281,12 @@ async function sealForgedVote(
     subject: id,
     action: "approval.refused",
     outcome: "refused",
-    details: { approval_id: id, action_sha256: actionSha256, after: moves, code: "nobody_said_so" },
+    details: {
+      approval_id: id,
+      action_commitment: actionCommitment,
+      after: moves,
+      code: "nobody_said_so",
+    },
   });
   return new Problem(
     "Forbidden",

@@ -1,14 +1,7 @@
 /** The approval queue: calls that wait for people. */
-import { createHash, randomBytes } from "node:crypto";
-import {
-  EARLIER_HEADER,
-  type GovernanceDecision,
-  JsonText,
-  Problem,
-  redactSecrets,
-} from "../../contract/mod.ts";
+import { randomBytes } from "node:crypto";
+import { EARLIER_HEADER, type GovernanceDecision, JsonText, Problem } from "../../contract/mod.ts";
 import { type ErrorName, ERRORS } from "../../domain/mod.ts";
-import { canonicalize } from "../../ledger/mod.ts";
 import {
   collectHeldCall,
   countWaitingCalls,
@@ -31,6 +24,7 @@ import {
 } from "../governance/mod.ts";
 import type { Platform } from "../platform.ts";
 import type { CheckedCall } from "../run.ts";
+import { actionOf, bindAction, sha256 } from "./action.ts";
 import { openApproval } from "./ask.ts";
 
 /** Most bytes of an action: a person has to read it. */
@@ -78,7 +72,7 @@ export async function holdCall(
     return await refuse(`${maxWaiting} calls of this key wait for people already`);
   }
   const { operation, request, caller } = call;
-  const actionSha256 = sha256(text);
+  const bound = bindAction(action, text);
   const approvalId = `APR-${randomBytes(6).toString("hex")}`;
   const about = stable ? `: ${stable.about}` : "";
   const { settings } = platform.config;
@@ -88,8 +82,7 @@ export async function holdCall(
       subject: `tool:${request.as}`,
       ticketId: null,
       description: `${operation.summary}${about}. Asked because: ${evaluation.reasons.join("; ")}`,
-      action,
-      actionSha256,
+      ...bound,
       requestedBy: caller.principal,
       requestedByKey: keyId,
       needed: evaluation.approvers,
@@ -104,7 +97,7 @@ export async function holdCall(
         tool: request.as,
         operation: operation.name,
         input: JSON.stringify(stable?.input ?? request.input ?? {}),
-        actionSha256,
+        actionSha256: bound.actionSha256,
         keyId,
         address: caller.address,
       });
@@ -112,7 +105,7 @@ export async function holdCall(
       await putOnRecord(trx, [{ call, evaluation, runs: false, approvalId }]);
     });
   } catch (error) {
-    const first = error instanceof AlreadyHeld && await findHeldCall(db, keyId, actionSha256);
+    const first = error instanceof AlreadyHeld && await findHeldCall(db, keyId, bound.actionSha256);
     if (first) return await joinCall(platform, call, evaluation, first);
     throw error;
   }
@@ -275,31 +268,4 @@ function nextStep({ id, status }: HeldApproval): string {
   return status === "pending"
     ? `Nothing was done yet: a person decides about ${id}. Then exactly these arguments are run, once. ${forResult}`
     : `${id} is approved, and exactly these arguments are run now, once. ${forResult}`;
-}
-
-/** The parts of a call that its action is made of. */
-export interface ActionSource extends Pick<CheckedCall, "operation" | "input"> {
-  readonly request: { readonly as: string };
-  readonly caller: { readonly keyId: string | null; readonly tenant: string };
-}
-
-/** Returns what people approve, with its canonical text: tool, caller and arguments; secrets by their hash alone. */
-export function actionOf(
-  { operation, request, caller, input }: ActionSource,
-): { readonly action: Record<string, unknown>; readonly text: string } {
-  const sent = asJson(input);
-  const action = {
-    tool: request.as,
-    operation: operation.name,
-    arguments: redactSecrets(sent),
-    arguments_sha256: sha256(canonicalize(sent)),
-    key_id: caller.keyId,
-    tenant: caller.tenant,
-  };
-  return { action, text: canonicalize(action) };
-}
-
-/** SHA-256 of a text, hex. */
-export function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

@@ -67,7 +67,7 @@ export async function applyGovernanceFile(
       return change;
     });
     await noteFollowed(store, path);
-    return { version: governanceVersion(after.version, policy), file: content };
+    return { version: governanceVersion(after), file: content };
   }
   const db = store.db;
   const stored = await currentPolicy(db, TABLE);
@@ -78,8 +78,9 @@ export async function applyGovernanceFile(
     return { version: undefined };
   }
   await setPolicyFileStatus(db, { path, error: trouble });
-  const policy = GOVERNANCE_POLICY.safeParse(stored?.policy).data;
-  if (stored && policy) return { version: governanceVersion(stored.version, policy), trouble };
+  if (stored && GOVERNANCE_POLICY.safeParse(stored.policy).success) {
+    return { version: governanceVersion(stored), trouble };
+  }
   throw new BadSetting(
     `Cannot follow the governance file ${path}, and no policy was in force before: ${trouble}. ` +
       "Mend it (npm run governance -- check <file> says what is wrong), or remove it to use the rules that ship",
@@ -170,11 +171,11 @@ async function sealChange(trx: Db, { before, after }: PolicyChange): Promise<voi
       device: "governance-policy",
       change_type: "policy",
       version: after.version,
-      before_hash: before?.sha256 ?? null,
-      after_hash: after.sha256,
+      before_hash: before?.commitment ?? null,
+      after_hash: after.commitment,
       rules: rules.length,
     },
-    evidence: { policy: JSON.stringify(after.policy) },
+    evidence: { policy: JSON.stringify(after.policy), salt: after.salt.toString("hex") },
   });
 }
 

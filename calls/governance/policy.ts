@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { SHIPPED_RULES } from "../../contract/mod.ts";
+import type { PolicyVersion } from "../../store/mod.ts";
 import { patternError } from "./patterns.ts";
 
 /** Days as rules name them, Sunday first as JavaScript counts. */
@@ -82,10 +83,15 @@ export function governanceFileSchema(): Record<string, unknown> {
   };
 }
 
-/** Returns the name of a policy's version: its number and the first digits of its content's SHA-256. */
-export function governanceVersion(version: number, policy: GovernancePolicy): string {
-  const text = JSON.stringify([policy, SHIPPED_RULES]);
-  return `${version}-${createHash("sha256").update(text).digest("hex").slice(0, 12)}`;
+/**
+ * Returns the name of a policy's version: its number, and digits that change with the policy and with the rules that
+ * ship, and tell nothing of the policy. Names are public.
+ *
+ * @param stored undefined: none was set
+ */
+export function governanceVersion(stored?: PolicyVersion): string {
+  const text = JSON.stringify([stored?.commitment ?? null, SHIPPED_RULES]);
+  return `${stored?.version ?? 0}-${createHash("sha256").update(text).digest("hex").slice(0, 12)}`;
 }
 
 /** YAML reads a key's id without letters, or with one `e`, as a number. */

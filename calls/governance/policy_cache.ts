@@ -16,13 +16,12 @@ export interface VersionedPolicy {
 
 /** Returns a function that reads the policy in force, once a version. */
 export function openPolicyCache(db: Db): (version: number) => Promise<VersionedPolicy> {
-  let cached = { version: 0, policy: NO_RULES, name: governanceVersion(0, NO_RULES) };
+  let cached = { version: 0, policy: NO_RULES, name: governanceVersion() };
   return async (version) => {
     if (version === cached.version) return cached;
     const stored = await currentPolicy(db, "governance_policies");
     const policy = stored ? parse(stored.policy) : NO_RULES;
-    const number = stored?.version ?? 0;
-    cached = { version: number, policy, name: governanceVersion(number, policy) };
+    cached = { version: stored?.version ?? 0, policy, name: governanceVersion(stored) };
     return cached;
   };
 }

@@ -10,7 +10,7 @@ export function receiptDetails(held: HeldCall): Record<string, string> {
   return {
     approval_id: held.approvalId,
     decision_id: held.decisionId,
-    action_sha256: held.actionSha256,
+    action_commitment: held.actionCommitment,
   };
 }
 

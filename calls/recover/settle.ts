@@ -113,7 +113,12 @@ async function settleLateHeldCalls(platform: Platform): Promise<number> {
         subject: held.tool,
         action: held.operation,
         outcome: state,
-        details: { approval_id: approvalId, decision_id: held.decisionId, ...run },
+        details: {
+          approval_id: approvalId,
+          decision_id: held.decisionId,
+          action_commitment: held.actionCommitment,
+          ...run,
+        },
       });
     });
     settled++;

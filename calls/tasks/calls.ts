@@ -131,7 +131,7 @@ export async function withdrawCall(
       details: {
         approval_id: held.approvalId,
         decision_id: held.decisionId,
-        action_sha256: held.actionSha256,
+        action_commitment: held.actionCommitment,
       },
       evidence: { error: message },
     });

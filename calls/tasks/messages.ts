@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { type TaskRecord, TERMINAL_STATES } from "../../domain/mod.ts";
-import { getTask } from "../../store/mod.ts";
+import { getTask, keyedHash } from "../../store/mod.ts";
 import type { Platform } from "../platform.ts";
 import { isStarted } from "./lost.ts";
 
@@ -31,7 +31,7 @@ const STALE_AFTER_MS = 24 * 3_600_000;
  */
 export async function findOpenedTask(parts: Parts, message: OpeningMessage): Promise<OpenedTask> {
   for (let repetition = 0; repetition < MAX_REPETITIONS; repetition++) {
-    const id = taskIdOf(message, repetition);
+    const id = await taskIdOf(parts, message, repetition);
     const task = await findStartedTask(parts, id, message.key_id);
     if (!task) return { id };
     const isStale = TERMINAL_STATES.has(task.state) &&
@@ -52,17 +52,22 @@ export async function findStartedTask(
 }
 
 /** Returns a hash that the same message has each time it is sent. */
-export function messageHash(
+export async function messageHash(
+  { store }: Pick<Platform, "store">,
   { key_id, message_id, context_id, content }: OpeningMessage,
   repetition = 0,
-): Buffer {
+): Promise<Buffer> {
   const fields = [key_id, message_id, context_id ?? null, content, repetition];
-  return createHash("sha256").update(JSON.stringify(fields, withSortedKeys)).digest();
+  return await keyedHash(store, "message", JSON.stringify(fields, withSortedKeys));
 }
 
 /** Returns the id of a message's task, a UUID of version 8 (RFC 9562). */
-function taskIdOf(message: OpeningMessage, repetition: number): string {
-  const hash = messageHash(message, repetition);
+async function taskIdOf(
+  parts: Pick<Platform, "store">,
+  message: OpeningMessage,
+  repetition: number,
+): Promise<string> {
+  const hash = await messageHash(parts, message, repetition);
   hash[6] = hash[6]! & 0x0f | 0x80;
   hash[8] = hash[8]! & 0x3f | 0x80;
   return hash.toString("hex", 0, 16).replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, "$1-$2-$3-$4-$5");

@@ -53,7 +53,7 @@ async function scan(context: ScanContext, scanner: ScannerName): Promise<Scanner
     scanner,
     state: "ok",
     duration_ms,
-    findings: found.map((one) => toRecord(scanner, one)),
+    findings: await Promise.all(found.map((one) => toRecord(context, scanner, one))),
   };
 }
 
@@ -71,9 +71,13 @@ export async function recheckWeakness(
 /** Codes of weaknesses that a runbook can repair. The others are for people. */
 export const REPAIRABLE_WEAKNESSES: ReadonlySet<string> = new Set(["file_permissions"]);
 
-function toRecord(scanner: ScannerName, weakness: Weakness): NewFinding {
+async function toRecord(
+  { store }: ScanContext,
+  scanner: ScannerName,
+  weakness: Weakness,
+): Promise<NewFinding> {
   const { code, severity, summary, detail, remedy, which, path } = weakness;
-  const fingerprint = fingerprintFault(SCAN_DETECTOR, scanner, hostname(), which);
+  const fingerprint = await fingerprintFault(store, SCAN_DETECTOR, scanner, hostname(), which);
   return {
     fingerprint,
     detector: SCAN_DETECTOR,

@@ -152,7 +152,7 @@ function formatRepair({ runbook, service, state, verified, undone, ...repair }: 
     }\`)`
   );
   return `- ${escape(runbook ?? "action")} on ${escape(service)}: **${state}**${result}` +
-    `${undone ? ", and was undone" : ""}, action \`${repair.action_sha256}\`${steps.join("")}`;
+    `${undone ? ", and was undone" : ""}, action \`${repair.id}\`${steps.join("")}`;
 }
 
 function formatReceipts({ ticket, events, receipt, ledgerUrl }: PostmortemFacts): string {

@@ -11,6 +11,12 @@
  */
 export { canonicalize } from "./canonicalize.ts";
 export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
+export {
+  deleteOldEvidence,
+  type EvidenceEntry,
+  type EvidenceRetention,
+  readEvidence,
+} from "./evidence.ts";
 export { findReceipt } from "./find.ts";
 export { printRecord } from "./print_record.ts";
 export {

@@ -1,6 +1,9 @@
-import { hash, randomBytes, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { InvalidInput, type Issue } from "../../contract/mod.ts";
+import { ANONYMOUS_ACTOR } from "../../domain/mod.ts";
+import { type Commitment, commitTo } from "../../store/mod.ts";
 import { canonicalize, canonicalizeValues, joinFields, NotCanonical } from "../rules/mod.ts";
+import { boundEntry } from "./evidence.ts";
 
 /** `schema_version` of receipts that are sealed today. */
 export const SCHEMA_VERSION = "3.0";
@@ -32,15 +35,16 @@ export interface SealRequest {
   readonly learned_from?: readonly string[];
   /** Tenant that owns the evidence. Default: that of the handle which the request is made with. */
   readonly tenant?: string;
-  /** Private records behind the receipt; `details.commitments` gets a salted hash of each entry. */
+  /**
+   * Private records behind the receipt; `details.commitments` gets a salted hash of each entry. Of entries over 256 KiB
+   * the beginning is kept, with the hash of the whole.
+   */
   readonly evidence?: Readonly<Record<string, unknown>>;
 }
 
 /** Private evidence behind one commitment of a receipt. */
-export interface Evidence {
+export interface Evidence extends Commitment {
   readonly name: string;
-  /** 32 random bytes. */
-  readonly salt: Buffer;
   /** Canonical JSON. */
   readonly content: string;
 }
@@ -55,18 +59,13 @@ export interface PreparedRequest {
   readonly evidence: readonly Evidence[];
   /** Tenant that owns the evidence; undefined: that of the handle. */
   readonly tenant: string | undefined;
+  /** Whether a caller without a key causes it; then its evidence is kept for a shorter time. */
+  readonly anonymous: boolean;
 }
 
 const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const TEXT_FIELDS = ["category", "actor", "subject", "action", "outcome"] as const;
-
-const SALT_BYTES = 32;
-
-/** Returns the commitment to a text: SHA-256 over the salt and then the text, as hex. */
-function computeCommitment(salt: Uint8Array, canonicalText: string): string {
-  return hash("sha256", Buffer.concat([salt, Buffer.from(canonicalText)]));
-}
 
 /** Returns random hex digits, taken from a UUID. @param length ≤ 32; ids of receipts have 16 */
 export function randomHex(length: number): string {
@@ -88,11 +87,11 @@ export function prepareRequest(request: SealRequest): PreparedRequest {
   if (issues.length > 0) throw new InvalidInput(issues);
   const { evidence: entries = {}, timestamp = formatReceiptTime(), tenant, ...rest } = request;
   const id = request.id ?? randomHex(16);
-  const evidence = Object.entries(entries).map(([name, value]) => ({
-    name,
-    salt: randomBytes(SALT_BYTES),
-    content: checkCanonical(`evidence.${name}`, () => canonicalize(value)),
-  }));
+  const anonymous = request.actor === ANONYMOUS_ACTOR;
+  const evidence = Object.entries(entries).map(([name, value]): Evidence => {
+    const content = boundEntry(checkCanonical(`evidence.${name}`, () => canonicalize(value)));
+    return { name, content, ...commitTo(content) };
+  });
   const details = request.details ?? {};
   const fields = checkCanonical(
     "details",
@@ -101,7 +100,7 @@ export function prepareRequest(request: SealRequest): PreparedRequest {
   const stable = joinFields(fields);
   fields.set("timestamp", JSON.stringify(timestamp));
   if (evidence.length > 0) {
-    const committed = { ...details, commitments: commitTo(evidence) };
+    const committed = { ...details, commitments: commitmentsOf(evidence) };
     fields.set("details", checkCanonical("evidence", () => canonicalize(committed)));
   }
   const payload = joinFields(fields);
@@ -112,7 +111,7 @@ export function prepareRequest(request: SealRequest): PreparedRequest {
       `The receipt would have ${bytes} bytes; at most ${MAX_RECEIPT_BYTES} can be sealed`,
     );
   }
-  return { id, payload, requestHash: hashRequest(stable, evidence), evidence, tenant };
+  return { id, payload, requestHash: hashRequest(stable, evidence), evidence, tenant, anonymous };
 }
 
 function hashRequest(stable: string, evidence: readonly Evidence[]): Buffer {
@@ -121,10 +120,8 @@ function hashRequest(stable: string, evidence: readonly Evidence[]): Buffer {
 }
 
 /** Returns the commitments to evidence, by the entries' names. */
-function commitTo(evidence: readonly Evidence[]): Record<string, string> {
-  return Object.fromEntries(
-    evidence.map(({ name, salt, content }) => [name, computeCommitment(salt, content)]),
-  );
+function commitmentsOf(evidence: readonly Evidence[]): Record<string, string> {
+  return Object.fromEntries(evidence.map(({ name, commitment }) => [name, commitment]));
 }
 
 /** Returns the result of `work`, and reports a value without canonical form as a problem of the field. */

@@ -48,7 +48,7 @@ export async function requestSeals(
 
 const REQUEST_SEALS = {
   name: "request_seals",
-  text: "SELECT id FROM request_seals($1, $2, $3, $4, $5, $6, $7, $8) AS id",
+  text: "SELECT id FROM request_seals($1, $2, $3, $4, $5, $6, $7, $8, $9) AS id",
 };
 
 /**
@@ -84,7 +84,12 @@ export function sealArguments(db: Db, requests: readonly SealRequest[]): unknown
 
 function toColumns(db: Db, requests: readonly PreparedRequest[]): unknown[] {
   const evidence = requests.flatMap((r) =>
-    r.evidence.map((item) => ({ receiptId: r.id, tenant: r.tenant ?? db.tenant, ...item }))
+    r.evidence.map((item) => ({
+      receiptId: r.id,
+      tenant: r.tenant ?? db.tenant,
+      anonymous: r.anonymous,
+      ...item,
+    }))
   );
   return [
     requests.map((r) => r.id),
@@ -95,6 +100,7 @@ function toColumns(db: Db, requests: readonly PreparedRequest[]): unknown[] {
     evidence.map((item) => item.salt),
     evidence.map((item) => item.content),
     evidence.map((item) => item.tenant),
+    evidence.map((item) => item.anonymous),
   ];
 }
 
@@ -114,7 +120,7 @@ async function findConflicts(
     const row = rowOfId.get(id);
     if (!row || requestHash.equals(row.request_hash)) return undefined;
     const differences = row.content === null ? [] : listDifferences(payload, row.content);
-    // Of a receipt that was put back after a loss, the request is known as far as the receipt says it.
+    // Of a receipt whose evidence was deleted, or that was put back after a loss, the public fields decide.
     if (row.request_hash.length === 0 && differences.length === 0) return undefined;
     return new ReceiptConflict(id, differences);
   });

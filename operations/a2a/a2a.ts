@@ -125,7 +125,7 @@ export const dispatchMessage = operation({
       const msg = "Expected a text part that describes the incident";
       throw new InvalidInput([{ path: ["parts"], msg, type: "value_error" }]);
     }
-    const hash = messageHash({
+    const hash = await messageHash(context, {
       key_id: keyId,
       message_id: messageId,
       context_id: contextId,

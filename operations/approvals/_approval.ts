@@ -28,6 +28,12 @@ export const Approval = z.object({
   action_sha256: Sha256.describe(
     "SHA-256 of the canonical JSON of the action; any other action needs another approval",
   ),
+  action_commitment: Sha256.describe(
+    "SHA-256 of action_salt, 32 bytes, and then the canonical JSON of the action: how the public receipts name it",
+  ),
+  action_salt: Sha256.describe(
+    "Shown with the action, it proves to anybody which action the receipts are about",
+  ),
   requested_by: z.string().describe("Principal that asks, and therefore cannot decide"),
   needed: z.number().int().describe("How many different people must approve"),
   approvers: z.array(z.object({ key_id: z.string(), principal: z.string() })),
@@ -49,6 +55,8 @@ export const exampleApproval = {
   description: "Drop the table of last year's sessions",
   action: { command: "drop", table: "sessions_2025" },
   action_sha256: "1d9bb1a0c7d8c1b6f3a4f1a1f9a6f5a37a4b1a9a0f5a3de1a0b7a5a9c1e2f3a4",
+  action_commitment: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
+  action_salt: "93f2c07a51be6d841d0f6a2b9c3e48575f0c21ab9d3e4820c17b0a5e4f1d22a9",
   requested_by: "billing-cleaner",
   needed: 1,
   approvers: [],
@@ -72,6 +80,8 @@ export function toApproval(record: ApprovalRecord) {
     description: escapeInvisible(record.description),
     action: escapeInvisible({ ...record.action }),
     action_sha256: record.actionSha256,
+    action_commitment: record.actionCommitment,
+    action_salt: record.actionSalt.toString("hex"),
     requested_by: escapeInvisible(record.requestedBy),
     needed: record.needed,
     approvers: record.approvers,

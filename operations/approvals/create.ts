@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { z } from "zod";
-import { approvalWorkflowId, openApproval } from "../../calls/approvals/mod.ts";
+import { approvalWorkflowId, bindAction, openApproval } from "../../calls/approvals/mod.ts";
 import { operation, type Platform } from "../../calls/mod.ts";
 import { idOfCall, notNoted, recoverBegun, recoverRun } from "../../calls/recover/mod.ts";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
@@ -67,8 +66,7 @@ export const createApproval = operation({
       subject: ticket_id ?? `key:${caller.keyId}`,
       ticketId: ticket_id ?? null,
       description: input.description,
-      action,
-      actionSha256: createHash("sha256").update(canonical).digest("hex"),
+      ...bindAction(action, canonical),
       requestedBy: caller.principal,
       requestedByKey: caller.keyId,
       needed: input.needed,

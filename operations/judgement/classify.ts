@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import { type Context, countDaily, operation } from "../../calls/mod.ts";
 import { TIERS } from "../../contract/mod.ts";
+import { ANONYMOUS_ACTOR } from "../../domain/mod.ts";
 import {
   CLASSIFICATION,
   type ClassifyRequest,
@@ -148,7 +149,7 @@ async function sealAnswer(
   await sealer.request({
     id: receipt_id,
     category: "api_classification",
-    actor: caller.keyId === null ? "anonymous" : `key:${caller.keyId}`,
+    actor: caller.keyId === null ? ANONYMOUS_ACTOR : `key:${caller.keyId}`,
     subject: `classify-${receipt_hash.slice(0, 12)}`,
     action: "classify",
     outcome: answer ? "classified" : "engine_unavailable",

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import { asProblem, Problem } from "../../contract/mod.ts";
-import { DECISIONS } from "../../domain/mod.ts";
+import { ANONYMOUS_ACTOR, DECISIONS } from "../../domain/mod.ts";
 import { type GuardVerdict, RAILS } from "../../guard/mod.ts";
 import { text } from "../schemas/mod.ts";
 
@@ -122,7 +122,7 @@ async function sealVerdict(
   await sealer.request({
     id: hash.slice(0, 16),
     category: "guardrail_verdict",
-    actor: caller.keyId === null ? "anonymous" : `key:${caller.keyId}`,
+    actor: caller.keyId === null ? ANONYMOUS_ACTOR : `key:${caller.keyId}`,
     subject: `validate-${hash.slice(0, 12)}`,
     action: "validate",
     outcome: verdict?.decision ?? "engine_unavailable",

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { formatReceiptTime, getSealState, randomHex } from "../../ledger/mod.ts";
+import { keyedHash, type Store } from "../../store/mod.ts";
 import { Sha256 } from "../schemas/mod.ts";
 
 /** Longest wait for the sequencer. A caller whose wait ends asks for the state by the id. */
@@ -45,10 +45,13 @@ export const sealEvent = operation({
       sha256: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
     },
   },
-  run: async ({ service, event, status, severity, ...input }, { caller, sealer, signal }) => {
+  run: async (
+    { service, event, status, severity, ...input },
+    { store, caller, sealer, signal },
+  ) => {
     const id = input.request_id === undefined
       ? randomHex(16)
-      : receiptIdOf(caller.keyId!, input.request_id);
+      : await receiptIdOf(store, caller.keyId!, input.request_id);
     await sealer.request({
       id,
       category: "api_seal",
@@ -96,7 +99,7 @@ export const sealStatus = operation({
     },
   },
   run: async ({ request_id }, { store, caller }) => {
-    for (const id of [request_id, receiptIdOf(caller.keyId!, request_id)]) {
+    for (const id of [request_id, await receiptIdOf(store, caller.keyId!, request_id)]) {
       const request = await getSealState(store.db, id);
       if (!request) continue;
       return {
@@ -112,6 +115,6 @@ export const sealStatus = operation({
 });
 
 /** Returns the receipt id of a key's request id. No other key's request can take it. */
-function receiptIdOf(keyId: string, requestId: string): string {
-  return createHash("sha256").update(`${keyId} ${requestId}`).digest("hex").slice(0, 16);
+async function receiptIdOf(store: Store, keyId: string, requestId: string): Promise<string> {
+  return (await keyedHash(store, "request", keyId, requestId)).toString("hex", 0, 8);
 }

@@ -56,7 +56,7 @@ export const runLoop = operation({
       return await followStartedRun(context, WORKFLOW.itsmSweep, run, wait_seconds);
     }
     const report = { incident, service, requestedBy };
-    const finding = await createReportedFinding(context.store.db, report);
+    const finding = await createReportedFinding(context.store, report);
     const run = await startLoop(context, finding);
     return await followStartedRun(context, WORKFLOW.itsmLoop, run, wait_seconds);
   },

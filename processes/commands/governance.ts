@@ -154,7 +154,7 @@ async function show(store: Store): Promise<void> {
   });
   console.log(
     `Policy ${
-      governanceVersion(stored?.version ?? 0, policy)
+      governanceVersion(stored)
     }; the first rule that matches decides, else the shipped rule of the operation\n`,
   );
   console.log(formatTable(

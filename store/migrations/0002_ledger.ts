@@ -41,7 +41,7 @@ export const ledger = `
 
   CREATE TABLE seal_requests (    -- every id that was ever requested, with the hash of its content
     id text PRIMARY KEY,
-    request_hash bytea NOT NULL   -- empty: its receipt was put back after a loss
+    request_hash bytea NOT NULL   -- empty: its evidence was deleted, or its receipt was put back after a loss
   );
   CREATE TABLE seal_outbox (
     seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -64,8 +64,11 @@ export const ledger = `
     name text NOT NULL,
     salt bytea NOT NULL CHECK (length(salt) = 32),
     content text NOT NULL,
+    anonymous boolean NOT NULL,   -- of a request by a caller without a key
+    at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, receipt_id, name)
   );
+  CREATE INDEX evidence_at ON evidence USING brin (at) WITH (autosummarize = on);
   SELECT wall_off(false, 'evidence');
   CREATE POLICY crossing ON evidence FOR INSERT TO sealoop_crossing WITH CHECK (true);
 
@@ -86,7 +89,7 @@ export const ledger = `
   CREATE FUNCTION request_seals(
     ids text[], payloads text[], request_hashes bytea[],
     evidence_ids text[], evidence_names text[], evidence_salts bytea[], evidence_contents text[],
-    evidence_tenants text[]
+    evidence_tenants text[], evidence_anonymous boolean[]
   ) RETURNS SETOF text LANGUAGE sql AS $$
     WITH added AS (
       INSERT INTO seal_requests (id, request_hash)
@@ -98,15 +101,35 @@ export const ledger = `
       SELECT r.id, r.payload FROM unnest(ids, payloads) WITH ORDINALITY AS r (id, payload, n)
       JOIN added USING (id) ORDER BY r.n
     ), kept AS (
-      INSERT INTO evidence (tenant_id, receipt_id, name, salt, content)
-      SELECT e.tenant, e.id, e.name, e.salt, e.content
-      FROM unnest(evidence_ids, evidence_names, evidence_salts, evidence_contents, evidence_tenants)
-        AS e (id, name, salt, content, tenant)
+      INSERT INTO evidence (tenant_id, receipt_id, name, salt, content, anonymous)
+      SELECT e.tenant, e.id, e.name, e.salt, e.content, e.anonymous
+      FROM unnest(
+        evidence_ids, evidence_names, evidence_salts, evidence_contents, evidence_tenants, evidence_anonymous
+      ) AS e (id, name, salt, content, tenant, anonymous)
       JOIN added USING (id)
     ), notified AS (
       SELECT pg_notify('sealoop_outbox', '') WHERE EXISTS (SELECT FROM added)
     )
     SELECT added.id FROM added CROSS JOIN notified
+  $$;
+
+  -- Deletes a tenant's evidence that is older than these days (0: none is), some at a time, and the hashes of its requests, from
+  -- which it could be guessed. Returns how many entries.
+  CREATE FUNCTION delete_old_evidence(days int, anonymous_days int, most int) RETURNS int LANGUAGE sql AS $$
+    WITH old AS (
+      SELECT e.tenant_id, e.receipt_id, e.name FROM evidence e
+      WHERE days > 0 AND e.at < now() - make_interval(days => days)
+        OR e.anonymous AND anonymous_days > 0 AND e.at < now() - make_interval(days => anonymous_days)
+      LIMIT most
+    ), deleted AS (
+      DELETE FROM evidence e USING old
+      WHERE (e.tenant_id, e.receipt_id, e.name) = (old.tenant_id, old.receipt_id, old.name)
+      RETURNING e.receipt_id
+    ), forgotten AS (
+      UPDATE seal_requests SET request_hash = ''
+      WHERE id IN (SELECT receipt_id FROM deleted) AND request_hash <> ''
+    )
+    SELECT count(*)::int FROM deleted
   $$;
 
   -- Appends one batch: moves the head from where it must be, adds the receipts, empties the outbox, notifies readers.
@@ -139,9 +162,9 @@ export const ledger = `
       ON CONFLICT (id) DO NOTHING;
   $$;
 
-  REVOKE ALL ON FUNCTION append_receipts, settle_requests, request_seals FROM PUBLIC;
+  REVOKE ALL ON FUNCTION append_receipts, settle_requests, request_seals, delete_old_evidence FROM PUBLIC;
   GRANT EXECUTE ON FUNCTION append_receipts, settle_requests TO sealoop_sequencer;
-  GRANT EXECUTE ON FUNCTION request_seals TO sealoop_app;
+  GRANT EXECUTE ON FUNCTION request_seals, delete_old_evidence TO sealoop_app;
   GRANT SELECT ON receipts, ledger_head, ledger_keys TO sealoop_app, sealoop_sequencer, sealoop_ledger;
   GRANT INSERT ON receipts, ledger_keys, seal_refusals TO sealoop_sequencer;
   GRANT UPDATE ON ledger_head TO sealoop_sequencer;
@@ -149,6 +172,7 @@ export const ledger = `
   GRANT SELECT, INSERT ON seal_outbox, seal_requests TO sealoop_app;
   GRANT SELECT, INSERT ON seal_requests TO sealoop_sequencer; -- ids of imported receipts are taken, too
   GRANT SELECT, INSERT, DELETE ON evidence TO sealoop_app;
+  GRANT UPDATE (request_hash) ON seal_requests TO sealoop_app;
   GRANT SELECT ON seal_refusals TO sealoop_app, sealoop_sequencer;
   GRANT SELECT ON ledger_hold TO sealoop_app;
   GRANT SELECT, INSERT, UPDATE, DELETE ON ledger_hold TO sealoop_sequencer;

@@ -1,4 +1,4 @@
-/** Keys, and the counts of their uses. */
+/** Keys, the counts of their uses, and the secret of the platform. */
 export const keysAndLimits = `
   CREATE TABLE keys (
     tenant_id text NOT NULL REFERENCES tenants,
@@ -43,9 +43,10 @@ export const keysAndLimits = `
   );
   CREATE INDEX usage_period ON usage (period_start);
 
-  -- Takes as much of each limit as fits, and returns how much was used before, in the order of the arguments.
+  -- Takes as many uses of an amount as fit in each limit, and returns how much was used before, in the order of the
+  -- arguments.
   CREATE FUNCTION take_usage(
-    subjects text[], kinds text[], starts timestamptz[], wanted bigint[], limits bigint[]
+    subjects text[], kinds text[], starts timestamptz[], wanted bigint[], amounts bigint[], limits bigint[]
   ) RETURNS TABLE (used_before bigint) LANGUAGE plpgsql AS $$
   DECLARE
     taken bigint[] := array_fill(0::bigint, ARRAY[cardinality(subjects)]);
@@ -62,7 +63,8 @@ export const keysAndLimits = `
       SELECT u.used INTO before FROM usage u
         WHERE u.subject = subjects[i] AND u.kind = kinds[i] AND u.period_start = starts[i] FOR UPDATE;
       IF before < limits[i] THEN
-        UPDATE usage u SET used = least(before + wanted[i], limits[i])
+        UPDATE usage u
+          SET used = before + least(wanted[i], (limits[i] - before) / amounts[i]) * amounts[i]
           WHERE u.subject = subjects[i] AND u.kind = kinds[i] AND u.period_start = starts[i];
       END IF;
       taken[i] := before;
@@ -70,7 +72,17 @@ export const keysAndLimits = `
     RETURN QUERY SELECT t FROM unnest(taken) WITH ORDINALITY AS r (t, n) ORDER BY n;
   END $$;
 
+  -- Key of the HMACs by which ids are made from private text. It has 244 random bits; all processes share it, and it is
+  -- part of every dump, as ids that change would tear findings from their tickets and loops.
+  CREATE TABLE platform_secret (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    secret bytea NOT NULL CHECK (length(secret) = 32)
+  );
+  INSERT INTO platform_secret (secret)
+    VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
+
   GRANT SELECT, INSERT, UPDATE, DELETE ON keys, usage TO sealoop_app;
+  GRANT SELECT ON platform_secret TO sealoop_app;
   GRANT SELECT ON keys TO sealoop_crossing;
   GRANT UPDATE (last_used_at) ON keys TO sealoop_crossing;
   REVOKE ALL ON FUNCTION find_keys, keys_by_id, all_keys, touch_keys FROM PUBLIC;

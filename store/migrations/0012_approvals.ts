@@ -7,7 +7,9 @@ export const approvals = `
     ticket_id text,
     description text NOT NULL DEFAULT '',
     action jsonb NOT NULL,
-    action_sha256 text NOT NULL,
+    action_sha256 text NOT NULL,  -- private: a short action can be guessed from it
+    action_commitment text NOT NULL, -- SHA-256 of the salt and the action's canonical JSON; public
+    action_salt bytea NOT NULL CHECK (length(action_salt) = 32),
     requested_by text NOT NULL,   -- principal
     requested_by_key text,        -- null: the platform itself
     needed integer NOT NULL CHECK (needed BETWEEN 1 AND 10),

@@ -4,13 +4,15 @@ export const governance = `
   CREATE TABLE guard_policies (
     version integer PRIMARY KEY CHECK (version > 0),
     policy jsonb NOT NULL,
-    sha256 text NOT NULL,         -- of the policy's text before it was stored
+    commitment text NOT NULL,     -- SHA-256 of the salt and the policy's text before it was stored; public
+    salt bytea NOT NULL CHECK (length(salt) = 32),
     set_at timestamptz NOT NULL DEFAULT now()
   );
   CREATE TABLE governance_policies (
     version integer PRIMARY KEY CHECK (version > 0),
     policy jsonb NOT NULL,
-    sha256 text NOT NULL,         -- of the policy's text before it was stored
+    commitment text NOT NULL,     -- SHA-256 of the salt and the policy's text before it was stored; public
+    salt bytea NOT NULL CHECK (length(salt) = 32),
     set_at timestamptz NOT NULL DEFAULT now()
   );
   CREATE TABLE governance_file (  -- status of the governance policy's file
@@ -58,7 +60,7 @@ export const governance = `
   CREATE FUNCTION record_decisions(
     decisions json, ids text[], payloads text[], request_hashes bytea[],
     evidence_ids text[], evidence_names text[], evidence_salts bytea[], evidence_contents text[],
-    evidence_tenants text[]
+    evidence_tenants text[], evidence_anonymous boolean[]
   ) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     added bigint;
@@ -77,7 +79,8 @@ export const governance = `
       "dryRun" boolean, "approvalId" text, "receiptId" text, "callReceiptId" text, holder integer, runs boolean
     );
     SELECT count(*) INTO added FROM request_seals(
-      ids, payloads, request_hashes, evidence_ids, evidence_names, evidence_salts, evidence_contents, evidence_tenants
+      ids, payloads, request_hashes,
+      evidence_ids, evidence_names, evidence_salts, evidence_contents, evidence_tenants, evidence_anonymous
     );
     IF added < cardinality(ids) THEN
       RAISE EXCEPTION 'The id of a decision''s receipt is taken' USING ERRCODE = 'unique_violation';

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { bindAction } from "../../calls/approvals/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { canonicalize, exportReceipts } from "../../ledger/mod.ts";
 import {
@@ -84,8 +85,10 @@ describe("approvals over REST", () => {
     assert.equal(result.action_sha256, asked.action_sha256);
   });
 
-  it("are sealed move by move: keys and hashes in public, names and texts not", async () => {
-    const { approval_id, action_sha256 } = await ask({ description: "Very private words" });
+  it("are sealed move by move: keys and a commitment in public, names, texts and hashes not", async () => {
+    const { approval_id, action_sha256, action_salt, action_commitment } = await ask({
+      description: "Very private words",
+    });
     const denied = await move(approval_id, "deny", "ann");
     await people.sealed(denied.body.receipt_id);
     const receipts = await receiptsOf(approval_id);
@@ -93,9 +96,15 @@ describe("approvals over REST", () => {
       ["approval", "approval.requested", `key:${people.keyId("program")}`, "pending"],
       ["approval", "approval.denied", `key:${people.keyId("ann")}`, "denied"],
     ]);
-    for (const { details } of receipts) assert.equal(details.action_sha256, action_sha256);
+    const shown = Buffer.concat([
+      Buffer.from(action_salt, "hex"),
+      Buffer.from(canonicalize(action)),
+    ]);
+    assert.equal(action_commitment, createHash("sha256").update(shown).digest("hex"));
+    for (const { details } of receipts) assert.equal(details.action_commitment, action_commitment);
     const text = JSON.stringify(receipts);
-    for (const word of ["private", "sessions", 'ann"', "Program"]) assert.ok(!text.includes(word));
+    const words = ["private", "sessions", 'ann"', "Program", action_sha256, action_salt];
+    for (const word of words) assert.ok(!text.includes(word), word);
   });
 
   it("wait for as many different people as are needed", async () => {
@@ -284,9 +293,8 @@ describe("approvals over REST", () => {
       subject: "x",
       ticketId: null,
       description: "",
-      action: {},
       needed: 1,
-      actionSha256: "0".repeat(64),
+      ...bindAction({}, "{}"),
       requestedBy: "program",
       requestedByKey: null,
       expiresInSeconds: 60,

@@ -25,6 +25,7 @@ describe("POST /v1/validate", () => {
     policyFile = join(await testFolder(), "policy.yaml");
     gateway = await startJudgedGateway({
       SEALOOP_LIMIT_FREE: "1000",
+      SEALOOP_LIMIT_ANONYMOUS_RECEIPTS: "1000",
       SEALOOP_POLICY: policyFile,
     });
   });

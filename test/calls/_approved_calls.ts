@@ -1,5 +1,5 @@
 /** Calls that people have approved and that wait for their run. */
-import { actionOf, sha256 } from "../../calls/approvals/mod.ts";
+import { actionOf, bindAction, sha256 } from "../../calls/approvals/mod.ts";
 import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import type { Operation } from "../../contract/mod.ts";
@@ -27,8 +27,7 @@ export async function putApprovedCall(store: Store, call: ApprovedCall): Promise
     subject: `tool:${as}`,
     ticketId: null,
     description: "",
-    action,
-    actionSha256: sha256(text),
+    ...bindAction(action, text),
     requestedBy: "agent",
     requestedByKey: keyId,
     needed: 1,

@@ -72,7 +72,10 @@ describe("service_probes", () => {
     answer = { status: 503, afterMs: 0 };
     const { incidents: [incident] } = await sweep();
     assert.deepEqual([incident!.code, incident!.severity], ["status_503", "high"]);
-    assert.equal(incident!.fingerprint, createServiceFinding(service, "refused").fingerprint);
+    assert.equal(
+      incident!.fingerprint,
+      (await createServiceFinding(context.store, service, "refused")).fingerprint,
+    );
     const known = await getFinding(context.store.asPlatform(), incident!.fingerprint);
     assert.equal(known!.summary, "web fails its http check (status_503)");
     assert.equal(known!.cleared_at, null);
@@ -132,7 +135,10 @@ describe("service_probes", () => {
     const { codes, incidents: [incident] } = await sweep(settings);
     assert.deepEqual(codes, ["slow slow"]);
     assert.equal(incident!.severity, "medium");
-    assert.notEqual(incident!.fingerprint, createServiceFinding(service, "refused").fingerprint);
+    assert.notEqual(
+      incident!.fingerprint,
+      (await createServiceFinding(context.store, service, "refused")).fingerprint,
+    );
     assert.equal((await recheck(await context.with(settings), incident!, "before"))?.present, true);
     answer = { status: 200, afterMs: 0 };
     assert.equal((await recheck(await context.with(settings), incident!, "after"))?.present, false);
@@ -156,8 +162,11 @@ describe("service_probes", () => {
       "flappy flapping",
       "flappy flapping",
     ]);
-    const finding = createServiceFinding(service, "flapping");
-    assert.equal(finding.fingerprint, createServiceFinding(service, "status_500").fingerprint);
+    const finding = await createServiceFinding(context.store, service, "flapping");
+    assert.equal(
+      finding.fingerprint,
+      (await createServiceFinding(context.store, service, "status_500")).fingerprint,
+    );
     const flapping = await context.with(settings);
     assert.deepEqual(await recheck(flapping, finding, "before"), {
       present: true,

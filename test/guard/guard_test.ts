@@ -9,6 +9,7 @@ import {
   readPolicy,
   type ValidateRequest,
 } from "../../guard/mod.ts";
+import { commitTo } from "../../store/mod.ts";
 
 const RESTART = {
   description: "Restart nginx",
@@ -140,11 +141,14 @@ describe("judgeAction()", () => {
 });
 
 describe("readPolicy()", () => {
-  it("fills in defaults, and gives the same version name to the same policy", () => {
+  it("fills in defaults, and gives versions names that tell nothing of the policy", () => {
     const policy = readPolicy({ bounds: { max_blast_radius: 5 } });
     assert.deepEqual([policy.bounds.max_blast_radius, policy.bounds.min_confidence], [5, 0.7]);
-    const again = readPolicy({ bounds: { min_confidence: 0.7, max_blast_radius: 5 } });
-    assert.equal(policyVersionName(2, policy), policyVersionName(2, again));
+    const names = [1, 2].map(() => {
+      return policyVersionName({ version: 2, policy, ...commitTo(JSON.stringify(policy)) });
+    });
+    assert.match(names.join(" "), /^2-[0-9a-f]{12} 2-[0-9a-f]{12}$/);
+    assert.notEqual(names[0], names[1], "the salt differs");
   });
 
   it("names the wrong field", () => {

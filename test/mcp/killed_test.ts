@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { Client, Connection } from "@temporalio/client";
 import pg from "pg";
 import type { Platform } from "../../calls/mod.ts";
 import { settleLostCalls } from "../../calls/recover/mod.ts";
-import { HOLDER_LOCK, listTickets, openStore, type Store } from "../../store/mod.ts";
+import {
+  fingerprintFault,
+  HOLDER_LOCK,
+  listTickets,
+  openStore,
+  type Store,
+} from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
 import { eventually } from "../_time.ts";
@@ -89,9 +94,9 @@ describe("a call whose tool server is killed", () => {
   };
   /** Counts how often the loop of a report was begun. */
   async function begun(incident: string): Promise<number> {
-    const hash = createHash("sha256").update(`report\n${incident}`).digest("hex");
+    const fingerprint = await fingerprintFault(store, "report", incident);
     const client = new Client({ connection, namespace: place.namespace });
-    const handle = client.workflow.getHandle(`loop-${hash.slice(0, 16)}`);
+    const handle = client.workflow.getHandle(`loop-${fingerprint}`);
     return await handle.describe().then(() => 1, () => 0);
   }
   const newest = async () =>

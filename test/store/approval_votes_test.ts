@@ -32,6 +32,8 @@ describe("putVote()", () => {
       description: "",
       action: {},
       actionSha256: "0".repeat(64),
+      actionCommitment: "0".repeat(64),
+      actionSalt: Buffer.alloc(32),
       requestedBy: "somebody",
       requestedByKey: null,
       needed: 1,

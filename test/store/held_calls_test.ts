@@ -39,6 +39,8 @@ describe("a held call", () => {
       description: "",
       action: {},
       actionSha256,
+      actionCommitment: "0".repeat(64),
+      actionSalt: Buffer.alloc(32),
       requestedBy: "agent",
       requestedByKey: KEY,
       needed: 1,

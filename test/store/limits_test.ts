@@ -35,6 +35,35 @@ describe("openUsageMeter()", () => {
     assert.ok(counts.every(({ resetSeconds }) => resetSeconds > 0 && resetSeconds <= DAY_SECONDS));
   });
 
+  it("counts amounts, and nothing of a use that does not fit", async () => {
+    const { count } = openUsageMeter(stores[0]!.asPlatform());
+    const take = (amount: number) => count({ ...use("bytes", 100), amount });
+    assert.deepEqual((await Promise.all([40, 40, 40].map(take))).map((c) => c.allowed), [
+      true,
+      true,
+      false,
+    ]);
+    assert.equal((await take(21)).allowed, false);
+    assert.deepEqual(await take(20).then(({ allowed, remaining }) => [allowed, remaining]), [
+      true,
+      0,
+    ]);
+    assert.equal((await take(1)).allowed, false);
+  });
+
+  it("asks the database no more about a limit that is used up", async () => {
+    const meter = openUsageMeter(stores[0]!.asPlatform());
+    const tired = use("tired", 1);
+    assert.deepEqual([await meter.count(tired).then((c) => c.allowed), meter.usedUp(tired)], [
+      true,
+      undefined,
+    ]);
+    assert.equal((await meter.count(tired)).allowed, false);
+    await stores[0]!.asPlatform().execute("DELETE FROM usage WHERE subject = 'tired'");
+    assert.equal((await meter.count(tired)).allowed, false);
+    assert.equal(meter.usedUp(tired)?.remaining, 0);
+  });
+
   it("counts subjects, and no refused use", async () => {
     const { count } = openUsageMeter(stores[0]!.asPlatform());
     const counts = await Promise.all(["a", "b", "a", "a"].map((subject) => count(use(subject, 2))));

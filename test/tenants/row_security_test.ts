@@ -33,6 +33,7 @@ const NOBODYS = new Set([
   "migrations",
   "migrations_lock",
   "receipts",
+  "platform_secret",
   "runbook_commands",
   "runbooks",
   "seal_outbox",

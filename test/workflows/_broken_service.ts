@@ -76,7 +76,7 @@ export async function startBrokenService(
   await actOnce({ dataDir, effectId, service: name, act: first });
   await untilHealthy(check);
   await stopProcess(findManagedProcess(dataDir, name)!, "SIGKILL", 0);
-  await putService(store.asPlatform(), service);
+  await putService(store.db, service);
   const starts = () => readStarts(folder);
   return {
     service,
@@ -84,7 +84,7 @@ export async function startBrokenService(
     starts: async () => (await starts()).length,
     release: () => writeFile(join(folder, "go"), ""),
     async remove() {
-      await removeService(store.asPlatform(), name);
+      await removeService(store.db, name);
       await stopManagedProcess(dataDir, name);
       for (const pid of await starts()) {
         const id = commandLine(pid).includes(folder) ? identifyProcess(pid) : undefined;

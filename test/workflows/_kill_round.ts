@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isGrpcServiceError, type WorkflowHandle } from "@temporalio/client";
 import { createServiceFinding } from "../../detection/mod.ts";
 import { type LoopResult, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { getTicket, listTicketEvents } from "../../store/mod.ts";
+import { getTicket, listTicketEvents, type Store } from "../../store/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { type BrokenService, heldRestart, startBrokenService } from "./_broken_service.ts";
 import type { CompiledPlatform, Target } from "./_compiled.ts";
@@ -150,24 +150,28 @@ function atOnce(command: readonly string[]) {
   return { command: ["sh", "-c", 'nohup "$@" & sleep 0.1', "sh", ...command] };
 }
 
-async function start({ client }: CompiledPlatform, { faulty }: Prepared): Promise<void> {
-  const finding = createServiceFinding(faulty.service, "status_503");
+async function start(platform: CompiledPlatform, { faulty }: Prepared): Promise<void> {
+  const { client, store } = platform;
+  const finding = await createServiceFinding(store, faulty.service, "status_503");
   await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
     taskQueue: TASK_QUEUE.itsm,
-    workflowId: workflowIdOf(faulty),
+    workflowId: `loop-${finding.fingerprint}`,
     args: [finding],
   });
 }
 
-const workflowIdOf = ({ service }: BrokenService) =>
-  `loop-${createServiceFinding(service, "status_503").fingerprint}`;
+async function workflowIdOf(store: Store, { service }: BrokenService): Promise<string> {
+  return `loop-${(await createServiceFinding(store, service, "status_503")).fingerprint}`;
+}
 
 async function loopEndOf(
   platform: CompiledPlatform,
   { step, hold, faulty }: Prepared,
   killed: number,
 ): Promise<LoopEnd> {
-  const handle = platform.client.workflow.getHandle<typeof itsmLoop>(workflowIdOf(faulty));
+  const { client, store } = platform;
+  const workflowId = await workflowIdOf(store, faulty);
+  const handle = client.workflow.getHandle<typeof itsmLoop>(workflowId);
   const ending = await resultOf(handle);
   const seconds = (performance.now() - killed) / 1000;
   const result = typeof ending === "string" ? undefined : ending;

@@ -22,7 +22,7 @@ import {
   createSequencerActivities,
   type TenantActivities,
 } from "../../activities/mod.ts";
-import { openKeyring, type Platform } from "../../calls/mod.ts";
+import { openFailureLimiter, openKeyring, type Platform } from "../../calls/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { TASK_QUEUE } from "../../domain/mod.ts";
 import { openEngine } from "../../engine/mod.ts";
@@ -149,10 +149,11 @@ export async function openParts(
   });
   const store = openStore(database.urls.app, "app", 10);
   const sequencerStore = openStore(database.urls.sequencer, "sequencer", 2);
+  const failures = openFailureLimiter(30);
   const [sealer, chain, keyring] = await Promise.all([
     openSealer(store),
     watchChain(store, { onDemand: true }),
-    openKeyring(store),
+    openKeyring(store, failures),
   ]);
   const connection = await Connection.connect({ address: place.address });
   const client = new Client({ connection, namespace: place.namespace });
@@ -167,6 +168,7 @@ export async function openParts(
     sealer,
     chain,
     keyring,
+    failures,
     usage: openUsageMeter(store.asPlatform()),
     temporal: () => Promise.resolve(client),
     engine: engine.client,

@@ -51,9 +51,9 @@ describe("itsmLoop", () => {
     return faulty;
   }
 
-  function start({ service }: BrokenService) {
-    const finding = createServiceFinding(service, "refused");
-    return loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
+  async function start({ service }: BrokenService) {
+    const finding = await createServiceFinding(loop.store, service, "refused");
+    return await loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
@@ -135,7 +135,10 @@ describe("itsmLoop", () => {
 
   it("seals the ticket's severity beside the engine's", async () => {
     const { service, release } = await broken("found-often", heldRestart);
-    const finding = { ...createServiceFinding(service, "refused"), severity: "critical" as const };
+    const finding = {
+      ...await createServiceFinding(loop.store, service, "refused"),
+      severity: "critical" as const,
+    };
     const handle = await loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
@@ -267,7 +270,7 @@ describe("itsmLoop", () => {
 
   it("is one loop with one ticket and one repair if the fault is found fifty times at once", async () => {
     const faulty = await broken("fifty");
-    const finding = createServiceFinding(faulty.service, "refused");
+    const finding = await createServiceFinding(loop.store, faulty.service, "refused");
     const handles = await Promise.all(
       Array.from(
         { length: 50 },

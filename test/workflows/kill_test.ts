@@ -182,7 +182,7 @@ async function survive(
   });
   try {
     if ("when" in kill) first.dieAt(kill);
-    const finding = createServiceFinding(faulty.service, "refused");
+    const finding = await createServiceFinding(bench.store, faulty.service, "refused");
     const handle = await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue,
       workflowId: `loop-${finding.fingerprint}`,

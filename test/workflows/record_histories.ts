@@ -62,7 +62,10 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "itsmLoop.resolved": async () => await ended(await heal(await broken("resolved"))),
   "itsmLoop.clear": async () => {
     const { service } = await broken("clear");
-    const finding = { ...createServiceFinding(service, "refused"), requested_by: "key:recorder" };
+    const finding = {
+      ...await createServiceFinding(loop.store, service, "refused"),
+      requested_by: "key:recorder",
+    };
     await putService(loop.store.asPlatform(), { ...service, check: null });
     return await ended(await start(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, [finding]));
   },
@@ -103,7 +106,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     const { service } = await broken("found", () => null, true);
     const run = await ended(await start(WORKFLOW.itsmSweep, "sweep", []));
     await loop.client.workflow.getHandle(
-      `loop-${createServiceFinding(service, "refused").fingerprint}`,
+      `loop-${(await createServiceFinding(loop.store, service, "refused")).fingerprint}`,
     )
       .result();
     return run;
@@ -177,7 +180,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     const asking_run = {
       workflow_id: "loop-gone",
       run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
-      finding: createServiceFinding(service, "refused"),
+      finding: await createServiceFinding(loop.store, service, "refused"),
     };
     const run = await asked("a4", { asking_run });
     await speak(run, "approved", "ann");
@@ -343,7 +346,7 @@ async function sealed(id: string): Promise<void> {
 }
 
 async function heal({ service }: Pick<BrokenService, "service">): Promise<WorkflowHandle> {
-  const finding = createServiceFinding(service, "refused");
+  const finding = await createServiceFinding(loop.store, service, "refused");
   return await start(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, [finding]);
 }
 

@@ -110,7 +110,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
     const first = await bench.worker(taskQueue);
     first.begin();
     if (typeof when === "object") first.dieAt(when);
-    const finding = createServiceFinding(service, "refused");
+    const finding = await createServiceFinding(bench.store, service, "refused");
     const run = await bench.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue,
       args: [finding],

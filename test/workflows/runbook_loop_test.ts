@@ -93,7 +93,7 @@ describe("the loop with runbooks", () => {
   }
 
   async function loopOf(service: Service): Promise<LoopResult> {
-    const finding = createServiceFinding(service, "refused");
+    const finding = await createServiceFinding(loop.store, service, "refused");
     return await loop.client.workflow.execute<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
@@ -237,9 +237,9 @@ describe("the loop with runbooks", () => {
     const { details, outcome } = (await sealed()).at(-1)!;
     const hashOf = ({ runbooks }: typeof first) =>
       runbooks.find(({ runbook }) => runbook === "changing")!.sha256;
-    assert.deepEqual([outcome, details.changes], ["in_force", [
-      { before_sha256: hashOf(first), after_sha256: hashOf(second) },
-    ]]);
+    assert.deepEqual([outcome, details.own_changes, details.changes], ["in_force", 1, []]);
+    const published = JSON.stringify(await sealed());
+    for (const one of [first, second]) assert.ok(!published.includes(hashOf(one)));
     const old = await loop.store.asPlatform().first(
       "SELECT name, version, active FROM runbooks WHERE sha256 = $1",
       [hashOf(first)],

@@ -84,7 +84,10 @@ describe("a stop", () => {
     const name = `${prefix}-${randomBytes(3).toString("hex")}`;
     const faulty = await startBrokenService(place, { name });
     brokenServices.push(faulty);
-    return { ...faulty, finding: { ...createServiceFinding(faulty.service, "refused"), ...more } };
+    return {
+      ...faulty,
+      finding: { ...await createServiceFinding(loop.store, faulty.service, "refused"), ...more },
+    };
   }
   const start = ({ finding }: { finding: Finding }) =>
     loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { openFailureLimiter, openKeyring } from "../../calls/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import { KEY_PREFIX } from "../../domain/mod.ts";
+import { type Db, issueKey, type Store } from "../../store/mod.ts";
+import { testStore } from "../_servers.ts";
+import { issueAgentKey } from "./_platform.ts";
+
+const HERE = "198.51.100.1";
+const ELSEWHERE = "198.51.100.2";
+const LIMIT = 5;
+
+const unknownKey = () => `${KEY_PREFIX}_partner_${randomBytes(32).toString("base64url")}`;
+const isLimited = (error: unknown) => error instanceof Problem && error.name === "RateLimited";
+
+describe("unknown keys", () => {
+  let test: Awaited<ReturnType<typeof testStore>>;
+  before(async () => {
+    test = await testStore();
+  });
+  after(() => test?.close());
+
+  /** Opens a keyring, and counts what it asks the database about. */
+  async function open(limit = LIMIT) {
+    const asked = { lookups: 0 };
+    const db = test.store.asPlatform();
+    const counting: Db = {
+      ...db,
+      query: (sql, values) => {
+        if (typeof sql !== "string" && sql.name === "find_keys") asked.lookups++;
+        return db.query(sql, values);
+      },
+    };
+    const store: Store = { ...test.store, asPlatform: () => counting };
+    const keyring = await openKeyring(store, openFailureLimiter(limit));
+    return { keyring, asked };
+  }
+
+  it("are looked up once, until keys change", async () => {
+    const { keyring, asked } = await open(100);
+    const key = unknownKey();
+    for (let n = 0; n < 10; n++) assert.equal(await keyring.find(key, HERE), undefined);
+    assert.equal(asked.lookups, 1);
+    await keyring.close();
+  });
+
+  it("are refused beyond the limit of their address, without asking the database", async () => {
+    const { keyring, asked } = await open();
+    for (let n = 0; n < LIMIT; n++) assert.equal(await keyring.find(unknownKey(), HERE), undefined);
+    await assert.rejects(keyring.find(unknownKey(), HERE), (error: Problem) => {
+      assert.ok(isLimited(error));
+      assert.match(error.message, /too many unknown keys \(5\/minute\); wait \d+ seconds/);
+      return true;
+    });
+    assert.equal(asked.lookups, LIMIT);
+    assert.equal(await keyring.find(unknownKey(), ELSEWHERE), undefined);
+    await keyring.close();
+  });
+
+  it("do not lock out a key that was seen before, nor count keys that are valid", async () => {
+    const { keyring } = await open();
+    const { key } = await issueAgentKey(test.store);
+    for (let n = 0; n < 3 * LIMIT; n++) {
+      const { key: other } = await issueAgentKey(test.store);
+      assert.ok(await keyring.find(other, HERE));
+    }
+    assert.ok(await keyring.find(key, HERE));
+    for (let n = 0; n < LIMIT; n++) await keyring.find(unknownKey(), HERE);
+    await assert.rejects(keyring.find(unknownKey(), HERE), isLimited);
+    assert.ok(await keyring.find(key, HERE));
+    await keyring.close();
+  });
+
+  it("that are sent at once share a look, and are refused from then on", async () => {
+    const { keyring, asked } = await open();
+    const { key } = await issueAgentKey(test.store);
+    const results = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => keyring.find(n % 2 ? key : unknownKey(), HERE)),
+    );
+    assert.equal(results.filter((record) => record).length, 100, "no valid key is refused");
+    assert.ok(asked.lookups <= 8, String(asked.lookups));
+    await assert.rejects(keyring.find(unknownKey(), HERE), isLimited);
+    await keyring.close();
+  });
+
+  it("take bounded memory: many addresses share one count in the end", () => {
+    const failures = openFailureLimiter(1);
+    for (let n = 0; n < 10_000; n++) failures.count(`address ${n}`);
+    failures.check("address 10001", "unknown keys");
+    failures.count("address 10001");
+    assert.throws(() => failures.check("address 10002", "unknown keys"), isLimited);
+  });
+
+  it("are found as soon as they are issued", async () => {
+    const { keyring } = await open();
+    assert.equal(await keyring.find(unknownKey(), HERE), undefined);
+    const fields = { tenant: "test", tier: "partner", scope: "full", principal: "x" } as const;
+    const issued = await issueKey(test.store.asPlatform(), {
+      ...fields,
+      mayApprove: false,
+      expiresAt: null,
+    });
+    assert.equal((await keyring.find(issued.key, HERE))?.id, issued.record.id);
+    await keyring.close();
+  });
+});
