@@ -128,9 +128,9 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
   });
   const client = a2aClient(tools, key);
   const { result } = await client.ask("message/send", { message: message(`What of ${word}?`) });
-  while ((await client.ask("tasks/get", { id: result.id })).result.status.state === "working") {
-    await sleep(50);
-  }
+  const stateOf = async (id: string): Promise<string> =>
+    (await client.ask("tasks/get", { id })).result.status.state;
+  while (["submitted", "working"].includes(await stateOf(result.id))) await sleep(50);
   return {
     name,
     key,

@@ -24,6 +24,7 @@ const NOBODYS = new Set([
   "ledger_categories",
   "ledger_days",
   "ledger_head",
+  "ledger_hold",
   "ledger_import",
   "ledger_import_receipts",
   "ledger_keys",

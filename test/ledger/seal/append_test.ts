@@ -118,7 +118,7 @@ describe("sealing", () => {
           await listLedgerKeys(sealing.app),
         );
         assert.deepEqual({ total, breaks }, { total: 300, breaks: [] });
-        const { rows: [counts] } = await sealing.app.pool.query(`SELECT
+        const counts = await sealing.app.asPlatform().first(`SELECT
           (SELECT sum(n)::int FROM ledger_days) AS days,
           (SELECT sum(n)::int FROM ledger_categories) AS categories,
           (SELECT count(*)::int FROM seal_outbox) AS waiting,
