@@ -8,7 +8,7 @@ export const ROLES = {
   owner: "sealoop_owner",
   /** Gateway, tool server and workers: everything but writing receipts. */
   app: "sealoop_app",
-  /** Takes the outbox and inserts receipts. */
+  /** Takes the outbox, and appends receipts by a function that checks them. */
   sequencer: "sealoop_sequencer",
   /** The public ledger: SELECT on what is public. */
   ledger: "sealoop_ledger",
@@ -18,6 +18,8 @@ export const ROLES = {
 export const FUNCTION_OWNERS = {
   /** Of functions that serve many tenants at once: it has policies of its own. */
   crossing: "sealoop_crossing",
+  /** Of the functions that append to the ledger: no other role may write receipts, keys or the head. */
+  ledgerWriter: "sealoop_ledger_writer",
 } as const;
 
 /** A role of the platform. */

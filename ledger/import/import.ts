@@ -176,48 +176,25 @@ async function stage(
   }
 }
 
-/** Request hash of imported receipts. No request has it, so nobody can request a receipt under their ids. */
-const NO_REQUEST = createHash("sha256").digest();
-
 /** Makes the staged receipts the ledger's beginning: all of them, or none. */
 async function moveToLedger(
   client: pg.ClientBase,
   size: number,
   keys: readonly TrustedKey[],
 ): Promise<void> {
-  await client.query("BEGIN");
+  const toBytes = (hex: string | undefined) => hex === undefined ? null : Buffer.from(hex, "hex");
   try {
-    const { rowCount } = await client.query(
-      `UPDATE ledger_head SET size = $1,
-         hash = (SELECT hash FROM ledger_import_receipts WHERE position = $1 - 1)
-       WHERE size = 0 AND (SELECT count(*) FROM ledger_import_receipts) = $1`,
-      [size],
-    );
-    if (rowCount !== 1) {
+    await client.query("SELECT finish_import($1, $2, $3, $4)", [
+      size,
+      keys.map(({ fromPosition }) => fromPosition),
+      keys.map(({ publicKey }) => toBytes(publicKey)),
+      keys.map(({ recoveryKey }) => toBytes(recoveryKey)),
+    ]);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "23514") { // check_violation
       await requireEmpty(client);
       throw new ImportRefused(`Not exactly ${size} receipts of the file are staged`);
     }
-    await client.query(
-      `INSERT INTO receipts (position, id, hash, category, era, record, signature, original)
-       SELECT position, id, hash, category, era, record, signature, original
-       FROM ledger_import_receipts ORDER BY position`,
-    );
-    await client.query(
-      "INSERT INTO seal_requests (id, request_hash) SELECT id, $1 FROM ledger_import_receipts",
-      [NO_REQUEST],
-    );
-    for (const { fromPosition, publicKey } of keys) {
-      await client.query("INSERT INTO ledger_keys (from_position, public_key) VALUES ($1, $2)", [
-        fromPosition,
-        Buffer.from(publicKey, "hex"),
-      ]);
-    }
-    await client.query("UPDATE ledger_import SET finished_at = now()");
-    await client.query("TRUNCATE ledger_import_receipts");
-    await client.query("SELECT pg_notify('sealoop_sealed', $1)", [String(size)]);
-    await client.query("COMMIT");
-  } catch (error) {
-    await client.query("ROLLBACK").catch(() => {});
     throw asDuplicate(error) ?? error;
   }
 }

@@ -25,9 +25,11 @@ export {
   getHead,
   getReceipt,
   type LedgerHead,
+  LIST_KEYS,
   listLedgerKeys,
   listReceipts,
   type StoredReceipt,
+  toLedgerKey,
 } from "./read.ts";
 export {
   formatReceiptTime,

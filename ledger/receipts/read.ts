@@ -1,4 +1,4 @@
-import { batch, type Store } from "../../store/mod.ts";
+import { batch, type Row as DbRow, type Store } from "../../store/mod.ts";
 import { type Era, findTrustedKey, type TrustedKey } from "../rules/mod.ts";
 import { printRecord } from "./print_record.ts";
 
@@ -95,15 +95,22 @@ export async function getHead(store: Store): Promise<LedgerHead> {
   return await read();
 }
 
-/** Returns the published keys, in the order in which they came to be trusted. */
-export async function listLedgerKeys(store: Store): Promise<TrustedKey[]> {
-  const rows = await store.asPlatform().query(
-    "SELECT from_position, public_key FROM ledger_keys ORDER BY n",
-  );
-  return rows.map((row) => ({
+/** Lists the published keys, in the order in which they came to be trusted. See {@linkcode toLedgerKey}. */
+export const LIST_KEYS = "SELECT from_position, public_key, recovery_key FROM ledger_keys ORDER BY n";
+
+/** Makes a key of a row of {@linkcode LIST_KEYS}. */
+export function toLedgerKey(row: DbRow): TrustedKey {
+  const recoveryKey = row.recovery_key?.toString("hex");
+  return {
     fromPosition: Number(row.from_position),
     publicKey: row.public_key.toString("hex"),
-  }));
+    ...(recoveryKey === undefined ? {} : { recoveryKey }),
+  };
+}
+
+/** Returns the published keys, in the order in which they came to be trusted. */
+export async function listLedgerKeys(store: Store): Promise<TrustedKey[]> {
+  return (await store.asPlatform().query(LIST_KEYS)).map(toLedgerKey);
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { IntroducedKey } from "./succession.ts";
 import type { Break, Era, Place, Primitives, TrustedKey } from "./types.ts";
 import { verifyRecord } from "./verify_record.ts";
 
@@ -10,6 +11,8 @@ export interface FollowResult {
   readonly era: Era | undefined;
   /** The place that the next record is verified against. */
   readonly next: Place;
+  /** Keys that the record introduces, where it is valid. */
+  readonly introduced: readonly IntroducedKey[];
 }
 
 /**
@@ -28,12 +31,13 @@ export function followRecord(
   keys: readonly TrustedKey[],
   primitives: Primitives,
 ): FollowResult {
-  const { verdict, hash, era } = verifyRecord(json, place, keys, primitives);
+  const { verdict, hash, era, introduced } = verifyRecord(json, place, keys, primitives);
   const toResult = (position: number, fault?: Break): FollowResult => ({
     position,
     fault,
     era,
     next: { position: position + 1, previousHash: hash, previousEra: era },
+    introduced,
   });
   const { position } = place;
   if (verdict.verified) return toResult(position);
@@ -47,7 +51,7 @@ export function followRecord(
     return toResult(claimed, { position, reason: describeGap(position, claimed) });
   }
   const repeated = { position: claimed, reason: "It is there twice, or out of order" };
-  return { position: claimed, fault: repeated, era, next: place };
+  return { position: claimed, fault: repeated, era, next: place, introduced: [] };
 }
 
 /**

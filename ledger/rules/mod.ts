@@ -1,5 +1,6 @@
 /**
- * The rules that make a receipt valid: canonical JSON, hashes, signatures, links, leaves and the Merkle tree.
+ * The rules that make a receipt valid: canonical JSON, hashes, signatures, links, the succession of keys, leaves and the
+ * Merkle tree.
  *
  * ```ts
  * const { verdict } = verifyRecord(json, { position: 0, previousHash: "" }, keys, primitives);
@@ -20,6 +21,17 @@ export {
   readPosition,
 } from "./follow.ts";
 export { formatLeaf, formatLeafOfHash, type LeafSource } from "./leaf.ts";
+export {
+  claimKeys,
+  findKeysWithoutSuccession,
+  findUnproven,
+  formatRotation,
+  type IntroducedKey,
+  isSuccession,
+  nameKey,
+  type NamedKey,
+  type SuccessionCategory,
+} from "./succession.ts";
 export {
   computeInclusionRoot,
   computeRoot,

@@ -44,6 +44,10 @@ export interface TrustedKey {
   /** 32 bytes as hex. */
   readonly publicKey: string;
   readonly fromPosition: number;
+  /** The key that may replace this one where it is lost or stolen, as hex; undefined: a key from before successions. */
+  readonly recoveryKey?: string;
+  /** True where the reader knows the key from elsewhere than the ledger. */
+  readonly isPinned?: boolean;
 }
 
 /** The place of a receipt in the chain, and the entry before it. */
@@ -64,5 +68,10 @@ export function findTrustedKey(
   keys: readonly TrustedKey[],
   position: number,
 ): TrustedKey | undefined {
-  return keys.findLast(({ fromPosition }) => fromPosition <= position);
+  return keys[findKeyIndex(keys, position)];
+}
+
+/** Returns the index of the key that is trusted for a position, or -1. */
+export function findKeyIndex(keys: readonly TrustedKey[], position: number): number {
+  return keys.findLastIndex(({ fromPosition }) => fromPosition <= position);
 }

@@ -7,6 +7,12 @@ import {
 } from "./_parse_record.ts";
 import { NotCanonical } from "./canonical.ts";
 import {
+  type IntroducedKey,
+  isSuccession,
+  type SuccessionResult,
+  verifySuccession,
+} from "./succession.ts";
+import {
   type Check,
   type Checks,
   type Era,
@@ -23,6 +29,8 @@ export interface RecordVerdict {
   /** `hash_sha256` as the record claims it. */
   readonly hash: string;
   readonly era: Era | undefined;
+  /** Keys that the record introduces, where it is valid. */
+  readonly introduced: readonly IntroducedKey[];
 }
 
 /**
@@ -42,13 +50,33 @@ export function verifyRecord(
     const era = readEra(record.fields);
     if (era === undefined) {
       const reason = "The schema_version is not one that these rules know";
-      return { verdict: toFailure(reason), hash: record.hash, era: place.previousEra };
+      return { ...NOTHING, verdict: toFailure(reason), hash: record.hash, era: place.previousEra };
     }
-    return { verdict: judge(record, era, place, keys, primitives), hash: record.hash, era };
+    const succession = judgeSuccession(record, era, place, keys, primitives);
+    const fault = "fault" in succession ? succession.fault : undefined;
+    const verdict = judge(record, era, place, keys, primitives, fault);
+    const introduced = "introduced" in succession && verdict.verified ? succession.introduced : [];
+    return { verdict, hash: record.hash, era, introduced };
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
-    return { verdict: toFailure(error.message), hash: "", era: place.previousEra };
+    return { ...NOTHING, verdict: toFailure(error.message), hash: "", era: place.previousEra };
   }
+}
+
+const NOTHING = { introduced: [] } as const;
+
+/** Verifies the keys that a record introduces; nearly all introduce none. */
+function judgeSuccession(
+  { fields }: ParsedRecord,
+  era: Era,
+  place: Place,
+  keys: readonly TrustedKey[],
+  primitives: Primitives,
+): SuccessionResult {
+  const category = readText(fields, "category");
+  if (era !== 3 || !isSuccession(category)) return NOTHING;
+  const details: unknown = JSON.parse(fields.get("details") ?? "null");
+  return verifySuccession({ category, details }, place, keys, primitives);
 }
 
 function toFailure(reason: string): Verdict {
@@ -62,6 +90,7 @@ function judge(
   place: Place,
   keys: readonly TrustedKey[],
   primitives: Primitives,
+  successionFault: string | undefined,
 ): Verdict {
   const link = findLinkFault(fields, place, era);
   if (era === 1) {
@@ -73,7 +102,8 @@ function judge(
   const hashed = era === 2 || bytes.length > 0 && primitives.sha256(bytes) === hash
     ? undefined
     : "The hash is not that of the canonical bytes";
-  const signed = findSignatureFault(signature, bytes, place.position, keys, primitives);
+  const signed = findSignatureFault(signature, bytes, place.position, keys, primitives) ??
+    successionFault;
   const checks = {
     hash: era === 2 ? "not_applicable" as const : toCheck(hashed),
     canonical: toCheck(derived),

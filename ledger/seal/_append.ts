@@ -3,7 +3,7 @@ import type { Batch, ChainHead, Signatures } from "../signer/mod.ts";
 
 const APPEND = {
   name: "append",
-  text: "SELECT append_receipts($1, $2, $3, $4, $5, $6, $7, $8)",
+  text: "SELECT append_receipts($1, $2, $3, $4, $5, $6, $7, $8, $9)",
 };
 
 /** Reads the end of the chain. */
@@ -13,15 +13,15 @@ export async function readHead(client: pg.ClientBase): Promise<ChainHead> {
 }
 
 /**
- * Appends a batch to the chain, in one statement.
+ * Appends a batch to the chain, in one statement. The database checks its place, its links and that its key is in force.
  *
  * @param seqs rows of the outbox to remove
- * @throws the chain does not end where the batch begins
+ * @throws the chain does not end where the batch begins, or another key is in force
  */
 export async function appendReceipts(
   writer: pg.ClientBase,
   { before, receipts }: Batch,
-  { signatures }: Signatures,
+  { publicKey, signatures }: Signatures,
   seqs: readonly string[],
 ): Promise<void> {
   await writer.query({
@@ -29,6 +29,7 @@ export async function appendReceipts(
     values: [
       before.size,
       before.hash,
+      publicKey,
       receipts.map((receipt) => receipt.id),
       receipts.map((receipt) => receipt.category),
       receipts.map((receipt) => receipt.hash),

@@ -7,6 +7,7 @@ import {
   formatLeafOfHash,
   type Hash,
   hashLeaf,
+  isSuccession,
   NotCanonical,
 } from "../rules/mod.ts";
 import type { BatchReceipt, ChainHead, Signatures } from "../signer/mod.ts";
@@ -64,24 +65,33 @@ export function link(
 ): { linked: LinkedReceipt[]; refused: RefusedEntry[]; head: ChainHead } {
   const linked: LinkedReceipt[] = [];
   const refused: RefusedEntry[] = [];
-  let { size, hash } = head;
+  let end = head;
   for (const entry of entries) {
     try {
-      const fields = parseRequest(entry)
-        .set("schema_version", `"${SCHEMA_VERSION}"`)
-        .set("chain_position", String(size))
-        .set("prev_hash", `"${hash?.toString("hex") ?? ""}"`);
-      const record = Buffer.from(joinInOrder(fields));
-      hash = Buffer.from(sha256(record));
-      const category = String(JSON.parse(fields.get("category") ?? '""'));
-      const { seq, id } = entry;
-      linked.push({ seq, position: size++, id, category, record, hash, fields });
+      const receipt = linkEntry(entry, end);
+      if (isSuccession(receipt.category)) {
+        throw new NotCanonical(`Receipts of category ${receipt.category} can't be requested`);
+      }
+      linked.push(receipt);
+      end = { size: end.size + 1, hash: receipt.hash };
     } catch (error) {
       if (!(error instanceof NotCanonical)) throw error;
       refused.push({ ...entry, reason: error.message });
     }
   }
-  return { linked, refused, head: { size, hash } };
+  return { linked, refused, head: end };
+}
+
+/** Numbers, links and canonicalizes one entry. @throws {NotCanonical} it can't be sealed */
+export function linkEntry(entry: OutboxEntry, { size, hash }: ChainHead): LinkedReceipt {
+  const fields = parseRequest(entry)
+    .set("schema_version", `"${SCHEMA_VERSION}"`)
+    .set("chain_position", String(size))
+    .set("prev_hash", `"${hash?.toString("hex") ?? ""}"`);
+  const record = Buffer.from(joinInOrder(fields));
+  const category = String(JSON.parse(fields.get("category") ?? '""'));
+  const { seq, id } = entry;
+  return { seq, position: size, id, category, record, hash: Buffer.from(sha256(record)), fields };
 }
 
 /** @throws {NotCanonical} it can't be sealed */

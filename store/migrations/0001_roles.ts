@@ -5,7 +5,7 @@ export const roles = `
     role text;
   BEGIN
     FOREACH role IN ARRAY ARRAY['sealoop_owner', 'sealoop_app', 'sealoop_sequencer', 'sealoop_ledger',
-      'sealoop_crossing'] LOOP
+      'sealoop_crossing', 'sealoop_ledger_writer'] LOOP
       IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role) THEN
         EXECUTE format('CREATE ROLE %I NOLOGIN', role);
       END IF;

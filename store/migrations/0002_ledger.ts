@@ -1,6 +1,6 @@
 /**
  * The receipts and their head, which anyone may read; the outbox and the evidence, which are private. Receipts and keys
- * can be added by the sequencer, and changed by no role.
+ * can be added by the sequencer, through a function that checks them, and changed by no role.
  */
 export const ledger = `
   CREATE TABLE receipts (
@@ -36,6 +36,7 @@ export const ledger = `
     n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     from_position bigint NOT NULL,
     public_key bytea NOT NULL CHECK (length(public_key) = 32),
+    recovery_key bytea CHECK (length(recovery_key) = 32), -- may replace it; null: imported, from before successions
     added_at timestamptz NOT NULL DEFAULT now()
   );
 
@@ -133,12 +134,16 @@ export const ledger = `
   $$;
 
   -- Appends one batch: moves the head from where it must be, adds the receipts, empties the outbox, notifies readers.
+  -- Whoever may call it can't rewrite anything, and can introduce a key by a receipt of the key before alone. Signatures
+  -- are for the verifiers to check: PostgreSQL has no Ed25519.
   CREATE FUNCTION append_receipts(
-    expected_size bigint, expected_hash bytea, ids text[], categories text[], hashes bytea[],
+    expected_size bigint, expected_hash bytea, signing_key bytea, ids text[], categories text[], hashes bytea[],
     records bytea[], signatures bytea[], seqs bigint[]
   ) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     n int := cardinality(ids);
+    key_in_force bytea;
+    wrong bigint;
   BEGIN
     UPDATE ledger_head SET size = size + n, hash = hashes[n]
       WHERE size = expected_size AND hash IS NOT DISTINCT FROM expected_hash;
@@ -146,12 +151,67 @@ export const ledger = `
       RAISE EXCEPTION 'The ledger is not at size % any more: another sequencer is at work', expected_size
         USING ERRCODE = 'serialization_failure';
     END IF;
+    SELECT expected_size + r.n - 1 INTO wrong
+      FROM (
+        SELECT u.*, lag(u.hash, 1, expected_hash) OVER (ORDER BY u.n) AS hash_before
+        FROM unnest(ids, categories, hashes, records) WITH ORDINALITY AS u (id, category, hash, record, n)
+      ) AS r CROSS JOIN LATERAL json_to_record(convert_from(r.record, 'UTF8')::json)
+        AS f (id text, category text, chain_position text, prev_hash text)
+      WHERE (f.id, f.category, f.chain_position, f.prev_hash, sha256(r.record)) IS DISTINCT FROM
+        (r.id, r.category, (expected_size + r.n - 1)::text, coalesce(encode(r.hash_before, 'hex'), ''), r.hash)
+      LIMIT 1;
+    IF FOUND THEN
+      RAISE EXCEPTION 'The receipt for position % is not linked to the one before, or not what it is said to be', wrong
+        USING ERRCODE = 'check_violation';
+    END IF;
+    SELECT public_key INTO key_in_force FROM ledger_keys
+      WHERE from_position <= expected_size ORDER BY ledger_keys.n DESC LIMIT 1;
+    IF categories && ARRAY['ledger_genesis', 'key_rotated', 'ledger_adopted'] THEN
+      PERFORM introduce_keys(expected_size, signing_key, key_in_force, categories, records[1]);
+      INSERT INTO seal_requests (id, request_hash) VALUES (ids[1], sha256('')) -- nobody can request this id
+        ON CONFLICT (id) DO NOTHING;
+    ELSIF signing_key IS DISTINCT FROM key_in_force THEN
+      RAISE EXCEPTION 'The key % does not sign the ledger at size %', encode(signing_key, 'hex'), expected_size
+        USING ERRCODE = 'check_violation';
+    END IF;
     INSERT INTO receipts (position, id, category, hash, record, signature)
       SELECT expected_size + r.n - 1, r.id, r.category, r.hash, r.record, r.signature
       FROM unnest(ids, categories, hashes, records, signatures) WITH ORDINALITY
         AS r (id, category, hash, record, signature, n);
     DELETE FROM seal_outbox WHERE seq = ANY (seqs);
     PERFORM pg_notify('sealoop_sealed', (expected_size + n)::text);
+  END $$;
+
+  -- Publishes the keys that a receipt introduces, which is a batch of its own. See ledger/rules/succession.ts.
+  CREATE FUNCTION introduce_keys(
+    at bigint, signing_key bytea, key_in_force bytea, categories text[], record bytea
+  ) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE
+    details json := convert_from(record, 'UTF8')::json -> 'details';
+    recovery bytea := decode(details ->> 'recovery_key', 'hex');
+    recovery_in_force bytea;
+    allowed boolean;
+  BEGIN
+    SELECT recovery_key INTO recovery_in_force FROM ledger_keys
+      WHERE from_position <= at ORDER BY n DESC LIMIT 1;
+    allowed := cardinality(categories) = 1 AND recovery IS NOT NULL AND CASE categories[1]
+      WHEN 'ledger_genesis' THEN at = 0
+      WHEN 'ledger_adopted' THEN at > 0 AND (recovery_in_force IS NULL
+        OR EXISTS (SELECT FROM ledger_import WHERE size = at AND finished_at IS NOT NULL))
+      ELSE signing_key = key_in_force AND recovery = recovery_in_force OR signing_key = recovery_in_force
+    END;
+    IF allowed IS NOT TRUE THEN
+      RAISE EXCEPTION 'The key % may not introduce a key at position %', encode(signing_key, 'hex'), at
+        USING ERRCODE = 'check_violation';
+    END IF;
+    IF categories[1] <> 'key_rotated' OR signing_key <> key_in_force THEN
+      INSERT INTO ledger_keys (from_position, public_key, recovery_key) VALUES (at, signing_key,
+        CASE categories[1] WHEN 'key_rotated' THEN recovery_in_force ELSE recovery END);
+    END IF;
+    IF categories[1] = 'key_rotated' THEN
+      INSERT INTO ledger_keys (from_position, public_key, recovery_key)
+        VALUES (at + 1, decode(details ->> 'new_key', 'hex'), recovery);
+    END IF;
   END $$;
 
   -- Takes the requests of receipts that are part of the chain from the outbox, under whatever number they are there, and
@@ -162,15 +222,33 @@ export const ledger = `
       ON CONFLICT (id) DO NOTHING;
   $$;
 
-  REVOKE ALL ON FUNCTION append_receipts, settle_requests, request_seals, delete_old_evidence FROM PUBLIC;
+  -- Nobody logs in as the role that may write the ledger: it owns these functions, and they run with its rights.
+  CREATE FUNCTION let_write_ledger(VARIADIC functions text[]) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE
+    name text;
+  BEGIN
+    FOREACH name IN ARRAY functions LOOP
+      EXECUTE format('ALTER FUNCTION %I SECURITY DEFINER SET search_path = %I, pg_temp', name, current_schema());
+      EXECUTE format('ALTER FUNCTION %I OWNER TO sealoop_ledger_writer', name);
+    END LOOP;
+  END $$;
+  DO $$ BEGIN
+    EXECUTE format('GRANT CREATE ON SCHEMA %I TO sealoop_ledger_writer', current_schema()); -- to own functions in it
+  END $$;
+
+  REVOKE ALL ON FUNCTION append_receipts, introduce_keys, settle_requests, let_write_ledger, request_seals,
+    delete_old_evidence FROM PUBLIC;
   GRANT EXECUTE ON FUNCTION append_receipts, settle_requests TO sealoop_sequencer;
   GRANT EXECUTE ON FUNCTION request_seals, delete_old_evidence TO sealoop_app;
   GRANT SELECT ON receipts, ledger_head, ledger_keys TO sealoop_app, sealoop_sequencer, sealoop_ledger;
-  GRANT INSERT ON receipts, ledger_keys, seal_refusals TO sealoop_sequencer;
-  GRANT UPDATE ON ledger_head TO sealoop_sequencer;
+  GRANT INSERT ON seal_refusals TO sealoop_sequencer;
+  GRANT SELECT, INSERT ON receipts, ledger_keys TO sealoop_ledger_writer;
+  GRANT SELECT, UPDATE ON ledger_head TO sealoop_ledger_writer;
+  GRANT SELECT, DELETE ON seal_outbox TO sealoop_ledger_writer;
+  GRANT SELECT, INSERT ON seal_requests TO sealoop_ledger_writer;
   GRANT SELECT, DELETE ON seal_outbox TO sealoop_sequencer;
   GRANT SELECT, INSERT ON seal_outbox, seal_requests TO sealoop_app;
-  GRANT SELECT, INSERT ON seal_requests TO sealoop_sequencer; -- ids of imported receipts are taken, too
+  GRANT SELECT ON seal_requests TO sealoop_sequencer;
   GRANT SELECT, INSERT, DELETE ON evidence TO sealoop_app;
   GRANT UPDATE (request_hash) ON seal_requests TO sealoop_app;
   GRANT SELECT ON seal_refusals TO sealoop_app, sealoop_sequencer;
@@ -181,4 +259,5 @@ export const ledger = `
   GRANT SELECT, INSERT ON seal_requests, seal_outbox TO sealoop_crossing;
   GRANT INSERT ON evidence TO sealoop_crossing;
   SELECT let_cross('request_seals');
+  SELECT let_write_ledger('append_receipts', 'introduce_keys', 'settle_requests'); -- last, as only their owner may grant them
 `;

@@ -45,7 +45,37 @@ export const scrubAndImport = `
     original bytea
   );
   ALTER TABLE ledger_import_receipts ALTER record SET STORAGE EXTERNAL, ALTER original SET STORAGE EXTERNAL;
-  GRANT SELECT, INSERT, UPDATE, DELETE ON ledger_import TO sealoop_sequencer;
+  -- Makes the staged receipts the beginning of the empty ledger, all at once, with their keys.
+  CREATE FUNCTION finish_import(
+    import_size bigint, key_positions bigint[], public_keys bytea[], recovery_keys bytea[]
+  ) RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE ledger_head SET size = import_size,
+        hash = (SELECT hash FROM ledger_import_receipts WHERE position = import_size - 1)
+      WHERE size = 0 AND (SELECT count(*) FROM ledger_import_receipts) = import_size;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'The ledger is not empty, or not exactly % receipts are staged', import_size
+        USING ERRCODE = 'check_violation';
+    END IF;
+    INSERT INTO receipts (position, id, hash, category, era, record, signature, original)
+      SELECT position, id, hash, category, era, record, signature, original
+      FROM ledger_import_receipts ORDER BY position;
+    -- No request has this hash, so nobody can request a receipt under their ids.
+    INSERT INTO seal_requests (id, request_hash) SELECT id, sha256('') FROM ledger_import_receipts;
+    INSERT INTO ledger_keys (from_position, public_key, recovery_key)
+      SELECT from_position, public_key, recovery_key FROM unnest(key_positions, public_keys, recovery_keys)
+        WITH ORDINALITY AS k (from_position, public_key, recovery_key, n) ORDER BY n;
+    UPDATE ledger_import SET finished_at = now();
+    TRUNCATE ledger_import_receipts;
+    PERFORM pg_notify('sealoop_sealed', import_size::text);
+  END $$;
+  REVOKE ALL ON FUNCTION finish_import FROM PUBLIC;
+
+  GRANT EXECUTE ON FUNCTION finish_import TO sealoop_sequencer;
+  GRANT SELECT, UPDATE ON ledger_import TO sealoop_ledger_writer;
+  GRANT SELECT, TRUNCATE ON ledger_import_receipts TO sealoop_ledger_writer;
+  GRANT SELECT, INSERT (file_sha256, size), DELETE ON ledger_import TO sealoop_sequencer; -- finish_import finishes it
   GRANT SELECT, INSERT, TRUNCATE ON ledger_import_receipts TO sealoop_sequencer;
   GRANT SELECT ON ledger_import TO sealoop_app, sealoop_ledger;
+  SELECT let_write_ledger('finish_import');
 `;
