@@ -111,7 +111,9 @@ export {
 } from "./scrub/mod.ts";
 export {
   getSealState,
+  nextKeyFile,
   openSealer,
+  recoveryKeyFile,
   requestSeal,
   requestSeals,
   runSequencer,

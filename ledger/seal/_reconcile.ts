@@ -18,8 +18,6 @@ export interface ReconcileParts {
   readonly signer: Signer;
   /** Size of the newest checkpoint that was signed; 0: there is none. */
   readonly checkpointSize: number;
-  /** Called when database and signer agree, before anything is committed. */
-  readonly onAgreed: () => Promise<void>;
 }
 
 /**
@@ -28,7 +26,7 @@ export interface ReconcileParts {
  * @throws {SealingHeld} one of them is behind the other: another signature could fork the chain
  */
 export async function reconcile(parts: ReconcileParts): Promise<void> {
-  const { writer, signer, checkpointSize, onAgreed } = parts;
+  const { writer, signer, checkpointSize } = parts;
   const head = await readHead(writer);
   const { committed, signedAt } = signer.state();
   const mayBegin = signedAt === 0 && head.size >= (committed?.size ?? 0);
@@ -42,7 +40,6 @@ export async function reconcile(parts: ReconcileParts): Promise<void> {
         `it is older. ${START_FROM_CHECKPOINT}`,
     );
   }
-  await onAgreed();
   for (const batch of uncommitted) await commitAgain(writer, signer, batch);
   signer.acknowledge(getSignedHead(signer.state())!);
 }

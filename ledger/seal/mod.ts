@@ -10,6 +10,7 @@
  * way, as the second one's commits are refused.
  * @module
  */
+export { nextKeyFile, recoveryKeyFile } from "./_own_keys.ts";
 export {
   getSealState,
   requestSeal,

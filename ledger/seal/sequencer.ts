@@ -1,12 +1,14 @@
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { connectionOptions, type Store } from "../../store/mod.ts";
 import { readSignedSize } from "../log/mod.ts";
 import type { Hash } from "../rules/mod.ts";
-import { type FileSignerOptions, openFileSigner, type Signer } from "../signer/mod.ts";
-import { listenForRequests } from "./_alarm.ts";
+import { type FileSignerOptions, openFileSigner } from "../signer/mod.ts";
+import { type Alarm, listenForRequests } from "./_alarm.ts";
 import { removeHold, storeHold, toHold } from "./_hold.ts";
+import { ensureOwnKey, type KeyOptions, nextKeyFile, rotateIfAsked } from "./_own_keys.ts";
 import { runPipeline } from "./_pipeline.ts";
 import { reconcile } from "./_reconcile.ts";
 
@@ -16,11 +18,9 @@ export class SequencerBusy extends Error {
 }
 
 /** Options of {@linkcode runSequencer}. */
-export interface SequencerOptions {
+export interface SequencerOptions extends KeyOptions {
   /** A store of role `sequencer`. */
   readonly store: Store;
-  /** PEM file of the signing key, beside the signer's journal. Both are created where there is neither. */
-  readonly keyFile: string;
   /** Ends the work after the batches that are under way. */
   readonly signal: AbortSignal;
   /** Called once the lock is held, before anything is sealed. */
@@ -37,6 +37,7 @@ export interface SequencerOptions {
 /** Key of the advisory lock that a sequencer holds. */
 export const SEQUENCER_LOCK = 7_365_616_102;
 const HANG_UP_TIMEOUT_MS = 1_000;
+const ROTATION_POLL_MS = 1_000;
 
 /**
  * Seals what waits in the outbox, batch after batch, until the signal ends it.
@@ -44,7 +45,8 @@ const HANG_UP_TIMEOUT_MS = 1_000;
  * While one batch is committed the next is read, linked and signed. Batches commit one after another, on the connection
  * that holds the lock; each moves the chain's head from where it must be. So a second sequencer can't fork the chain
  * even if the lock failed, and a crash loses nothing and seals nothing twice. It begins with what the signer has signed
- * and the database does not have.
+ * and the database does not have. A new ledger begins with a receipt that names its keys. Where a file
+ * `<keyFile>.next` holds another key, the sequencer hands over to that between two batches.
  *
  * @throws {SequencerBusy} another sequencer is at work
  * @throws {SealingHeld} the operator has to do something first; the message says what
@@ -58,46 +60,72 @@ export async function runSequencer(options: SequencerOptions): Promise<void> {
     for (const client of [writer, reader]) client.on("error", reject);
   });
   connectionLost.catch(() => {}); // handled in the race below
-  let signer: Signer | undefined;
   try {
     await Promise.all([writer.connect(), reader.connect()]);
     if (!options.withoutLock) await takeLock(writer);
-    signer = await openFileSigner(options.keyFile, options.signer);
-    const { publicKey } = signer;
-    await reconcile({
-      writer,
-      signer,
-      checkpointSize: await readSignedSize(dirname(options.keyFile)),
-      onAgreed: () => registerKey(writer, publicKey),
-    });
-    await removeHold(writer);
-    options.onStart?.();
     const alarm = await listenForRequests(reader, signal);
-    const pipeline = runPipeline({ ...options, writer, reader, signer, alarm });
-    await Promise.race([pipeline, connectionLost]);
+    let isStarted = false;
+    const onStart = () => {
+      if (!isStarted) options.onStart?.();
+      isStarted = true;
+    };
+    do {
+      await sealWithOneKey({ ...options, onStart, writer, reader, alarm, connectionLost });
+    } while (!signal.aborted);
   } catch (error) {
     const hold = toHold(error);
     if (!hold) throw error;
     await storeHold(writer, hold).catch(() => {}); // the database may be away
     throw hold;
   } finally {
-    await Promise.all([hangUp(writer), hangUp(reader), signer?.close()]);
+    await Promise.all([hangUp(writer), hangUp(reader)]);
   }
+}
+
+/** Parts of {@linkcode sealWithOneKey}. */
+interface SealingParts extends SequencerOptions {
+  readonly writer: pg.Client;
+  readonly reader: pg.Client;
+  readonly alarm: Alarm;
+  readonly connectionLost: Promise<never>;
+}
+
+/** Seals until the signal ends it, or until the key has handed over to the next one. */
+async function sealWithOneKey(parts: SealingParts): Promise<void> {
+  const { writer, signal, alarm, keyFile } = parts;
+  const signer = await openFileSigner(keyFile, parts.signer);
+  const rotation = watchForFile(nextKeyFile(keyFile), alarm.ring);
+  try {
+    const checkpointSize = await readSignedSize(dirname(keyFile));
+    await reconcile({ writer, signer, checkpointSize });
+    if (!await ensureOwnKey(writer, signer, parts)) return;
+    await removeHold(writer);
+    parts.onStart?.();
+    const untilRotation = AbortSignal.any([signal, rotation.signal]);
+    const pipeline = runPipeline({ ...parts, signer, signal: untilRotation });
+    await Promise.race([pipeline, parts.connectionLost]);
+    if (!signal.aborted) await rotateIfAsked(writer, signer, parts);
+  } finally {
+    rotation.stop();
+    await signer.close();
+  }
+}
+
+/** Watches for a file by polling. @param onFile called once it is there */
+function watchForFile(path: string, onFile: () => void) {
+  const found = new AbortController();
+  const poll = setInterval(() => {
+    if (!existsSync(path)) return;
+    clearInterval(poll);
+    found.abort();
+    onFile();
+  }, ROTATION_POLL_MS).unref();
+  return { signal: found.signal, stop: () => clearInterval(poll) };
 }
 
 async function takeLock(writer: pg.Client): Promise<void> {
   const { rows } = await writer.query("SELECT pg_try_advisory_lock($1) AS taken", [SEQUENCER_LOCK]);
   if (!rows[0].taken) throw new SequencerBusy("Another sequencer holds the ledger's lock");
-}
-
-/** Publishes the key, trusted from the next position on. */
-async function registerKey(writer: pg.Client, publicKey: Buffer): Promise<void> {
-  await writer.query(
-    `INSERT INTO ledger_keys (from_position, public_key)
-     SELECT size, $1 FROM ledger_head
-     WHERE $1 IS DISTINCT FROM (SELECT public_key FROM ledger_keys ORDER BY n DESC LIMIT 1)`,
-    [publicKey],
-  );
 }
 
 /** Closes a connection. Where the server is gone, that may never end, so the socket is destroyed after a time. */

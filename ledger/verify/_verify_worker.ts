@@ -73,6 +73,7 @@ function follow(bytes: Uint8Array, place: Place): FollowResult {
     fault: { position, reason: "It is not UTF-8" },
     era: previousEra,
     next: { position: position + 1, previousHash: "", previousEra },
+    introduced: [],
   };
 }
 

@@ -1,0 +1,128 @@
+import { existsSync, renameSync } from "node:fs";
+import type pg from "pg";
+import { loadSigningKey, type SigningKey } from "../crypto/mod.ts";
+import { LIST_KEYS, toLedgerKey } from "../receipts/mod.ts";
+import type { TrustedKey } from "../rules/mod.ts";
+import { type ChainHead, getHeadAfter, type Signer } from "../signer/mod.ts";
+import { appendReceipts, readHead } from "./_append.ts";
+import { SealingHeld } from "./_hold.ts";
+import { makeAdoption, makeGenesis, makeRotation } from "./_key_receipts.ts";
+import type { LinkedReceipt } from "./_link.ts";
+
+/** The files of the ledger's keys, and the recovery key. */
+export interface KeyOptions {
+  /** PEM file of the signing key, beside the signer's journal. Both are created where there is neither. */
+  readonly keyFile: string;
+  /** Public recovery key, hex. Default: one is made, and its private key written to {@linkcode recoveryKeyFile}. */
+  readonly recoveryKey?: string | undefined;
+}
+
+/** Returns the path of the private recovery key of a new ledger, until the operator moves it elsewhere. */
+export const recoveryKeyFile = (keyFile: string): string => `${keyFile}.recovery`;
+/** Returns the path of the key that is to sign next. Whoever puts one there asks the sequencer to hand over to it. */
+export const nextKeyFile = (keyFile: string): string => `${keyFile}.next`;
+
+/**
+ * Makes sure that the signer's key is the one that signs the ledger: begins a new ledger with it, adopts an imported one,
+ * and finishes a rotation that was sealed.
+ *
+ * @returns false where the file holds another key now, so that the signer has to be opened again
+ * @throws {SealingHeld} another key signs the ledger
+ */
+export async function ensureOwnKey(
+  writer: pg.Client,
+  signer: Signer,
+  { keyFile, recoveryKey }: KeyOptions,
+): Promise<boolean> {
+  const [head, keys] = [await readHead(writer), await listKeys(writer)];
+  const inForce = findInForce(keys, head);
+  const own = signer.publicKey.toString("hex");
+  if (inForce?.publicKey === own && inForce.recoveryKey !== undefined) return true;
+  if (inForce && inForce.publicKey === readNextKey(keyFile)?.publicKey.toString("hex")) {
+    renameSync(nextKeyFile(keyFile), keyFile);
+    return false;
+  }
+  if (!await mayBegin(writer, head, keys)) {
+    throw new SealingHeld(
+      `Receipts from position ${head.size} on are to be signed by the key ${inForce?.publicKey}, and ${keyFile} ` +
+        `holds ${own}. Put the right key there; if it is lost: npm run keys -- ledger recover`,
+    );
+  }
+  const recovery = recoveryKey ??
+    loadSigningKey(recoveryKeyFile(keyFile)).publicKey.toString("hex");
+  const ours = { ledgerKey: own, recoveryKey: recovery };
+  await seal(
+    writer,
+    signer,
+    head,
+    head.size === 0 ? makeGenesis(ours) : makeAdoption(head, keys, ours),
+  );
+  return true;
+}
+
+/** Returns true where this ledger has no receipts of its own: it is empty, or all were imported. */
+async function mayBegin(
+  writer: pg.Client,
+  { size }: ChainHead,
+  keys: readonly TrustedKey[],
+): Promise<boolean> {
+  if (keys.every(({ recoveryKey }) => recoveryKey === undefined)) return true;
+  const { rows: [imported] } = await writer.query(
+    "SELECT size FROM ledger_import WHERE finished_at IS NOT NULL",
+  );
+  return Number(imported?.size) === size;
+}
+
+/**
+ * Hands over to the next key, if there is one: seals that, and puts it in place of the old one.
+ *
+ * @throws {SealingHeld} it is a key that is in use already
+ */
+export async function rotateIfAsked(
+  writer: pg.Client,
+  signer: Signer,
+  { keyFile }: KeyOptions,
+): Promise<void> {
+  const newKey = readNextKey(keyFile);
+  if (!newKey) return;
+  const [head, keys] = [await readHead(writer), await listKeys(writer)];
+  const { recoveryKey } = findInForce(keys, head)!;
+  const next = newKey.publicKey.toString("hex");
+  if (keys.some((key) => key.publicKey === next || key.recoveryKey === next)) {
+    throw new SealingHeld(`${nextKeyFile(keyFile)} holds a key that is in use already: remove it`);
+  }
+  const rotation = makeRotation("rotated", { head, keys, newKey, recoveryKey: recoveryKey! });
+  await seal(writer, signer, head, rotation);
+  renameSync(nextKeyFile(keyFile), keyFile);
+}
+
+/** Seals one receipt. @param key signs it in place of the signer's own */
+export async function seal(
+  writer: pg.ClientBase,
+  signer: Signer,
+  before: ChainHead,
+  receipt: LinkedReceipt,
+  key?: SigningKey,
+): Promise<void> {
+  const batch = { before, receipts: [receipt] };
+  await appendReceipts(writer, batch, await signer.sign(batch, key), []);
+  signer.acknowledge(getHeadAfter(batch));
+}
+
+function readNextKey(keyFile: string): SigningKey | undefined {
+  const path = nextKeyFile(keyFile);
+  return existsSync(path) ? loadSigningKey(path) : undefined;
+}
+
+/** Returns the published keys, in order. */
+export async function listKeys(client: pg.ClientBase): Promise<TrustedKey[]> {
+  return (await client.query(LIST_KEYS)).rows.map(toLedgerKey);
+}
+
+/** Returns the key that signs the next receipt. */
+export function findInForce(
+  keys: readonly TrustedKey[],
+  { size }: ChainHead,
+): TrustedKey | undefined {
+  return keys.findLast(({ fromPosition }) => fromPosition <= size);
+}
