@@ -141,6 +141,7 @@ export {
   openLedgerUrl,
   openReceiptFile,
   type ParallelOptions,
+  readFileKeys,
   type ReceiptFile,
   type RemoteLedger,
   type SignedCheckpoint,

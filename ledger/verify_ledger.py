@@ -3,7 +3,8 @@
 
 usage: verify_ledger.py ADDRESS_OR_FILE [KEY [LOG_KEY]]
 ADDRESS_OR_FILE: the ledger's address, or a file that /api/export gave: JSON, or one receipt a line.
-KEY: a public key of the ledger as you know it, or its SHA-256; without it, the keys that it names are believed.
+KEY: a public key of the ledger as you know it, or its SHA-256; without it, the keys that it names are believed. One is
+enough, as receipts prove how each key hands over to the next.
 LOG_KEY: verifier key of the Merkle log as you know it; likewise.
 Ends with 0 where everything holds, with 1 where it does not, and with 2 where that can't be told.
 """
@@ -14,18 +15,28 @@ import json
 import sys
 import urllib.error
 import urllib.request
+from collections import namedtuple
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+SUCCESSION = ("ledger_genesis", "ledger_adopted", "key_rotated")
 OUTSIDE = {
     "3.0": {"canonical_bytes", "signature", "hash_sha256"},
     "2.0": {"canonical_bytes", "signature", "receiver_attestation", "prev_hash"},
 }
 
 
+# A key of the ledger: trusted from a position on; recovery: the key that may replace it, None before keys had one
+Key = namedtuple("Key", "start public recovery known", defaults=(None, False))
+
+
 class CannotTell(Exception):
     """What is there can't be read, or is no ledger."""
+
+
+class NoSuccession(Exception):
+    """A receipt introduces a key that it may not introduce."""
 
 
 def canonical(value):
@@ -49,14 +60,14 @@ def named_by(key):
     return key, sha256(bytes.fromhex(key)).hex()
 
 
-def problems(entry, position, before, key):
+def problems(entry, position, before, keys):
     try:
-        yield from broken_rules(entry, position, before, key)
+        yield from broken_rules(entry, position, before, keys)
     except (AttributeError, KeyError, TypeError, ValueError):
         yield "a field that its schema_version needs is missing, or is no such field"
 
 
-def broken_rules(entry, position, before, key):
+def broken_rules(entry, position, before, keys):
     if entry.get("prev_hash") != before.get("hash_sha256"):
         yield "prev_hash is not the hash of the entry before"
     version = entry.get("schema_version")
@@ -76,10 +87,123 @@ def broken_rules(entry, position, before, key):
         if entry["chain_position"] != position:
             yield "chain_position is not the entry's place"
     signature = entry["signature"]
-    if key not in named_by(signature["public_key"]):
+    key = key_at(position, keys)
+    if not key or key.public not in named_by(signature["public_key"]):
         yield "signed by another key than the published one"
     elif not signed_by(bytes.fromhex(signature["public_key"]), bytes.fromhex(signature["value"]), stored):
         yield "the signature does not verify"
+    elif version == "3.0":
+        try:
+            introduced_by(entry, position, keys)
+        except NoSuccession as fault:
+            yield str(fault)
+
+
+def introduced_by(entry, position, keys):
+    """Keys that a valid receipt introduces; few introduce any."""
+    category = entry.get("category")
+    if category not in SUCCESSION or entry.get("schema_version") != "3.0":
+        return []
+    details = entry.get("details")
+    details = details if isinstance(details, dict) else {}
+    index = index_at(position, keys)
+    key, before = keys[index], keys[:index]
+    if category == "key_rotated":
+        return rotated(details, entry["prev_hash"], position, keys, index)
+    if category == "ledger_genesis" and position != 0:
+        raise NoSuccession("it begins a ledger, and is not the first entry")
+    if category == "ledger_adopted":
+        if not position or details.get("size") != position or details.get("head") != entry["prev_hash"]:
+            raise NoSuccession("it adopts other receipts than those before it")
+        if details.get("keys") != [named(one) for one in before]:
+            raise NoSuccession("it adopts receipts with other keys than those published for them")
+        if any(one.recovery for one in before) and not key.known:
+            raise NoSuccession("it adopts receipts of a ledger whose key has not handed over to its own")
+    own = (position, details.get("ledger_key"), details.get("recovery_key"))
+    if not key.recovery or key[:3] != own or key.public == key.recovery:
+        raise NoSuccession("the keys that it introduces are not those published for this position")
+    return before + [key] if category == "ledger_adopted" else [key]
+
+
+def rotated(details, prev_hash, position, keys, index):
+    signer, following = keys[index], keys[index + 1:index + 2]
+    if not signer.recovery:
+        raise NoSuccession("it changes the key of a ledger that has none of its own")
+    recovers = signer.start == position and index > 0 and keys[index - 1].recovery == signer.public
+    old = keys[index - 1] if recovers else signer
+    new, recovery = details.get("new_key"), details.get("recovery_key")
+    named_here = [(position + 1, new, recovery)]
+    if [one[:3] for one in following] != named_here or not recovery or details.get("old_key") != old.public:
+        raise NoSuccession("the keys that it names are not those published from here on")
+    if new in (old.public, old.recovery, recovery):
+        raise NoSuccession("its new key is one that is in use already")
+    if not recovers and recovery != old.recovery:
+        raise NoSuccession("it changes the recovery key, which only the recovery key itself may")
+    first = next(one.public for one in keys if one.recovery)
+    statement = {
+        "statement": "sealoop key_rotated",
+        "first_key": first,
+        "from_position": position + 1,
+        "new_key": new,
+        "old_key": old.public,
+        "position": position,
+        "prev_hash": prev_hash,
+    }
+    same = details.get("first_key") == first and details.get("from_position") == position + 1
+    proof = bytes.fromhex(details.get("new_key_signature", ""))
+    if not same or not signed_by(bytes.fromhex(new), proof, canonical(statement)):
+        raise NoSuccession("its new key has not signed that it takes over here")
+    return [signer, *following] if recovers else following
+
+
+def named(key):
+    fields = {"public_key": key.public, "from_position": key.start}
+    return {**fields, "recovery_key": key.recovery} if key.recovery else fields
+
+
+def claimed_keys(stream):
+    """Keys that receipts say they introduce, where nobody names them. They are verified like named ones."""
+    keys = []
+    for entry in stream:
+        if not isinstance(entry, dict) or entry.get("category") not in SUCCESSION:
+            continue
+        try:
+            details, start, signer = entry["details"], entry["chain_position"], entry["signature"]["public_key"]
+            recovery = details["recovery_key"]
+            if entry["category"] == "key_rotated":
+                if signer != details["old_key"] and keys and signer == keys[-1].recovery:
+                    keys.append(Key(start, signer, signer))
+                keys.append(Key(start + 1, details["new_key"], recovery))
+                continue
+            if entry["category"] == "ledger_adopted":
+                keys = [to_key(one) for one in details["keys"]]
+            keys.append(Key(start, details["ledger_key"], recovery))
+        except (KeyError, TypeError, ValueError):
+            continue  # verifying it reports that
+    return keys
+
+
+def to_key(fields):
+    recovery = fields.get("recovery_key")
+    return Key(int(fields["from_position"]), str(fields["public_key"]), recovery if isinstance(recovery, str) else None)
+
+
+def without_succession(keys, introduced):
+    """Keys that no receipt introduces. Only the first of a ledger from before keys had successions needs none."""
+    for n, key in enumerate(keys):
+        if not (key.recovery is None and (n == 0 or key.known)) and key[:3] not in introduced:
+            yield key
+
+
+def unproven_from(keys, adoptions, end):
+    """Where the keys that the reader knows no longer vouch for the key in force."""
+    if not any(key.known for key in keys):
+        return min(adoptions, default=None)
+    ends = [key.start for key in keys[1:]] + [end]
+    used = [key.start for key, until in zip(keys, ends) if key.known and key.start < until]
+    if not used:
+        return 0 if end else None
+    return min((start for start in adoptions if start > used[-1]), default=None)
 
 
 def position_of(entry, position, before, keys):
@@ -88,12 +212,17 @@ def position_of(entry, position, before, keys):
     if entry.get("prev_hash") == before.get("hash_sha256") or not isinstance(claimed, int) or claimed <= position:
         return position
     alone = {**before, "hash_sha256": entry.get("prev_hash")}
-    signed = entry.get("schema_version") == "3.0" and not any(problems(entry, claimed, alone, key_at(claimed, keys)))
+    signed = entry.get("schema_version") == "3.0" and not any(problems(entry, claimed, alone, keys))
     return claimed if signed else position
 
 
+def index_at(position, keys):
+    return max((n for n, key in enumerate(keys) if key.start <= position), default=-1)
+
+
 def key_at(position, keys):
-    return ([None] + [key for start, key in keys if start <= position])[-1]
+    index = index_at(position, keys)
+    return keys[index] if index >= 0 else None
 
 
 class Tree:
@@ -204,25 +333,31 @@ def entries_of_file(path):
     yield from data["receipts"]
 
 
-def believed(named, known):
-    """Pairs of first position and key: the named ones, if the known one is among them; if none are named, that."""
+def believed(named, known, source):
+    """The named keys, if the known one is among them; if none are named, those of the receipts, else the known one."""
     try:
-        keys = [(int(key["from_position"]), key["public_key"]) for key in named]
-        if not known or any(known in named_by(key) for _, key in keys):
-            return keys
+        keys = [to_key(key) for key in named]
+        if not keys and not source.startswith(("http://", "https://")):
+            stream = entries(source)
+            next(stream)
+            keys = claimed_keys(stream)
+        if not keys:
+            return [Key(0, known, None, True)] if known else []
+        keys = [key._replace(known=bool(known) and known in named_by(key.public)) for key in keys]
     except (AttributeError, KeyError, TypeError, ValueError):
         raise CannotTell("what is named as the ledger's keys is none")
-    if keys:
+    if known and not any(key.known for key in keys):
         raise CannotTell(f"none of the ledger's keys is {known}, or has it as its fingerprint")
-    return [(0, known)]
+    return keys
 
 
 def main(source, known=None, log_key=None):
     stream = entries(source)
     keys, checkpoint, named_log_key, total = next(stream)
-    keys = believed(keys, known and known.lower())
+    keys = believed(keys, known and known.lower(), source)
     size, root = open_checkpoint(checkpoint, log_key or named_log_key) if checkpoint else (None, None)
     before, position, broken, tree = {"hash_sha256": ""}, 0, 0, Tree()
+    introduced, adoptions = set(), []
     for entry in stream:
         if not isinstance(entry, dict):
             raise CannotTell(f"{source}: what is at position {position} is no receipt")
@@ -236,9 +371,13 @@ def main(source, known=None, log_key=None):
             broken += 1
             print(f"position {position}: missing" + (f", with all up to {stands - 1}" if stands - position > 1 else ""))
             before = {**before, "hash_sha256": entry["prev_hash"]}
-        for problem in problems(entry, stands, before, key_at(stands, keys)):
+        found = list(problems(entry, stands, before, keys))
+        for problem in found:
             broken += 1
             print(f"position {stands}: {problem}")
+        if not found and entry.get("category") in SUCCESSION:
+            introduced.update(key[:3] for key in introduced_by(entry, stands, keys))
+            adoptions += [stands] if entry["category"] == "ledger_adopted" else []
         before, position = entry, stands + 1
         tree.add(entry)
     if size is not None and position < size:
@@ -250,9 +389,17 @@ def main(source, known=None, log_key=None):
     elif tree.size == size and tree.root() != root:
         broken += 1
         print(f"position {position - 1}: it is not what the checkpoint of {size} was signed of")
+    for key in without_succession(keys, introduced):
+        broken += 1
+        print(f"position {key.start}: the key {key.public[:16]}… is published from here on, and no receipt hands over to it")
+    unproven = unproven_from(keys, adoptions, position)
+    if unproven is not None:
+        print(f"unproven from position {unproven}: no key that you gave vouches for the key from there on")
     found = f"{broken} problem" if broken == 1 else f"{broken} problems"
     print(f"{tree.size} receipts, {found}" + (f", checkpoint of {size}" if checkpoint else ""))
-    return 1 if broken else 0
+    if broken:
+        return 1
+    return 2 if known and unproven is not None else 0
 
 
 if __name__ == "__main__":

@@ -54,6 +54,9 @@ const Key = z.object({
   public_key: z.string().describe("32 bytes, hex"),
   fingerprint_sha256: z.string(),
   from_position: Count,
+  recovery_key: z.string().optional().describe(
+    "The key that may replace it, 32 bytes as hex; absent for imported keys from before keys had a succession",
+  ),
 });
 
 /** The rules, the keys and a program. */

@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
+import type { NamedKey } from "../rules/mod.ts";
 
 /** A published key. */
-export interface PublishedKey {
-  readonly public_key: string;
+export interface PublishedKey extends NamedKey {
   readonly fingerprint_sha256: string;
-  readonly from_position: number;
 }
 
 let program: string | undefined;
@@ -31,6 +30,20 @@ export function describeVerification(
     public_key: current?.public_key ?? null,
     fingerprint_sha256: current?.fingerprint_sha256 ?? null,
     keys: [...keys],
+    key_succession: {
+      rules: [
+        "A key is published from a position on, and introduced by a receipt; a published key that no receipt introduces " +
+        "is a break at its position. Only the first of imported keys needs none",
+        "ledger_genesis, at position 0, and ledger_adopted, after imported receipts, introduce the key that signs them, " +
+        "details.ledger_key, with details.recovery_key. They are proven to who knows that key",
+        "ledger_adopted names in details size, head and keys of the receipts before it. After receipts of a ledger " +
+        "with keys of its own it is a break, but for who knows its key",
+        "key_rotated is signed by the old key, or by the recovery key, and introduces details.new_key from the next " +
+        "position on; the recovery key, details.recovery_key, changes only where it signs that itself",
+        "details.new_key_signature is Ed25519 by the new key over the canonical JSON of first_key, from_position, " +
+        'new_key, old_key, position, prev_hash and statement, which is "sealoop key_rotated"',
+      ],
+    },
     eras: {
       v3: {
         schema_version: "3.0",

@@ -3,6 +3,7 @@ import { InvalidInput, JsonText } from "../../contract/mod.ts";
 import { computeFingerprint } from "../crypto/mod.ts";
 import { getPublishedCheckpoint } from "../log/mod.ts";
 import { exportReceipts, getHead, listLedgerKeys } from "../receipts/mod.ts";
+import { nameKey } from "../rules/mod.ts";
 import { exampleExported, exampleHowToVerify, Exported, HowToVerify } from "./_export_schemas.ts";
 import { describeVerification } from "./_how_to_verify.ts";
 import { common, operation } from "./_operation.ts";
@@ -64,10 +65,9 @@ const howToVerify = operation({
       listLedgerKeys(store),
       getPublishedCheckpoint(store),
     ]);
-    const keys = trusted.map(({ publicKey, fromPosition }) => ({
-      public_key: publicKey,
-      fingerprint_sha256: computeFingerprint(publicKey),
-      from_position: fromPosition,
+    const keys = trusted.map((key) => ({
+      ...nameKey(key),
+      fingerprint_sha256: computeFingerprint(key.publicKey),
     }));
     return describeVerification(keys, ledgerUrl, checkpoint?.verifierKey);
   },

@@ -13,6 +13,7 @@ export { computeLeafHash, encodeLeaf, NODE_PRIMITIVES, sha256 } from "./primitiv
 export {
   BadPublicKey,
   computeFingerprint,
+  pinKeys,
   readPublicKey,
   selectTrustedKeys,
 } from "./public_key.ts";

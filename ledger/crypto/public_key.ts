@@ -66,9 +66,10 @@ function parsePublishedKeys(fields: Readonly<Record<string, unknown>>): TrustedK
 }
 
 /**
- * Selects the keys to trust: the published ones; where the reader knows some, only those among them; where none are
- * published, the one that the reader knows.
+ * Selects the keys to verify with: the published ones, of which those that the reader knows are pinned; where none are
+ * published, those that the reader knows.
  *
+ * @param fields published with the receipts
  * @param known lowercase hex, of the key or of its fingerprint, the SHA-256 of its 32 bytes
  * @throws {BadPublicKey} no published key is one that the reader knows
  */
@@ -76,15 +77,21 @@ export function selectTrustedKeys(
   fields: Readonly<Record<string, unknown>>,
   known: readonly string[],
 ): TrustedKey[] {
-  const published = parsePublishedKeys(fields);
-  if (known.length === 0) return published;
-  if (published.length === 0 && known.length === 1) {
-    return [{ publicKey: known[0]!, fromPosition: 0 }];
+  return pinKeys(parsePublishedKeys(fields), known);
+}
+
+/** Pins those of some keys that the reader knows, as {@linkcode selectTrustedKeys} does. */
+export function pinKeys(published: readonly TrustedKey[], known: readonly string[]): TrustedKey[] {
+  if (known.length === 0) return [...published];
+  if (published.length === 0) {
+    return known.map((publicKey) => ({ publicKey, fromPosition: 0, isPinned: true }));
   }
-  const trusted = published.filter(({ publicKey }) =>
-    known.includes(publicKey) || known.includes(computeFingerprint(publicKey))
-  );
-  if (trusted.length > 0) return trusted;
+  const keys = published.map((key) => {
+    const isKnown = known.includes(key.publicKey) ||
+      known.includes(computeFingerprint(key.publicKey));
+    return isKnown ? { ...key, isPinned: true } : key;
+  });
+  if (keys.some(({ isPinned }) => isPinned)) return keys;
   throw new BadPublicKey("The ledger names other keys than those that were given");
 }
 
@@ -94,12 +101,14 @@ export function computeFingerprint(publicKey: string): string {
 }
 
 function parseKey(entry: unknown): TrustedKey {
-  const { public_key, from_position } = (entry ?? {}) as Record<string, unknown>;
+  const { public_key, from_position, recovery_key } = (entry ?? {}) as Record<string, unknown>;
   if (
     typeof public_key !== "string" || !Number.isSafeInteger(from_position) ||
     Number(from_position) < 0
   ) {
     throw new BadPublicKey("Expected of each key a public_key and a from_position");
   }
-  return { publicKey: readPublicKey(public_key), fromPosition: Number(from_position) };
+  const key = { publicKey: readPublicKey(public_key), fromPosition: Number(from_position) };
+  if (typeof recovery_key !== "string") return key;
+  return { ...key, recoveryKey: readPublicKey(recovery_key) };
 }

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type pg from "pg";
 import type { Store } from "../../store/mod.ts";
-import { selectTrustedKeys } from "../crypto/mod.ts";
 import type { TrustedKey } from "../rules/mod.ts";
 import {
   type ChainVerdict,
   hashFile,
   openReceiptFile,
+  readFileKeys,
   type ReceiptFile,
   verifyInParallel,
 } from "../verify/mod.ts";
@@ -56,7 +56,7 @@ export async function importLedger(
   try {
     client = await store.pool.connect();
     await takeLock(client);
-    const keys = selectTrustedKeys(file.envelope, options.keys ?? []);
+    const keys = await readFileKeys(file, options.keys ?? []);
     const fileHash = await hashFile(path);
     const importHash = hashImport(fileHash, keys);
     const begun = await findBegun(client, importHash);

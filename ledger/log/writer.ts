@@ -1,8 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../../store/mod.ts";
-import { computeLeafHash, loadSigningKey, sha256 } from "../crypto/mod.ts";
-import { exportReceipts, getHead } from "../receipts/mod.ts";
-import { type Hash, isSameHash } from "../rules/mod.ts";
+import {
+  computeLeafHash,
+  loadSigningKey,
+  NODE_PRIMITIVES,
+  sha256,
+} from "../crypto/mod.ts";
+import {
+  exportReceipts,
+  findStoredKeyBreaks,
+  getHead,
+  listLedgerKeys,
+  type StoredReceipt,
+} from "../receipts/mod.ts";
+import { type Hash, isSameHash, verifyRecord } from "../rules/mod.ts";
 import { type Inbox, openInbox } from "./_inbox.ts";
 import { openPublisher } from "./_publisher.ts";
 import { type CheckpointSigner, openCheckpointSigner } from "./checkpoint_signer.ts";
@@ -89,6 +100,24 @@ export async function findContradiction(
     : `The first ${signed.size} receipts are not those of which a checkpoint was signed`;
 }
 
+/** Verifies receipts that the sequencer of this process has not sealed itself. @throws {LogBroken} one does not hold */
+async function requireValid(store: Store, receipts: readonly StoredReceipt[]): Promise<void> {
+  const keys = await listLedgerKeys(store);
+  const [broken] = await findStoredKeyBreaks(store, keys);
+  if (broken && broken.position <= receipts.at(-1)!.position) {
+    throw new LogBroken(`Position ${broken.position}: ${broken.reason}`);
+  }
+  const { position: first } = receipts[0]!;
+  let [before] = await exportReceipts(store, { from: first - 1, to: first });
+  for (const receipt of receipts) {
+    const { position, text } = receipt;
+    const place = { position, previousHash: before?.hash ?? "", previousEra: before?.era };
+    const { verified, reasons } = verifyRecord(text, place, keys, NODE_PRIMITIVES).verdict;
+    if (!verified) throw new LogBroken(`Receipt ${position} does not hold: ${reasons.join("; ")}`);
+    before = receipt;
+  }
+}
+
 /** Follows the chain until the signal ends it. @throws {LogBroken} @throws whatever the database throws */
 async function follow(
   options: LogOptions,
@@ -113,6 +142,7 @@ async function follow(
       const to = Math.min(target, size + PAGE_SIZE);
       const receipts = await exportReceipts(store, { from: size, to });
       if (receipts[0]?.position !== size) throw new LogBroken(`There is no receipt ${size}`);
+      await requireValid(store, receipts);
       await grow(receipts.map(computeLeafHash));
     }
   }

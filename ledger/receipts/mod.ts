@@ -18,6 +18,7 @@ export {
   readEvidence,
 } from "./evidence.ts";
 export { findReceipt } from "./find.ts";
+export { findStoredKeyBreaks, proveStoredKeys } from "./key_succession.ts";
 export { printRecord } from "./print_record.ts";
 export {
   exportReceipts,

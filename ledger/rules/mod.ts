@@ -20,9 +20,9 @@ export {
   readLink,
   readPosition,
 } from "./follow.ts";
+export { collectKeys, KEY_MARKS } from "./key_collector.ts";
 export { formatLeaf, formatLeafOfHash, type LeafSource } from "./leaf.ts";
 export {
-  claimKeys,
   findKeysWithoutSuccession,
   findUnproven,
   formatRotation,
@@ -32,6 +32,7 @@ export {
   type NamedKey,
   type SuccessionCategory,
 } from "./succession.ts";
+export { type KeyProof, listProvenKeys, proveKeys } from "./prove_keys.ts";
 export {
   computeInclusionRoot,
   computeRoot,

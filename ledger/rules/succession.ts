@@ -217,47 +217,30 @@ export function findKeysWithoutSuccession(
 /**
  * Returns the position from which the keys are not proven by what the reader knows, or undefined where they are.
  *
- * A `ledger_adopted` receipt is signed by the new key alone, so it proves something only to who knows that key.
+ * A ledger's first key is proven by knowing it alone. So is one that has adopted the receipts of another ledger: the key
+ * before has not handed over to it.
  *
  * @param introduced by valid receipts
+ * @param end position after the last receipt
  */
 export function findUnproven(
   keys: readonly TrustedKey[],
   introduced: readonly IntroducedKey[],
+  end: number,
 ): number | undefined {
-  const known = Math.max(
-    0,
-    ...keys.filter(({ isPinned }) => isPinned).map(({ fromPosition }) => fromPosition),
-  );
   const adoptions = introduced
-    .filter(({ by, fromPosition }) => by === "ledger_adopted" && fromPosition > known)
+    .filter(({ by }) => by === "ledger_adopted")
     .map(({ fromPosition }) => fromPosition);
-  return adoptions.length === 0 ? undefined : Math.min(...adoptions);
+  if (!keys.some(({ isPinned }) => isPinned)) return smallest(adoptions);
+  const known = keys.findLast((key, n) =>
+    key.isPinned && key.fromPosition < (keys[n + 1]?.fromPosition ?? end)
+  );
+  if (!known) return end === 0 ? undefined : 0;
+  return smallest(adoptions.filter((position) => position > known.fromPosition));
 }
 
-/** Returns the keys that a receipt says it introduces. Nothing is verified: the result is to be verified like published keys. */
-export function claimKeys(
-  { category, details }: SuccessionRecord,
-  signedBy: string,
-  position: number,
-  keys: readonly TrustedKey[],
-): TrustedKey[] {
-  if (!isObject(details)) return [];
-  const { ledger_key, new_key, recovery_key, old_key } = details;
-  if (category !== "key_rotated") {
-    const key = toClaim(ledger_key, position, recovery_key);
-    return key ? [key] : [];
-  }
-  const next = toClaim(new_key, position + 1, recovery_key);
-  const before = keys.at(-1);
-  const isRecovery = signedBy !== old_key && signedBy === before?.recoveryKey;
-  const recovery = { publicKey: signedBy, fromPosition: position, recoveryKey: signedBy };
-  return next ? [...(isRecovery ? [recovery] : []), next] : [];
-}
-
-function toClaim(key: unknown, fromPosition: number, recovery: unknown): TrustedKey | undefined {
-  if (typeof key !== "string" || typeof recovery !== "string") return undefined;
-  return { publicKey: key, fromPosition, recoveryKey: recovery };
+function smallest(positions: readonly number[]): number | undefined {
+  return positions.length === 0 ? undefined : Math.min(...positions);
 }
 
 function isSameKey(a: TrustedKey, b: TrustedKey): boolean {

@@ -1,5 +1,10 @@
 import type { Store } from "../../store/mod.ts";
-import { exportReceipts, getHead, listLedgerKeys } from "../receipts/mod.ts";
+import {
+  exportReceipts,
+  findStoredKeyBreaks,
+  getHead,
+  listLedgerKeys,
+} from "../receipts/mod.ts";
 import type { Break, Place } from "../rules/mod.ts";
 import { verifyStoredReceipt } from "./_receipt_check.ts";
 import type { ScrubReport } from "./_report.ts";
@@ -67,6 +72,9 @@ export function openVerification(parts: VerificationParts): Verification {
   let overflow = 0;
   /** Breaks at the end of the chain when it was last read. */
   let ending: LedgerBreak | undefined;
+  /** Published keys without a succession, and the list of keys that they are from, as JSON. */
+  let keyBreaks: readonly Break[] = [];
+  let checkedKeys = "";
   let place: Place | undefined;
   let isCaughtUp = false;
   let total = 0;
@@ -98,8 +106,18 @@ export function openVerification(parts: VerificationParts): Verification {
       await save();
     }
     ending = compareEnd(place, size, hash);
+    await checkKeys();
     isCaughtUp = true;
     await save();
+  }
+
+  /** Looks for the succession of the published keys, where these have changed or were wrong. */
+  async function checkKeys(): Promise<void> {
+    const keys = await listLedgerKeys(store);
+    const list = JSON.stringify(keys);
+    if (list === checkedKeys && keyBreaks.length === 0) return;
+    keyBreaks = await findStoredKeyBreaks(store, keys);
+    checkedKeys = list;
   }
 
   async function start(size: number): Promise<Place> {
@@ -127,7 +145,9 @@ export function openVerification(parts: VerificationParts): Verification {
 
   function allBreaks(): { readonly count: number; readonly breaks: ReadonlyMap<number, Break> } {
     const breaks = new Map<number, Break>([...own, ...report.breaks]);
-    if (ending && !breaks.has(ending.position)) breaks.set(ending.position, ending);
+    for (const one of [...keyBreaks, ...ending ? [ending] : []]) {
+      if (!breaks.has(one.position)) breaks.set(one.position, one);
+    }
     return { count: breaks.size + Math.max(report.moreBreaks, overflow), breaks };
   }
 
@@ -146,7 +166,9 @@ export function openVerification(parts: VerificationParts): Verification {
     verified: () => isCaughtUp ? place : undefined,
     addBreak,
     resetOverflow: () => void (overflow = 0),
-    isBroken: (position) => own.has(position) || report.breaks.has(position),
+    isBroken: (position) =>
+      own.has(position) || report.breaks.has(position) ||
+      keyBreaks.some((key) => key.position <= position),
     save,
     state() {
       const { count, breaks } = allBreaks();

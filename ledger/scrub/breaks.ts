@@ -3,7 +3,7 @@ import type { Break, Checks } from "../rules/mod.ts";
 /**
  * The check that failed: one of the receipt itself, or `columns` (its row differs from its record), `missing` (there is
  * no receipt), `head` (the head of the chain, or a receipt that was verified before, is another), `log` (the Merkle log
- * has another receipt), `keys` (another key is published than before), `anchor` (the anchors in Bitcoin do not match).
+ * has another receipt), `keys` (another key is published than before, or one without a succession), `anchor` (the anchors in Bitcoin do not match).
  */
 export type FailedCheck = keyof Checks | "columns" | "missing" | "head" | "log" | "keys" | "anchor";
 

@@ -1,7 +1,7 @@
 import type { Store } from "../../store/mod.ts";
 import { getAnchorTotals } from "../anchors/mod.ts";
 import type { LogSettings } from "../log/mod.ts";
-import { getHead, listLedgerKeys } from "../receipts/mod.ts";
+import { findStoredKeyBreaks, getHead, listLedgerKeys } from "../receipts/mod.ts";
 import type { Hash, Place } from "../rules/mod.ts";
 import {
   type ChainSnapshot,
@@ -75,7 +75,8 @@ const MAX_FOLLOWED = 2_000;
 const SHARE = 1 / 3;
 
 /**
- * Begins a pass over all stored receipts. First looks whether what was known of the chain before is still there.
+ * Begins a pass over all stored receipts. First looks whether what was known of the chain before is still there, and
+ * whether a receipt introduces each published key.
  *
  * @param known the result of the last pass
  */
@@ -103,9 +104,12 @@ export async function beginScrub(
     ...await findLostReceipts(store, size, knownEnds),
     ...known ? findReplacedKeys(known, keys) : [],
   ];
+  const unproven = (await findStoredKeyBreaks(store, keys))
+    .map(({ position, reason }) => ledgerBreak(position, "keys", reason));
+  const breaks = [...lost, ...unproven];
   return await store.asPlatform().transaction(async (trx) => {
     const pass = await beginPass(trx, size);
-    await recordBreaks(trx, { pass, found: 0 }, lost, parts.onBreak);
+    await recordBreaks(trx, { pass, found: 0 }, breaks, parts.onBreak);
     return {
       pass,
       size,
@@ -114,7 +118,7 @@ export async function beginScrub(
       checkpoint,
       known,
       lost: lost.length > 0,
-      found: lost.length,
+      found: breaks.length,
     };
   });
 }

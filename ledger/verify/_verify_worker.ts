@@ -6,6 +6,7 @@ import {
   findPlaceAfter,
   followRecord,
   type FollowResult,
+  type IntroducedKey,
   type Place,
   type TrustedKey,
 } from "../rules/mod.ts";
@@ -28,6 +29,8 @@ export interface RunResult {
   readonly eras: readonly [number, number, number];
   /** The place after the last one. */
   readonly place: Place;
+  /** Keys that valid receipts introduce. */
+  readonly introduced: readonly IntroducedKey[];
   /** Hashes of the leaves, 32 bytes each, where they are wanted; zeros for a receipt that has none. */
   readonly leaves?: Uint8Array;
 }
@@ -37,6 +40,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function verifyRun({ bytes, ends, position, hasPrevious, wantsLeaves }: Run): RunResult {
   const breaks: Break[] = [];
+  const introduced: IntroducedKey[] = [];
   const eras: [number, number, number] = [0, 0, 0];
   const first = hasPrevious ? 1 : 0;
   const leaves = wantsLeaves ? new Uint8Array(32 * (ends.length - first)) : undefined;
@@ -46,12 +50,13 @@ function verifyRun({ bytes, ends, position, hasPrevious, wantsLeaves }: Run): Ru
   for (let n = first; n < ends.length; n++) {
     const record = bytes.subarray(ends[n - 1] ?? 0, ends[n]);
     const followed = follow(record, place);
+    introduced.push(...followed.introduced);
     if (followed.fault) breaks.push(followed.fault);
     if (followed.era) eras[followed.era - 1]!++;
     leaves?.set(hashLeafOf(record, followed.position), 32 * (n - first));
     place = followed.next;
   }
-  return { breaks, eras, place, leaves };
+  return { breaks, eras, place, introduced, leaves };
 }
 
 /** Returns zeros where the bytes are no record: that is reported as a break, and no root fits them. */

@@ -14,6 +14,7 @@ export {
   openCheckpointCheck,
   type SignedCheckpoint,
 } from "./checkpoint_check.ts";
+export { readFileKeys } from "./file_keys.ts";
 export { LedgerUnreachable, openLedgerUrl, type RemoteLedger } from "./ledger_url.ts";
 export { hashFile, openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
 export { BadReceiptFile, createReceiptSplitter } from "./receipt_stream.ts";

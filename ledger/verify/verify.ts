@@ -1,7 +1,9 @@
 import { NODE_PRIMITIVES } from "../crypto/mod.ts";
 import {
   type Break,
+  findKeysWithoutSuccession,
   followRecord,
+  type IntroducedKey,
   type Place,
   type TrustedKey,
   type Verdict,
@@ -31,13 +33,16 @@ export async function verifyChain(
   keys: readonly TrustedKey[],
 ): Promise<{ total: number; breaks: Break[] }> {
   const breaks: Break[] = [];
+  const introduced: IntroducedKey[] = [];
   let place: Place = { position: 0, previousHash: "" };
   let total = 0;
   for await (const json of records) {
-    const { fault, next } = followRecord(json, place, keys, NODE_PRIMITIVES);
-    if (fault) breaks.push(fault);
-    place = next;
+    const followed = followRecord(json, place, keys, NODE_PRIMITIVES);
+    if (followed.fault) breaks.push(followed.fault);
+    introduced.push(...followed.introduced);
+    place = followed.next;
     total++;
   }
+  breaks.push(...findKeysWithoutSuccession(keys, introduced));
   return { total, breaks };
 }

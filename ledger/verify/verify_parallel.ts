@@ -1,5 +1,12 @@
 import { availableParallelism } from "node:os";
-import type { Break, Hash, TrustedKey } from "../rules/mod.ts";
+import {
+  type Break,
+  findKeysWithoutSuccession,
+  findUnproven,
+  type Hash,
+  type IntroducedKey,
+  type TrustedKey,
+} from "../rules/mod.ts";
 import { packBytes, startThread } from "../threads/mod.ts";
 import type { Run, RunResult } from "./_verify_worker.ts";
 
@@ -16,6 +23,8 @@ export interface ChainVerdict {
   readonly firstBreaks: readonly Break[];
   /** Hash of the last receipt, as it claims; empty where there is none. */
   readonly hash: string;
+  /** Position from which the keys are not proven by those that the reader knows; undefined: they are. */
+  readonly unproven: number | undefined;
 }
 
 /** Options of {@linkcode verifyInParallel}. */
@@ -46,6 +55,7 @@ export async function verifyInParallel(
 ): Promise<ChainVerdict> {
   const program = "ledger/verify/_verify_worker.ts";
   const pool = Array.from({ length: threads }, () => startThread<Run, RunResult>(program, keys));
+  const introduced: IntroducedKey[] = [];
   const addLeaves = onLeaves && openReordering(onLeaves);
   const eras: [number, number, number] = [0, 0, 0];
   const firstBreaks: Break[] = [];
@@ -58,10 +68,15 @@ export async function verifyInParallel(
   function addResult(result: RunResult, from: number, count: number): void {
     addLeaves?.(from, result.leaves!);
     result.eras.forEach((n, i) => eras[i]! += n);
-    breaks += result.breaks.length;
-    firstBreaks.push(...result.breaks);
-    firstBreaks.sort((a, b) => a.position - b.position).splice(MAX_FIRST_BREAKS);
+    introduced.push(...result.introduced);
+    addBreaks(result.breaks);
     onProgress(verified += count);
+  }
+
+  function addBreaks(more: readonly Break[]): void {
+    breaks += more.length;
+    firstBreaks.push(...more);
+    firstBreaks.sort((a, b) => a.position - b.position).splice(MAX_FIRST_BREAKS);
   }
 
   function start(batch: readonly Uint8Array[]): void {
@@ -92,6 +107,7 @@ export async function verifyInParallel(
     await Promise.all(underWay);
     if (failure) throw failure.error;
     const end = (await lastRun)?.place ?? { position, previousHash: "" };
+    addBreaks(findKeysWithoutSuccession(keys, introduced));
     return {
       total: position,
       end: end.position,
@@ -99,6 +115,7 @@ export async function verifyInParallel(
       breaks,
       firstBreaks,
       hash: end.previousHash,
+      unproven: findUnproven(keys, introduced, end.position),
     };
   } finally {
     await Promise.all(pool.map((thread) => thread.close()));

@@ -7,6 +7,7 @@ import {
   openCheckpointCheck,
   openLedgerUrl,
   openReceiptFile,
+  readFileKeys,
   readPublicKey,
   selectTrustedKeys,
   type SignedCheckpoint,
@@ -23,10 +24,12 @@ const USAGE =
 Verifies every receipt, every link, and that the ledger's signed checkpoint matches the receipts. A file is an export of a
 ledger (/api/export): one receipt a line, or an array.
 --key: a public key that you know, as hex, base64, PEM, a file with one of these, or the fingerprint of a published key;
-without it the published keys are trusted. Give one --key for each key that the ledger has had.
+without it the published keys are trusted. One is enough: receipts prove how each key of a ledger hands over to the next.
 --log-key: the verifier key of its Merkle log that you know. --checkpoint: a file with a checkpoint that you kept, which
 the ledger must still match.
 Exit code: 0 everything is valid, 1 something is not, 2 the verification failed.`;
+
+const UNPROVEN = "no key that you gave vouches for the key from there on. If you know it, give it with --key";
 
 /** A ledger to verify. */
 interface Subject {
@@ -103,7 +106,7 @@ async function open(source: string, known: Known): Promise<Subject> {
   const file = await openReceiptFile(source);
   const { envelope: { total } } = file;
   return {
-    keys: selectTrustedKeys(file.envelope, keys),
+    keys: await readFileKeys(file, keys),
     checkpoint: openCheckpoint(known, undefined),
     total: () => typeof total === "number" ? total : undefined,
     batches: file.batches,
@@ -137,7 +140,7 @@ function refuseWithoutKey({ eras: [, v2, v3] }: ChainVerdict, { keys }: Subject)
 }
 
 function report(
-  { total, end, eras, breaks, firstBreaks }: ChainVerdict,
+  { total, end, eras, breaks, firstBreaks, unproven }: ChainVerdict,
   { keys, checkpoint, ...subject }: Subject,
 ): number {
   for (const { position, reason } of firstBreaks) console.log(`position ${position}: ${reason}`);
@@ -148,6 +151,10 @@ function report(
   const compared = end === total ? checkpoint : undefined; // it cannot match if receipts are missing
   const problem = compared?.problem();
   if (problem) console.log(`position ${problem.position}: ${problem.reason}`);
+  const isPinned = keys.some((key) => key.isPinned);
+  if (unproven !== undefined) {
+    console.log(`unproven from position ${unproven}: ${UNPROVEN}`);
+  }
   for (const { publicKey, fromPosition } of keys) {
     console.log(
       `key of fingerprint ${computeFingerprint(publicKey)}, from position ${fromPosition}`,
@@ -161,5 +168,6 @@ function report(
       (checkpoint ? `, checkpoint of ${checkpoint.size}` : "") +
       (checkpoint && !compared ? " (not compared, as receipts are missing)" : ""),
   );
-  return breaks === 0 && missing <= 0 && !problem ? 0 : 1;
+  if (breaks > 0 || missing > 0 || problem) return 1;
+  return unproven !== undefined && isPinned ? 2 : 0;
 }

@@ -1,5 +1,5 @@
-import { readPosition, type TrustedKey } from "../../rules/mod.ts";
-import { splitJson } from "../checks/mod.ts";
+import { type KeyProof, proveKeys, readPosition, type TrustedKey } from "../../rules/mod.ts";
+import { NOBLE, splitJson } from "../checks/mod.ts";
 
 /** The server could not be reached, or returned something unexpected. */
 export class FetchError extends Error {
@@ -92,27 +92,34 @@ function isJson(text: string): boolean {
 export interface PublishedKeys {
   /** In the order in which they became trusted. */
   readonly keys: readonly TrustedKey[];
+  /** Whether receipts introduce them. */
+  readonly keyProof: KeyProof;
   /** Key of the Merkle log, as `name+id+key`; undefined if there is no log. */
   readonly logKey: string | undefined;
 }
 
-/** Fetches the published keys. @throws {FetchError} */
+/** Fetches the published keys, and the receipts that introduce them. @throws {FetchError} */
 export async function fetchKeys(): Promise<PublishedKeys> {
   const rules = parseJson(await fetchText("/api/how-to-verify")) as Record<string, unknown>;
   const logKey = (rules.log as Record<string, unknown> | undefined)?.verifier_key;
+  const keys = parseKeys(rules);
+  const { total } = await fetchClaim();
+  const read = async (position: number) => (await fetchRecords(position, position + 1))[0];
   return {
-    keys: parseKeys(rules),
+    keys,
+    keyProof: await proveKeys(keys, total, read, NOBLE),
     logKey: typeof logKey === "string" ? logKey : undefined,
   };
 }
 
 function parseKeys({ keys }: Record<string, unknown>): TrustedKey[] {
   if (!Array.isArray(keys)) throw new FetchError("The server published no keys");
-  return keys.map(({ public_key, from_position }) => {
+  return keys.map(({ public_key, from_position, recovery_key }) => {
     if (typeof public_key !== "string" || !Number.isSafeInteger(from_position)) {
       throw new FetchError("The server published an invalid key");
     }
-    return { publicKey: public_key, fromPosition: from_position };
+    const key = { publicKey: public_key, fromPosition: from_position };
+    return typeof recovery_key === "string" ? { ...key, recoveryKey: recovery_key } : key;
   });
 }
 

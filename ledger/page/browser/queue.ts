@@ -41,6 +41,7 @@ export function createCheckQueue(pool: Pool, tally: Tally, onProgress: () => voi
   async function runThread(): Promise<void> {
     try {
       const keys = await fetchKeys();
+      tally.setKeys(keys.keyProof);
       while (!paused && queue.length > 0) {
         const chunk = queue.shift()!;
         const outcome = await pool.run({ task: { do: "range", ...chunk }, ...keys });

@@ -12,6 +12,7 @@ import {
   NOBLE,
   type Step,
 } from "../checks/mod.ts";
+import { listProvenKeys } from "../../rules/mod.ts";
 import {
   FetchError,
   fetchOptional,
@@ -49,7 +50,8 @@ const scope = globalThis as unknown as Scope;
 
 scope.onmessage = async ({ data }) => scope.postMessage(await run(data as Job));
 
-async function run({ task, keys, logKey }: Job): Promise<Outcome> {
+async function run({ task, ...published }: Job): Promise<Outcome> {
+  const { keys, keyProof } = published;
   try {
     switch (task.do) {
       case "range": {
@@ -57,9 +59,9 @@ async function run({ task, keys, logKey }: Job): Promise<Outcome> {
         return { range: checkRange(records, task, keys, NOBLE) };
       }
       case "receipt":
-        return { steps: await runReceiptChecks(task, { keys, logKey }) };
+        return { steps: await runReceiptChecks(task, published) };
       case "file":
-        return { report: checkFile(task.text, keys, NOBLE) };
+        return { report: checkFile(task.text, listProvenKeys(keys, keyProof), NOBLE) };
     }
   } catch (error) {
     const known = error instanceof FetchError || error instanceof TypeError;
@@ -69,15 +71,16 @@ async function run({ task, keys, logKey }: Job): Promise<Outcome> {
 
 async function runReceiptChecks(
   { position, asked }: { readonly position: number; readonly asked: string | undefined },
-  { keys, logKey }: PublishedKeys,
+  { keys, keyProof, logKey }: PublishedKeys,
 ): Promise<Step[]> {
+  const trusted = listProvenKeys(keys, keyProof);
   const from = Math.max(0, position - 1);
   const records = await fetchRecords(from, position + 2);
   const record = records[position - from];
   if (record === undefined) throw new FetchError("The server did not return the record");
   const before = position === 0 ? undefined : records[0];
   const after = records[position - from + 1];
-  const steps = checkReceipt({ asked, position, record, before, after }, keys, NOBLE);
+  const steps = checkReceipt({ asked, position, record, before, after }, trusted, NOBLE);
   if (asked === undefined) return steps;
   const receipt = { position, id: asked, record };
   return [

@@ -1,4 +1,4 @@
-import type { Break, Era } from "../../rules/mod.ts";
+import type { Break, Era, KeyProof } from "../../rules/mod.ts";
 import type { CheckedRange, ReceiptRow } from "./check_range.ts";
 import { joinRanges, type PositionRange } from "./ranges.ts";
 
@@ -23,6 +23,8 @@ export interface CheckSummary {
   readonly categories: ReadonlyMap<string, number>;
   /** Newest first. */
   readonly rows: readonly ReceiptRow[];
+  /** Position from which only who knows the key has it proven; undefined: there is none. */
+  readonly unproven: number | undefined;
 }
 
 /** Adds up checked ranges. They may come in any order, but must not overlap. */
@@ -31,6 +33,8 @@ export interface Tally {
   setHead(size: number, hash: string): void;
   /** Adds that the first `size` receipts are known to end with a hash. @param source for messages */
   addKnownEnd(size: number, hash: string, source: string): void;
+  /** Sets which published keys receipts introduce. */
+  setKeys(proof: KeyProof): void;
   add(checked: CheckedRange): void;
   summary(): CheckSummary;
 }
@@ -43,6 +47,7 @@ export function createTally(): Tally {
   let total = 0;
   let ranges: readonly PositionRange[] = [];
   let rows: ReceiptRow[] = [];
+  let unproven: number | undefined;
   const breaks = new Map<number, string>();
   /** Hashes by the size of the chain that ends with them, and by source. */
   const ends = new Map<number, Map<string, string>>();
@@ -88,6 +93,10 @@ export function createTally(): Tally {
       }
       addEnd(size, hash, source);
     },
+    setKeys(proof) {
+      for (const { position, reason } of proof.breaks) addBreak(position, reason);
+      unproven = proof.unproven;
+    },
     add(checked) {
       const { from, to, hashBefore, lastHash } = checked;
       if (from > 0 && hashBefore !== undefined) {
@@ -113,6 +122,7 @@ export function createTally(): Tally {
         days,
         categories,
         rows,
+        unproven,
         breaks: sorted.map(([position, reason]) => ({ position, reason })),
       };
     },

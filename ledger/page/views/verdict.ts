@@ -9,13 +9,15 @@ export const receiptUrl = (id: string): string => `/receipt/${encodeURIComponent
 export function describeState(
   summary: CheckSummary,
 ): { readonly title: string; readonly text: View } {
-  const { state, checked, total, breaks, eras } = summary;
+  const { state, checked, total, breaks, eras, unproven } = summary;
   const [first] = breaks;
   const old = eras[1] + eras[2];
   const weaker = old > 0 &&
     ` ${pluralize(old, "receipt")} of older eras can prove less: ${
       formatCount(eras[1])
     } only their link.`;
+  const adopted = unproven !== undefined &&
+    ` Unproven from #${formatCount(unproven)}: a new key adopted the receipts before, and this browser does not know it.`;
   switch (state) {
     case "nothing":
       return total === 0
@@ -29,6 +31,7 @@ export function describeState(
             formatCount(total)
           } are not checked.`,
           weaker,
+          adopted,
         ],
       };
     case "intact":
@@ -37,6 +40,7 @@ export function describeState(
         text: [
           "This browser has checked every receipt, from the first to the newest.",
           weaker,
+          adopted,
         ],
       };
     case "broken":
