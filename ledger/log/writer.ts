@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../../store/mod.ts";
-import {
-  computeLeafHash,
-  loadSigningKey,
-  NODE_PRIMITIVES,
-  sha256,
-} from "../crypto/mod.ts";
+import { computeLeafHash, loadSigningKey, NODE_PRIMITIVES, sha256 } from "../crypto/mod.ts";
 import {
   exportReceipts,
   findStoredKeyBreaks,

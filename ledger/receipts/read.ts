@@ -96,7 +96,8 @@ export async function getHead(store: Store): Promise<LedgerHead> {
 }
 
 /** Lists the published keys, in the order in which they came to be trusted. See {@linkcode toLedgerKey}. */
-export const LIST_KEYS = "SELECT from_position, public_key, recovery_key FROM ledger_keys ORDER BY n";
+export const LIST_KEYS =
+  "SELECT from_position, public_key, recovery_key FROM ledger_keys ORDER BY n";
 
 /** Makes a key of a row of {@linkcode LIST_KEYS}. */
 export function toLedgerKey(row: DbRow): TrustedKey {

@@ -37,7 +37,9 @@ export function collectKeys(keys: readonly TrustedKey[], json: string): readonly
 /** Returns none where the values are not those of a key. */
 function toKey(publicKey: unknown, fromPosition: number, recoveryKey: unknown): TrustedKey[] {
   if (!isHexKey(publicKey) || !(fromPosition >= 0)) return [];
-  return [isHexKey(recoveryKey) ? { publicKey, fromPosition, recoveryKey } : { publicKey, fromPosition }];
+  return [
+    isHexKey(recoveryKey) ? { publicKey, fromPosition, recoveryKey } : { publicKey, fromPosition },
+  ];
 }
 
 const isHexKey = (value: unknown): value is string =>

@@ -28,8 +28,8 @@ export {
   formatRotation,
   type IntroducedKey,
   isSuccession,
-  nameKey,
   type NamedKey,
+  nameKey,
   type SuccessionCategory,
 } from "./succession.ts";
 export { type KeyProof, listProvenKeys, proveKeys } from "./prove_keys.ts";

@@ -1,10 +1,5 @@
 import type { Store } from "../../store/mod.ts";
-import {
-  exportReceipts,
-  findStoredKeyBreaks,
-  getHead,
-  listLedgerKeys,
-} from "../receipts/mod.ts";
+import { exportReceipts, findStoredKeyBreaks, getHead, listLedgerKeys } from "../receipts/mod.ts";
 import type { Break, Place } from "../rules/mod.ts";
 import { verifyStoredReceipt } from "./_receipt_check.ts";
 import type { ScrubReport } from "./_report.ts";

@@ -29,7 +29,8 @@ without it the published keys are trusted. One is enough: receipts prove how eac
 the ledger must still match.
 Exit code: 0 everything is valid, 1 something is not, 2 the verification failed.`;
 
-const UNPROVEN = "no key that you gave vouches for the key from there on. If you know it, give it with --key";
+const UNPROVEN =
+  "no key that you gave vouches for the key from there on. If you know it, give it with --key";
 
 /** A ledger to verify. */
 interface Subject {

@@ -17,7 +17,9 @@ export function describeState(
       formatCount(eras[1])
     } only their link.`;
   const adopted = unproven !== undefined &&
-    ` Unproven from #${formatCount(unproven)}: a new key adopted the receipts before, and this browser does not know it.`;
+    ` Unproven from #${
+      formatCount(unproven)
+    }: a new key adopted the receipts before, and this browser does not know it.`;
   switch (state) {
     case "nothing":
       return total === 0
