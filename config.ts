@@ -129,6 +129,11 @@ export const SETTINGS = z.strictObject({
     .describe(
       "Name of the Merkle log in its checkpoints; unset: SEALOOP_LEDGER_URL without the scheme, or sealoop.localhost",
     ),
+  SEALOOP_LEDGER_RECOVERY_KEY: z.string().regex(/^[0-9a-f]{64}$/, "Expected 32 bytes as hex")
+    .optional()
+    .describe(
+      "Public recovery key that a new ledger begins with, as hex; unset: npm start makes one, and shows the private key once",
+    ),
   SEALOOP_WITNESSES: z.string().min(1).optional()
     .describe(
       "Witnesses that cosign checkpoints: of each its verifier key and its URL, with a space between; comma-separated",

@@ -110,10 +110,14 @@ export {
   type WatchOptions,
 } from "./scrub/mod.ts";
 export {
+  ensureRecoveryKey,
   getSealState,
-  nextKeyFile,
+  makeRecoveryKey,
   openSealer,
-  recoveryKeyFile,
+  parseRecoveryKey,
+  recoverLedgerKey,
+  RecoveryRefused,
+  requestRotation,
   requestSeal,
   requestSeals,
   runSequencer,

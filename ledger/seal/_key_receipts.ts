@@ -1,13 +1,8 @@
 import { type KeyObject, sign } from "node:crypto";
 import { prepareRequest } from "../receipts/mod.ts";
-import {
-  formatRotation,
-  nameKey,
-  type SuccessionCategory,
-  type TrustedKey,
-} from "../rules/mod.ts";
+import { formatRotation, nameKey, type SuccessionCategory, type TrustedKey } from "../rules/mod.ts";
 import type { ChainHead } from "../signer/mod.ts";
-import { linkEntry, type LinkedReceipt } from "./_link.ts";
+import { type LinkedReceipt, linkEntry } from "./_link.ts";
 
 /** Actor of receipts that introduce keys. */
 const ACTOR = "ledger-sequencer";

@@ -1,6 +1,6 @@
 import { existsSync, renameSync } from "node:fs";
 import type pg from "pg";
-import { loadSigningKey, type SigningKey } from "../crypto/mod.ts";
+import { BadKeyFile, loadSigningKey, type SigningKey } from "../crypto/mod.ts";
 import { LIST_KEYS, toLedgerKey } from "../receipts/mod.ts";
 import type { TrustedKey } from "../rules/mod.ts";
 import { type ChainHead, getHeadAfter, type Signer } from "../signer/mod.ts";
@@ -8,19 +8,35 @@ import { appendReceipts, readHead } from "./_append.ts";
 import { SealingHeld } from "./_hold.ts";
 import { makeAdoption, makeGenesis, makeRotation } from "./_key_receipts.ts";
 import type { LinkedReceipt } from "./_link.ts";
+import { makeRecoveryKey, readRecoveryKey } from "./recovery_key.ts";
 
 /** The files of the ledger's keys, and the recovery key. */
 export interface KeyOptions {
   /** PEM file of the signing key, beside the signer's journal. Both are created where there is neither. */
   readonly keyFile: string;
-  /** Public recovery key, hex. Default: one is made, and its private key written to {@linkcode recoveryKeyFile}. */
+  /** Public recovery key of a new ledger, hex. Default: the one that {@linkcode ensureRecoveryKey} has made. */
   readonly recoveryKey?: string | undefined;
+  /** Called with the private recovery key where a new ledger has none yet, so that one is made. It is stored nowhere. */
+  readonly onRecoveryKey?: ((secret: string) => void) | undefined;
 }
 
-/** Returns the path of the private recovery key of a new ledger, until the operator moves it elsewhere. */
-export const recoveryKeyFile = (keyFile: string): string => `${keyFile}.recovery`;
-/** Returns the path of the key that is to sign next. Whoever puts one there asks the sequencer to hand over to it. */
+/** Returns the path of the key that is to sign next. */
 export const nextKeyFile = (keyFile: string): string => `${keyFile}.next`;
+
+/**
+ * Makes the key that is to sign next. The sequencer hands over to it between two batches.
+ *
+ * @returns its public key, hex; that of an earlier request which is not done yet
+ * @throws {BadKeyFile} there is no ledger key here to hand over
+ */
+export function requestRotation(keyFile: string): string {
+  if (!existsSync(keyFile)) {
+    throw new BadKeyFile(
+      `There is no ${keyFile}: a rotation is asked for where the sequencer runs`,
+    );
+  }
+  return loadSigningKey(nextKeyFile(keyFile)).publicKey.toString("hex");
+}
 
 /**
  * Makes sure that the signer's key is the one that signs the ledger: begins a new ledger with it, adopts an imported one,
@@ -32,8 +48,9 @@ export const nextKeyFile = (keyFile: string): string => `${keyFile}.next`;
 export async function ensureOwnKey(
   writer: pg.Client,
   signer: Signer,
-  { keyFile, recoveryKey }: KeyOptions,
+  options: KeyOptions,
 ): Promise<boolean> {
+  const { keyFile } = options;
   const [head, keys] = [await readHead(writer), await listKeys(writer)];
   const inForce = findInForce(keys, head);
   const own = signer.publicKey.toString("hex");
@@ -48,9 +65,7 @@ export async function ensureOwnKey(
         `holds ${own}. Put the right key there; if it is lost: npm run keys -- ledger recover`,
     );
   }
-  const recovery = recoveryKey ??
-    loadSigningKey(recoveryKeyFile(keyFile)).publicKey.toString("hex");
-  const ours = { ledgerKey: own, recoveryKey: recovery };
+  const ours = { ledgerKey: own, recoveryKey: await chooseRecoveryKey(options) };
   await seal(
     writer,
     signer,
@@ -58,6 +73,17 @@ export async function ensureOwnKey(
     head.size === 0 ? makeGenesis(ours) : makeAdoption(head, keys, ours),
   );
   return true;
+}
+
+/** Returns the public recovery key that the ledger begins with. */
+async function chooseRecoveryKey(
+  { keyFile, recoveryKey, onRecoveryKey }: KeyOptions,
+): Promise<string> {
+  const known = recoveryKey ?? await readRecoveryKey(keyFile);
+  if (known !== undefined) return known;
+  const { publicKey, secret } = makeRecoveryKey();
+  onRecoveryKey?.(secret);
+  return publicKey;
 }
 
 /** Returns true where this ledger has no receipts of its own: it is empty, or all were imported. */

@@ -10,7 +10,9 @@
  * way, as the second one's commits are refused.
  * @module
  */
-export { nextKeyFile, recoveryKeyFile } from "./_own_keys.ts";
+export { requestRotation } from "./_own_keys.ts";
+export { recoverLedgerKey, type RecoveryOptions, RecoveryRefused } from "./recover.ts";
+export { ensureRecoveryKey, makeRecoveryKey, parseRecoveryKey } from "./recovery_key.ts";
 export {
   getSealState,
   requestSeal,

@@ -62,7 +62,7 @@ export async function runSequencer(options: SequencerOptions): Promise<void> {
   connectionLost.catch(() => {}); // handled in the race below
   try {
     await Promise.all([writer.connect(), reader.connect()]);
-    if (!options.withoutLock) await takeLock(writer);
+    if (!options.withoutLock) await takeSequencerLock(writer);
     const alarm = await listenForRequests(reader, signal);
     let isStarted = false;
     const onStart = () => {
@@ -123,7 +123,8 @@ function watchForFile(path: string, onFile: () => void) {
   return { signal: found.signal, stop: () => clearInterval(poll) };
 }
 
-async function takeLock(writer: pg.Client): Promise<void> {
+/** Takes the lock that one sequencer at a time holds. @throws {SequencerBusy} another one holds it */
+export async function takeSequencerLock(writer: pg.Client): Promise<void> {
   const { rows } = await writer.query("SELECT pg_try_advisory_lock($1) AS taken", [SEQUENCER_LOCK]);
   if (!rows[0].taken) throw new SequencerBusy("Another sequencer holds the ledger's lock");
 }

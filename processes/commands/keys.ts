@@ -15,17 +15,23 @@ import {
   parseSeconds,
   runCommand,
 } from "./_command.ts";
+import { runLedgerKeys } from "./_ledger_keys.ts";
 
 const USAGE = `Usage: npm run keys -- list [--all]
        npm run keys -- issue --tenant <name> [--tier free|partner|enterprise|admin] [--scope full|audit]
                              [--principal <who holds it>] [--may-approve] [--expires 90d]
        npm run keys -- rotate <key id> [--grace 24h] [--expires 90d]
        npm run keys -- revoke <key id>
+       npm run keys -- ledger list
+       npm run keys -- ledger rotate
+       npm run keys -- ledger recover --recovery-key <file> [--new-recovery-key <public key>]
 
 A new key is printed once; only its hash is stored. All but list is sealed.
 list --all: with revoked and expired keys. rotate: issues a key like the old one, valid for as long as that was; the old
 one expires after the grace, by default a day.
---may-approve: for a person who decides on approvals, over REST alone; the tool server refuses such keys.`;
+--may-approve: for a person who decides on approvals, over REST alone; the tool server refuses such keys.
+ledger: the keys that sign receipts. rotate: the sequencer hands over to a new key, while everything runs. recover: for a
+key that is lost or stolen, with the private recovery key, while the platform is stopped. See docs/keys.md.`;
 
 await runCommand(USAGE, {
   all: { type: "boolean" },
@@ -36,13 +42,16 @@ await runCommand(USAGE, {
   "may-approve": { type: "boolean", default: false },
   expires: { type: "string" },
   grace: { type: "string", default: "24h" },
+  "recovery-key": { type: "string" },
+  "new-recovery-key": { type: "string" },
 }, async (openStore, { words, options }) => {
+  if (words[0] === "ledger") return await runLedgerKeys(openStore, words.slice(1), options);
   const [verb, id, ...more] = words;
   if (more.length > 0) throw new UsageError(`Unexpected argument: ${more.join(" ")}`);
   if (verb === "list") return await list(openStore(), options.all === true);
   if (verb === "issue") return await issue(openStore(), options);
   if (verb !== "rotate" && verb !== "revoke") {
-    throw new UsageError("Give one of list, issue, rotate, revoke");
+    throw new UsageError("Give one of list, issue, rotate, revoke, ledger");
   }
   if (!/^[0-9a-f]{16}$/.test(id ?? "")) {
     throw new UsageError(`${verb} needs the id of a key, 16 hex characters; list shows them`);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { applyGovernanceFile, governanceFileOf } from "../../calls/governance/mod.ts";
 import { EmbeddedError, startPostgres } from "../../embedded/mod.ts";
+import { ensureRecoveryKey } from "../../ledger/mod.ts";
 import { ensureAdminKey, migrate, openStore } from "../../store/mod.ts";
 import type { Supervisor } from "./_supervisor.ts";
 import { keepServer } from "./kept_server.ts";
@@ -20,6 +21,14 @@ export async function bringUpDatabase(supervisor: Supervisor): Promise<DatabaseU
     describe: ({ migrations }) => migrations === 0 ? "up to date" : `${migrations} migrations`,
   });
   if (firstKey) progress.line(`  First key    ${firstKey}  (admin; shown this once)`);
+  if (settings.SEALOOP_LEDGER_RECOVERY_KEY === undefined) {
+    await ensureRecoveryKey(join(dataDir, "ledger.key"), (secret) => {
+      progress.line(`  Recovery key ${secret}  (of the ledger; shown this once: keep it offline,`);
+      progress.line(
+        "               it replaces a ledger key that is lost or stolen, see docs/keys.md)",
+      );
+    });
+  }
   await applyPolicy(supervisor, urls.app);
   return urls;
 }

@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Config, loadConfig } from "../../config.ts";
+import {
+  computeFingerprint,
+  listLedgerKeys,
+  parseRecoveryKey,
+  readPublicKey,
+  recoverLedgerKey,
+  requestRotation,
+} from "../../ledger/mod.ts";
+import { openStore, type Store } from "../../store/mod.ts";
+import { UsageError } from "./_arguments.ts";
+import type { CommandArguments } from "./_command.ts";
+import { openDatabase } from "./_database.ts";
+
+/** Time that the sequencer has for a rotation until the command no longer waits. */
+const ROTATION_TIMEOUT_MS = 60_000;
+const POLL_MS = 250;
+
+/**
+ * Runs `npm run keys -- ledger …`: lists the keys of the ledger, rotates or recovers its signing key.
+ *
+ * @param words after the word `ledger`
+ */
+export async function runLedgerKeys(
+  openPlatformStore: () => Store,
+  [verb, ...more]: readonly string[],
+  options: CommandArguments["options"],
+): Promise<void> {
+  if (more.length > 0) throw new UsageError(`Unexpected argument: ${more.join(" ")}`);
+  const config = loadConfig(process.env);
+  if (verb === "list") return await list(openPlatformStore());
+  if (verb === "rotate") return await rotate(openPlatformStore(), config);
+  if (verb !== "recover") throw new UsageError("Give one of ledger list, rotate, recover");
+  await recover(config, options);
+}
+
+async function list(store: Store): Promise<void> {
+  for (const { publicKey, fromPosition, recoveryKey } of await listLedgerKeys(store)) {
+    const recovery = recoveryKey === undefined ? "" : `  recovery key ${recoveryKey}`;
+    console.log(`from ${fromPosition}  ${publicKey}${recovery}`);
+  }
+}
+
+async function rotate(store: Store, { dataDir }: Config): Promise<void> {
+  const newKey = requestRotation(join(dataDir, "ledger.key"));
+  const end = Date.now() + ROTATION_TIMEOUT_MS;
+  while ((await listLedgerKeys(store)).at(-1)?.publicKey !== newKey) {
+    if (Date.now() > end) {
+      throw new Error(
+        "The sequencer has not handed over to the new key yet. It will as soon as it seals again; is it running?",
+      );
+    }
+    await sleep(POLL_MS);
+  }
+  printNewKey(newKey);
+}
+
+async function recover(config: Config, options: CommandArguments["options"]): Promise<void> {
+  const { "recovery-key": file, "new-recovery-key": next } = options;
+  if (typeof file !== "string") {
+    throw new UsageError("recover needs --recovery-key and the file with the private recovery key");
+  }
+  const recoveryKey = parseRecoveryKey(readFileSync(file, "utf8"));
+  const newRecoveryKey = typeof next === "string" ? readPublicKey(next) : undefined;
+  const database = await openDatabase(config);
+  try {
+    const store = openStore(database.urls.sequencer, "sequencer", 2);
+    const keyFile = join(config.dataDir, "ledger.key");
+    const newKey = await recoverLedgerKey({ store, keyFile, recoveryKey, newRecoveryKey })
+      .finally(() => store.close());
+    printNewKey(newKey);
+  } finally {
+    await database.stop();
+  }
+}
+
+function printNewKey(newKey: string): void {
+  console.log(
+    `The ledger's key is now ${newKey}\nIts fingerprint is ${computeFingerprint(newKey)}.\n` +
+      "Who has pinned the key before needs nothing new: a receipt proves the change. Publish the new key all the same.",
+  );
+}
