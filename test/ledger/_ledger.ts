@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
+  ensureRecoveryKey,
   getHead,
   type LogWriter,
   openFileSigner,
@@ -37,6 +38,10 @@ const SEAL_TIMEOUT_MS = 120_000;
 export interface TestSealing {
   readonly database: TestDatabase;
   readonly folder: string;
+  /** Key of the receipts, beside the signer's journal. */
+  readonly keyFile: string;
+  /** The private recovery key, as the operator is shown it. */
+  readonly recoveryKey: string;
   readonly app: Store;
   readonly sealer: Sealer;
   /** Errors of the log. */
@@ -58,11 +63,23 @@ export interface TestSealing {
 export async function startSealing(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestSealing> {
+  const sealing = await prepareSealing(settings);
+  sealing.go();
+  return sealing;
+}
+
+/** Prepares sealing on an empty ledger, which begins with {@linkcode TestSealing.go}. */
+export async function prepareSealing(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestSealing> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
   const app = openStore(database.urls.app, "app");
   const sequencer = openStore(database.urls.sequencer, "sequencer");
   const sealer = await openSealer(app);
   const logSettings = readLogSettings(loadConfig({ SEALOOP_DATA: folder, ...settings }));
+  const keyFile = join(folder, "ledger.key");
+  let recoveryKey = "";
+  await ensureRecoveryKey(keyFile, (secret) => recoveryKey = secret);
   const troubles: string[] = [];
   let stop = new AbortController();
   let running: Promise<void> = Promise.resolve();
@@ -72,7 +89,7 @@ export async function startSealing(
     const logEnd = new AbortController();
     running = runSequencer({
       store: sequencer,
-      keyFile: join(folder, "ledger.key"),
+      keyFile,
       signal: stop.signal,
       onStart() {
         log = openLog({
@@ -95,11 +112,12 @@ export async function startSealing(
       if (error.name !== "SealingHeld") throw error;
     });
   };
-  go();
   let made = 0;
   return {
     database,
     folder,
+    keyFile,
+    recoveryKey,
     app,
     sealer,
     troubles,

@@ -29,7 +29,7 @@ describe("the public ledger", () => {
   let ids: string[];
   before(async () => {
     sealing = await startSealing();
-    ids = await sealing.seal(450);
+    ids = await sealing.seal(449); // and the genesis
     while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < 450) await sleep(10);
     ledger = await serveLedger(sealing.database);
     const verified = async () => {
@@ -164,13 +164,13 @@ describe("the public ledger", () => {
     assert.equal(rows.reduce((sum, { n }) => sum + n, 0), 450);
     assert.ok(rows.every(({ day }) => /^\d{4}-\d\d-\d\d$/.test(day)));
     const stats = await (await get("/api/stats")).json() as Record<string, unknown>;
-    assert.deepEqual(stats["provenance_summary"], { test: 450 });
+    assert.deepEqual(stats["provenance_summary"], { test: 449, ledger_genesis: 1 });
     const { days } = await (await get("/api/activity?days=2")).json() as {
       days: { day: string; receipts: number; categories: unknown }[];
     };
     assert.ok(days.length === 1 || days.length === 2); // midnight may have passed
     assert.equal(days.reduce((sum, { receipts }) => sum + receipts, 0), 450);
-    assert.deepEqual(Object.keys(days[0]!.categories as object), ["test"]);
+    assert.ok("test" in (days.at(-1)!.categories as object));
     assert.equal((await get("/api/activity?days=0")).status, 422);
   });
 

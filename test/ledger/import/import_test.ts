@@ -13,7 +13,7 @@ import {
 import { openStore, type Store } from "../../../store/mod.ts";
 import { testFolder } from "../../_run.ts";
 import { faultyChains, mixedChain, unsignedChain, vectorKeys } from "../_chains.ts";
-import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
+import { anyRequest, prepareSealing, type TestSealing } from "../_ledger.ts";
 
 const KEY = vectorKeys[0]!.publicKey;
 const VECTOR = join(import.meta.dirname, "..", "..", "vectors", "mixed-era-chain.json");
@@ -28,8 +28,7 @@ describe("importLedger()", () => {
     folder = await testFolder();
   });
   beforeEach(async () => {
-    ledger = await startSealing();
-    await ledger.pause();
+    ledger = await prepareSealing();
     store = openStore(ledger.database.urls.sequencer, "sequencer");
   });
   afterEach(async () => {
@@ -61,7 +60,7 @@ describe("importLedger()", () => {
     it(`imports ${form}, and exports it byte for byte`, async () => {
       assert.deepEqual(await load(file(text)), {
         total: records.length,
-        keys: vectorKeys,
+        keys: vectorKeys.map((key) => ({ ...key, isPinned: true })),
         isNew: true,
       });
       assert.deepEqual(await exported(), records);
@@ -77,8 +76,13 @@ describe("importLedger()", () => {
     assert.deepEqual(keys.at(-2)?.publicKey, KEY);
     assert.notEqual(keys.at(-1)?.publicKey, KEY);
     const newest = JSON.parse((await exported()).at(-1)!);
-    assert.deepEqual([newest.id, newest.chain_position], [id, records.length]);
-    assert.equal(newest.prev_hash, JSON.parse(records.at(-1)!).hash_sha256);
+    assert.deepEqual([newest.id, newest.chain_position], [id, records.length + 1]);
+    const adoption = JSON.parse((await exported()).at(-2)!);
+    const { category, details: { size, head, keys: adopted } } = adoption;
+    const { hash_sha256 } = JSON.parse(records.at(-1)!);
+    assert.deepEqual([category, size, head], ["ledger_adopted", records.length, hash_sha256]);
+    assert.deepEqual(adopted, [{ public_key: KEY, from_position: 0 }]);
+    assert.deepEqual([adoption.prev_hash, newest.prev_hash], [head, adoption.hash_sha256]);
 
     assert.deepEqual(ledger.troubles, [], "the Merkle log contains them");
     const watch = await watchChain(ledger.app);
@@ -87,7 +91,7 @@ describe("importLedger()", () => {
     assert.deepEqual({ chain_intact, breaks, total }, {
       chain_intact: true,
       breaks: 0,
-      total: records.length + 1,
+      total: records.length + 2,
     });
   });
 
@@ -142,8 +146,8 @@ describe("importLedger()", () => {
     ledger.go();
     await ledger.seal(1);
     await ledger.pause();
-    await assert.rejects(load(VECTOR), /has 1 receipts, and only an empty ledger/);
-    assert.equal((await getHead(ledger.app)).size, 1);
+    await assert.rejects(load(VECTOR), /has 2 receipts, and only an empty ledger/);
+    assert.equal((await getHead(ledger.app)).size, 2);
   });
 
   it("continues where it was stopped, without verifying again, and does nothing the next time", async () => {

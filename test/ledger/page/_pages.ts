@@ -41,7 +41,7 @@ export function usePages(): Pages {
     sealing = await startSealing();
     server = await serveLedger(sealing.database);
     proxy = await startProxy(server.address);
-    await sealing.seal(RECEIPTS);
+    await sealing.seal(RECEIPTS - 1); // and the genesis
     const hasCheckpoint = async () =>
       (await getPublishedCheckpoint(sealing.app))?.size === RECEIPTS;
     while (!await hasCheckpoint()) await sleep(20);

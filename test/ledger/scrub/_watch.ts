@@ -36,7 +36,7 @@ export function useWatch(): WatchSetup {
   beforeEach(async () => {
     sealing = await startSealing();
     ledger = openStore(sealing.database.urls.ledger, "ledger");
-    await sealing.seal(COUNT);
+    await sealing.seal(COUNT - 1); // and the genesis
   });
   afterEach(async () => {
     for (const watch of watches.splice(0)) await watch.close();

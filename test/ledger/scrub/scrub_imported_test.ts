@@ -4,21 +4,20 @@ import { join } from "node:path";
 import { importLedger } from "../../../ledger/mod.ts";
 import { openStore } from "../../../store/mod.ts";
 import { mixedChain, vectorKeys } from "../_chains.ts";
-import { startSealing, type TestSealing } from "../_ledger.ts";
+import { prepareSealing, type TestSealing } from "../_ledger.ts";
 import { asSuperuser, listBreaks, runScrub, scrubParts } from "./_scrub.ts";
 
 describe("the scrub of an imported ledger", () => {
   let sealing: TestSealing;
   beforeEach(async () => {
-    sealing = await startSealing();
-    await sealing.pause();
+    sealing = await prepareSealing();
   });
   afterEach(() => sealing.stop());
 
   const { records } = mixedChain;
   const scrub = () => runScrub(scrubParts(sealing));
 
-  /** Imports an export, and seals three receipts after it. */
+  /** Imports an export, and seals its adoption and three receipts after it. */
   async function importText(text: string): Promise<void> {
     const path = join(sealing.folder, "export");
     await writeFile(path, text);
@@ -33,7 +32,7 @@ describe("the scrub of an imported ledger", () => {
   it("finds nothing in a valid one of several eras", async () => {
     await importText(records.join("\n"));
     const { breaks, verified } = await scrub();
-    assert.deepEqual([breaks, verified], [0, records.length + 3]);
+    assert.deepEqual([breaks, verified], [0, records.length + 4]);
   });
 
   for (const column of ["record", "signature"]) {

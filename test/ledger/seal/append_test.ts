@@ -13,7 +13,7 @@ import {
 } from "../../../ledger/mod.ts";
 import { canonicalizeFields } from "../../../ledger/rules/mod.ts";
 import { program } from "../../_programs.ts";
-import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
+import { anyRequest, prepareSealing, type TestSealing } from "../_ledger.ts";
 
 const run = promisify(execFile);
 const PAGE_SIZE = 1_000;
@@ -33,11 +33,12 @@ async function* readTexts(sealing: TestSealing) {
 describe("sealing", () => {
   let sealing: TestSealing;
   beforeEach(async () => {
-    sealing = await startSealing();
+    sealing = await prepareSealing();
   });
   afterEach(() => sealing.stop());
 
   it("from 16 processes, 1,000 each, makes one chain without a fork or a gap", async () => {
+    sealing.go();
     const appender = await program("test/ledger/seal/_appender.ts");
     const printed = await Promise.all(Array.from({ length: 16 }, async (_, n) => {
       const args = [appender, sealing.database.urls.app, `process-${n}`, "1000"];
@@ -53,11 +54,12 @@ describe("sealing", () => {
       }
     }
     const { total, breaks } = await verifyChain(recordSealed(), await listLedgerKeys(sealing.app));
-    assert.deepEqual({ total, breaks }, { total: 16_000, breaks: [] });
+    assert.deepEqual({ total, breaks }, { total: 16_001, breaks: [] });
     assert.equal(requested.size, 0);
   });
 
   it("keeps 100,000 generated payloads to the byte, ten in a receipt", async () => {
+    sealing.go();
     const next = generator(Number(process.env["SEED"] ?? 20_261_121));
     const details = new Map<string, string>();
     for (let batch = 0; batch < 10; batch++) {
@@ -67,15 +69,17 @@ describe("sealing", () => {
         details.set(id, canonicalize(values));
       }));
     }
-    await sealing.untilSealed(10_000);
+    await sealing.untilSealed(10_001);
     async function* compared() {
-      for await (const { id, text } of readReceipts(sealing)) {
-        assert.equal(canonicalizeFields(text).get("details"), details.get(id));
+      for await (const { id, text, category } of readReceipts(sealing)) {
+        if (category === "test") {
+          assert.equal(canonicalizeFields(text).get("details"), details.get(id));
+        }
         yield text;
       }
     }
     const { total, breaks } = await verifyChain(compared(), await listLedgerKeys(sealing.app));
-    assert.deepEqual({ total, breaks }, { total: 10_000, breaks: [] });
+    assert.deepEqual({ total, breaks }, { total: 10_001, breaks: [] });
   });
 
   /** Every write between a request and the published checkpoint. */
@@ -95,7 +99,6 @@ describe("sealing", () => {
   for (const statement of statements) {
     for (const moment of ["BEFORE", "AFTER"]) {
       it(`leaves nothing half-done after one failure ${moment} ${statement}`, async () => {
-        await sealing.pause();
         await failOnce(sealing, moment, statement);
         const ids = Array.from({ length: 300 }, (_, n) => `id-${n}`);
         const requestAll = () =>
@@ -105,19 +108,19 @@ describe("sealing", () => {
         await requestAll().catch((error) => assert.match(String(error), /outbox can't be written/));
         await requestAll(); // as a caller repeats after a failure
         sealing.go();
-        await sealing.untilSealed(300).catch((error) => {
+        await sealing.untilSealed(301).catch((error) => {
           assert.match(String(error), /fails once/);
           sealing.go();
         });
         await Promise.all(ids.map((id) => sealing.sealer.sealed(id)));
         if (statement.includes("log_")) {
-          while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < 300) await sleep(10);
+          while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < 301) await sleep(10);
         }
         const { total, breaks } = await verifyChain(
           readTexts(sealing),
           await listLedgerKeys(sealing.app),
         );
-        assert.deepEqual({ total, breaks }, { total: 300, breaks: [] });
+        assert.deepEqual({ total, breaks }, { total: 301, breaks: [] });
         const counts = await sealing.app.asPlatform().first(`SELECT
           (SELECT sum(n)::int FROM ledger_days) AS days,
           (SELECT sum(n)::int FROM ledger_categories) AS categories,
@@ -125,8 +128,8 @@ describe("sealing", () => {
           (SELECT count(*)::int FROM evidence) AS evidence,
           (SELECT count(*)::int FROM ledger_keys) AS keys`);
         assert.deepEqual(counts, {
-          days: 300,
-          categories: 300,
+          days: 301,
+          categories: 301,
           waiting: 0,
           evidence: 300,
           keys: 1,

@@ -27,7 +27,7 @@ import { program } from "../../_programs.ts";
 import { testFolder } from "../../_run.ts";
 import { eventually } from "../../_time.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../../ledger/_chains.ts";
-import { serveLedger, startSealing, type TestSealing } from "../../ledger/_ledger.ts";
+import { prepareSealing, serveLedger, type TestSealing } from "../../ledger/_ledger.ts";
 
 const VECTOR = join(ROOT, "test", "vectors", "mixed-era-chain.json");
 const { records } = mixedChain;
@@ -185,13 +185,12 @@ describe("npm run verify", () => {
     let ledger: TestSealing;
     let served: Awaited<ReturnType<typeof serveLedger>>;
     before(async () => {
-      ledger = await startSealing();
-      await ledger.pause();
+      ledger = await prepareSealing();
       const store = openStore(ledger.database.urls.sequencer, "sequencer");
       await importLedger(store, VECTOR);
       await store.close();
       ledger.go();
-      await ledger.seal(5);
+      await ledger.seal(4);
       await eventually(async () =>
         (await getPublishedCheckpoint(ledger.app))?.size === 56 || undefined
       );
