@@ -78,8 +78,10 @@ export {
   readEvidence,
   ReceiptConflict,
   ReceiptNotFound,
+  rootKeyFile,
   type SealRequest,
   type StoredReceipt,
+  useRootKey,
 } from "./receipts/mod.ts";
 export {
   type Break,

@@ -6,6 +6,8 @@ import {
   createLedgerInvoke,
   createPageCalls,
   ledgerOperations,
+  rootKeyFile,
+  useRootKey,
   watchChain,
 } from "../ledger/mod.ts";
 import { bindSite } from "../ledger/page/mod.ts";
@@ -31,6 +33,7 @@ export async function startLedger(
   port: number = settings.SEALOOP_LEDGER_PORT,
 ): Promise<RunningProcess & { readonly address: string }> {
   const store = openStore(databaseUrl("ledger"), "ledger");
+  useRootKey(store, rootKeyFile(dataDir));
   const chain = await watchChain(store, {
     recheckEveryMs: RECHECK_MS,
     markFile: join(dataDir, "verified.json"),

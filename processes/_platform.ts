@@ -2,7 +2,7 @@ import { createInvoke, openFailureLimiter, openKeyring, type Platform } from "..
 import type { Config } from "../config.ts";
 import type { Invoke } from "../contract/mod.ts";
 import { type Engine, loadEngineSecret, openEngine } from "../engine/mod.ts";
-import { openSealer, watchChain } from "../ledger/mod.ts";
+import { openSealer, rootKeyFile, useRootKey, watchChain } from "../ledger/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { openStore, openUsageMeter } from "../store/mod.ts";
 import { openLazyTemporal } from "../temporal/mod.ts";
@@ -25,6 +25,7 @@ export async function openPlatform(
   const { settings } = config;
   const store = openStore(databaseUrl("app"), "app", 20);
   const failures = openFailureLimiter(settings.SEALOOP_LIMIT_UNKNOWN_KEYS);
+  useRootKey(store, rootKeyFile(config.dataDir));
   const [sealer, chain, keyring] = await Promise.all([
     openSealer(store),
     watchChain(store, { onDemand: true }),

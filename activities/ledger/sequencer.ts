@@ -6,8 +6,10 @@ import {
   type LogWriter,
   openLog,
   readLogSettings,
+  rootKeyFile,
   runSequencer,
   SealingHeld,
+  useRootKey,
 } from "../../ledger/mod.ts";
 import type { Config } from "../../config.ts";
 import type { Store } from "../../store/mod.ts";
@@ -42,6 +44,7 @@ export function sequencerActivities({ config, store, stopping }: SequencerActivi
    */
   async function runLedgerSequencer(): Promise<void> {
     const logEnd = new AbortController();
+    useRootKey(sequencerStore, rootKeyFile(config.dataDir));
     const signal = createTurnSignal(stopping);
     let merkleLog: LogWriter | undefined;
     try {

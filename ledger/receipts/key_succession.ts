@@ -2,6 +2,7 @@ import type { Store } from "../../store/mod.ts";
 import { NODE_PRIMITIVES } from "../crypto/mod.ts";
 import { type Break, type KeyProof, proveKeys, type TrustedKey } from "../rules/mod.ts";
 import { exportReceipts, getHead } from "./read.ts";
+import { readRootKey } from "./root_key.ts";
 
 /** Looks for the stored receipts that introduce published keys. */
 export async function proveStoredKeys(
@@ -15,18 +16,17 @@ export async function proveStoredKeys(
 }
 
 /**
- * Finds published keys that no stored receipt introduces.
- *
- * @param keys where some are pinned, keys that these do not vouch for are a break, too
+ * Finds published keys that no stored receipt introduces, or that the first key of this platform does not vouch for, where
+ * that is known.
  */
 export async function findStoredKeyBreaks(
   store: Store,
   keys: readonly TrustedKey[],
 ): Promise<readonly Break[]> {
   const { breaks, unproven } = await proveStoredKeys(store, keys);
-  const isPinned = keys.some((key) => key.isPinned);
-  const isKnown = breaks.some(({ position }) => position === unproven);
-  if (!isPinned || unproven === undefined || isKnown) return breaks;
+  if (keys.length === 0 || await readRootKey(store) === undefined) return breaks;
+  const position = keys.some((key) => key.isPinned) ? unproven : 0;
+  if (position === undefined || breaks.some((one) => one.position === position)) return breaks;
   const reason = "The keys from here on are not those that this platform began its ledger with";
-  return [...breaks, { position: unproven, reason }];
+  return [...breaks, { position, reason }];
 }

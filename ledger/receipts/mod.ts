@@ -32,6 +32,7 @@ export {
   type StoredReceipt,
   toLedgerKey,
 } from "./read.ts";
+export { getRootKeyFile, rootKeyFile, useRootKey } from "./root_key.ts";
 export {
   formatReceiptTime,
   type PreparedRequest,

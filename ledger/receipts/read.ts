@@ -1,6 +1,7 @@
 import { batch, type Row as DbRow, type Store } from "../../store/mod.ts";
 import { type Era, findTrustedKey, type TrustedKey } from "../rules/mod.ts";
 import { printRecord } from "./print_record.ts";
+import { readRootKey } from "./root_key.ts";
 
 /** A receipt in the database. */
 export interface StoredReceipt {
@@ -109,9 +110,18 @@ export function toLedgerKey(row: DbRow): TrustedKey {
   };
 }
 
-/** Returns the published keys, in the order in which they came to be trusted. */
+/**
+ * Returns the published keys, in the order in which they came to be trusted. The one that this platform has begun with is
+ * pinned, where that is known from outside of the database.
+ */
 export async function listLedgerKeys(store: Store): Promise<TrustedKey[]> {
-  return (await store.asPlatform().query(LIST_KEYS)).map(toLedgerKey);
+  const [rows, root] = await Promise.all([
+    store.asPlatform().query(LIST_KEYS),
+    readRootKey(store),
+  ]);
+  return rows.map(toLedgerKey).map((key) =>
+    key.publicKey === root ? { ...key, isPinned: true } : key
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Store } from "../../store/mod.ts";
+import { getRootKeyFile } from "../receipts/mod.ts";
 import { startThread, type Thread } from "../threads/mod.ts";
 import { type SpanRequest, type SpanResult, verifySpan } from "./_span.ts";
 import type { SpanAnswer, SpanSource } from "./_span_worker.ts";
@@ -22,8 +23,9 @@ export function openVerifier(store: Store, signal: AbortSignal): SpanVerifier {
  * Opens a verifier that works in a thread of its own, so that verifying does not delay requests. The thread starts with
  * the first part; after an error another one starts with the next part.
  */
-export function openThreadedVerifier({ url, role }: Store, signal: AbortSignal): SpanVerifier {
-  const source: SpanSource = { url, role };
+export function openThreadedVerifier(store: Store, signal: AbortSignal): SpanVerifier {
+  const { url, role } = store;
+  const source: SpanSource = { url, role, rootKeyFile: getRootKeyFile(store) };
   let thread: Thread<SpanRequest, SpanAnswer> | undefined;
 
   async function close(): Promise<void> {

@@ -2,12 +2,15 @@
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { openStore, type Role } from "../../store/mod.ts";
+import { useRootKey } from "../receipts/mod.ts";
 import { type SpanRequest, type SpanResult, verifySpan } from "./_span.ts";
 
 /** The database to read. */
 export interface SpanSource {
   readonly url: string;
   readonly role: Role;
+  /** File of the platform's first ledger key. */
+  readonly rootKeyFile: string | undefined;
 }
 
 /** The result of a request, or the message of its error. */
@@ -16,8 +19,9 @@ export type SpanAnswer = SpanResult | { readonly error: string };
 // Linux has priorities for each thread: requests are served first.
 if (process.platform === "linux") setPriority(10);
 
-const { url, role }: SpanSource = workerData.data;
+const { url, role, rootKeyFile }: SpanSource = workerData.data;
 const store = openStore(url, role, 2);
+if (rootKeyFile !== undefined) useRootKey(store, rootKeyFile);
 
 parentPort!.on("message", async (request: SpanRequest) => {
   const answer: SpanAnswer = await verifySpan(store, request)

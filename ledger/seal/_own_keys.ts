@@ -1,7 +1,9 @@
 import { existsSync, renameSync } from "node:fs";
+import { dirname } from "node:path";
 import type pg from "pg";
 import { BadKeyFile, loadSigningKey, type SigningKey } from "../crypto/mod.ts";
-import { LIST_KEYS, toLedgerKey } from "../receipts/mod.ts";
+import { writeDurably } from "../log/mod.ts";
+import { LIST_KEYS, rootKeyFile, toLedgerKey } from "../receipts/mod.ts";
 import type { TrustedKey } from "../rules/mod.ts";
 import { type ChainHead, getHeadAfter, type Signer } from "../signer/mod.ts";
 import { appendReceipts, readHead } from "./_append.ts";
@@ -66,6 +68,7 @@ export async function ensureOwnKey(
     );
   }
   const ours = { ledgerKey: own, recoveryKey: await chooseRecoveryKey(options) };
+  await writeDurably(rootKeyFile(dirname(keyFile)), `${own}\n`);
   await seal(
     writer,
     signer,
