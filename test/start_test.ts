@@ -46,6 +46,8 @@ describe("npm start", () => {
     assert.match(text, new RegExp(`Admin key +${join(data, "admin.key")}`));
     const key = readFileSync(join(data, "admin.key"), "utf8").trim();
     assert.match(text, new RegExp(`First key +${key} `));
+    assert.match(text, /Recovery key +[A-Za-z0-9+/=]{64} /);
+    assert.match(readFileSync(join(data, "ledger.key.recovery"), "utf8"), /^[0-9a-f]{64}\n$/);
     assert.equal(statSync(join(data, "postgres.json")).mode & 0o777, 0o600);
     await query("CREATE TABLE kept AS SELECT 42 AS answer");
   });
