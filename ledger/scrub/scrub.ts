@@ -75,8 +75,7 @@ const MAX_FOLLOWED = 2_000;
 const SHARE = 1 / 3;
 
 /**
- * Begins a pass over all stored receipts. First looks whether what was known of the chain before is still there, and
- * whether a receipt introduces each published key.
+ * Begins a pass over all stored receipts. First looks whether what was known of the chain before is still there.
  *
  * @param known the result of the last pass
  */
@@ -104,12 +103,9 @@ export async function beginScrub(
     ...await findLostReceipts(store, size, knownEnds),
     ...known ? findReplacedKeys(known, keys) : [],
   ];
-  const unproven = (await findStoredKeyBreaks(store, keys))
-    .map(({ position, reason }) => ledgerBreak(position, "keys", reason));
-  const breaks = [...lost, ...unproven];
   return await store.asPlatform().transaction(async (trx) => {
     const pass = await beginPass(trx, size);
-    await recordBreaks(trx, { pass, found: 0 }, breaks, parts.onBreak);
+    await recordBreaks(trx, { pass, found: 0 }, lost, parts.onBreak);
     return {
       pass,
       size,
@@ -118,7 +114,7 @@ export async function beginScrub(
       checkpoint,
       known,
       lost: lost.length > 0,
-      found: breaks.length,
+      found: lost.length,
     };
   });
 }
@@ -193,10 +189,16 @@ async function followNewReceipts(
   return { ...pass, found: pass.found + breaks.length };
 }
 
-/** Ends a pass: compares the head of the chain and the totals of the anchors. Safe to repeat. */
+/**
+ * Ends a pass: compares the head of the chain and the totals of the anchors, and looks for the receipts that introduce the
+ * published keys. Safe to repeat.
+ */
 export async function endScrub(parts: ScrubParts, pass: ScrubPass): Promise<ScrubResult> {
   const { store } = parts;
-  const breaks = [...await checkHead(store), ...await checkAnchorTotals(store)];
+  const keys = await listLedgerKeys(store);
+  const unproven = (await findStoredKeyBreaks(store, keys))
+    .map(({ position, reason }) => ledgerBreak(position, "keys", reason));
+  const breaks = [...await checkHead(store), ...await checkAnchorTotals(store), ...unproven];
   const found = pass.found + breaks.length;
   const moreBreaks = Math.max(0, found - MAX_STORED_BREAKS);
   await store.asPlatform().transaction(async (trx) => {
@@ -205,7 +207,6 @@ export async function endScrub(parts: ScrubParts, pass: ScrubPass): Promise<Scru
     await finishPass(trx, pass.pass, moreBreaks);
   });
   const { count } = await listOpenBreaks(store.asPlatform(), 1);
-  const keys = await listLedgerKeys(store);
   const verified = { size: pass.size, hash: pass.place.previousHash, keys };
   return {
     pass: pass.pass,

@@ -13,7 +13,7 @@ import {
   openAnchors,
 } from "../../../ledger/mod.ts";
 import type { Row, Store } from "../../../store/mod.ts";
-import { startSealing, type TestSealing } from "../_ledger.ts";
+import { prepareSealing, startSealing, type TestSealing } from "../_ledger.ts";
 import { TEST_NETWORK, type TestChain } from "./ots/_chain.ts";
 import { type BitcoinServers, startBitcoinServers } from "./ots/_servers.ts";
 
@@ -30,9 +30,13 @@ export interface AnchorSetup extends Omit<BitcoinServers, "stop"> {
   stop(): Promise<void>;
 }
 
-/** Starts all of it. */
-export async function startAnchoring(): Promise<AnchorSetup> {
-  const [ledger, servers] = await Promise.all([startSealing(), startBitcoinServers()]);
+/** Starts all of it. @param isNew false: the ledger is empty, so that another one can be imported */
+export async function startAnchoring({ isNew = true } = {}): Promise<AnchorSetup> {
+  const [ledger, servers] = await Promise.all([
+    isNew ? startSealing() : prepareSealing(),
+    startBitcoinServers(),
+  ]);
+  if (isNew) await ledger.untilSealed(1);
   const store = ledger.app;
   return {
     ...servers,

@@ -28,11 +28,11 @@ describe("the public ledger on anchors", function () {
   it("reports that nothing is anchored before the first batch", async () => {
     assert.deepEqual(await json("/api/anchors"), {
       anchored_receipts: 0,
-      total_receipts: 0,
+      total_receipts: 1,
       anchored_share: 0,
       confirmed_anchors: 0,
       newest_block_height: null,
-      pending: { batches: 0, receipts: 0, unbatched_receipts: 0, waiting: [] },
+      pending: { batches: 0, receipts: 0, unbatched_receipts: 1, waiting: [] },
       samples: [],
     });
   });
@@ -45,7 +45,7 @@ describe("the public ledger on anchors", function () {
     const response = await request("/api/receipt/receipt-000000.ots");
     assert.equal(response.status, 404);
     assert.match((await response.json() as { detail: string }).detail, /it is in no batch yet/);
-    assert.equal((await json("/api/anchors")).pending.unbatched_receipts, 1);
+    assert.equal((await json("/api/anchors")).pending.unbatched_receipts, 2);
   });
 
   it("reports the calendars of a pending batch, and what is missing", async () => {
@@ -53,9 +53,9 @@ describe("the public ledger on anchors", function () {
     await advanceAnchor(setup.parts, batch);
     const { anchored_share, pending } = await json("/api/anchors");
     assert.equal(anchored_share, 0);
-    assert.deepEqual([pending.batches, pending.receipts, pending.unbatched_receipts], [1, 4, 0]);
+    assert.deepEqual([pending.batches, pending.receipts, pending.unbatched_receipts], [1, 5, 0]);
     const [waiting] = pending.waiting;
-    assert.deepEqual([waiting.first, waiting.last, waiting.state], [0, 3, "pending"]);
+    assert.deepEqual([waiting.first, waiting.last, waiting.state], [0, 4, "pending"]);
     assert.match(waiting.last_error, /calendar 127\.0\.0\.1:\d+: not in a block yet/);
     assert.ok(!Number.isNaN(Date.parse(waiting.submitted_at)));
     const { bitcoin_anchored, anchor } = await json("/api/verify/receipt-000002");
@@ -70,17 +70,17 @@ describe("the public ledger on anchors", function () {
     setup.chain.bury(5);
     await advanceAnchor(setup.parts, batch);
     const { samples, ...counts } = await json("/api/anchors");
-    assert.equal(counts.anchored_receipts, 4);
+    assert.equal(counts.anchored_receipts, 5);
     assert.equal(counts.confirmed_anchors, 1);
     assert.equal(counts.newest_block_height, height);
-    assert.equal(counts.anchored_share, 4 / counts.total_receipts);
+    assert.equal(counts.anchored_share, 5 / counts.total_receipts);
     const [sample] = samples;
     const header = setup.chain.headers[height]!;
     assert.equal(sample.block_height, height);
     assert.equal(sample.block_header, header.toString("hex"));
     assert.equal(sample.block_hash, hashOf(header));
     assert.equal(Date.parse(sample.block_time) / 1000, header.readUInt32LE(68));
-    assert.equal(sample.chain_position, 3);
+    assert.equal(sample.chain_position, 4);
     assert.match(sample.proof_url, new RegExp(`/api/receipt/${sample.receipt_id}\\.ots$`));
     const { bitcoin_anchored, anchor } = await json("/api/verify/receipt-000002");
     assert.equal(bitcoin_anchored, true);

@@ -43,13 +43,14 @@ describe("public keys", () => {
       { publicKey: hex, fromPosition: 0 },
       { publicKey: other, fromPosition: 7 },
     ]);
-    assert.deepEqual(selectTrustedKeys({ how_to_verify: { keys } }, [other]), [both[1]]);
+    const [first, second] = both.map((key) => ({ ...key, isPinned: true }));
+    assert.deepEqual(selectTrustedKeys({ how_to_verify: { keys } }, [other]), [both[0], second]);
     assert.deepEqual(selectTrustedKeys({ public_key: hex }, []), [{
       publicKey: hex,
       fromPosition: 0,
     }]);
-    assert.deepEqual(selectTrustedKeys({ how_to_verify: "https://x" }, [hex]), [both[0]]);
-    assert.deepEqual(selectTrustedKeys({ keys }, [computeFingerprint(hex)]), [both[0]]);
+    assert.deepEqual(selectTrustedKeys({ how_to_verify: "https://x" }, [hex]), [first]);
+    assert.deepEqual(selectTrustedKeys({ keys }, [computeFingerprint(hex)]), [first, both[1]]);
     assert.deepEqual(selectTrustedKeys({}, []), []);
     assert.throws(() => selectTrustedKeys({ public_key: hex }, [other]), { name: "BadPublicKey" });
     assert.throws(() => selectTrustedKeys({ keys: [{ public_key: hex }] }, []), {

@@ -1,6 +1,7 @@
 /** Changes that a superuser can make to a stored chain of 300 receipts. */
-import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import type pg from "pg";
+import { canonicalize } from "../../../ledger/mod.ts";
 
 /** A change by a superuser, and the break that it must cause. */
 export interface Fault {
@@ -152,10 +153,23 @@ export async function resign(client: pg.Client, where: string, key: KeyObject): 
   }
 }
 
-/** Signs everything with a new key, and publishes it in place of the ledger's. */
+/** Writes the whole chain anew, with a genesis of a new key, and publishes that in place of the ledger's. */
 export async function replaceKey(client: pg.Client): Promise<void> {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-  await resign(client, "true", privateKey);
   const raw = Buffer.from(publicKey.export({ format: "jwk" }).x!, "base64url");
+  const { rows } = await client.query("SELECT position, record FROM receipts ORDER BY position");
+  let hash = Buffer.alloc(0);
+  for (const { position, record: old } of rows) {
+    const fields = JSON.parse(old);
+    fields.prev_hash = hash.toString("hex");
+    if (position === "0") fields.details.ledger_key = raw.toString("hex");
+    const record = Buffer.from(canonicalize(fields));
+    hash = createHash("sha256").update(record).digest();
+    await client.query(
+      "UPDATE receipts SET record = $2, hash = $3, signature = $4 WHERE position = $1",
+      [position, record, hash, sign(null, record, privateKey)],
+    );
+  }
+  await client.query("UPDATE ledger_head SET hash = $1", [hash]);
   await client.query("UPDATE ledger_keys SET public_key = $1", [raw]);
 }

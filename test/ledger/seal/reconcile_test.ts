@@ -12,7 +12,7 @@ describe("a sequencer that was stopped between signing and committing", () => {
 
   beforeEach(async () => {
     sealing = await startSealing();
-    await sealing.seal(3);
+    await sealing.seal(2); // and the genesis
     await sealing.pause();
   });
   afterEach(() => sealing.stop());
