@@ -44,7 +44,7 @@ export function sequencerActivities({ config, store, stopping }: SequencerActivi
    */
   async function runLedgerSequencer(): Promise<void> {
     const logEnd = new AbortController();
-    useRootKey(sequencerStore, rootKeyFile(config.dataDir));
+    useRootKey(store, rootKeyFile(config.dataDir));
     const signal = createTurnSignal(stopping);
     let merkleLog: LogWriter | undefined;
     try {

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import type { Store } from "../../store/mod.ts";
 import { exportReceipts, getHead, listLedgerKeys } from "../receipts/mod.ts";
+import { isSuccession } from "../rules/mod.ts";
 import { appendReceipts, settleRequests } from "../seal/mod.ts";
 import { type ChainHead, getHeadAfter } from "../signer/mod.ts";
 import { openCheckpointCheck, type SignedCheckpoint, verifyInParallel } from "../verify/mod.ts";
@@ -27,13 +28,14 @@ export async function appendMissing(
   return before;
 }
 
-/** Groups receipts by the key that signed them. */
+/** Groups receipts by the key that signed them. Those that introduce keys are appended one by one. */
 function groupByKey(receipts: readonly MissingReceipt[]): MissingReceipt[][] {
   const runs: MissingReceipt[][] = [];
   for (const receipt of receipts) {
     const run = runs.at(-1);
-    const isSameKey = run?.at(-1)?.publicKey.equals(receipt.publicKey) === true;
-    if (run && isSameKey) run.push(receipt);
+    const last = run?.at(-1);
+    const isAlone = isSuccession(receipt.category) || last && isSuccession(last.category);
+    if (run && !isAlone && last!.publicKey.equals(receipt.publicKey)) run.push(receipt);
     else runs.push([receipt]);
   }
   return runs;

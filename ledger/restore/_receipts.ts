@@ -1,5 +1,11 @@
 import { NODE_PRIMITIVES } from "../crypto/mod.ts";
-import { type Place, readPosition, type TrustedKey, verifyRecord } from "../rules/mod.ts";
+import {
+  collectKeys,
+  type Place,
+  readPosition,
+  type TrustedKey,
+  verifyRecord,
+} from "../rules/mod.ts";
 import { type BatchReceipt, type ChainHead, type SignerState } from "../signer/mod.ts";
 import { openReceiptFile } from "../verify/mod.ts";
 import { RestoreRefused } from "./errors.ts";
@@ -31,6 +37,7 @@ export async function* readMissing(
   const file = await openReceiptFile(path, { isPart: true });
   let place = toPlace(head);
   let batch: MissingReceipt[] = [];
+  let trusted = keys; // and those that the receipts introduce, which verifying them proves
   try {
     reading: for await (const texts of file.batches()) {
       for (const bytes of texts) {
@@ -38,7 +45,8 @@ export async function* readMissing(
         const position = readPosition(text);
         if (position === undefined || position < place.position) continue;
         if (position > place.position) break reading; // another file may have those between
-        const receipt = verify(path, text, place, keys);
+        trusted = collectKeys(trusted, text);
+        const receipt = verify(path, text, place, trusted);
         place = toPlace({ size: position + 1, hash: receipt.hash });
         batch.push(receipt);
         if (batch.length < MAX_BATCH_SIZE) continue;

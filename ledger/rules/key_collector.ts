@@ -12,6 +12,7 @@ export const KEY_MARKS = ['"ledger_key":"', '"new_key_signature":"'] as const;
  * @param keys that the receipts before have introduced
  */
 export function collectKeys(keys: readonly TrustedKey[], json: string): readonly TrustedKey[] {
+  if (!KEY_MARKS.some((mark) => json.includes(mark))) return keys;
   const { category, details, chain_position, signature } = parseFields(json);
   if (typeof category !== "string" || !isSuccession(category)) return keys;
   if (!Number.isSafeInteger(chain_position)) return keys;
