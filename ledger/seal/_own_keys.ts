@@ -4,12 +4,12 @@ import type pg from "pg";
 import { BadKeyFile, loadSigningKey, type SigningKey } from "../crypto/mod.ts";
 import { writeDurably } from "../log/mod.ts";
 import { LIST_KEYS, rootKeyFile, toLedgerKey } from "../receipts/mod.ts";
-import type { TrustedKey } from "../rules/mod.ts";
+import type { Hash, TrustedKey } from "../rules/mod.ts";
 import { type ChainHead, getHeadAfter, type Signer } from "../signer/mod.ts";
 import { appendReceipts, readHead } from "./_append.ts";
 import { SealingHeld } from "./_hold.ts";
 import { makeAdoption, makeGenesis, makeRotation } from "./_key_receipts.ts";
-import type { LinkedReceipt } from "./_link.ts";
+import { computeLeaves, type LinkedReceipt } from "./_link.ts";
 import { makeRecoveryKey, readRecoveryKey } from "./recovery_key.ts";
 
 /** The files of the ledger's keys, and the recovery key. */
@@ -20,6 +20,15 @@ export interface KeyOptions {
   readonly recoveryKey?: string | undefined;
   /** Called with the private recovery key where a new ledger has none yet, so that one is made. It is stored nowhere. */
   readonly onRecoveryKey?: ((secret: string) => void) | undefined;
+}
+
+/** What sealing a receipt that introduces keys needs. */
+export interface KeySealing {
+  /** Connection that commits. */
+  readonly writer: pg.ClientBase;
+  readonly signer: Signer;
+  /** Called with the leaves of the Merkle log that were added. */
+  readonly onLeaves?: ((position: number, leaves: readonly Hash[]) => void) | undefined;
 }
 
 /** Returns the path of the key that is to sign next. */
@@ -44,19 +53,24 @@ export function requestRotation(keyFile: string): string {
  * Makes sure that the signer's key is the one that signs the ledger: begins a new ledger with it, adopts an imported one,
  * and finishes a rotation that was sealed.
  *
+ * @param onReady called before anything is sealed, unless sealing is held
  * @returns false where the file holds another key now, so that the signer has to be opened again
  * @throws {SealingHeld} another key signs the ledger
  */
 export async function ensureOwnKey(
-  writer: pg.Client,
-  signer: Signer,
+  sealing: KeySealing,
   options: KeyOptions,
+  onReady: () => void,
 ): Promise<boolean> {
   const { keyFile } = options;
+  const { writer, signer } = sealing;
   const [head, keys] = [await readHead(writer), await listKeys(writer)];
   const inForce = findInForce(keys, head);
   const own = signer.publicKey.toString("hex");
-  if (inForce?.publicKey === own && inForce.recoveryKey !== undefined) return true;
+  if (inForce?.publicKey === own && inForce.recoveryKey !== undefined) {
+    onReady();
+    return true;
+  }
   if (inForce && inForce.publicKey === readNextKey(keyFile)?.publicKey.toString("hex")) {
     renameSync(nextKeyFile(keyFile), keyFile);
     return false;
@@ -69,12 +83,8 @@ export async function ensureOwnKey(
   }
   const ours = { ledgerKey: own, recoveryKey: await chooseRecoveryKey(options) };
   await writeDurably(rootKeyFile(dirname(keyFile)), `${own}\n`);
-  await seal(
-    writer,
-    signer,
-    head,
-    head.size === 0 ? makeGenesis(ours) : makeAdoption(head, keys, ours),
-  );
+  onReady();
+  await seal(sealing, head, head.size === 0 ? makeGenesis(ours) : makeAdoption(head, keys, ours));
   return true;
 }
 
@@ -91,7 +101,7 @@ async function chooseRecoveryKey(
 
 /** Returns true where this ledger has no receipts of its own: it is empty, or all were imported. */
 async function mayBegin(
-  writer: pg.Client,
+  writer: pg.ClientBase,
   { size }: ChainHead,
   keys: readonly TrustedKey[],
 ): Promise<boolean> {
@@ -107,11 +117,8 @@ async function mayBegin(
  *
  * @throws {SealingHeld} it is a key that is in use already
  */
-export async function rotateIfAsked(
-  writer: pg.Client,
-  signer: Signer,
-  { keyFile }: KeyOptions,
-): Promise<void> {
+export async function rotateIfAsked(sealing: KeySealing, { keyFile }: KeyOptions): Promise<void> {
+  const { writer } = sealing;
   const newKey = readNextKey(keyFile);
   if (!newKey) return;
   const [head, keys] = [await readHead(writer), await listKeys(writer)];
@@ -121,21 +128,22 @@ export async function rotateIfAsked(
     throw new SealingHeld(`${nextKeyFile(keyFile)} holds a key that is in use already: remove it`);
   }
   const rotation = makeRotation("rotated", { head, keys, newKey, recoveryKey: recoveryKey! });
-  await seal(writer, signer, head, rotation);
+  await seal(sealing, head, rotation);
   renameSync(nextKeyFile(keyFile), keyFile);
 }
 
 /** Seals one receipt. @param key signs it in place of the signer's own */
 export async function seal(
-  writer: pg.ClientBase,
-  signer: Signer,
+  { writer, signer, onLeaves }: KeySealing,
   before: ChainHead,
   receipt: LinkedReceipt,
   key?: SigningKey,
 ): Promise<void> {
   const batch = { before, receipts: [receipt] };
-  await appendReceipts(writer, batch, await signer.sign(batch, key), []);
+  const signed = await signer.sign(batch, key);
+  await appendReceipts(writer, batch, signed, []);
   signer.acknowledge(getHeadAfter(batch));
+  onLeaves?.(before.size, computeLeaves([receipt], signed));
 }
 
 function readNextKey(keyFile: string): SigningKey | undefined {

@@ -54,7 +54,7 @@ export async function recoverLedgerKey(options: RecoveryOptions): Promise<string
       if (findInForce(keys, head)?.publicKey === publicKey) return publicKey; // sealed before a crash
       const next = options.newRecoveryKey ?? recoveryKey.publicKey.toString("hex");
       const receipt = makeRotation("recovered", { head, keys, newKey, recoveryKey: next });
-      await seal(writer, signer, head, receipt, recoveryKey);
+      await seal({ writer, signer }, head, receipt, recoveryKey);
       return publicKey;
     } finally {
       await signer.close();

@@ -98,13 +98,13 @@ async function sealWithOneKey(parts: SealingParts): Promise<void> {
   try {
     const checkpointSize = await readSignedSize(dirname(keyFile));
     await reconcile({ writer, signer, checkpointSize });
-    if (!await ensureOwnKey(writer, signer, parts)) return;
+    const sealing = { writer, signer, onLeaves: parts.onLeaves };
+    if (!await ensureOwnKey(sealing, parts, () => parts.onStart?.())) return;
     await removeHold(writer);
-    parts.onStart?.();
     const untilRotation = AbortSignal.any([signal, rotation.signal]);
     const pipeline = runPipeline({ ...parts, signer, signal: untilRotation });
     await Promise.race([pipeline, parts.connectionLost]);
-    if (!signal.aborted) await rotateIfAsked(writer, signer, parts);
+    if (!signal.aborted) await rotateIfAsked(sealing, parts);
   } finally {
     rotation.stop();
     await signer.close();

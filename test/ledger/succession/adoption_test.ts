@@ -12,7 +12,7 @@ import {
   watchChain,
 } from "../../../ledger/mod.ts";
 import { openStore } from "../../../store/mod.ts";
-import { prepareSealing, startSealing, type TestSealing } from "../_ledger.ts";
+import { anyRequest, prepareSealing, startSealing, type TestSealing } from "../_ledger.ts";
 
 describe("a ledger that begins with the receipts of another platform", () => {
   let sealing: TestSealing;
@@ -31,7 +31,10 @@ describe("a ledger that begins with the receipts of another platform", () => {
     await store.close();
     await other.stop();
     sealing.go();
-    await sealing.seal(2);
+    for (const id of ["own-1", "own-2"]) {
+      await sealing.sealer.request(anyRequest({ id }));
+      await sealing.sealer.sealed(id);
+    }
     await sealing.pause();
   });
   after(() => sealing.stop());
