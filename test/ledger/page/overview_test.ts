@@ -38,7 +38,7 @@ describe("the overview of the ledger", () => {
   const CHANGES: Readonly<Record<string, [RegExp, (exported: string) => string]>> = {
     "a changed field": [
       /^Broken at #5$/,
-      (exported) => exported.replace(`"id":"receipt-000005"`, `"id":"receipt-00000x"`),
+      (exported) => exported.replace(`"id":"receipt-000004"`, `"id":"receipt-00000x"`),
     ],
     "a removed receipt": [/^Broken at #9$/, (exported) => removeRecord(exported, 9)],
     "two swapped receipts": [/^Broken at #11$/, (exported) => swapRecords(exported, 11, 12)],
@@ -51,7 +51,9 @@ describe("the overview of the ledger", () => {
   };
   for (const [name, [verdict, change]] of Object.entries(CHANGES)) {
     it(`reports ${name}, whatever the server reports`, async () => {
-      pages.proxy.change = (path, text) => path.startsWith("/api/export") ? change(text) : text;
+      // The genesis, which proves the key, is fetched alone.
+      pages.proxy.change = (path, text) =>
+        path.startsWith("/api/export") && !path.endsWith("from=0&to=1") ? change(text) : text;
       assert.match(await pages.open("/", pages.proxy.url), verdict);
       assert.match(await text("#server-says"), /^Intact/);
     });
@@ -79,7 +81,7 @@ describe("the overview of the ledger", () => {
     const { proxy, tab, sealing } = pages;
     assert.equal(await pages.open("/", proxy.url), "Intact");
     const [, size] = /of (\d+)/.exec(await text("#verdict-count"))!;
-    const { hash } = await sealing.sealer.sealed("receipt-000049");
+    const { hash } = await sealing.sealer.sealed("receipt-000048");
     proxy.change = (path, text) =>
       path === "/api/stats"
         ? text.replace(`"total_receipts":${size}`, `"total_receipts":50`)

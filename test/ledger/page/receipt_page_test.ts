@@ -21,7 +21,7 @@ describe("the page of a receipt", () => {
   it("is found by a prefix of an id or a hash, and by a position", async () => {
     const { tab, address, sealing } = pages;
     const { hash } = await sealing.sealer.sealed("receipt-000007");
-    for (const q of ["RECEIPT-000007", hash.slice(0, 12).toUpperCase(), "#7", " receipt-000007 "]) {
+    for (const q of ["RECEIPT-000007", hash.slice(0, 12).toUpperCase(), "#8", " receipt-000007 "]) {
       await tab.page.goto(address, { waitUntil: "load" });
       await tab.page.type("#q", q);
       await Promise.all([tab.page.waitForNavigation(), tab.page.keyboard.press("Enter")]);
@@ -71,7 +71,7 @@ describe("the page of a receipt", () => {
   it("fails if the server returns another receipt, though that is valid", async () => {
     const { proxy } = pages;
     proxy.change = (path, text) =>
-      path.startsWith("/receipt/") ? text.replace(`data-position="7"`, `data-position="8"`) : text;
+      path.startsWith("/receipt/") ? text.replace(`data-position="8"`, `data-position="9"`) : text;
     assert.equal(await pages.open("/receipt/receipt-000007", proxy.url), "Not valid");
     assert.match(await text(".steps"), /Identity\s*failed/);
   });
