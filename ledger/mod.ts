@@ -53,6 +53,7 @@ export {
   openLog,
   type PublishedCheckpoint,
   readLogSettings,
+  writeDurably,
 } from "./log/mod.ts";
 export {
   restoreLedger,
@@ -95,6 +96,7 @@ export {
 export {
   BadPublicKey,
   computeFingerprint,
+  NODE_PRIMITIVES,
   readPublicKey,
   selectTrustedKeys,
 } from "./crypto/mod.ts";
@@ -139,20 +141,32 @@ export {
   SignerStateError,
 } from "./signer/mod.ts";
 export {
+  BadTrust,
+  DEFAULT_MIN_ERA,
+  formatTrust,
+  isPinned,
+  NOTHING_PINNED,
+  parseTrust,
+  pinShown,
+  type Trust,
+  withCheckpoint,
+} from "./trust/mod.ts";
+export {
   BadReceiptFile,
   type ChainVerdict,
-  type CheckpointCheck,
+  exitCodeOf,
+  type LedgerSource,
   LedgerUnreachable,
-  openCheckpointCheck,
+  type LedgerVerdict,
   openLedgerUrl,
   openReceiptFile,
   type ParallelOptions,
   readFileKeys,
   type ReceiptFile,
   type RemoteLedger,
-  type SignedCheckpoint,
   type StoredVerdict,
   verifyChain,
   verifyInParallel,
+  verifySource,
   verifyStored,
 } from "./verify/mod.ts";

@@ -1,9 +1,10 @@
 import { createTimeoutSignal } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { sha256 } from "../crypto/mod.ts";
+import { parseCheckpoint, parseNote } from "../notes/mod.ts";
 import type { Hash } from "../rules/mod.ts";
 import type { CheckpointSigner } from "./checkpoint_signer.ts";
-import { formatSignature, formatVerifierKey, parseCheckpoint, parseNote } from "./note.ts";
+import { formatSignature, formatVerifierKey } from "./note.ts";
 import type { LogSettings } from "./settings.ts";
 import { createHashReader, getPublishedCheckpoint, publishCheckpoint } from "./stored_log.ts";
 import { buildConsistencyProof } from "./tiles.ts";

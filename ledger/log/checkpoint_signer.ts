@@ -9,9 +9,8 @@ import {
   type NoteKey,
   parseCheckpoint,
   parseNote,
-  parseOwnCheckpoint,
-  signNote,
-} from "./note.ts";
+} from "../notes/mod.ts";
+import { parseOwnCheckpoint, signNote } from "./note.ts";
 import { checkpointPath, type LogSettings } from "./settings.ts";
 
 /** Signs checkpoints of one log, and remembers the newest. A key in hardware can be put behind the same calls. */

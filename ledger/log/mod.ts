@@ -18,18 +18,10 @@ export {
 } from "./checkpoint_signer.ts";
 export { readIfPresent, writeDurably } from "./durable_file.ts";
 export {
-  BadNote,
-  type Checkpoint,
-  formatCheckpoint,
   formatSignature,
   formatVerifierKey,
   isSignedBy,
-  type NoteKey,
-  type NoteSignature,
-  parseCheckpoint,
-  parseNote,
   parseOwnCheckpoint,
-  parseSignatures,
   parseVerifierKey,
   signNote,
 } from "./note.ts";

@@ -1,11 +1,6 @@
+import { type NoteKey, type NoteSignature, parseNote, parseSignatures } from "../notes/mod.ts";
 import type { Hash } from "../rules/mod.ts";
-import {
-  isSignedBy,
-  type NoteKey,
-  type NoteSignature,
-  parseNote,
-  parseSignatures,
-} from "./note.ts";
+import { isSignedBy } from "./note.ts";
 
 /** A witness of the log. */
 export interface Witness {

@@ -1,12 +1,7 @@
 import type { Store } from "../../store/mod.ts";
 import { loadSigningKey, sha256 } from "../crypto/mod.ts";
-import {
-  BadNote,
-  type LogSettings,
-  parseOwnCheckpoint,
-  readIfPresent,
-  TILE_WIDTH,
-} from "../log/mod.ts";
+import { type LogSettings, parseOwnCheckpoint, readIfPresent, TILE_WIDTH } from "../log/mod.ts";
+import { BadNote } from "../notes/mod.ts";
 import { type Hash, hashNode, isSameHash } from "../rules/mod.ts";
 import { type LedgerBreak, ledgerBreak } from "./breaks.ts";
 

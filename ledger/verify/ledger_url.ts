@@ -1,17 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readPosition } from "../rules/mod.ts";
-import type { SignedCheckpoint } from "./checkpoint_check.ts";
+import { NOTHING_PINNED, type ShownCheckpoint, type Trust } from "../trust/mod.ts";
 import { groupReceipts } from "./receipt_file.ts";
+import type { LedgerSource } from "./verify_source.ts";
 import { BadReceiptFile, createReceiptSplitter, type RawReceipt } from "./receipt_stream.ts";
 
-/** A public ledger that is read over HTTP. */
-export interface RemoteLedger {
-  /** The answer of its `/api/how-to-verify`. */
-  readonly howToVerify: Readonly<Record<string, unknown>>;
-  /** Checkpoint of its Merkle log, read before any receipt; undefined: it has no log. */
-  readonly checkpoint: SignedCheckpoint | undefined;
-  /** Returns how many receipts it says it has, once the first have been read. */
-  total(): number | undefined;
+/** A public ledger that is read over HTTP: `named` is the answer of its `/api/how-to-verify`. */
+export interface RemoteLedger extends LedgerSource {
   /**
    * Reads its receipts in batches, oldest first, byte for byte. After an interruption it continues where it was.
    *
@@ -29,23 +24,32 @@ const NDJSON = "application/x-ndjson";
 const MAX_ATTEMPTS = 5;
 const RETRY_MS = 250;
 
-/** Opens a public ledger. @param url without a path @throws {LedgerUnreachable} no ledger answers there */
-export async function openLedgerUrl(url: string): Promise<RemoteLedger> {
+/**
+ * Opens a public ledger.
+ *
+ * @param url without a path
+ * @param trust where it pins a key of the log, the ledger is asked for a checkpoint even if it names no log
+ * @throws {LedgerUnreachable} no ledger answers there
+ */
+export async function openLedgerUrl(
+  url: string,
+  trust: Trust = NOTHING_PINNED,
+): Promise<RemoteLedger> {
   const base = url.replace(/\/+$/, "");
   const response = await get(`${base}/api/how-to-verify`, "application/json");
-  const howToVerify = await response.json().catch(() => undefined) as
+  const named = await response.json().catch(() => undefined) as
     | Readonly<Record<string, unknown>>
     | undefined;
-  if (typeof howToVerify !== "object") {
+  if (typeof named !== "object" || named === null) {
     throw new LedgerUnreachable(`${base}/api/how-to-verify does not say how to verify`);
   }
-  const checkpoint = await readCheckpoint(base, howToVerify);
+  const checkpoint = await readCheckpoint(base, named, trust);
   let total: number | undefined;
   async function* batches() {
     for (let at = 0, attempts = 0; total === undefined || at < total;) {
       const before = at;
       try {
-        for await (const batch of groupReceipts(readReceipts(base, at, (size) => total ??= size))) {
+        for await (const batch of groupReceipts(readReceipts(base, at, (size) => total = size))) {
           yield batch.map(({ bytes }) => bytes);
           // Where some are missing, the position that the last one claims is higher than the count.
           const claimed = readPosition(batch.at(-1)!.bytes.toString()) ?? 0;
@@ -62,17 +66,20 @@ export async function openLedgerUrl(url: string): Promise<RemoteLedger> {
       }
     }
   }
-  return { howToVerify, checkpoint, total: () => total, batches };
+  return { named, checkpoint, total: () => total, isTotalExact: true, batches };
 }
 
 async function readCheckpoint(
   base: string,
   { log }: Readonly<Record<string, unknown>>,
-): Promise<SignedCheckpoint | undefined> {
-  const { verifier_key: verifierKey } = (log ?? {}) as { verifier_key?: unknown };
-  if (typeof verifierKey !== "string") return undefined;
-  const response = await get(`${base}/checkpoint`, "text/plain");
-  return { note: await response.text(), verifierKey };
+  { logKey }: Trust,
+): Promise<ShownCheckpoint> {
+  const { verifier_key: named } = Object(log);
+  const verifierKey = typeof named === "string" ? named : undefined;
+  if (verifierKey === undefined && !logKey) return { note: undefined, verifierKey };
+  const response = await request(`${base}/checkpoint`, "text/plain");
+  const text = await response.text();
+  return { note: response.ok ? text : undefined, verifierKey };
 }
 
 /** Reads the receipts of one response: all the rest where the ledger streams, else a page. */
@@ -89,10 +96,14 @@ async function* readReceipts(
   if (size === null || Number(size) > from) splitter.end();
 }
 
-async function get(url: string, accept: string): Promise<Response> {
-  const response = await fetch(url, { headers: { accept } }).catch((error) => {
+async function request(url: string, accept: string): Promise<Response> {
+  return await fetch(url, { headers: { accept } }).catch((error) => {
     throw asUnreachable(url, error);
   });
+}
+
+async function get(url: string, accept: string): Promise<Response> {
+  const response = await request(url, accept);
   if (response.ok) return response;
   await response.body?.cancel();
   throw new LedgerUnreachable(`${url} answers with status ${response.status}`);

@@ -9,15 +9,16 @@
  * Trusts: the keys it is given. Doesn't trust: the receipts, nor their source.
  * @module
  */
-export {
-  type CheckpointCheck,
-  openCheckpointCheck,
-  type SignedCheckpoint,
-} from "./checkpoint_check.ts";
 export { readFileKeys } from "./file_keys.ts";
 export { LedgerUnreachable, openLedgerUrl, type RemoteLedger } from "./ledger_url.ts";
 export { hashFile, openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
 export { BadReceiptFile, createReceiptSplitter } from "./receipt_stream.ts";
 export { verifyChain, verifyReceipt } from "./verify.ts";
 export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify_parallel.ts";
+export {
+  exitCodeOf,
+  type LedgerSource,
+  type LedgerVerdict,
+  verifySource,
+} from "./verify_source.ts";
 export { type StoredVerdict, verifyStored } from "./verify_stored.ts";

@@ -1,82 +1,80 @@
 /** `npm run verify -- <url or file>`: verifies a whole ledger from its receipts alone, without the platform's database. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import {
-  type ChainVerdict,
-  type CheckpointCheck,
+  BadTrust,
   computeFingerprint,
-  openCheckpointCheck,
+  exitCodeOf,
+  formatTrust,
+  type LedgerSource,
+  type LedgerVerdict,
+  NODE_PRIMITIVES,
+  NOTHING_PINNED,
   openLedgerUrl,
   openReceiptFile,
-  readFileKeys,
-  readPublicKey,
-  selectTrustedKeys,
-  type SignedCheckpoint,
-  type TrustedKey,
-  verifyInParallel,
+  parseTrust,
+  pinShown,
+  type Trust,
+  verifySource,
+  withCheckpoint,
+  writeDurably,
 } from "../../ledger/mod.ts";
 import { errorText, parseArguments, UsageError } from "./_arguments.ts";
 import { openMeter } from "./_meter.ts";
 
 const USAGE =
-  `Usage: npm run verify -- <address of a public ledger, or file> [--key <key>] [--log-key <key>]
-         [--checkpoint <file>] [--threads <n>]
+  `Usage: npm run verify -- <address of a public ledger, or file> [--trust <file>] [--remember] [--allow-unsigned]
+         [--pin <new file>] [--threads <n>]
 
 Verifies every receipt, every link, and that the ledger's signed checkpoint matches the receipts. A file is an export of a
 ledger (/api/export): one receipt a line, or an array.
---key: a public key that you know, as hex, base64, PEM, a file with one of these, or the fingerprint of a published key;
-without it the published keys are trusted. One is enough: receipts prove how each key of a ledger hands over to the next.
---log-key: the verifier key of its Merkle log that you know. --checkpoint: a file with a checkpoint that you kept, which
-the ledger must still match.
-Exit code: 0 everything is valid, 1 something is not, 2 the verification failed.`;
-
-const UNPROVEN =
-  "no key that you gave vouches for the key from there on. If you know it, give it with --key";
-
-/** A ledger to verify. */
-interface Subject {
-  readonly keys: readonly TrustedKey[];
-  /** A checkpoint that the receipts must match, if there is one. */
-  readonly checkpoint: CheckpointCheck | undefined;
-  /** Returns how many receipts there should be, if the source says so. */
-  total(): number | undefined;
-  batches(): AsyncIterable<readonly Buffer[]>;
-  close(): Promise<void>;
-}
+--trust: a trust file, usually sealoop.trust.json, with what you know about the ledger from elsewhere: its keys, the log's
+key, witnesses, the newest checkpoint seen. Without it, whatever the ledger names is believed.
+--remember: writes the checkpoint into the trust file if everything is valid.
+--allow-unsigned: receipts of era 1 are not signed; with a trust file they count only with this, or with "min_era": 1.
+--pin: writes a new trust file with what the ledger shows, if everything is valid. Compare its keys with another source.
+Exit code: 0 everything is valid, 1 something is not, 2 nobody can tell, as something is missing or can't be read.`;
 
 process.exitCode = await main().catch((error: Error) => {
-  console.error(`Cannot verify: ${errorText(error, USAGE)}`);
+  const part = error instanceof BadTrust ? "The trust file is not usable. " : "";
+  console.error(`Cannot verify: ${part}${errorText(error, USAGE)}`);
   return 2;
 });
 process.exit();
 
 async function main(): Promise<number> {
-  const { positionals: [source, ...more], values } = parseArguments(USAGE, {
-    key: { type: "string", multiple: true },
-    "log-key": { type: "string" },
-    checkpoint: { type: "string" },
+  const { positionals: [address, ...more], values } = parseArguments(USAGE, {
+    trust: { type: "string" },
+    remember: { type: "boolean" },
+    "allow-unsigned": { type: "boolean" },
+    pin: { type: "string" },
     threads: { type: "string" },
   });
-  if (source === undefined || more.length > 0) {
-    throw new UsageError("Give one address or file");
-  }
-  const subject = await open(source, {
-    keys: values.key ?? [],
-    logKey: values["log-key"],
-    checkpoint: values.checkpoint,
-  });
-  const meter = openMeter("verified", subject.total);
+  const { trust: trustFile, remember, pin } = values;
+  if (address === undefined || more.length > 0) throw new UsageError("Give one address or file");
+  if (remember && trustFile === undefined) throw new UsageError("--remember needs --trust");
+  if (pin !== undefined && existsSync(pin)) throw new UsageError(`The file ${pin} exists already`);
+  const trust = readTrust(trustFile, values["allow-unsigned"]);
+  const { source, close } = await open(address, trust);
+  const meter = openMeter("verified", source.total);
   try {
-    const verdict = await verifyInParallel(subject.batches(), subject.keys, {
+    const verdict = await verifySource(source, trust, {
       threads: values.threads === undefined ? undefined : parseThreads(values.threads),
       onProgress: meter.update,
-      onLeaves: subject.checkpoint?.add,
     });
     meter.end();
-    refuseWithoutKey(verdict, subject);
-    return report(verdict, subject);
+    const code = report(verdict);
+    if (code === 0 && remember) await rememberCheckpoint(trustFile!, source);
+    if (code === 0 && pin !== undefined) await writePins(pin, source, verdict);
+    return code;
   } finally {
-    await subject.close();
+    await close();
   }
+}
+
+function readTrust(file: string | undefined, allowUnsigned = false): Trust {
+  if (file === undefined) return NOTHING_PINNED;
+  const trust = parseTrust(readFileSync(file, "utf8"), NODE_PRIMITIVES);
+  return allowUnsigned ? { ...trust, minEra: 1 } : trust;
 }
 
 function parseThreads(text: string): number {
@@ -84,91 +82,71 @@ function parseThreads(text: string): number {
   throw new Error(`--threads ${text} is not a number from 1 to 99`);
 }
 
-/** The caller's own knowledge of a ledger. */
-interface Known {
-  readonly keys: readonly string[];
-  readonly logKey: string | undefined;
-  /** Path of a checkpoint that the caller kept. */
-  readonly checkpoint: string | undefined;
-}
-
-async function open(source: string, known: Known): Promise<Subject> {
-  const keys = known.keys.map(readPublicKey);
-  if (/^https?:\/\//.test(source)) {
-    const { howToVerify, checkpoint, total, batches } = await openLedgerUrl(source);
-    return {
-      keys: selectTrustedKeys(howToVerify, keys),
-      checkpoint: openCheckpoint(known, checkpoint),
-      total,
-      batches,
-      close: () => Promise.resolve(),
-    };
+/** Opens a ledger. A file shows no checkpoint: the pinned one stands for it. */
+async function open(
+  address: string,
+  trust: Trust,
+): Promise<{ source: LedgerSource; close(): Promise<void> }> {
+  if (/^https?:\/\//.test(address)) {
+    return { source: await openLedgerUrl(address, trust), close: () => Promise.resolve() };
   }
-  const file = await openReceiptFile(source);
-  const { envelope: { total } } = file;
-  return {
-    keys: await readFileKeys(file, keys),
-    checkpoint: openCheckpoint(known, undefined),
-    total: () => typeof total === "number" ? total : undefined,
-    batches: file.batches,
-    close: file.close,
+  const { envelope, batches, close } = await openReceiptFile(address);
+  const total = typeof envelope.total === "number" ? envelope.total : undefined;
+  const source = {
+    named: envelope,
+    checkpoint: { note: trust.checkpoint?.note, verifierKey: undefined },
+    total: () => total,
+    isTotalExact: false,
+    batches,
   };
+  return { source, close };
 }
 
-/** Opens the check of the caller's checkpoint, else of the published one. */
-function openCheckpoint(
-  known: Known,
-  published: SignedCheckpoint | undefined,
-): CheckpointCheck | undefined {
-  const note = known.checkpoint === undefined
-    ? published?.note
-    : readFileSync(known.checkpoint, "utf8");
-  const verifierKey = known.logKey ?? published?.verifierKey;
-  if (note === undefined) return undefined;
-  if (verifierKey === undefined) {
-    throw new Error("a checkpoint needs its verifier key: give it with --log-key");
-  }
-  return openCheckpointCheck({ note, verifierKey });
-}
-
-/** Refuses to go on without a key: every receipt would look as if it were signed with a wrong one. */
-function refuseWithoutKey({ eras: [, v2, v3] }: ChainVerdict, { keys }: Subject): void {
-  if (keys.length > 0 || v2 + v3 === 0) return;
-  throw new Error(
-    `${v2 + v3} receipts are signed, and the file has no key: give it with --key ` +
-      "(public_key in the ledger's /api/how-to-verify)",
-  );
-}
-
-function report(
-  { total, end, eras, breaks, firstBreaks, unproven }: ChainVerdict,
-  { keys, checkpoint, ...subject }: Subject,
-): number {
+function report(verdict: LedgerVerdict): 0 | 1 | 2 {
+  const { total, eras, breaks, firstBreaks, faults, absent, keys } = verdict;
   for (const { position, reason } of firstBreaks) console.log(`position ${position}: ${reason}`);
   if (breaks > firstBreaks.length) console.log(`… and ${breaks - firstBreaks.length} more`);
-  const expected = subject.total() ?? end;
-  const missing = expected - end;
-  if (missing > 0) console.log(`position ${end}: Missing: there should be ${expected} receipts`);
-  const compared = end === total ? checkpoint : undefined; // it cannot match if receipts are missing
-  const problem = compared?.problem();
-  if (problem) console.log(`position ${problem.position}: ${problem.reason}`);
-  const isPinned = keys.some((key) => key.isPinned);
-  if (unproven !== undefined) {
-    console.log(`unproven from position ${unproven}: ${UNPROVEN}`);
-  }
+  for (const fault of faults) console.log(`the ledger: ${fault}`);
   for (const { publicKey, fromPosition } of keys) {
     console.log(
       `key of fingerprint ${computeFingerprint(publicKey)}, from position ${fromPosition}`,
     );
   }
   const [v1, v2, v3] = eras;
+  const problems = breaks + faults.length;
   console.log(
-    `${total} receipts (${v1} of era 1, ${v2} of era 2, ${v3} of era 3), ${breaks} ${
-      breaks === 1 ? "break" : "breaks"
-    }` +
-      (checkpoint ? `, checkpoint of ${checkpoint.size}` : "") +
-      (checkpoint && !compared ? " (not compared, as receipts are missing)" : ""),
+    `${total} receipts (${v1} of era 1, ${v2} of era 2, ${v3} of era 3), ${problems} ${
+      problems === 1 ? "problem" : "problems"
+    }${describeCheckpoints(verdict)}`,
   );
-  if (breaks > 0 || missing > 0 || problem) return 1;
-  return unproven !== undefined && isPinned ? 2 : 0;
+  for (const reason of absent) console.error(`Cannot verify: ${reason}`);
+  return exitCodeOf(verdict);
+}
+
+function describeCheckpoints({ checkpointSizes: sizes, isUncompared }: LedgerVerdict): string {
+  if (sizes.length === 0) return "";
+  const missing = isUncompared ? " (not compared, as receipts are missing)" : "";
+  return `, ${sizes.length === 1 ? "checkpoint" : "checkpoints"} of ${
+    sizes.join(" and ")
+  }${missing}`;
+}
+
+async function rememberCheckpoint(file: string, { checkpoint }: LedgerSource): Promise<void> {
+  const trust = readTrust(file); // without what the command line has changed
+  if (!trust.logKey || checkpoint.note === undefined) {
+    throw new Error(`Nothing to remember: ${file} has no log_key, so no checkpoint is trusted`);
+  }
+  const newer = withCheckpoint(trust, checkpoint.note, NODE_PRIMITIVES);
+  await writeDurably(file, formatTrust(newer, NODE_PRIMITIVES));
+  console.log(`remembered the checkpoint of ${newer.checkpoint!.size} receipts in ${file}`);
+}
+
+async function writePins(
+  file: string,
+  source: LedgerSource,
+  { keys, eras }: LedgerVerdict,
+): Promise<void> {
+  const trust = pinShown(source.named, source.checkpoint, { keys, eras }, NODE_PRIMITIVES);
+  await writeDurably(file, formatTrust(trust, NODE_PRIMITIVES));
+  console.log(`wrote ${file}: compare its keys with another source before you rely on it`);
 }

@@ -18,12 +18,10 @@ import {
   formatVerifierKey,
   getPublishedCheckpoint,
   isSignedBy,
-  type NoteKey,
-  parseCheckpoint,
-  parseNote,
   parseVerifierKey,
   readLogSettings,
 } from "../../../ledger/log/mod.ts";
+import { type NoteKey, parseCheckpoint, parseNote } from "../../../ledger/notes/mod.ts";
 import { type Hash, isConsistent } from "../../../ledger/rules/mod.ts";
 import { testFolder } from "../../_run.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
@@ -58,7 +56,11 @@ describe("the Merkle log", () => {
     const { note, root, verifierKey } = await checkpointOf(3);
     const parsed = parseNote(note);
     assert.ok(isSignedBy(parsed, parseVerifierKey(verifierKey)));
-    assert.deepEqual(parseCheckpoint(parsed.text), { origin: "sealoop.localhost", size: 3, root });
+    assert.deepEqual(parseCheckpoint(parsed.text), {
+      origin: "sealoop.localhost",
+      size: 3,
+      root: new Uint8Array(root),
+    });
     assert.equal(await readFile(join(sealing.folder, "checkpoint"), "utf8"), note);
     assert.deepEqual(sealing.troubles, []);
   });

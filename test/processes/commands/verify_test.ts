@@ -7,12 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
 import { ROOT } from "../../../config.ts";
-import {
-  formatCheckpoint,
-  formatVerifierKey,
-  type NoteKey,
-  signNote,
-} from "../../../ledger/log/mod.ts";
+import { formatVerifierKey, signNote } from "../../../ledger/log/mod.ts";
 import {
   formatLeaf,
   getPublishedCheckpoint,
@@ -21,6 +16,7 @@ import {
   selectTrustedKeys,
   verifyInParallel,
 } from "../../../ledger/mod.ts";
+import { formatCheckpoint, type NoteKey } from "../../../ledger/notes/mod.ts";
 import { createGrowingTree, hashLeaf } from "../../../ledger/rules/mod.ts";
 import { openStore } from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
@@ -53,6 +49,14 @@ describe("npm run verify", () => {
   before(async () => {
     folder = await testFolder();
   });
+  /** Writes a trust file for the vectors. @returns its path */
+  function trust(fields: Readonly<Record<string, unknown>>): string {
+    const { publicKey: public_key, fromPosition: from_position } = vectorKeys[0]!;
+    const path = join(folder, `trust-${hash("sha256", JSON.stringify(fields)).slice(0, 8)}.json`);
+    const ledger_keys = [{ public_key, from_position }];
+    writeFileSync(path, JSON.stringify({ ledger_keys, min_era: 1, ...fields }));
+    return path;
+  }
 
   it("ends with 0 where everything holds, 1 where it doesn't, 2 where that can't be told", async () => {
     const { records: faulty, breaksAt } = faultyChains[2]!;
@@ -63,17 +67,17 @@ describe("npm run verify", () => {
     writeFileSync(unnamed, `[${faulty.join(",")}]`);
     const gone = join(folder, "gone");
     const [good, keyless, bad, nothing, missing] = await Promise.all([
-      verify(VECTOR, "--key", publicKey),
+      verify(VECTOR, "--trust", trust({})),
       verify(unnamed),
       verify(broken),
       verify(join(ROOT, "package.json")),
       verify(gone),
     ]);
     assert.equal(good.status, 0);
-    assert.match(good.out, /^51 receipts \(5 of era 1, 6 of era 2, 40 of era 3\), 0 breaks$/m);
+    assert.match(good.out, /^51 receipts \(5 of era 1, 6 of era 2, 40 of era 3\), 0 problems$/m);
     assert.match(good.err, /51 receipts verified in .* s, \d+\/s/);
     assert.equal(keyless.status, 2);
-    assert.match(keyless.err, /^Cannot verify: \d+ receipts are signed, .* give it with --key/m);
+    assert.match(keyless.err, /^Cannot verify: Its receipts are signed, .* by which key: pin it$/m);
     assert.equal(bad.status, 1);
     assert.match(bad.out, new RegExp(`^position ${breaksAt}: `, "m"));
     assert.equal(nothing.status, 2);
@@ -83,7 +87,6 @@ describe("npm run verify", () => {
   });
 
   it("names the receipts that a file lacks once, wherever the threads' work is parted", async () => {
-    const { publicKey } = vectorKeys[0]!;
     for (
       const [left, said, count] of [
         [records.toSpliced(20, 1), "position 20: Missing", 50],
@@ -93,11 +96,11 @@ describe("npm run verify", () => {
     ) {
       const cut = join(folder, "cut.ndjson");
       writeFileSync(cut, left.join("\n"));
-      const { status, out } = await verify(cut, "--key", publicKey);
+      const { status, out } = await verify(cut, "--trust", trust({}));
       assert.equal(status, 1);
       const [first, , last] = out.trim().split("\n");
       assert.equal(first, said);
-      assert.match(last!, new RegExp(`^${count} receipts \\(.*\\), 1 break$`));
+      assert.match(last!, new RegExp(`^${count} receipts \\(.*\\), 1 problem$`));
       const whole = await verdictOf(left, left.length);
       for (const size of [1, 2, 7]) assert.deepEqual(await verdictOf(left, size), whole);
       assert.deepEqual([whole.total, whole.end], [count, 51]);
@@ -119,10 +122,9 @@ describe("npm run verify", () => {
       publicKey: publicKey.export({ format: "der", type: "spki" }).subarray(-32),
       kind: "log",
     };
-    const args = (note: string) => {
-      writeFileSync(join(folder, "checkpoint"), note);
-      const kept = ["--checkpoint", join(folder, "checkpoint")];
-      return [VECTOR, "--key", vectorKeys[0]!.publicKey, ...kept];
+    const args = (checkpoint: string, log = key) => {
+      const log_key = formatVerifierKey(log);
+      return [VECTOR, "--trust", trust({ log_key, checkpoint })];
     };
     /** Signs a checkpoint of the vector's first receipts. */
     function checkpointOf(size: number, texts = records): string {
@@ -145,8 +147,8 @@ describe("npm run verify", () => {
 
     for (const size of [1, 40, 51]) {
       it(`says that it is of these receipts, for the first ${size}`, async () => {
-        const good = await verify(...args(checkpointOf(size)), "--log-key", formatVerifierKey(key));
-        assert.match(good.out, new RegExp(`, 0 breaks, checkpoint of ${size}$`, "m"));
+        const good = await verify(...args(checkpointOf(size)));
+        assert.match(good.out, new RegExp(`, 0 problems, checkpoint of ${size}$`, "m"));
         assert.equal(good.status, 0);
       });
     }
@@ -161,7 +163,7 @@ describe("npm run verify", () => {
           [longer, /^position 51: Missing: a checkpoint of 52 receipts was signed$/m],
         ] as const
       ) {
-        const bad = await verify(...args(note), "--log-key", formatVerifierKey(key));
+        const bad = await verify(...args(note));
         assert.match(bad.out, said);
         assert.equal(bad.status, 1);
       }
@@ -169,15 +171,24 @@ describe("npm run verify", () => {
 
     it("can't tell where another has signed it, or nobody says who", async () => {
       const other = { ...key, publicKey: Buffer.alloc(32, 7) };
-      const note = checkpointOf(40);
-      const foreign = await verify(...args(note), "--log-key", formatVerifierKey(other));
-      assert.match(foreign.err, /^Cannot verify: The checkpoint is not signed by the key of/m);
-      const unknown = await verify(...args(note));
+      const checkpoint = checkpointOf(40);
+      const foreign = await verify(...args(checkpoint, other));
       assert.match(
-        unknown.err,
-        /^Cannot verify: a checkpoint needs its verifier key: give it with --log-key/m,
+        foreign.err,
+        /^Cannot verify: The trust file .* The seen checkpoint is not signed by the key of/m,
       );
-      assert.deepEqual([foreign.status, unknown.status], [2, 2]);
+      const unknown = await verify(VECTOR, "--trust", trust({ checkpoint }));
+      assert.match(unknown.err, /It has a checkpoint and no log_key/m);
+      const none = await verify(
+        VECTOR,
+        "--trust",
+        trust({ log_key: formatVerifierKey(key) }),
+      );
+      assert.match(
+        none.err,
+        /^Cannot verify: The log's key is pinned, and there is no checkpoint/m,
+      );
+      assert.deepEqual([foreign.status, unknown.status, none.status], [2, 2, 2]);
     });
   });
 
@@ -220,7 +231,7 @@ describe("npm run verify", () => {
       const good = await verify(served.address);
       assert.match(
         good.out,
-        /^56 receipts \(5 of era 1, 6 of era 2, 45 of era 3\), 0 breaks, checkpoint of 5\d$/m,
+        /^56 receipts \(5 of era 1, 6 of era 2, 45 of era 3\), 0 problems, checkpoint of 5\d$/m,
       );
       assert.equal(good.status, 0);
       const client = new pg.Client(ledger.database.superuserUrl);
@@ -252,7 +263,7 @@ describe("npm run verify", () => {
         out.match(/^position \d+: \w+/gm),
         ["position 20: The", "position 30: Missing", "position 53: The"],
       );
-      assert.match(out, /^55 receipts .*, 3 breaks, checkpoint of 5\d \(not compared, as/m);
+      assert.match(out, /^55 receipts .*, 3 problems, checkpoint of 5\d \(not compared, as/m);
     });
   });
 
@@ -279,7 +290,7 @@ describe("npm run verify", () => {
 
     async function verdictOf(url: string) {
       const remote = await openLedgerUrl(url);
-      const keys = selectTrustedKeys(remote.howToVerify, []);
+      const keys = selectTrustedKeys(remote.named, []);
       const verdict = await verifyInParallel(remote.batches(), keys, { threads: 1 });
       return { ...verdict, promised: remote.total() };
     }

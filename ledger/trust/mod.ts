@@ -1,0 +1,32 @@
+/**
+ * Verification by what a verifier has pinned: the trust file, and the judgement of what a ledger shows beside its receipts.
+ *
+ * ```ts
+ * const trust = parseTrust(json, primitives);
+ * const { checkpoints, faults, absent } = judgeCheckpoint(trust, shown, primitives);
+ * ```
+ *
+ * Pure, so that the command and the page in a browser judge by the same lines. Trusts: the trust file. Doesn't trust:
+ * whatever a ledger says of itself.
+ * @module
+ */
+export {
+  type EraCounts,
+  judgeCheckpoint,
+  judgeEras,
+  type Judgement,
+  type ShownCheckpoint,
+} from "./judge.ts";
+export { pinShown, type VerifiedReceipts } from "./pin.ts";
+export { createTreeCheck, type TreeCheck } from "./tree_check.ts";
+export {
+  BadTrust,
+  DEFAULT_MIN_ERA,
+  formatTrust,
+  isPinned,
+  NOTHING_PINNED,
+  parseTrust,
+  type SeenCheckpoint,
+  type Trust,
+  withCheckpoint,
+} from "./trust.ts";
