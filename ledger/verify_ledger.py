@@ -1,50 +1,100 @@
 #!/usr/bin/env python3
 """Verifies a sealoop ledger: every hash, signature and link, and that its signed checkpoint is of these receipts.
 
-usage: verify_ledger.py ADDRESS_OR_FILE [KEY [LOG_KEY]]
+usage: verify_ledger.py ADDRESS_OR_FILE [TRUST_FILE] [--allow-unsigned]
 ADDRESS_OR_FILE: the ledger's address, or a file that /api/export gave: JSON, or one receipt a line.
-KEY: a public key of the ledger as you know it, or its SHA-256; without it, the keys that it names are believed. One is
-enough, as receipts prove how each key hands over to the next.
-LOG_KEY: verifier key of the Merkle log as you know it; likewise.
-Ends with 0 where everything holds, with 1 where it does not, and with 2 where that can't be told.
+TRUST_FILE: what you know of the ledger from elsewhere (sealoop.trust.json); without it, whatever it names is believed.
+--allow-unsigned: receipts of era 1 are not signed; with a trust file they count only with this, or with "min_era": 1.
+Ends with 0 where everything holds, with 1 where something does not, and with 2 where that can't be told.
 """
 import base64
 import hashlib
 import http.client
 import json
+import re
 import sys
 import urllib.error
 import urllib.request
-from collections import namedtuple
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-SUCCESSION = ("ledger_genesis", "ledger_adopted", "key_rotated")
 OUTSIDE = {
     "3.0": {"canonical_bytes", "signature", "hash_sha256"},
     "2.0": {"canonical_bytes", "signature", "receiver_attestation", "prev_hash"},
 }
-
-
-# A key of the ledger: trusted from a position on; recovery: the key that may replace it, None before keys had one
-Key = namedtuple("Key", "start public recovery known", defaults=(None, False))
+ERAS = {None: 1, "2.0": 2, "3.0": 3}
+SINCE_ERA_2 = {"canonical_bytes", "signature", "chain_position"}
+SIGNATURE_FIELDS = {"algorithm", "public_key", "value", "signs"}
+TRUST_FIELDS = {"ledger_keys", "log_key", "witnesses", "witness_quorum", "min_era", "checkpoint"}
+KINDS = {1: "log", 4: "witness"}
+MAX_DEPTH = 64
+MAX_BYTES = 8 * 1024 * 1024
+NDJSON = "application/x-ndjson"
 
 
 class CannotTell(Exception):
     """What is there can't be read, or is no ledger."""
 
 
-class NoSuccession(Exception):
-    """A receipt introduces a key that it may not introduce."""
+class Wrong(Exception):
+    """A text is not what it should be; the message says why."""
+
+
+class Repeated(dict):
+    """A JSON object that has a field twice: programs differ in which of them they read."""
+
+
+def fields_of(pairs):
+    value = dict(pairs)
+    return value if len(value) == len(pairs) else Repeated(value)
+
+
+def parse(text):
+    """Reads JSON. Raises ValueError for what is none, NaN and Infinity among it."""
+    def refuse(name):
+        raise ValueError(name)
+    try:
+        return json.loads(text, object_pairs_hook=fields_of, parse_constant=refuse)
+    except RecursionError:
+        raise ValueError("nested too deep")
 
 
 def canonical(value):
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode()
+
+
+def oddity(value, depth=0):
+    """Why a value has no canonical form, if that can be seen."""
+    if isinstance(value, Repeated):
+        return "a field is there twice"
+    if isinstance(value, str) and "\0" in value:
+        return "a text contains U+0000"
+    if not isinstance(value, (dict, list)):
+        return None
+    if depth >= MAX_DEPTH:
+        return f"it is nested deeper than {MAX_DEPTH} levels"
+    inner = [*value, *value.values()] if isinstance(value, dict) else value
+    return next(filter(None, (oddity(item, depth + 1) for item in inner)), None)
 
 
 def sha256(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
+
+
+def unhex(text, digits=None):
+    """Bytes of lowercase hex. Raises ValueError for any other text."""
+    if not isinstance(text, str) or not re.fullmatch(r"(?:[0-9a-f]{2})+", text) or len(text) != (digits or len(text)):
+        raise ValueError("no lowercase hex")
+    return bytes.fromhex(text)
+
+
+def unbase64(text):
+    value = base64.b64decode(text, validate=True)
+    if base64.b64encode(value).decode() != text:
+        raise ValueError("no base64")
+    return value
 
 
 def signed_by(public_key, signature, message):
@@ -55,174 +105,65 @@ def signed_by(public_key, signature, message):
         return False
 
 
-def named_by(key):
-    """A public key goes by itself, as hex, or by its fingerprint."""
-    return key, sha256(bytes.fromhex(key)).hex()
-
-
-def problems(entry, position, before, keys):
+def problems(entry, position, before, key):
     try:
-        yield from broken_rules(entry, position, before, keys)
+        yield from broken_rules(entry, position, before, key)
     except (AttributeError, KeyError, TypeError, ValueError):
         yield "a field that its schema_version needs is missing, or is no such field"
 
 
-def broken_rules(entry, position, before, keys):
+def broken_rules(entry, position, before, key):
+    odd = "it is no JSON object" if not isinstance(entry, dict) else oddity(entry)
+    if odd:
+        yield odd
+        return
     if entry.get("prev_hash") != before.get("hash_sha256"):
         yield "prev_hash is not the hash of the entry before"
     version = entry.get("schema_version")
-    if (version or "") < (before.get("schema_version") or ""):
+    if version not in ERAS or (version is None and "schema_version" in entry):
+        yield f"unknown schema_version {version!r}"
+        return
+    if ERAS[version] < ERAS.get(before.get("schema_version"), 1):
         yield "it is of an older era than the entry before, which proves less"
     if version is None:
+        if SINCE_ERA_2 & entry.keys():
+            yield "it has no schema_version, and yet fields of a later era"
         return
-    if version not in OUTSIDE:
-        yield f"unknown schema_version {version}"
-        return
-    stored = bytes.fromhex(entry["canonical_bytes"])
+    stored = unhex(entry["canonical_bytes"])
     if canonical({k: v for k, v in entry.items() if k not in OUTSIDE[version]}) != stored:
         yield "the stored fields do not give the canonical bytes"
     if version == "3.0":
         if sha256(stored).hex() != entry["hash_sha256"]:
             yield "the hash is not that of the canonical bytes"
-        if entry["chain_position"] != position:
+        if type(entry["chain_position"]) is not int or entry["chain_position"] != position:
             yield "chain_position is not the entry's place"
     signature = entry["signature"]
-    key = key_at(position, keys)
-    if not key or key.public not in named_by(signature["public_key"]):
-        yield "signed by another key than the published one"
-    elif not signed_by(bytes.fromhex(signature["public_key"]), bytes.fromhex(signature["value"]), stored):
+    if signature["algorithm"] != "Ed25519" or signature.get("signs", "canonical_bytes") != "canonical_bytes":
+        yield "it is said to be signed in another way than with Ed25519 over the canonical bytes"
+    elif signature.keys() - SIGNATURE_FIELDS:
+        yield "the signature has fields that nothing signs"
+    elif signature["public_key"] != key:
+        yield "signed by another key than the one trusted for this position"
+    elif not signed_by(unhex(key, 64), unhex(signature["value"], 128), stored):
         yield "the signature does not verify"
-    elif version == "3.0":
-        try:
-            introduced_by(entry, position, keys)
-        except NoSuccession as fault:
-            yield str(fault)
-
-
-def introduced_by(entry, position, keys):
-    """Keys that a valid receipt introduces; few introduce any."""
-    category = entry.get("category")
-    if category not in SUCCESSION or entry.get("schema_version") != "3.0":
-        return []
-    details = entry.get("details")
-    details = details if isinstance(details, dict) else {}
-    index = index_at(position, keys)
-    key, before = keys[index], keys[:index]
-    if category == "key_rotated":
-        return rotated(details, entry["prev_hash"], position, keys, index)
-    if category == "ledger_genesis" and position != 0:
-        raise NoSuccession("it begins a ledger, and is not the first entry")
-    if category == "ledger_adopted":
-        if not position or details.get("size") != position or details.get("head") != entry["prev_hash"]:
-            raise NoSuccession("it adopts other receipts than those before it")
-        if details.get("keys") != [named(one) for one in before]:
-            raise NoSuccession("it adopts receipts with other keys than those published for them")
-        if any(one.recovery for one in before) and not key.known:
-            raise NoSuccession("it adopts receipts of a ledger whose key has not handed over to its own")
-    own = (position, details.get("ledger_key"), details.get("recovery_key"))
-    if not key.recovery or key[:3] != own or key.public == key.recovery:
-        raise NoSuccession("the keys that it introduces are not those published for this position")
-    return before + [key] if category == "ledger_adopted" else [key]
-
-
-def rotated(details, prev_hash, position, keys, index):
-    signer, following = keys[index], keys[index + 1:index + 2]
-    if not signer.recovery:
-        raise NoSuccession("it changes the key of a ledger that has none of its own")
-    recovers = signer.start == position and index > 0 and keys[index - 1].recovery == signer.public
-    old = keys[index - 1] if recovers else signer
-    new, recovery = details.get("new_key"), details.get("recovery_key")
-    named_here = [(position + 1, new, recovery)]
-    if [one[:3] for one in following] != named_here or not recovery or details.get("old_key") != old.public:
-        raise NoSuccession("the keys that it names are not those published from here on")
-    if new in (old.public, old.recovery, recovery):
-        raise NoSuccession("its new key is one that is in use already")
-    if not recovers and recovery != old.recovery:
-        raise NoSuccession("it changes the recovery key, which only the recovery key itself may")
-    first = next(one.public for one in keys if one.recovery)
-    statement = {
-        "statement": "sealoop key_rotated",
-        "first_key": first,
-        "from_position": position + 1,
-        "new_key": new,
-        "old_key": old.public,
-        "position": position,
-        "prev_hash": prev_hash,
-    }
-    same = details.get("first_key") == first and details.get("from_position") == position + 1
-    proof = bytes.fromhex(details.get("new_key_signature", ""))
-    if not same or not signed_by(bytes.fromhex(new), proof, canonical(statement)):
-        raise NoSuccession("its new key has not signed that it takes over here")
-    return [signer, *following] if recovers else following
-
-
-def named(key):
-    fields = {"public_key": key.public, "from_position": key.start}
-    return {**fields, "recovery_key": key.recovery} if key.recovery else fields
-
-
-def claimed_keys(stream):
-    """Keys that receipts say they introduce, where nobody names them. They are verified like named ones."""
-    keys = []
-    for entry in stream:
-        if not isinstance(entry, dict) or entry.get("category") not in SUCCESSION:
-            continue
-        try:
-            details, start, signer = entry["details"], entry["chain_position"], entry["signature"]["public_key"]
-            recovery = details["recovery_key"]
-            if entry["category"] == "key_rotated":
-                if signer != details["old_key"] and keys and signer == keys[-1].recovery:
-                    keys.append(Key(start, signer, signer))
-                keys.append(Key(start + 1, details["new_key"], recovery))
-                continue
-            if entry["category"] == "ledger_adopted":
-                keys = [to_key(one) for one in details["keys"]]
-            keys.append(Key(start, details["ledger_key"], recovery))
-        except (KeyError, TypeError, ValueError):
-            continue  # verifying it reports that
-    return keys
-
-
-def to_key(fields):
-    recovery = fields.get("recovery_key")
-    return Key(int(fields["from_position"]), str(fields["public_key"]), recovery if isinstance(recovery, str) else None)
-
-
-def without_succession(keys, introduced):
-    """Keys that no receipt introduces. Only the first of a ledger from before keys had successions needs none."""
-    for n, key in enumerate(keys):
-        if not (key.recovery is None and (n == 0 or key.known)) and key[:3] not in introduced:
-            yield key
-
-
-def unproven_from(keys, adoptions, end):
-    """Where the keys that the reader knows no longer vouch for the key in force."""
-    if not any(key.known for key in keys):
-        return min(adoptions, default=None)
-    ends = [key.start for key in keys[1:]] + [end]
-    used = [key.start for key, until in zip(keys, ends) if key.known and key.start < until]
-    if not used:
-        return 0 if end else None
-    return min((start for start in adoptions if start > used[-1]), default=None)
 
 
 def position_of(entry, position, before, keys):
     """Where it stands: later, if it does not follow on the entry before and holds by itself where it says it stands."""
-    claimed = entry.get("chain_position")
-    if entry.get("prev_hash") == before.get("hash_sha256") or not isinstance(claimed, int) or claimed <= position:
+    claimed = claimed_position(entry)
+    if claimed <= position or entry.get("prev_hash") == before.get("hash_sha256"):
         return position
     alone = {**before, "hash_sha256": entry.get("prev_hash")}
-    signed = entry.get("schema_version") == "3.0" and not any(problems(entry, claimed, alone, keys))
-    return claimed if signed else position
+    return position if any(problems(entry, claimed, alone, key_at(claimed, keys))) else claimed
 
 
-def index_at(position, keys):
-    return max((n for n, key in enumerate(keys) if key.start <= position), default=-1)
+def claimed_position(entry):
+    claimed = entry.get("chain_position") if isinstance(entry, dict) else None
+    return claimed if type(claimed) is int and entry.get("schema_version") == "3.0" else -1
 
 
 def key_at(position, keys):
-    index = index_at(position, keys)
-    return keys[index] if index >= 0 else None
+    return ([None] + [key for start, key in keys if start <= position])[-1]
 
 
 class Tree:
@@ -232,8 +173,11 @@ class Tree:
         self.size, self.roots = 0, []
 
     def add(self, entry):
-        record = sha256(canonical(entry)).hex()
-        leaf = canonical({"chain_position": self.size, "id": entry.get("id"), "record_sha256": record})
+        try:
+            record = sha256(canonical(entry)).hex()
+            leaf = canonical({"chain_position": self.size, "id": entry.get("id"), "record_sha256": record})
+        except (AttributeError, TypeError, ValueError, RecursionError):
+            leaf = b""  # it is reported as a problem, and no root fits it
         self.roots.append(sha256(b"\0", leaf))
         self.size += 1
         full = self.size
@@ -251,162 +195,332 @@ class Tree:
         return root
 
 
-def open_checkpoint(note, verifier_key):
-    """Size and root of a signed checkpoint. See C2SP tlog-checkpoint, signed-note."""
+class NoteKey:
+    """A key of a log or of a witness. See C2SP signed-note."""
+
+    def __init__(self, text, kind):
+        try:
+            self.name, key_id, encoded = re.fullmatch(r"([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)", text).groups()
+            value = unbase64(encoded)
+            self.kind, self.public_key, self.id = KINDS[value[0]], value[1:], bytes.fromhex(key_id)
+            if self.kind != kind or len(value) != 33 or sha256(self.name.encode(), b"\n", value)[:4] != self.id:
+                raise ValueError
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise Wrong(f"{text} is no verifier key of a {kind}")
+
+    def finds(self, note):
+        """True where it has signed a note, None where there is no signature of it, False where one does not verify."""
+        values = [value[4:] for name, value in note.signatures if name == self.name and value[:4] == self.id]
+        return all(self.verifies(note.text, value) for value in values) if values else None
+
+    def verifies(self, text, value):
+        if self.kind == "witness":
+            text = f"cosignature/v1\ntime {int.from_bytes(value[:8], 'big')}\n{text}"
+            value = value[8:]
+        return len(value) == 64 and signed_by(self.public_key, value, text.encode())
+
+
+class Checkpoint:
+    """A checkpoint of the log, not verified yet. See C2SP tlog-checkpoint."""
+
+    def __init__(self, note):
+        try:
+            text, lines = note.rsplit("\n\n", 1)
+            self.text = text + "\n"
+            self.origin, size, root = self.text.split("\n")[:3]
+            found = [re.fullmatch("\u2014 ([^ +]+) ([A-Za-z0-9+/]+={0,2})", line) for line in lines.split("\n")[:-1]]
+            self.signatures = [(match[1], unbase64(match[2])) for match in found]
+            self.size, self.root = int(re.fullmatch(r"0|[1-9][0-9]{0,15}", size)[0]), unbase64(root)
+            if not self.origin or not note.endswith("\n") or len(self.root) != 32:
+                raise ValueError
+        except (AttributeError, TypeError, ValueError):
+            raise Wrong("the checkpoint is none")
+
+
+class Trust:
+    """What the verifier knows from elsewhere than from the ledger."""
+
+    def __init__(self, fields=None):
+        is_pinned, fields = fields is not None, {} if fields is None else fields
+        if type(fields) is not dict:  # no JSON object, or one that says something twice
+            raise Wrong("it is no JSON object with each field once")
+        if fields.keys() - TRUST_FIELDS:
+            raise Wrong(f"it has the field {min(fields.keys() - TRUST_FIELDS)}")
+        self.keys = keys_of(fields.get("ledger_keys", []))
+        self.log_key = NoteKey(fields["log_key"], "log") if "log_key" in fields else None
+        self.witnesses = [NoteKey(text, "witness") for text in fields.get("witnesses", [])]
+        self.quorum, self.min_era = fields.get("witness_quorum", 0), fields.get("min_era", 2 if is_pinned else 1)
+        if type(self.quorum) is not int or not 0 <= self.quorum <= len({key.public_key for key in self.witnesses}):
+            raise Wrong("witness_quorum is not a number of its witnesses")
+        if self.witnesses and ("witness_quorum" not in fields or not self.log_key):
+            raise Wrong("it has witnesses, and lacks witness_quorum or log_key")
+        if type(self.min_era) is not int or self.min_era not in (1, 2, 3):
+            raise Wrong("min_era is none of 1, 2 and 3")
+        if is_pinned and not self.keys and not self.log_key:
+            raise Wrong("it pins nothing: give it ledger_keys or log_key")
+        self.seen = Checkpoint(fields["checkpoint"]) if "checkpoint" in fields else None
+        if self.seen and not (self.log_key and self.log_key.name == self.seen.origin and self.log_key.finds(self.seen)):
+            raise Wrong("its checkpoint is not signed by its log_key")
+
+
+def keys_of(named):
+    """Pairs of first position and key."""
     try:
-        name, key_id, key = verifier_key.split("+", 2)
-        text, signatures = note.rsplit("\n\n", 1)
-        text += "\n"
-        for line in signatures.splitlines():
-            _, signer, value = line.split(" ")
-            value = base64.b64decode(value)
-            if signer == name and value[:4].hex() == key_id:
-                if signed_by(base64.b64decode(key)[1:], value[4:], text.encode()):
-                    _, size, root = text.splitlines()[:3]
-                    return int(size), base64.b64decode(root)
-    except ValueError:
-        raise CannotTell("the checkpoint or the log's key is none")
-    raise CannotTell("the checkpoint is not signed by the log's key")
-
-
-def get(address):
-    try:
-        with urllib.request.urlopen(address, timeout=60) as answer:
-            return answer.read().decode()
-    except urllib.error.HTTPError as error:
-        raise CannotTell(f"{address} answers with status {error.code}: is that the ledger's address?")
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        raise CannotTell(f"{address}: {getattr(error, 'reason', error)}")
-
-
-def get_fields(address, *names):
-    try:
-        fields = json.loads(get(address))
-        return [fields[name] for name in names]
+        keys = [(key["from_position"], key["public_key"]) for key in named]
+        starts = [start for start, key in keys if unhex(key, 64) and type(start) is int and start >= 0]
     except (KeyError, TypeError, ValueError):
-        raise CannotTell(f"{address} does not answer as a ledger does")
-
-
-def entries(source):
-    """Gives keys, checkpoint, its key and the total, as far as they are named, and then every entry, oldest first."""
-    if not source.startswith(("http://", "https://")):
-        try:
-            yield from entries_of_file(source)
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or "it is neither JSON nor one receipt a line"
-            raise CannotTell(f"{source}: {why}")
-        return
-    source = source.rstrip("/")
-    keys, log = get_fields(source + "/api/how-to-verify", "keys", "log")
-    log_key = (log or {}).get("verifier_key")
-    yield keys, log_key and get(source + "/checkpoint"), log_key, None
-    position = 0
-    while True:
-        page = f"{source}/api/export?from={position}&to={position + 1000}"
-        receipts, position, total = get_fields(page, "receipts", "to", "total")
-        yield from receipts
-        if not receipts or position >= total:
-            return
-
-
-def entries_of_file(path):
-    with open(path, encoding="utf-8") as file:
-        line = file.readline()
-        try:
-            data = json.loads(line)
-        except ValueError:
-            data = json.loads(line + file.read())
-        if isinstance(data, dict) and "hash_sha256" in data:  # one receipt a line, which name no keys
-            yield [], None, None, None
-            yield data
-            yield from (json.loads(line) for line in file if line.strip())
-            return
-    if isinstance(data, list):
-        data = {"receipts": data}
-    if not isinstance(data, dict) or not isinstance(data.get("receipts"), list):
-        raise CannotTell(f"{path}: there are no receipts in it")
-    if data.get("from"):
-        raise CannotTell(f"{path}: it begins at position {data['from']}, and not with the first receipt")
-    key = data.get("public_key")
-    keys = data.get("keys") or ([{"public_key": key, "from_position": 0}] if key else [])
-    yield keys, None, None, data.get("total")
-    yield from data["receipts"]
-
-
-def believed(named, known, source):
-    """The named keys, if the known one is among them; if none are named, those of the receipts, else the known one."""
-    try:
-        keys = [to_key(key) for key in named]
-        if not keys and not source.startswith(("http://", "https://")):
-            stream = entries(source)
-            next(stream)
-            keys = claimed_keys(stream)
-        if not keys:
-            return [Key(0, known, None, True)] if known else []
-        keys = [key._replace(known=bool(known) and known in named_by(key.public)) for key in keys]
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise CannotTell("what is named as the ledger's keys is none")
-    if known and not any(key.known for key in keys):
-        raise CannotTell(f"none of the ledger's keys is {known}, or has it as its fingerprint")
+        starts = None
+    if starts is None or starts != sorted(set(starts)) or len(starts) < len(keys):
+        raise Wrong("what is named as the ledger's keys is none")
     return keys
 
 
-def main(source, known=None, log_key=None):
-    stream = entries(source)
-    keys, checkpoint, named_log_key, total = next(stream)
-    keys = believed(keys, known and known.lower(), source)
-    size, root = open_checkpoint(checkpoint, log_key or named_log_key) if checkpoint else (None, None)
-    before, position, broken, tree = {"hash_sha256": ""}, 0, 0, Tree()
-    introduced, adoptions = set(), []
-    for entry in stream:
-        if not isinstance(entry, dict):
-            raise CannotTell(f"{source}: what is at position {position} is no receipt")
-        if not keys and "signature" in entry:
-            raise CannotTell(f"{source} does not name the key by which its receipts are signed: give it as KEY")
-        if tree.size == size and tree.root() != root:
-            broken += 1
-            print(f"position {position - 1}: up to here it is not what the checkpoint of {size} was signed of")
-        stands = position_of(entry, position, before, keys)
-        if stands > position:
-            broken += 1
-            print(f"position {position}: missing" + (f", with all up to {stands - 1}" if stands - position > 1 else ""))
-            before = {**before, "hash_sha256": entry["prev_hash"]}
-        found = list(problems(entry, stands, before, keys))
-        for problem in found:
-            broken += 1
-            print(f"position {stands}: {problem}")
-        if not found and entry.get("category") in SUCCESSION:
-            introduced.update(key[:3] for key in introduced_by(entry, stands, keys))
-            adoptions += [stands] if entry["category"] == "ledger_adopted" else []
-        before, position = entry, stands + 1
-        tree.add(entry)
-    if size is not None and position < size:
-        broken += 1
-        print(f"position {position}: the end is missing, as a checkpoint of {size} was signed")
-    elif isinstance(total, int) and position < total:
-        broken += 1
-        print(f"position {position}: the end is missing, as there should be {total} receipts")
-    elif tree.size == size and tree.root() != root:
-        broken += 1
-        print(f"position {position - 1}: it is not what the checkpoint of {size} was signed of")
-    for key in without_succession(keys, introduced):
-        broken += 1
-        print(f"position {key.start}: the key {key.public[:16]}… is published from here on, and no receipt hands over to it")
-    unproven = unproven_from(keys, adoptions, position)
-    if unproven is not None:
-        print(f"unproven from position {unproven}: no key that you gave vouches for the key from there on")
+def judge(trust, shown, named_log_key):
+    """What does not hold of a checkpoint, what is pinned and absent, and the checkpoints that the receipts must match."""
+    seen = [trust.seen] if trust.seen else []
+    try:
+        key = trust.log_key or (NoteKey(named_log_key, "log") if named_log_key else None)
+        if not key:
+            return [], [], seen
+        if shown is None:
+            return [], ["the log's key is known, and there is no checkpoint signed by it"], seen
+        note = shown if isinstance(shown, Checkpoint) else Checkpoint(shown)
+    except Wrong as error:
+        return [str(error)], [], seen
+    if note.origin != key.name:
+        return [f"the checkpoint is of the log {note.origin}, and the key of {key.name}"], [], seen
+    if not key.finds(note):
+        return [f"the checkpoint is not signed by the key of {key.name}"], [], seen
+    results = [(witness.name, witness.finds(note)) for witness in trust.witnesses]
+    faults = [f"the checkpoint has a cosignature of {name} that does not verify" for name, r in results if r is False]
+    cosigned = [name for name, result in results if result]
+    if seen and note.size < seen[0].size:
+        faults.append(f"the checkpoint is of {note.size}, and you have seen one of {seen[0].size}: it is an old one")
+    elif seen and note.size == seen[0].size and note.root != seen[0].root:
+        faults.append(f"there are two checkpoints of {note.size} that contradict each other: the log was forked")
+    absent = []
+    if len(cosigned) < trust.quorum:
+        absent.append(f"the checkpoint needs {trust.quorum} cosignatures, and has {len(cosigned)} {cosigned or ''}".rstrip())
+    same = seen and (seen[0].size, seen[0].root) == (note.size, note.root)
+    return faults, absent, [note] if same else [*seen, note]
+
+
+def open_address(address, accept="*/*"):
+    try:
+        return urllib.request.urlopen(urllib.request.Request(address, headers={"accept": accept}), timeout=60)
+    except urllib.error.HTTPError as error:
+        raise CannotTell(f"{address} answers with status {error.code}: is that the ledger's address?")
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise unreadable(address, error)
+
+
+def unreadable(address, error):
+    return CannotTell(f"{address}: {getattr(error, 'reason', error)}")
+
+
+class Remote:
+    """A ledger that is read over HTTP."""
+
+    def __init__(self, address, trust):
+        self.address = address.rstrip("/")
+        self.total, self.exact = None, True
+        try:
+            with open_address(self.address + "/api/how-to-verify") as answer:
+                named = parse(answer.read(MAX_BYTES))
+                self.keys, log = named.get("keys", []), named.get("log")
+        except (AttributeError, ValueError):
+            raise CannotTell(f"{self.address}/api/how-to-verify does not answer as a ledger does")
+        except (OSError, http.client.HTTPException) as error:
+            raise unreadable(self.address, error)
+        log_key = log.get("verifier_key") if isinstance(log, dict) else None
+        self.log_key = log_key if isinstance(log_key, str) else None
+        self.checkpoint = self.read_checkpoint() if trust.log_key or self.log_key else None
+
+    def read_checkpoint(self):
+        try:
+            with urllib.request.urlopen(self.address + "/checkpoint", timeout=60) as answer:
+                return answer.read(MAX_BYTES).decode()
+        except urllib.error.HTTPError:
+            return None
+        except (OSError, http.client.HTTPException) as error:
+            raise unreadable(self.address, error)
+        except ValueError:
+            return ""  # no text
+
+    def entries(self):
+        """Gives every entry, oldest first. Goes on where a connection was lost, as long as that brings more."""
+        position = 0
+        while self.total is None or position < self.total:
+            start, failure = position, None
+            with open_address(f"{self.address}/api/export?from={position}", NDJSON) as answer:
+                try:
+                    size = answer.headers["x-ledger-size"] or ""
+                    if not re.fullmatch("[0-9]{1,15}", size):
+                        raise CannotTell(f"{answer.url} does not answer as a ledger does")
+                    self.total = int(size)
+                    for line in iter(lambda: answer.readline(MAX_BYTES), b""):
+                        if not line.endswith(b"\n"):
+                            raise ValueError("it ends in the middle of a receipt")
+                        if not line.startswith(b"{"):
+                            raise CannotTell(f"{answer.url}: expected a receipt a line, and found something else")
+                        entry = entry_of(line)
+                        yield entry
+                        position = max(position + 1, claimed_position(entry) + 1)
+                except (OSError, ValueError, http.client.HTTPException) as error:
+                    failure = error
+            if position == start:
+                if failure:
+                    raise unreadable(self.address, failure)
+                return
+
+
+def entry_of(text):
+    try:
+        return parse(text)
+    except ValueError:
+        return None
+
+
+class File:
+    """An exported file."""
+
+    def __init__(self, path, trust):
+        self.path, self.checkpoint, self.exact = path, trust.seen, False
+        self.keys, self.log_key, self.total, self.data = [], None, None, None
+        try:
+            with open(path, encoding="utf-8") as file:
+                line = file.readline()
+                try:
+                    data = parse(line)
+                except ValueError:
+                    data = parse(line + file.read())
+        except (OSError, ValueError) as error:
+            raise self.unreadable(error)
+        if isinstance(data, dict) and "hash_sha256" in data:
+            return  # one receipt a line, which name no keys
+        data = {"receipts": data} if isinstance(data, list) else data
+        if not isinstance(data, dict) or not isinstance(data.get("receipts"), list):
+            raise CannotTell(f"{path}: there are no receipts in it")
+        if isinstance(data, Repeated):
+            raise CannotTell(f"{path}: it names something twice")
+        if data.get("from"):
+            raise CannotTell(f"{path}: it begins at position {data['from']}, and not with the first receipt")
+        key = data.get("public_key")
+        self.keys = data.get("keys") or ([{"public_key": key, "from_position": 0}] if key else [])
+        self.total, self.data = data.get("total"), data["receipts"]
+
+    def unreadable(self, error):
+        return CannotTell(f"{self.path}: {getattr(error, 'strerror', None) or 'it is neither JSON nor one receipt a line'}")
+
+    def entries(self):
+        if self.data is not None:
+            yield from self.data
+            return
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                yield from (parse(line) for line in file if line.strip())
+        except (OSError, ValueError) as error:
+            raise self.unreadable(error)
+
+
+def printable(text):
+    """Leaves nothing in a text that a server could use to write over what is shown."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)
+
+
+class Verification:
+    """Verifies entry after entry, and prints each problem."""
+
+    def __init__(self, keys, checkpoints):
+        self.keys, self.checkpoints = keys, sorted(checkpoints, key=lambda checkpoint: checkpoint.size)
+        self.before, self.position, self.tree = {"hash_sha256": ""}, 0, Tree()
+        self.found, self.eras = 0, [0, 0, 0]
+        self.compare()
+
+    def report(self, place, problem):
+        self.found += 1
+        print(printable(f"{place}: {problem}"))
+
+    def add(self, entry):
+        stands = position_of(entry, self.position, self.before, self.keys)
+        if stands > self.position:
+            more = f", with all up to {stands - 1}" if stands - self.position > 1 else ""
+            self.report(f"position {self.position}", "missing" + more)
+            self.before = {**self.before, "hash_sha256": entry["prev_hash"]}
+        for problem in problems(entry, stands, self.before, key_at(stands, self.keys)):
+            self.report(f"position {stands}", problem)
+        entry = entry if isinstance(entry, dict) else {}
+        version = entry.get("schema_version")
+        if isinstance(version, (str, type(None))) and version in ERAS:
+            self.eras[ERAS[version] - 1] += 1
+        self.before, self.position = entry, stands + 1
+        self.tree.add(entry)
+        self.compare()
+
+    def compare(self):
+        while self.checkpoints and self.checkpoints[0].size == self.tree.size:
+            checkpoint = self.checkpoints.pop(0)
+            if checkpoint.root != self.tree.root():
+                reason = f"up to here it is not what the checkpoint of {checkpoint.size} was signed of"
+                self.report(f"position {max(0, self.tree.size - 1)}", reason)
+
+    def end(self, total, exact):
+        for checkpoint in self.checkpoints:
+            self.report(f"position {self.position}", f"the end is missing, as a checkpoint of {checkpoint.size} was signed")
+        if isinstance(total, int) and self.position < total and not self.checkpoints:
+            self.report(f"position {self.position}", f"the end is missing, as there should be {total} receipts")
+        elif isinstance(total, int) and self.position > total and exact:
+            self.report(f"position {total}", f"the ledger says that it has {total} receipts, and shows {self.position}")
+
+
+def main(source, trust):
+    is_address = source.startswith(("http://", "https://"))
+    opened = Remote(source, trust) if is_address else File(source, trust)
+    keys = trust.keys or keys_of(opened.keys)
+    faults, absent, checkpoints = judge(trust, opened.checkpoint, opened.log_key)
+    verification = Verification(keys, checkpoints)
+    for entry in opened.entries():
+        if not keys and isinstance(entry, dict) and "signature" in entry:
+            raise CannotTell(f"{source} does not name the key by which its receipts are signed: give a TRUST_FILE")
+        verification.add(entry)
+    verification.end(opened.total, opened.exact)
+    eras = verification.eras
+    weak = sum(eras[: trust.min_era - 1])
+    if weak:
+        unsigned = ", and era 1 is not signed: allow it only if you know that the ledger began so" if eras[0] else ""
+        faults.append(f"{weak} receipts are of an era before {trust.min_era}{unsigned}")
+    if trust.keys and eras[1] + eras[2] == 0:
+        absent.append("a key of the ledger is pinned, and no receipt is signed by it")
+    for fault in faults:
+        verification.report("the ledger", fault)
+    broken = verification.found
+    sizes = " and ".join(str(checkpoint.size) for checkpoint in checkpoints)
     found = f"{broken} problem" if broken == 1 else f"{broken} problems"
-    print(f"{tree.size} receipts, {found}" + (f", checkpoint of {size}" if checkpoint else ""))
-    if broken:
-        return 1
-    return 2 if known and unproven is not None else 0
+    print(f"{verification.tree.size} receipts, {found}" + (f", checkpoint of {sizes}" if sizes else ""))
+    for reason in absent:
+        print(printable(f"Cannot verify: {reason}"), file=sys.stderr)
+    return 1 if broken else 2 if absent else 0
+
+
+def read_trust(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return Trust(parse(file.read()) or {})
+    except (OSError, TypeError, ValueError) as error:
+        raise CannotTell(f"{path}: {getattr(error, 'strerror', None) or 'it is no JSON, or not of a trust file'}")
+    except Wrong as error:
+        raise CannotTell(f"{path} is no trust file: {error}")
 
 
 if __name__ == "__main__":
     try:
-        if len(sys.argv) not in (2, 3, 4):
+        arguments = [argument for argument in sys.argv[1:] if argument != "--allow-unsigned"]
+        if len(arguments) not in (1, 2):
             raise CannotTell(f"there is nothing to verify\n\n{__doc__}")
-        sys.exit(main(*sys.argv[1:]))
-    except CannotTell as error:
-        print(f"Cannot verify: {error}", file=sys.stderr)
+        known = read_trust(arguments[1]) if len(arguments) == 2 else Trust()
+        if "--allow-unsigned" in sys.argv:
+            known.min_era = 1
+        sys.exit(main(arguments[0], known))
+    except (CannotTell, Wrong) as error:
+        print(printable(f"Cannot verify: {error}"), file=sys.stderr)
         sys.exit(2)
