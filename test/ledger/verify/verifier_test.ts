@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { ROOT } from "../../../config.ts";
-import { getPublishedCheckpoint } from "../../../ledger/log/mod.ts";
+import { formatVerifierKey, getPublishedCheckpoint } from "../../../ledger/log/mod.ts";
 import { canonicalizeFields, joinFields } from "../../../ledger/rules/mod.ts";
 import { findPython } from "../../_python.ts";
 import { testFolder } from "../../_run.ts";
@@ -61,6 +60,13 @@ describe("the published verifier in Python", () => {
     await writeFile(path, text);
     return await verify(path, ...args);
   }
+  const STRANGER = Buffer.alloc(32, 7);
+  const pin = (key: Buffer) => [{ public_key: key.toString("hex"), from_position: 0 }];
+  async function trustFile(fields: Readonly<Record<string, unknown>>): Promise<string> {
+    const path = join(await testFolder(), "sealoop.trust.json");
+    await writeFile(path, JSON.stringify(fields));
+    return path;
+  }
   async function verifyFile({ records }: VectorChain) {
     const key = JSON.stringify(vectorKeys[0]!.publicKey);
     return await verifyText(`{"public_key":${key},"receipts":[${records.join()}]}`);
@@ -78,28 +84,27 @@ describe("the published verifier in Python", () => {
       lines: [`${mixedChain.records.length} receipts, 0 problems`],
     });
   });
-  it("accepts the ledger's stream, one receipt a line, with the key or its fingerprint", async () => {
+  it("accepts the ledger's stream, one receipt a line, with a trust file", async () => {
     const url = `${ledger.address}/api/export`;
     const stream = await fetch(url, { headers: { accept: "application/x-ndjson" } });
     const text = await stream.text();
     const { rows: [row] } = await sealing.app.pool.query("SELECT public_key FROM ledger_keys");
-    const fingerprint = createHash("sha256").update(row.public_key).digest("hex");
+    const trust = await trustFile({ ledger_keys: pin(row.public_key) });
     const holds = { status: 0, lines: ["300 receipts, 0 problems"] };
-    assert.deepEqual(await verifyText(text, row.public_key.toString("hex")), holds);
-    assert.deepEqual(await verifyText(text, fingerprint), holds);
-    const { status, lines } = await verifyText(text.replace('"ok"', '"no"'), fingerprint);
+    assert.deepEqual(await verifyText(text, trust), holds);
+    const { status, lines } = await verifyText(text.replace('"ok"', '"no"'), trust);
     assert.equal(status, 1);
     assert.equal(lines[0], "position 1: the stored fields do not give the canonical bytes");
     assert.deepEqual(await verifyText(text), holds); // by the keys that its receipts introduce
     const keyless = await verifyText(mixedChain.records.join("\n"));
     assert.equal(keyless.status, 2);
-    assert.match(keyless.lines[0]!, /^Cannot verify: .* signed: give it as KEY$/);
+    assert.match(keyless.lines[0]!, /^Cannot verify: .* signed: give a TRUST_FILE$/);
   });
   it("does not accept a page of a longer chain as all of it", async () => {
     const page = async (query: string) =>
       await verifyText(await (await fetch(`${ledger.address}/api/export?${query}`)).text(), key);
     const { rows: [row] } = await sealing.app.pool.query("SELECT public_key FROM ledger_keys");
-    const key = row.public_key.toString("hex");
+    const key = await trustFile({ ledger_keys: pin(row.public_key) });
     const { status, lines } = await page("from=0&to=100");
     assert.equal(status, 1);
     assert.equal(lines[0], "position 100: the end is missing, as there should be 300 receipts");
@@ -180,16 +185,23 @@ describe("the published verifier in Python", () => {
   }
   it("trusts the keys that it is given, and no others", async () => {
     const { rows: [row] } = await sealing.app.pool.query("SELECT public_key FROM ledger_keys");
-    const right = createHash("sha256").update(row.public_key).digest("hex");
-    assert.equal((await verify(ledger.address, right)).status, 0);
-    const wrong = await verify(ledger.address, "00".repeat(32));
-    assert.deepEqual([wrong.status, /none of the ledger's keys/.test(wrong.lines[0]!)], [2, true]);
-    const otherLog = `sealoop.localhost+00000000+${Buffer.alloc(33, 1).toString("base64")}`;
-    const log = await verify(ledger.address, right, otherLog);
-    assert.deepEqual(log, {
-      status: 2,
-      lines: ["Cannot verify: the checkpoint is not signed by the log's key"],
+    const right = pin(row.public_key);
+    const { verifierKey } = (await getPublishedCheckpoint(sealing.app))!;
+    const trust = await trustFile({ ledger_keys: right, log_key: verifierKey });
+    assert.equal((await verify(ledger.address, trust)).status, 0);
+    const wrong = await verify(ledger.address, await trustFile({ ledger_keys: pin(STRANGER) }));
+    assert.equal(wrong.status, 1);
+    assert.match(wrong.lines[0]!, /^position 0: signed by another key than the one trusted/);
+    const other = await trustFile({
+      ledger_keys: right,
+      log_key: formatVerifierKey({ name: "sealoop.localhost", publicKey: STRANGER, kind: "log" }),
     });
+    const log = await verify(ledger.address, other);
+    assert.equal(log.status, 1);
+    assert.equal(
+      log.lines[0],
+      "the ledger: the checkpoint is not signed by the key of sealoop.localhost",
+    );
   });
   it("reports a missing end that a checkpoint covers", async () => {
     const client = new pg.Client({ connectionString: sealing.database.superuserUrl });
