@@ -40,9 +40,14 @@ export function overviewPage({ stats, anchors, rules, rows, ledgerUrl }: Overvie
       h(
         "div",
         { id: "drop", class: "drop", hidden: true },
-        h("label", { for: "file" }, "Check an exported file"),
+        h("label", { for: "file" }, "Check an exported file, or pin a trust file"),
         h("input", { id: "file", type: "file", accept: ".json,.ndjson,.jsonl,application/json" }),
-        h("p", { class: "quiet" }, "Or drop it anywhere on this page. It stays on your machine."),
+        h(
+          "p",
+          { class: "quiet" },
+          "Or drop it anywhere on this page. It stays on your machine. A trust file (sealoop.trust.json) says what you " +
+            "know of this ledger from elsewhere; this browser keeps it, and believes nothing else.",
+        ),
         h("div", { id: "report", "aria-live": "polite" }),
       ),
     ),
@@ -116,6 +121,7 @@ function verdicts(stats: Stats): View {
       h("div", { id: "verdict-strip" }),
       h("div", { id: "verdict-breaks" }),
       h("p", { id: "verdict-seen", class: "quiet" }),
+      h("p", { id: "verdict-trust", class: "quiet" }),
       h("div", { id: "verdict-actions", class: "actions" }),
     ),
     h(
@@ -167,7 +173,7 @@ function keySection({ keys }: HowToVerify): View {
     h(
       "p",
       {},
-      "The checks trust the key that this server publishes. Compare its fingerprint with one from another source: ",
+      "Unless you pin a trust file, the checks trust the key that this server publishes. Compare its fingerprint with one from another source: ",
       "whoever controls both the server and the key could show you a different chain.",
     ),
     keys.length === 0 && h("p", { class: "quiet" }, "No key is published yet."),

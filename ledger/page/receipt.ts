@@ -71,6 +71,7 @@ export function receiptPage(data: ReceiptPageData): View {
       ),
       h("noscript", {}, h("p", {}, "Scripts are disabled. Use the commands below.")),
       h("div", { id: "checks-steps" }),
+      h("p", { id: "verdict-trust", class: "quiet" }),
       h("p", { class: "quiet" }, "The server says: ", serverVerdict(server)),
     ),
     h(

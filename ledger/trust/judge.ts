@@ -144,3 +144,9 @@ export function judgeEras(
     : [];
   return { faults, absent };
 }
+
+/** Describes that pinned keys do not vouch for all keys of a chain. @param from position; undefined: they do */
+export function describeUnproven({ ledgerKeys }: Trust, from: number | undefined): string[] {
+  if (ledgerKeys.length === 0 || from === undefined) return [];
+  return [`From position ${from} on no pinned key vouches for the key of the ledger`];
+}

@@ -11,12 +11,14 @@
  * @module
  */
 export {
+  describeUnproven,
   type EraCounts,
   judgeCheckpoint,
   judgeEras,
   type Judgement,
   type ShownCheckpoint,
 } from "./judge.ts";
+export { mergePins } from "./merge_pins.ts";
 export { pinShown, type VerifiedReceipts } from "./pin.ts";
 export { createTreeCheck, type TreeCheck } from "./tree_check.ts";
 export {

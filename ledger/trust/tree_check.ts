@@ -5,8 +5,10 @@ import { type Break, createGrowingTree, type Hash, isSameHash, type Sha256 } fro
 export interface TreeCheck {
   /** Adds the next leaves, beginning with the first. */
   add(leaves: readonly Hash[]): void;
-  /** Returns, at the end, where and why the chain differs from what was signed. */
-  breaks(): Break[];
+  /** Returns where and why the chain differs from what was signed, as far as it was read. */
+  differing(): Break[];
+  /** Returns, at the end, which checkpoints are of more receipts than there are. */
+  missing(): Break[];
 }
 
 /** Opens a comparison with checkpoints, which may be of different sizes. */
@@ -34,12 +36,11 @@ export function createTreeCheck(checkpoints: readonly Checkpoint[], sha256: Sha2
         compare();
       }
     },
-    breaks() {
-      const missing = waiting.map(({ size }) => ({
+    differing: () => [...differing],
+    missing: () =>
+      waiting.map(({ size }) => ({
         position: tree.size,
         reason: `Missing: a checkpoint of ${size} receipts was signed`,
-      }));
-      return [...differing, ...missing];
-    },
+      })),
   };
 }

@@ -11,6 +11,7 @@ import {
 import {
   canonicalizeFields,
   type Era,
+  nameKey,
   NotCanonical,
   type Primitives,
   type TrustedKey,
@@ -98,10 +99,7 @@ export function formatTrust(trust: Trust, primitives: Primitives): string {
   const { ledgerKeys, logKey, witnesses, witnessQuorum, minEra, checkpoint } = trust;
   const hasWitnesses = witnesses.length > 0;
   const fields = {
-    ledger_keys: ledgerKeys.length === 0 ? undefined : ledgerKeys.map((key) => ({
-      public_key: key.publicKey,
-      from_position: key.fromPosition,
-    })),
+    ledger_keys: ledgerKeys.length === 0 ? undefined : ledgerKeys.map(nameKey),
     log_key: logKey && formatVerifierKey(logKey, primitives),
     witnesses: hasWitnesses
       ? witnesses.map((key) => formatVerifierKey(key, primitives))
@@ -164,16 +162,15 @@ function readLedgerKeys(value: unknown): TrustedKey[] {
     throw new BadTrust("ledger_keys is no list of keys");
   }
   const keys = value.map((entry) => {
-    const { public_key: publicKey, from_position: fromPosition, ...more } = Object(entry);
+    const { public_key, from_position, recovery_key, ...more } = Object(entry);
     const [unknown] = Object.keys(more);
     if (unknown !== undefined) throw new BadTrust(`A ledger key has the field ${unknown}`);
-    if (typeof publicKey !== "string" || !/^[0-9a-f]{64}$/.test(publicKey)) {
-      throw new BadTrust("A ledger key needs public_key: 32 bytes as lowercase hex");
-    }
-    return {
-      publicKey,
-      fromPosition: readInteger("from_position of a ledger key", fromPosition, 0),
+    const key = {
+      publicKey: readHexKey("public_key", public_key),
+      fromPosition: readInteger("from_position of a ledger key", from_position, 0),
     };
+    if (recovery_key === undefined) return key;
+    return { ...key, recoveryKey: readHexKey("recovery_key", recovery_key) };
   });
   if (keys.some(({ fromPosition }, n) => n > 0 && fromPosition <= keys[n - 1]!.fromPosition)) {
     throw new BadTrust("The ledger keys are not in the order of their positions");
@@ -190,6 +187,11 @@ export function readWitnessFields(
     witnesses: readWitnesses(witnesses ?? [], primitives),
     witnessQuorum: readInteger("witness_quorum", witness_quorum ?? 0, 0),
   };
+}
+
+function readHexKey(field: string, value: unknown): string {
+  if (typeof value === "string" && /^[0-9a-f]{64}$/.test(value)) return value;
+  throw new BadTrust(`${field} of a ledger key is not 32 bytes as lowercase hex`);
 }
 
 function readWitnesses(value: unknown, primitives: Primitives): NoteKey[] {

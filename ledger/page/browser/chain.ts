@@ -1,7 +1,13 @@
-import { type CheckSummary, createTally } from "../checks/mod.ts";
+import { type CheckSummary, createTally, NOBLE } from "../checks/mod.ts";
 import { byId } from "./dom.ts";
 import { drawClaim, drawSummary } from "./draw.ts";
-import { fetchClaim, FetchError, type ServerClaim } from "./fetch.ts";
+import {
+  fetchCheckpoint,
+  fetchClaim,
+  FetchError,
+  type JudgedCheckpoint,
+  type ServerClaim,
+} from "./fetch.ts";
 import {
   forgetLastVisit,
   type LastVisit,
@@ -11,6 +17,7 @@ import {
 } from "./last_visit.ts";
 import type { Pool } from "./pool.ts";
 import { createCheckQueue } from "./queue.ts";
+import { readTrust, rememberCheckpoint } from "./trust.ts";
 
 /** A chain up to this size is checked completely; of a longer one only the newest receipts are. */
 const MAX_AUTOMATIC = 2_000;
@@ -19,11 +26,14 @@ const POLL_MS = 4_000;
 
 /** Checks the chain and its new receipts, and shows the progress. */
 export function watchLedger(pool: Pool): void {
-  const tally = createTally();
+  const trust = readTrust();
+  const sha256 = (bytes: Uint8Array) => NOBLE.fromHex(NOBLE.sha256(bytes));
+  const tally = createTally({ trust, sha256 });
   const lastVisit = readLastVisit();
   const cuts = lastVisit ? [lastVisit.size - 1, lastVisit.size] : [];
   const queue = createCheckQueue(pool, tally, () => draw());
   let claim: ServerClaim | undefined;
+  let checkpoint: JudgedCheckpoint | undefined;
 
   function start({ total, lastHash }: ServerClaim): void {
     tally.setHead(total, lastHash);
@@ -40,11 +50,14 @@ export function watchLedger(pool: Pool): void {
   async function poll(): Promise<void> {
     if (document.hidden) return;
     try {
+      // Before the number of receipts, so that an honest ledger has all that the checkpoint is of.
+      checkpoint ??= await fetchCheckpoint(trust);
       const now = await fetchClaim();
       queue.setError(undefined);
       drawClaim(now);
       const before = claim;
       claim = now;
+      if (!before && checkpoint) tally.setCheckpoint(checkpoint.judgement);
       if (!before) start(now);
       else if (now.total > before.total) {
         queue.add(before.total, now.total, cuts);
@@ -69,6 +82,9 @@ export function watchLedger(pool: Pool): void {
       if (claim && isConfirmed(summary, claim, lastVisit)) {
         const day = new Date().toISOString().slice(0, 10);
         saveVisit({ size: claim.total, hash: claim.lastHash, day });
+      }
+      if (summary.state === "intact" && checkpoint?.note !== undefined) {
+        rememberCheckpoint(trust, checkpoint.note);
       }
       drawSummary(summary, { ...queue.state(), lastVisit });
     });

@@ -3,6 +3,7 @@ import { formatCount, h, pluralize, showText, SIGNS, type View } from "../views/
 import { byId, fill } from "./dom.ts";
 import { FetchError, fetchKeys, fetchRecords } from "./fetch.ts";
 import type { Pool } from "./pool.ts";
+import { isTrustFile, pinTrust } from "./trust.ts";
 
 /** Larger files are for the command line. */
 const MAX_MIB = 256;
@@ -41,8 +42,10 @@ async function checkFile(pool: Pool, file: File): Promise<View> {
     return notChecked(name, `It is larger than ${MAX_MIB} MiB; check it with the Python program`);
   }
   try {
+    const text = await file.text();
+    if (isTrustFile(text)) return pinTrust(text);
     const keys = await fetchKeys();
-    const outcome = await pool.run({ task: { do: "file", text: await file.text() }, ...keys });
+    const outcome = await pool.run({ task: { do: "file", text }, ...keys });
     if ("report" in outcome) {
       return describeReport(name, outcome.report, await compareWithLedger(outcome.report));
     }
@@ -71,8 +74,8 @@ async function compareWithLedger(
 }
 
 function describeReport(name: View, report: FileReport, isSame: boolean | undefined): View {
-  const { breaks, from, to, count, fromStart } = report;
-  const isValid = breaks.length === 0 && isSame !== false;
+  const { breaks, absent, from, to, count, fromStart } = report;
+  const isValid = breaks.length === 0 && absent.length === 0 && isSame !== false;
   const range = from === undefined
     ? "unknown positions"
     : `#${formatCount(from)} to #${formatCount(to - 1)}`;
@@ -89,7 +92,15 @@ function describeReport(name: View, report: FileReport, isSame: boolean | undefi
       " ",
       name,
       `: ${pluralize(count, "receipt")}, ${range}: `,
-      breaks.length === 0 ? "all valid. " : `broken at ${pluralize(breaks.length, "position")}. `,
+      absent.length > 0 &&
+        [
+          "cannot be told, as something pinned is not there: ",
+          showText(absent.join("; "), 1000),
+          ". ",
+        ],
+      breaks.length === 0
+        ? absent.length === 0 && "all valid. "
+        : `broken at ${pluralize(breaks.length, "position")}. `,
       !fromStart && "The record before the first one is not in the file. ",
       comparison,
     ),

@@ -1,5 +1,7 @@
 import { type KeyProof, proveKeys, readPosition, type TrustedKey } from "../../rules/mod.ts";
+import { judgeCheckpoint, type Judgement, mergePins, type Trust } from "../../trust/mod.ts";
 import { NOBLE, splitJson } from "../checks/mod.ts";
+import { readTrust } from "./trust.ts";
 
 /** The server could not be reached, or returned something unexpected. */
 export class FetchError extends Error {
@@ -88,28 +90,48 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The published keys. */
-export interface PublishedKeys {
-  /** In the order in which they became trusted. */
+/** What receipts are checked against. */
+export interface CheckKeys {
+  /** In the order in which they became trusted: the pinned ones, else those that the server publishes. */
   readonly keys: readonly TrustedKey[];
   /** Whether receipts introduce them. */
   readonly keyProof: KeyProof;
-  /** Key of the Merkle log, as `name+id+key`; undefined if there is no log. */
-  readonly logKey: string | undefined;
+  /** Key of the Merkle log as the server names it, as `name+id+key`; undefined if it names none. */
+  readonly verifierKey: string | undefined;
+  readonly trust: Trust;
 }
 
-/** Fetches the published keys, and the receipts that introduce them. @throws {FetchError} */
-export async function fetchKeys(): Promise<PublishedKeys> {
-  const rules = parseJson(await fetchText("/api/how-to-verify")) as Record<string, unknown>;
-  const logKey = (rules.log as Record<string, unknown> | undefined)?.verifier_key;
-  const keys = parseKeys(rules);
+/** Fetches the published keys, which can't replace pinned ones, and the receipts that introduce them. @throws {FetchError} */
+export async function fetchKeys(): Promise<CheckKeys> {
+  const trust = readTrust();
+  const rules = Object(parseJson(await fetchText("/api/how-to-verify")));
+  const verifierKey = Object(rules.log).verifier_key;
+  const hasPins = trust.ledgerKeys.length > 0;
+  const published = hasPins && rules.keys === undefined ? [] : parseKeys(rules);
+  const keys = mergePins(trust, published);
   const { total } = await fetchClaim();
   const read = async (position: number) => (await fetchRecords(position, position + 1))[0];
   return {
     keys,
     keyProof: await proveKeys(keys, total, read, NOBLE),
-    logKey: typeof logKey === "string" ? logKey : undefined,
+    verifierKey: typeof verifierKey === "string" ? verifierKey : undefined,
+    trust,
   };
+}
+
+/** The server's checkpoint, and whether it holds. */
+export interface JudgedCheckpoint {
+  readonly note: string | undefined;
+  readonly judgement: Judgement;
+}
+
+/** Fetches and judges the checkpoint, if a key of the log is pinned. @throws {FetchError} */
+export async function fetchCheckpoint(trust: Trust): Promise<JudgedCheckpoint | undefined> {
+  if (!trust.logKey) return undefined;
+  const response = await request("/checkpoint");
+  const text = await response.text().catch(() => undefined);
+  const note = response.ok ? text : undefined;
+  return { note, judgement: judgeCheckpoint(trust, { note, verifierKey: undefined }, NOBLE) };
 }
 
 function parseKeys({ keys }: Record<string, unknown>): TrustedKey[] {

@@ -44,7 +44,10 @@ export function createCheckQueue(pool: Pool, tally: Tally, onProgress: () => voi
       tally.setKeys(keys.keyProof);
       while (!paused && queue.length > 0) {
         const chunk = queue.shift()!;
-        const outcome = await pool.run({ task: { do: "range", ...chunk }, ...keys });
+        const outcome = await pool.run({
+          task: { do: "range", ...chunk, wantsLeaves: tally.wantsLeaves() },
+          ...keys,
+        });
         if (!("range" in outcome)) {
           queue.unshift(chunk);
           error = "failed" in outcome ? outcome.failed : "The check returned nothing";

@@ -14,22 +14,27 @@ import {
 } from "../checks/mod.ts";
 import { listProvenKeys } from "../../rules/mod.ts";
 import {
+  type CheckKeys,
   FetchError,
   fetchOptional,
   fetchRecords,
   fetchText,
   parseJson,
-  type PublishedKeys,
 } from "./fetch.ts";
 
 /** A task of a worker. */
 export type Task =
-  | { readonly do: "range"; readonly from: number; readonly to: number }
+  | {
+    readonly do: "range";
+    readonly from: number;
+    readonly to: number;
+    readonly wantsLeaves: boolean;
+  }
   | { readonly do: "receipt"; readonly position: number; readonly asked: string | undefined }
   | { readonly do: "file"; readonly text: string };
 
-/** A task, with the published keys. */
-export interface Job extends PublishedKeys {
+/** A task, with what to check against. */
+export interface Job extends CheckKeys {
   readonly task: Task;
 }
 
@@ -50,8 +55,8 @@ const scope = globalThis as unknown as Scope;
 
 scope.onmessage = async ({ data }) => scope.postMessage(await run(data as Job));
 
-async function run({ task, ...published }: Job): Promise<Outcome> {
-  const { keys, keyProof } = published;
+async function run({ task, ...against }: Job): Promise<Outcome> {
+  const { keys, keyProof, trust } = against;
   try {
     switch (task.do) {
       case "range": {
@@ -59,9 +64,9 @@ async function run({ task, ...published }: Job): Promise<Outcome> {
         return { range: checkRange(records, task, keys, NOBLE) };
       }
       case "receipt":
-        return { steps: await runReceiptChecks(task, published) };
+        return { steps: await runReceiptChecks(task, against) };
       case "file":
-        return { report: checkFile(task.text, listProvenKeys(keys, keyProof), NOBLE) };
+        return { report: checkFile(task.text, listProvenKeys(keys, keyProof), NOBLE, trust) };
     }
   } catch (error) {
     const known = error instanceof FetchError || error instanceof TypeError;
@@ -71,9 +76,9 @@ async function run({ task, ...published }: Job): Promise<Outcome> {
 
 async function runReceiptChecks(
   { position, asked }: { readonly position: number; readonly asked: string | undefined },
-  { keys, keyProof, logKey }: PublishedKeys,
+  against: CheckKeys,
 ): Promise<Step[]> {
-  const trusted = listProvenKeys(keys, keyProof);
+  const trusted = listProvenKeys(against.keys, against.keyProof);
   const from = Math.max(0, position - 1);
   const records = await fetchRecords(from, position + 2);
   const record = records[position - from];
@@ -88,7 +93,7 @@ async function runReceiptChecks(
     ...await Promise.all([
       tryCheck(
         "Merkle log",
-        async () => checkInclusion(receipt, await fetchInclusion(asked), logKey, NOBLE),
+        async () => checkInclusion(receipt, await fetchInclusion(asked), against, NOBLE),
       ),
       tryCheck("Bitcoin", async () => checkAnchor(record, await fetchAnchor(asked), NOBLE)),
     ]),

@@ -1,6 +1,10 @@
 import {
   type Break,
   type Era,
+  formatLeaf,
+  type Hash,
+  hashLeaf,
+  NotCanonical,
   parseFields,
   type Place,
   type Primitives,
@@ -27,6 +31,8 @@ export interface CheckedRange {
   readonly categories: Readonly<Record<string, number>>;
   /** The newest receipts, newest first. */
   readonly rows: readonly ReceiptRow[];
+  /** Leaves of the Merkle log, one for each position, if they are wanted; zeros for a record that has none. */
+  readonly leaves?: readonly Hash[];
 }
 
 /** A receipt's line in a list, made from its record. */
@@ -51,6 +57,8 @@ export interface RangeToCheck {
   readonly alone?: boolean;
   /** Source of the records, for messages. Default: the server. */
   readonly source?: "server" | "file";
+  /** True if leaves of the Merkle log are wanted. */
+  readonly wantsLeaves?: boolean;
 }
 
 const MAX_ROWS = 20;
@@ -75,7 +83,7 @@ const REASONS = {
  */
 export function checkRange(
   records: readonly string[],
-  { from, to, alone = false, source = "server" }: RangeToCheck,
+  { from, to, alone = false, source = "server", wantsLeaves = false }: RangeToCheck,
   keys: readonly TrustedKey[],
   primitives: Primitives,
 ): CheckedRange {
@@ -83,6 +91,7 @@ export function checkRange(
   const eras: Record<Era, number> = { 1: 0, 2: 0, 3: 0 };
   const [days, categories] = [createCounts(), createCounts()];
   const rows: ReceiptRow[] = [];
+  const leaves = wantsLeaves ? new Map<number, Hash>() : undefined;
   let next = from === 0 || alone ? from : from - 1;
   let previous: Previous | undefined = from === 0 && !alone
     ? { hash: "", era: undefined }
@@ -124,6 +133,7 @@ export function checkRange(
     }
     if (era) eras[era]++;
     const row = toReceiptRow(json, place.position, verdict.verified);
+    leaves?.set(place.position, computeLeaf(json, row, primitives));
     increment(days, row.timestamp.slice(0, 10));
     increment(categories, row.category);
     rows.push(row);
@@ -140,7 +150,24 @@ export function checkRange(
     days,
     categories,
     rows: rows.reverse(),
+    ...(leaves && {
+      leaves: Array.from({ length: to - from }, (_, n) => leaves.get(from + n) ?? NO_LEAF),
+    }),
   };
+}
+
+const NO_LEAF: Hash = new Uint8Array(32);
+
+/** Returns zeros for a record that has no leaf: that is a break already, and no root fits it. */
+function computeLeaf(text: string, { position, id }: ReceiptRow, primitives: Primitives): Hash {
+  const { sha256, fromHex } = primitives;
+  try {
+    const leaf = new TextEncoder().encode(formatLeaf({ position, id, text }, sha256));
+    return hashLeaf(leaf, (bytes) => fromHex(sha256(bytes)));
+  } catch (error) {
+    if (!(error instanceof NotCanonical)) throw error;
+    return NO_LEAF;
+  }
 }
 
 interface Previous {

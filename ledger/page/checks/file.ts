@@ -1,4 +1,11 @@
 import { type Break, type Primitives, readPosition, type TrustedKey } from "../../rules/mod.ts";
+import {
+  createTreeCheck,
+  judgeCheckpoint,
+  judgeEras,
+  NOTHING_PINNED,
+  type Trust,
+} from "../../trust/mod.ts";
 import { checkRange } from "./check_range.ts";
 import { splitExport } from "./records.ts";
 
@@ -8,6 +15,8 @@ export interface FileReport {
   /** Position of the first record; undefined if the file does not say it. */
   readonly from: number | undefined;
   readonly breaks: readonly Break[];
+  /** What is pinned and not in the file, so that nobody can tell whether it holds. */
+  readonly absent: readonly string[];
   /** False if the first record links to one that is not in the file. */
   readonly fromStart: boolean;
   /** One after the last position. */
@@ -17,7 +26,7 @@ export interface FileReport {
 }
 
 /**
- * Checks the receipts of an exported file.
+ * Checks the receipts of an exported file. The file shows no checkpoint: the pinned one stands for it.
  *
  * @throws {TypeError} the file has no receipts
  */
@@ -25,6 +34,7 @@ export function checkFile(
   text: string,
   keys: readonly TrustedKey[],
   primitives: Primitives,
+  trust: Trust = NOTHING_PINNED,
 ): FileReport {
   const { records, from } = splitExport(text);
   if (records.length === 0) throw new TypeError("The file has no receipts");
@@ -32,7 +42,42 @@ export function checkFile(
   const claimedEnd = (readPosition(records.at(-1)!) ?? 0) + 1;
   // A record that claims a far position must not make a break for each position before it.
   const to = Math.min(Math.max(start + records.length, claimedEnd), start + 2 * records.length);
-  const range = { from: start, to, alone: from !== 0, source: "file" } as const;
-  const { breaks, lastHash } = checkRange(records, range, keys, primitives);
-  return { count: records.length, from, breaks, fromStart: from === 0, lastHash, to };
+  const isFromStart = from === 0;
+  const range = {
+    from: start,
+    to,
+    alone: !isFromStart,
+    source: "file",
+    wantsLeaves: isFromStart && trust.checkpoint !== undefined,
+  } as const;
+  const { breaks, lastHash, eras, leaves } = checkRange(records, range, keys, primitives);
+  const shown = { note: trust.checkpoint?.note, verifierKey: undefined };
+  const { checkpoints, absent } = judgeCheckpoint(trust, shown, primitives);
+  const tree = createTreeCheck(
+    checkpoints,
+    (bytes) => primitives.fromHex(primitives.sha256(bytes)),
+  );
+  tree.add(leaves ?? []);
+  const judged = judgeEras(trust, [eras[1], eras[2], eras[3]]);
+  return {
+    count: records.length,
+    from,
+    breaks: [
+      ...breaks,
+      ...tree.differing(),
+      ...(leaves ? tree.missing() : []),
+      ...judged.faults.map((reason) => ({ position: start, reason })),
+    ],
+    absent: [
+      ...absent,
+      ...judged.absent,
+      ...(checkpoints.length > 0 && !leaves ? [PARTIAL] : []),
+    ],
+    fromStart: isFromStart,
+    lastHash,
+    to,
+  };
 }
+
+const PARTIAL =
+  "It does not begin with the first receipt, so it can't be compared with the pinned checkpoint";

@@ -1,12 +1,20 @@
-import type { Break, Era, KeyProof } from "../../rules/mod.ts";
+import type { Break, Era, Hash, KeyProof, Sha256 } from "../../rules/mod.ts";
+import {
+  createTreeCheck,
+  describeUnproven,
+  judgeEras,
+  type Judgement,
+  NOTHING_PINNED,
+  type Trust,
+} from "../../trust/mod.ts";
 import type { CheckedRange, ReceiptRow } from "./check_range.ts";
 import { joinRanges, type PositionRange } from "./ranges.ts";
 
 /**
  * The state of the chain. `intact`: all receipts were checked here, and all hold; `part`: all receipts checked so far
- * hold; `broken`: some do not; `nothing`: none was checked.
+ * hold; `broken`: some do not; `unproven`: something that the visitor has pinned is not there; `nothing`: none was checked.
  */
-export type CheckState = "nothing" | "part" | "intact" | "broken";
+export type CheckState = "nothing" | "part" | "intact" | "unproven" | "broken";
 
 /** The progress and the results of the checks. */
 export interface CheckSummary {
@@ -16,6 +24,8 @@ export interface CheckSummary {
   readonly total: number;
   /** Breaks by position. A break of the whole chain has the position of its end. */
   readonly breaks: readonly Break[];
+  /** What is pinned and not there, so that nobody can tell whether it holds. */
+  readonly absent: readonly string[];
   /** Ranges that were checked: from inclusive, to exclusive; sorted, and with gaps between them. */
   readonly ranges: readonly PositionRange[];
   readonly eras: Readonly<Record<Era, number>>;
@@ -35,6 +45,10 @@ export interface Tally {
   addKnownEnd(size: number, hash: string, source: string): void;
   /** Sets which published keys receipts introduce. */
   setKeys(proof: KeyProof): void;
+  /** Adds what was found out about the checkpoint that the server shows. */
+  setCheckpoint(judgement: Judgement): void;
+  /** True if checked ranges need leaves, to be compared with a checkpoint. */
+  wantsLeaves(): boolean;
   add(checked: CheckedRange): void;
   summary(): CheckSummary;
 }
@@ -42,8 +56,20 @@ export interface Tally {
 const MAX_ROWS = 20;
 const SERVER = "the server’s statistics";
 
+/** What the visitor has pinned, and SHA-256. */
+export interface TallyTrust {
+  readonly trust: Trust;
+  readonly sha256: Sha256;
+}
+
+const UNPINNED: TallyTrust = { trust: NOTHING_PINNED, sha256: (bytes) => bytes };
+
 /** Starts with nothing checked. */
-export function createTally(): Tally {
+export function createTally({ trust, sha256 }: TallyTrust = UNPINNED): Tally {
+  let judgement: Judgement = { checkpoints: [], faults: [], absent: [] };
+  let tree = createTreeCheck([], sha256);
+  const early = new Map<number, readonly Hash[]>();
+  let leafCount = 0;
   let total = 0;
   let ranges: readonly PositionRange[] = [];
   let rows: ReceiptRow[] = [];
@@ -71,12 +97,42 @@ export function createTally(): Tally {
     else if (!before.includes(reason)) breaks.set(position, `${before}; ${reason}`);
   }
 
-  function state(checked: number): CheckState {
-    if (breaks.size > 0) return "broken";
+  /** Adds leaves to the tree in their order, as ranges come in any. */
+  function addLeaves(from: number, leaves: readonly Hash[]): void {
+    early.set(from, leaves);
+    for (let next = early.get(leafCount); next; next = early.get(leafCount)) {
+      early.delete(leafCount);
+      leafCount += next.length;
+      tree.add(next);
+    }
+  }
+
+  const isWhole = () => ranges.length === 1 && ranges[0]![0] === 0 && ranges[0]![1] === total;
+
+  /** Finds what the whole ledger lacks: faults of its checkpoint, and eras that prove too little. */
+  function judgeWhole(): Pick<Judgement, "faults" | "absent"> & { readonly found: Break[] } {
+    const { faults, absent } = judgeEras(trust, [eras[1], eras[2], eras[3]]);
+    const missing = judgement.checkpoints.filter(({ size }) => size > total).map(({ size }) => ({
+      position: total,
+      reason: `Missing: a checkpoint of ${size} receipts was signed`,
+    }));
+    return {
+      faults: [...judgement.faults, ...faults],
+      absent: [
+        ...judgement.absent,
+        ...describeUnproven(trust, unproven),
+        ...(isWhole() ? absent : []),
+      ],
+      found: [...tree.differing(), ...missing],
+    };
+  }
+
+  function state(checked: number, found: number, absent: number): CheckState {
+    if (found > 0) return "broken";
+    if (absent > 0) return "unproven";
     if (checked === 0) return "nothing";
     const newest = ends.get(total);
-    const isWhole = ranges.length === 1 && ranges[0]![0] === 0 && ranges[0]![1] === total;
-    return isWhole && newest?.has(SERVER) && newest.has(lastRecord(total)) ? "intact" : "part";
+    return isWhole() && newest?.has(SERVER) && newest.has(lastRecord(total)) ? "intact" : "part";
   }
 
   return {
@@ -97,11 +153,17 @@ export function createTally(): Tally {
       for (const { position, reason } of proof.breaks) addBreak(position, reason);
       unproven = proof.unproven;
     },
+    setCheckpoint(judged) {
+      judgement = judged;
+      tree = createTreeCheck(judged.checkpoints, sha256);
+    },
+    wantsLeaves: () => judgement.checkpoints.length > 0,
     add(checked) {
       const { from, to, hashBefore, lastHash } = checked;
       if (from > 0 && hashBefore !== undefined) {
         addEnd(from, hashBefore, `the record before #${from}`);
       }
+      if (checked.leaves) addLeaves(from, checked.leaves);
       if (lastHash !== undefined) addEnd(to, lastHash, lastRecord(to));
       for (const { position, reason } of checked.breaks) addBreak(position, reason);
       ranges = joinRanges([...ranges, [from, to]]);
@@ -112,9 +174,14 @@ export function createTally(): Tally {
     },
     summary() {
       const checked = ranges.reduce((sum, [from, to]) => sum + to - from, 0);
-      const sorted = [...breaks].sort(([a], [b]) => a - b);
+      const { faults, absent, found } = judgeWhole();
+      const all = [
+        ...[...breaks].map(([position, reason]) => ({ position, reason })),
+        ...found,
+        ...faults.map((reason) => ({ position: total, reason })),
+      ].sort((a, b) => a.position - b.position);
       return {
-        state: state(checked),
+        state: state(checked, all.length, absent.length),
         checked,
         total,
         ranges,
@@ -123,7 +190,8 @@ export function createTally(): Tally {
         categories,
         rows,
         unproven,
-        breaks: sorted.map(([position, reason]) => ({ position, reason })),
+        breaks: all,
+        absent,
       };
     },
   };

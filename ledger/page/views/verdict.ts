@@ -9,7 +9,7 @@ export const receiptUrl = (id: string): string => `/receipt/${encodeURIComponent
 export function describeState(
   summary: CheckSummary,
 ): { readonly title: string; readonly text: View } {
-  const { state, checked, total, breaks, eras, unproven } = summary;
+  const { state, checked, total, breaks, eras, absent, unproven } = summary;
   const [first] = breaks;
   const old = eras[1] + eras[2];
   const weaker = old > 0 &&
@@ -36,6 +36,15 @@ export function describeState(
           adopted,
         ],
       };
+    case "unproven":
+      return {
+        title: "Cannot be told",
+        text: [
+          "Something that you have pinned is not there: ",
+          showText(absent.join("; "), 1000),
+          ".",
+        ],
+      };
     case "intact":
       return {
         title: "Intact",
@@ -60,6 +69,7 @@ export const SIGNS: Readonly<Record<CheckState | Step["state"], string>> = {
   intact: "✓",
   pass: "✓",
   part: "◐",
+  unproven: "○",
   nothing: "○",
   not_checked: "○",
   pending: "○",
