@@ -92,8 +92,12 @@ async function* readReceipts(
   const size = response.headers.get("x-ledger-size");
   if (size !== null) onTotal(Number(size));
   const splitter = createReceiptSplitter(({ total }) => onTotal(Number(total)));
-  for await (const chunk of response.body!) yield splitter.push(Buffer.from(chunk));
-  if (size === null || Number(size) > from) splitter.end();
+  let isEmpty = true;
+  for await (const chunk of response.body!) {
+    isEmpty = false;
+    yield splitter.push(Buffer.from(chunk));
+  }
+  if (size === null || !isEmpty) splitter.end();
 }
 
 async function request(url: string, accept: string): Promise<Response> {

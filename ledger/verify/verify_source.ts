@@ -56,7 +56,10 @@ export async function verifySource(
     onLeaves: checkpoints.length > 0 ? tree.add : undefined,
   });
   const isWhole = chain.end === chain.total; // else the tree cannot match
-  const more: Break[] = [...findWrongEnd(source, chain), ...(isWhole ? [...tree.differing(), ...tree.missing()] : [])];
+  const more: Break[] = [
+    ...findWrongEnd(source, chain),
+    ...(isWhole ? [...tree.differing(), ...tree.missing()] : []),
+  ];
   const eras = judgeEras(trust, chain.eras);
   const hasSigned = chain.eras[1] + chain.eras[2] > 0;
   const keyless = keys.length === 0 && hasSigned

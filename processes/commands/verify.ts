@@ -1,5 +1,6 @@
 /** `npm run verify -- <url or file>`: verifies a whole ledger from its receipts alone, without the platform's database. */
 import { existsSync, readFileSync } from "node:fs";
+import { escapeInvisible } from "../../contract/mod.ts";
 import {
   BadTrust,
   computeFingerprint,
@@ -36,7 +37,7 @@ Exit code: 0 everything is valid, 1 something is not, 2 nobody can tell, as some
 
 process.exitCode = await main().catch((error: Error) => {
   const part = error instanceof BadTrust ? "The trust file is not usable. " : "";
-  console.error(`Cannot verify: ${part}${errorText(error, USAGE)}`);
+  console.error(`Cannot verify: ${part}${escapeInvisible(errorText(error, USAGE))}`);
   return 2;
 });
 process.exit();
@@ -104,9 +105,10 @@ async function open(
 
 function report(verdict: LedgerVerdict): 0 | 1 | 2 {
   const { total, eras, breaks, firstBreaks, faults, absent, keys } = verdict;
-  for (const { position, reason } of firstBreaks) console.log(`position ${position}: ${reason}`);
+  const say = (text: string) => console.log(escapeInvisible(text)); // a server may have written it
+  for (const { position, reason } of firstBreaks) say(`position ${position}: ${reason}`);
   if (breaks > firstBreaks.length) console.log(`… and ${breaks - firstBreaks.length} more`);
-  for (const fault of faults) console.log(`the ledger: ${fault}`);
+  for (const fault of faults) say(`the ledger: ${fault}`);
   for (const { publicKey, fromPosition } of keys) {
     console.log(
       `key of fingerprint ${computeFingerprint(publicKey)}, from position ${fromPosition}`,
@@ -119,7 +121,7 @@ function report(verdict: LedgerVerdict): 0 | 1 | 2 {
       problems === 1 ? "problem" : "problems"
     }${describeCheckpoints(verdict)}`,
   );
-  for (const reason of absent) console.error(`Cannot verify: ${reason}`);
+  for (const reason of absent) console.error(escapeInvisible(`Cannot verify: ${reason}`));
   return exitCodeOf(verdict);
 }
 

@@ -73,7 +73,7 @@ function describeProgress(summary: CheckSummary, { running, paused, waiting, err
   const { state } = summary;
   const described = describeState(summary);
   if (state === "broken" || state === "intact") return { ...described, look: state };
-  if (state === "unproven" && !running) return { ...described, look: "unproven" };
+  if (state === "unproven" && !running && waiting === 0) return { ...described, look: "unproven" };
   if (error !== undefined) {
     return { title: "Stopped", text: `${error}. The page will try again.`, look: "nothing" };
   }
