@@ -15,6 +15,7 @@ import re
 import sys
 import urllib.error
 import urllib.request
+from collections import namedtuple
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -23,6 +24,7 @@ OUTSIDE = {
     "3.0": {"canonical_bytes", "signature", "hash_sha256"},
     "2.0": {"canonical_bytes", "signature", "receiver_attestation", "prev_hash"},
 }
+SUCCESSION = ("ledger_genesis", "ledger_adopted", "key_rotated")
 ERAS = {None: 1, "2.0": 2, "3.0": 3}
 SINCE_ERA_2 = {"canonical_bytes", "signature", "chain_position"}
 SIGNATURE_FIELDS = {"algorithm", "public_key", "value", "signs"}
@@ -33,12 +35,20 @@ MAX_BYTES = 8 * 1024 * 1024
 NDJSON = "application/x-ndjson"
 
 
+# A key of the ledger: trusted from a position on; recovery: the key that may replace it, None before keys had one
+Key = namedtuple("Key", "start public recovery known", defaults=(None, False))
+
+
 class CannotTell(Exception):
     """What is there can't be read, or is no ledger."""
 
 
 class Wrong(Exception):
     """A text is not what it should be; the message says why."""
+
+
+class NoSuccession(Exception):
+    """A receipt introduces a key that it may not introduce."""
 
 
 class Repeated(dict):
@@ -105,14 +115,14 @@ def signed_by(public_key, signature, message):
         return False
 
 
-def problems(entry, position, before, key):
+def problems(entry, position, before, keys):
     try:
-        yield from broken_rules(entry, position, before, key)
+        yield from broken_rules(entry, position, before, keys)
     except (AttributeError, KeyError, TypeError, ValueError):
         yield "a field that its schema_version needs is missing, or is no such field"
 
 
-def broken_rules(entry, position, before, key):
+def broken_rules(entry, position, before, keys):
     odd = "it is no JSON object" if not isinstance(entry, dict) else oddity(entry)
     if odd:
         yield odd
@@ -137,15 +147,130 @@ def broken_rules(entry, position, before, key):
             yield "the hash is not that of the canonical bytes"
         if type(entry["chain_position"]) is not int or entry["chain_position"] != position:
             yield "chain_position is not the entry's place"
-    signature = entry["signature"]
+    signature, key = entry["signature"], key_at(position, keys)
     if signature["algorithm"] != "Ed25519" or signature.get("signs", "canonical_bytes") != "canonical_bytes":
         yield "it is said to be signed in another way than with Ed25519 over the canonical bytes"
     elif signature.keys() - SIGNATURE_FIELDS:
         yield "the signature has fields that nothing signs"
-    elif signature["public_key"] != key:
+    elif not key or signature["public_key"] != key.public:
         yield "signed by another key than the one trusted for this position"
-    elif not signed_by(unhex(key, 64), unhex(signature["value"], 128), stored):
+    elif not signed_by(unhex(key.public, 64), unhex(signature["value"], 128), stored):
         yield "the signature does not verify"
+    elif version == "3.0":
+        try:
+            introduced_by(entry, position, keys)
+        except NoSuccession as fault:
+            yield str(fault)
+
+
+def introduced_by(entry, position, keys):
+    """Keys that a valid receipt introduces; few introduce any."""
+    category = entry.get("category")
+    if category not in SUCCESSION or entry.get("schema_version") != "3.0":
+        return []
+    details = entry.get("details")
+    details = details if isinstance(details, dict) else {}
+    index = index_at(position, keys)
+    key, before = keys[index], keys[:index]
+    if category == "key_rotated":
+        return rotated(details, entry["prev_hash"], position, keys, index)
+    if category == "ledger_genesis" and position != 0:
+        raise NoSuccession("it begins a ledger, and is not the first entry")
+    if category == "ledger_adopted":
+        if not position or details.get("size") != position or details.get("head") != entry["prev_hash"]:
+            raise NoSuccession("it adopts other receipts than those before it")
+        if details.get("keys") != [named(one) for one in before]:
+            raise NoSuccession("it adopts receipts with other keys than those published for them")
+        if any(one.recovery for one in before) and not key.known:
+            raise NoSuccession("it adopts receipts of a ledger whose key has not handed over to its own")
+    own = (position, details.get("ledger_key"), details.get("recovery_key"))
+    if not key.recovery or key[:3] != own or key.public == key.recovery:
+        raise NoSuccession("the keys that it introduces are not those published for this position")
+    return before + [key] if category == "ledger_adopted" else [key]
+
+
+def rotated(details, prev_hash, position, keys, index):
+    signer, following = keys[index], keys[index + 1:index + 2]
+    if not signer.recovery:
+        raise NoSuccession("it changes the key of a ledger that has none of its own")
+    recovers = signer.start == position and index > 0 and keys[index - 1].recovery == signer.public
+    old = keys[index - 1] if recovers else signer
+    new, recovery = details.get("new_key"), details.get("recovery_key")
+    named_here = [(position + 1, new, recovery)]
+    if [one[:3] for one in following] != named_here or not recovery or details.get("old_key") != old.public:
+        raise NoSuccession("the keys that it names are not those published from here on")
+    if new in (old.public, old.recovery, recovery):
+        raise NoSuccession("its new key is one that is in use already")
+    if not recovers and recovery != old.recovery:
+        raise NoSuccession("it changes the recovery key, which only the recovery key itself may")
+    first = next(one.public for one in keys if one.recovery)
+    statement = {
+        "statement": "sealoop key_rotated",
+        "first_key": first,
+        "from_position": position + 1,
+        "new_key": new,
+        "old_key": old.public,
+        "position": position,
+        "prev_hash": prev_hash,
+    }
+    same = details.get("first_key") == first and details.get("from_position") == position + 1
+    proof = unhex(details.get("new_key_signature"), 128)
+    if not same or not signed_by(unhex(new, 64), proof, canonical(statement)):
+        raise NoSuccession("its new key has not signed that it takes over here")
+    return [signer, *following] if recovers else following
+
+
+def named(key):
+    fields = {"public_key": key.public, "from_position": key.start}
+    return {**fields, "recovery_key": key.recovery} if key.recovery else fields
+
+
+def claimed_keys(stream):
+    """Keys that receipts say they introduce, where nobody names them. They are verified like named ones."""
+    keys = []
+    for entry in stream:
+        if not isinstance(entry, dict) or entry.get("category") not in SUCCESSION:
+            continue
+        try:
+            details, start, signer = entry["details"], entry["chain_position"], entry["signature"]["public_key"]
+            recovery = details["recovery_key"]
+            if entry["category"] == "key_rotated":
+                if signer != details["old_key"] and keys and signer == keys[-1].recovery:
+                    keys.append(Key(start, signer, signer))
+                keys.append(Key(start + 1, details["new_key"], recovery))
+                continue
+            if entry["category"] == "ledger_adopted":
+                keys = [to_key(one) for one in details["keys"]]
+            keys.append(Key(start, details["ledger_key"], recovery))
+        except (KeyError, TypeError, ValueError):
+            continue  # verifying it reports that
+    return keys
+
+
+def to_key(fields):
+    key, start, recovery = fields["public_key"], fields["from_position"], fields.get("recovery_key")
+    if type(start) is not int or start < 0:
+        raise ValueError("no position")
+    recovery = recovery if isinstance(recovery, str) else None
+    return Key(start, unhex(key, 64) and key, recovery and unhex(recovery, 64) and recovery)
+
+
+def without_succession(keys, introduced):
+    """Keys that no receipt introduces. Only the first of a ledger from before keys had successions needs none."""
+    for n, key in enumerate(keys):
+        if not (key.recovery is None and (n == 0 or key.known)) and key[:3] not in introduced:
+            yield key
+
+
+def unproven_from(keys, adoptions, end):
+    """Where the keys that the reader knows no longer vouch for the key in force."""
+    if not any(key.known for key in keys):
+        return min(adoptions, default=None)
+    ends = [key.start for key in keys[1:]] + [end]
+    used = [key.start for key, until in zip(keys, ends) if key.known and key.start < until]
+    if not used:
+        return 0 if end else None
+    return min((start for start in adoptions if start > used[-1]), default=None)
 
 
 def position_of(entry, position, before, keys):
@@ -154,7 +279,7 @@ def position_of(entry, position, before, keys):
     if claimed <= position or entry.get("prev_hash") == before.get("hash_sha256"):
         return position
     alone = {**before, "hash_sha256": entry.get("prev_hash")}
-    return position if any(problems(entry, claimed, alone, key_at(claimed, keys))) else claimed
+    return position if any(problems(entry, claimed, alone, keys)) else claimed
 
 
 def claimed_position(entry):
@@ -162,8 +287,13 @@ def claimed_position(entry):
     return claimed if type(claimed) is int and entry.get("schema_version") == "3.0" else -1
 
 
+def index_at(position, keys):
+    return max((n for n, key in enumerate(keys) if key.start <= position), default=-1)
+
+
 def key_at(position, keys):
-    return ([None] + [key for start, key in keys if start <= position])[-1]
+    index = index_at(position, keys)
+    return keys[index] if index >= 0 else None
 
 
 class Tree:
@@ -247,6 +377,8 @@ class Trust:
         if fields.keys() - TRUST_FIELDS:
             raise Wrong(f"it has the field {min(fields.keys() - TRUST_FIELDS)}")
         self.keys = keys_of(fields.get("ledger_keys", []))
+        if [key.start for key in self.keys] != sorted({key.start for key in self.keys}):
+            raise Wrong("its ledger_keys are not in the order of their positions")
         self.log_key = NoteKey(fields["log_key"], "log") if "log_key" in fields else None
         self.witnesses = [NoteKey(text, "witness") for text in fields.get("witnesses", [])]
         self.quorum, self.min_era = fields.get("witness_quorum", 0), fields.get("min_era", 2 if is_pinned else 1)
@@ -264,15 +396,18 @@ class Trust:
 
 
 def keys_of(named):
-    """Pairs of first position and key."""
     try:
-        keys = [(key["from_position"], key["public_key"]) for key in named]
-        starts = [start for start, key in keys if unhex(key, 64) and type(start) is int and start >= 0]
-    except (KeyError, TypeError, ValueError):
-        starts = None
-    if starts is None or starts != sorted(set(starts)) or len(starts) < len(keys):
+        return [to_key(key) for key in named]
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise Wrong("what is named as the ledger's keys is none")
-    return keys
+
+
+def merged(pinned, published):
+    """The pinned keys, and those that the ledger names for other positions, which its receipts must introduce."""
+    recoveries = {key[:2]: key.recovery for key in published}
+    known = [key._replace(recovery=key.recovery or recoveries.get(key[:2]), known=True) for key in pinned]
+    starts = {key.start for key in known}
+    return sorted([*known, *(key for key in published if key.start not in starts)], key=lambda key: key.start)
 
 
 def judge(trust, shown, named_log_key):
@@ -435,6 +570,7 @@ class Verification:
         self.keys, self.checkpoints = keys, sorted(checkpoints, key=lambda checkpoint: checkpoint.size)
         self.before, self.position, self.tree = {"hash_sha256": ""}, 0, Tree()
         self.found, self.eras = 0, [0, 0, 0]
+        self.introduced, self.adoptions = set(), []
         self.compare()
 
     def report(self, place, problem):
@@ -447,9 +583,13 @@ class Verification:
             more = f", with all up to {stands - 1}" if stands - self.position > 1 else ""
             self.report(f"position {self.position}", "missing" + more)
             self.before = {**self.before, "hash_sha256": entry["prev_hash"]}
-        for problem in problems(entry, stands, self.before, key_at(stands, self.keys)):
+        found = list(problems(entry, stands, self.before, self.keys))
+        for problem in found:
             self.report(f"position {stands}", problem)
         entry = entry if isinstance(entry, dict) else {}
+        if not found and entry.get("category") in SUCCESSION:
+            self.introduced.update(key[:3] for key in introduced_by(entry, stands, self.keys))
+            self.adoptions += [stands] if entry["category"] == "ledger_adopted" else []
         version = entry.get("schema_version")
         if isinstance(version, (str, type(None))) and version in ERAS:
             self.eras[ERAS[version] - 1] += 1
@@ -471,12 +611,18 @@ class Verification:
             self.report(f"position {self.position}", f"the end is missing, as there should be {total} receipts")
         elif isinstance(total, int) and self.position > total and exact:
             self.report(f"position {total}", f"the ledger says that it has {total} receipts, and shows {self.position}")
+        for key in without_succession(self.keys, self.introduced):
+            reason = f"the key {key.public[:16]}… is published from here on, and no receipt hands over to it"
+            self.report(f"position {key.start}", reason)
 
 
 def main(source, trust):
     is_address = source.startswith(("http://", "https://"))
     opened = Remote(source, trust) if is_address else File(source, trust)
-    keys = trust.keys or keys_of(opened.keys)
+    published = keys_of(opened.keys)
+    if not published and not is_address:
+        published = claimed_keys(opened.entries())
+    keys = merged(trust.keys, published)
     faults, absent, checkpoints = judge(trust, opened.checkpoint, opened.log_key)
     verification = Verification(keys, checkpoints)
     for entry in opened.entries():
@@ -491,6 +637,11 @@ def main(source, trust):
         faults.append(f"{weak} receipts are of an era before {trust.min_era}{unsigned}")
     if trust.keys and eras[1] + eras[2] == 0:
         absent.append("a key of the ledger is pinned, and no receipt is signed by it")
+    unproven = unproven_from(keys, verification.adoptions, verification.position)
+    if unproven is not None and trust.keys:
+        absent.append(f"from position {unproven} on no pinned key vouches for the key of the ledger")
+    elif unproven is not None:
+        print(f"unproven from position {unproven}: a new key adopted the receipts before; pin it if you know it")
     for fault in faults:
         verification.report("the ledger", fault)
     broken = verification.found

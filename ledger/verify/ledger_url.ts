@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readPosition } from "../rules/mod.ts";
+import { selectTrustedKeys } from "../crypto/mod.ts";
 import { NOTHING_PINNED, type ShownCheckpoint, type Trust } from "../trust/mod.ts";
 import { groupReceipts } from "./receipt_file.ts";
 import type { LedgerSource } from "./verify_source.ts";
@@ -30,6 +31,7 @@ const RETRY_MS = 250;
  * @param url without a path
  * @param trust where it pins a key of the log, the ledger is asked for a checkpoint even if it names no log
  * @throws {LedgerUnreachable} no ledger answers there
+ * @throws {BadPublicKey} it names a key that is none
  */
 export async function openLedgerUrl(
   url: string,
@@ -66,7 +68,8 @@ export async function openLedgerUrl(
       }
     }
   }
-  return { named, checkpoint, total: () => total, isTotalExact: true, batches };
+  const keys = selectTrustedKeys(named, []);
+  return { named, keys, checkpoint, total: () => total, isTotalExact: true, batches };
 }
 
 async function readCheckpoint(

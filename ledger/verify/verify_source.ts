@@ -1,10 +1,12 @@
-import { NODE_PRIMITIVES, selectTrustedKeys, sha256 } from "../crypto/mod.ts";
+import { NODE_PRIMITIVES, sha256 } from "../crypto/mod.ts";
 import type { Break, TrustedKey } from "../rules/mod.ts";
 import {
   createTreeCheck,
+  describeUnproven,
   judgeCheckpoint,
   judgeEras,
   type Judgement,
+  mergePins,
   type ShownCheckpoint,
   type Trust,
 } from "../trust/mod.ts";
@@ -12,8 +14,10 @@ import { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./ver
 
 /** The receipts of a ledger, and what it shows beside them. Nothing of it is believed unless nothing is pinned. */
 export interface LedgerSource {
-  /** Fields that name its keys, as in `/api/how-to-verify`. */
+  /** Fields of `/api/how-to-verify`. */
   readonly named: Readonly<Record<string, unknown>>;
+  /** Keys that it names, else those that its receipts introduce. */
+  readonly keys: readonly TrustedKey[];
   readonly checkpoint: ShownCheckpoint;
   /** Returns how many receipts there should be, if the source says so. */
   total(): number | undefined;
@@ -36,7 +40,6 @@ const NO_BREAKS = { breaks: 0, firstBreaks: [] };
 /**
  * Verifies every receipt of a ledger, its end, and its checkpoint.
  *
- * @throws {BadPublicKey} it names a key that is none
  * @throws whatever the source throws
  */
 export async function verifySource(
@@ -44,7 +47,7 @@ export async function verifySource(
   trust: Trust,
   options: Pick<ParallelOptions, "threads" | "onProgress"> = {},
 ): Promise<LedgerVerdict> {
-  const keys = trust.ledgerKeys.length > 0 ? trust.ledgerKeys : selectTrustedKeys(source.named, []);
+  const keys = mergePins(trust, source.keys);
   const { checkpoints, faults, absent } = judgeCheckpoint(
     trust,
     source.checkpoint,
@@ -75,7 +78,7 @@ export async function verifySource(
     ...found,
     keys,
     faults: [...faults, ...eras.faults],
-    absent: [...absent, ...eras.absent, ...keyless],
+    absent: [...absent, ...describeUnproven(trust, chain.unproven), ...eras.absent, ...keyless],
     checkpointSizes: checkpoints.map(({ size }) => size),
     isUncompared: checkpoints.length > 0 && !isWhole,
   };

@@ -14,6 +14,7 @@ import {
   openReceiptFile,
   parseTrust,
   pinShown,
+  readFileKeys,
   type Trust,
   verifySource,
   withCheckpoint,
@@ -91,10 +92,12 @@ async function open(
   if (/^https?:\/\//.test(address)) {
     return { source: await openLedgerUrl(address, trust), close: () => Promise.resolve() };
   }
-  const { envelope, batches, close } = await openReceiptFile(address);
+  const file = await openReceiptFile(address);
+  const { envelope, batches, close } = file;
   const total = typeof envelope.total === "number" ? envelope.total : undefined;
   const source = {
     named: envelope,
+    keys: await readFileKeys(file, []),
     checkpoint: { note: trust.checkpoint?.note, verifierKey: undefined },
     total: () => total,
     isTotalExact: false,
@@ -104,11 +107,16 @@ async function open(
 }
 
 function report(verdict: LedgerVerdict): 0 | 1 | 2 {
-  const { total, eras, breaks, firstBreaks, faults, absent, keys } = verdict;
+  const { total, eras, breaks, firstBreaks, faults, absent, keys, unproven } = verdict;
   const say = (text: string) => console.log(escapeInvisible(text)); // a server may have written it
   for (const { position, reason } of firstBreaks) say(`position ${position}: ${reason}`);
   if (breaks > firstBreaks.length) console.log(`… and ${breaks - firstBreaks.length} more`);
   for (const fault of faults) say(`the ledger: ${fault}`);
+  if (unproven !== undefined && !keys.some(({ isPinned }) => isPinned)) {
+    console.log(
+      `unproven from position ${unproven}: a new key adopted the receipts before; pin it if you know it`,
+    );
+  }
   for (const { publicKey, fromPosition } of keys) {
     console.log(
       `key of fingerprint ${computeFingerprint(publicKey)}, from position ${fromPosition}`,

@@ -243,7 +243,7 @@ function addMissing(): void {
   add(
     2,
     "an export that breaks off in the middle of a receipt, every time",
-    "lost|terminated|read|abort|closed|reach",
+    "lost|terminated|read|abort|closed|reach|middle",
     {
       cutAfter: 5_000,
     },
