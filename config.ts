@@ -138,6 +138,10 @@ export const SETTINGS = z.strictObject({
     .describe(
       "Witnesses that cosign checkpoints: of each its verifier key and its URL, with a space between; comma-separated",
     ),
+  SEALOOP_WITNESS_QUORUM: count(
+    0,
+    "Number of these witnesses without whose cosignatures no checkpoint is published",
+  ),
   SEALOOP_GATEWAY_URL: url(/^https?$/, "Public address of the gateway; unset: where it listens"),
   SEALOOP_ENGINE_URL: url(
     /^https?$/,

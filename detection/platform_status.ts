@@ -1,6 +1,6 @@
 import type { Client } from "@temporalio/client";
 import type { Engine } from "../engine/mod.ts";
-import { type ChainWatch, getHead } from "../ledger/mod.ts";
+import { type ChainWatch, describeWaiting, getHead, getPublishingState } from "../ledger/mod.ts";
 import {
   countServicesByStatus,
   countTicketsByStatus,
@@ -144,10 +144,11 @@ async function probeTemporal({ temporal }: StatusParts): Promise<Detail> {
 }
 
 async function probeLedger({ store, chain }: StatusParts): Promise<Detail> {
-  const [{ size }, { waiting, oldestSeconds }, hold] = await Promise.all([
+  const [{ size }, { waiting, oldestSeconds }, hold, publishing] = await Promise.all([
     getHead(store),
     getOutboxState(store.db),
     getSealingHold(store.db),
+    getPublishingState(store),
   ]);
   if (hold !== undefined) throw new PublicFailure(`sealing is held: ${hold}`);
   if (oldestSeconds > MAX_WAITING_SECONDS) {
@@ -156,6 +157,8 @@ async function probeLedger({ store, chain }: StatusParts): Promise<Detail> {
       `sealing stands still: about ${waiting} receipts wait, the oldest for ${seconds} s`,
     );
   }
+  const unpublished = describeWaiting(publishing);
+  if (unpublished !== undefined) throw new PublicFailure(`publishing waits: ${unpublished}`);
   const { chain_intact, breaks, verified_through } = chain.state();
   return { total_receipts: size, chain_intact, breaks, verified_through };
 }

@@ -44,8 +44,10 @@ export {
 } from "./import/mod.ts";
 export {
   createHashReader,
+  describeWaiting,
   findContradiction,
   getPublishedCheckpoint,
+  getPublishingState,
   LogBroken,
   type LogOptions,
   type LogSettings,

@@ -25,6 +25,12 @@ export {
   parseVerifierKey,
   signNote,
 } from "./note.ts";
+export {
+  describeWaiting,
+  getPublishingState,
+  type PublishingState,
+  type WitnessState,
+} from "./publishing.ts";
 export { type LogSettings, readLogSettings } from "./settings.ts";
 export {
   createHashReader,

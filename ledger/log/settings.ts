@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { BadSetting, type Config } from "../../config.ts";
-import { parseVerifierKey } from "./note.ts";
+import { formatVerifierKey, parseVerifierKey } from "./note.ts";
 import type { Witness } from "./witness.ts";
 
 /** Settings of the log: its identity, and its files outside of the database. */
@@ -12,23 +12,39 @@ export interface LogSettings {
   /** Name of the log in its checkpoints: an address without scheme. */
   readonly origin: string;
   readonly witnesses: readonly Witness[];
+  /** Number of witnesses without whose cosignatures no checkpoint is published. */
+  readonly witnessQuorum: number;
 }
 
 /** Returns the path of the newest checkpoint that was signed. */
 export const checkpointPath = (folder: string): string => join(folder, "checkpoint");
 
-/** Reads the log's settings from the configuration. @throws {BadSetting} a witness is not valid */
+/** Reads the log's settings from the configuration. @throws {BadSetting} witnesses or quorum are not valid */
 export function readLogSettings({ dataDir, settings }: Config): LogSettings {
-  const { SEALOOP_LEDGER_ORIGIN, SEALOOP_LEDGER_URL, SEALOOP_WITNESSES = "" } = settings;
+  const { SEALOOP_LEDGER_ORIGIN, SEALOOP_LEDGER_URL } = settings;
+  const witnesses = readWitnesses(settings.SEALOOP_WITNESSES ?? "");
+  const witnessQuorum = settings.SEALOOP_WITNESS_QUORUM;
+  if (witnessQuorum > witnesses.length) {
+    throw new BadSetting(
+      `SEALOOP_WITNESS_QUORUM is ${witnessQuorum}, and SEALOOP_WITNESSES names ${witnesses.length}: ` +
+        "no checkpoint would ever be published",
+    );
+  }
   return {
     keyFile: join(dataDir, "checkpoint.key"),
     checkpointFile: checkpointPath(dataDir),
     origin: SEALOOP_LEDGER_ORIGIN ??
       SEALOOP_LEDGER_URL?.replace(/^https?:\/\//, "").replace(/\/+$/, "") ?? "sealoop.localhost",
-    witnesses: SEALOOP_WITNESSES.split(",").map((item) => item.trim()).filter(Boolean).map(
-      parseWitness,
-    ),
+    witnesses,
+    witnessQuorum,
   };
+}
+
+function readWitnesses(list: string): Witness[] {
+  const witnesses = list.split(",").map((item) => item.trim()).filter(Boolean).map(parseWitness);
+  const keys = new Set(witnesses.map(({ key }) => formatVerifierKey(key)));
+  if (keys.size === witnesses.length) return witnesses;
+  throw new BadSetting("SEALOOP_WITNESSES: names a witness twice, which would count twice");
 }
 
 function parseWitness(item: string): Witness {

@@ -53,6 +53,25 @@ export async function cosign(
   return valid;
 }
 
+/**
+ * Asks a witness for the size that it has cosigned last, by the newest checkpoint that the log has signed itself.
+ *
+ * @throws {NotCosigned} it answered something else, did not answer, or says a size that the log has not signed: nothing
+ * proves that, so it costs no more than this witness's cosignatures
+ */
+export async function askLastSize(
+  witness: Witness,
+  request: Omit<CosignRequest, "prove">,
+): Promise<number> {
+  const { size } = request;
+  const answer = await ask(witness, { ...request, prove: () => Promise.resolve([]) }, size);
+  if (typeof answer !== "number") return size;
+  if (answer <= size) return answer;
+  throw new NotCosigned(
+    `${witness.url} says that it has cosigned ${answer} leaves, and the log has signed ${size}`,
+  );
+}
+
 /** @returns cosignatures, or the size that the witness has cosigned last */
 async function ask(
   { url }: Witness,

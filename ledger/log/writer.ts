@@ -52,7 +52,7 @@ const EMPTY_ROOT: Hash = sha256(new Uint8Array());
 
 /**
  * Opens the chain's Merkle log: full tiles go to the database, and at most once a second a checkpoint is signed, written
- * to a file, cosigned by the witnesses, and published.
+ * to a file, cosigned by the witnesses, and published once enough of them have.
  *
  * At its start it checks that the log it has signed last is the beginning of what is stored. Where the database has lost
  * its end or was changed, it reports that and signs nothing. So no two checkpoints of one key contradict each other.
@@ -120,10 +120,10 @@ async function follow(
   inbox: Inbox,
 ): Promise<void> {
   const { store, signal } = options;
-  const publish = openPublisher(options, signer);
+  const publisher = openPublisher(options, signer);
   let size = await countTiledLeaves(store);
   const edge = await readEdge(size, createHashReader(store));
-  let signedSize = -1;
+  let publishedSize = -1;
 
   async function grow(leaves: readonly Hash[]): Promise<void> {
     await storeTiles(store, growEdge(edge, size, leaves, sha256));
@@ -143,15 +143,16 @@ async function follow(
   }
 
   async function sign(): Promise<void> {
-    await publish(size, computeEdgeRoot(edge, sha256) ?? EMPTY_ROOT);
-    signedSize = size;
+    const isPublished = await publisher.publish(size, computeEdgeRoot(edge, sha256) ?? EMPTY_ROOT);
+    if (isPublished) publishedSize = size; // else it is tried again, with what was sealed meanwhile
   }
 
   await catchUp((await getHead(store)).size);
   const contradiction = await findContradiction(store, options);
   if (contradiction !== undefined) throw new LogBroken(contradiction);
+  await publisher.greet();
   while (!signal.aborted) {
-    if (signedSize < size) {
+    if (publishedSize < size) {
       await sign();
       await sleep(CHECKPOINT_INTERVAL_MS, undefined, { signal }).catch(() => {});
     }
@@ -159,5 +160,5 @@ async function follow(
     await catchUp(isTold ? 0 : (await getHead(store)).size);
   }
   await catchUp(0);
-  if (signedSize < size) await sign();
+  if (publishedSize < size) await sign();
 }

@@ -20,6 +20,14 @@ export const log = `
     signed_at timestamptz NOT NULL DEFAULT now()
   );
 
+  CREATE TABLE log_publishing (   -- the newest attempt to have a checkpoint cosigned and published
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    size bigint NOT NULL,
+    quorum int NOT NULL,          -- cosignatures without which it is not published
+    waiting_since timestamptz,    -- null: it was published
+    witnesses jsonb NOT NULL      -- of each {name, verifier_key, size, problem}; size: the last one it is known to have cosigned
+  );
+
   CREATE TABLE ledger_days (
     day text NOT NULL,            -- e.g. 2026-07-01, as the receipt says; empty: the receipt says none
     category text NOT NULL,
@@ -63,8 +71,8 @@ export const log = `
   CREATE TRIGGER counted AFTER INSERT ON receipts REFERENCING NEW TABLE AS added
     FOR EACH STATEMENT EXECUTE FUNCTION count_receipts();
 
-  GRANT SELECT ON log_tiles, log_checkpoint, ledger_days, ledger_categories
+  GRANT SELECT ON log_tiles, log_checkpoint, log_publishing, ledger_days, ledger_categories
     TO sealoop_app, sealoop_sequencer, sealoop_ledger;
   GRANT INSERT ON log_tiles TO sealoop_sequencer;
-  GRANT INSERT, UPDATE ON log_checkpoint TO sealoop_sequencer;
+  GRANT INSERT, UPDATE ON log_checkpoint, log_publishing TO sealoop_sequencer;
 `;

@@ -54,7 +54,7 @@ export function addFalseKeys(add: AddServer): void {
   const invented = extend([], [genesis(attacker, attackersRecovery), ...contents(1, 12)], attacker);
   const text = stateCheckpoint(ORIGIN, invented);
   const keys = [nameKey(attacker, 0, attackersRecovery)];
-  add(1, "a ledger and a log of the attacker's own", "another key", {
+  add(1, "a ledger and a log of the attacker's own", "another key|not signed by", {
     texts: invented,
     checkpoint: `${text}\n${signLine(text, attackersNote, attackersLog)}`,
     named: { keys, log: { verifier_key: formatVerifierKey(attackersNote) } },
@@ -80,7 +80,7 @@ export function addFalseSuccession(add: AddServer): void {
   add(1, "the genuine chain adopted by the attacker's key", "handed over", {
     texts: extend(
       nine,
-      [adoption(nine, attacker, attackersRecovery), ...contents(20, 22)],
+      [adoption(nine, attacker, attackersRecovery, named.keys), ...contents(20, 22)],
       attacker,
     ),
     checkpoint: checkpoint(own.slice(0, 8)),
@@ -97,7 +97,7 @@ export function addFalseSuccession(add: AddServer): void {
     ...IMPORTED,
     texts: extend(
       before,
-      [adoption(before, attacker, attackersRecovery), ...contents(6, 10)],
+      [adoption(before, attacker, attackersRecovery, importedKeys.slice(0, 1)), ...contents(6, 10)],
       attacker,
     ),
     checkpoint: null,
@@ -124,6 +124,7 @@ export function addUnsigned(add: AddServer): void {
   add(2, "the same, to somebody who allows unsigned receipts", "no receipt is signed", {
     ...alone,
     trust: "keysUnsigned",
+    named: {},
   });
   const bare = edit(own[11]!, {
     schema_version: undefined,

@@ -61,14 +61,14 @@ export function adoption(
   before: readonly string[],
   { hex: ledger_key }: TestKey,
   { hex: recovery_key }: TestKey,
+  keys: readonly unknown[],
 ) {
-  const { public_key } = JSON.parse(before.at(-1)!).signature;
   const details = {
     ledger_key,
     recovery_key,
     size: before.length,
     head: hashOf(before.at(-1)),
-    keys: [{ public_key, from_position: 0 }],
+    keys,
   };
   return content(before.length, { category: "ledger_adopted", action: "adopted", details });
 }
@@ -101,6 +101,8 @@ export function makeRotated(next: TestKey, signer: TestKey): string[] {
 
 const rotated = makeRotated(nextLedger, ledger);
 
+const IMPORTED_KEY = { public_key: oldLedger.hex, from_position: 0 };
+
 /** A ledger of 10 receipts that began with eras 1 and 2. */
 export const imported = makeImported();
 
@@ -108,7 +110,11 @@ function makeImported(): string[] {
   const chain: string[] = [];
   for (const n of [0, 1]) chain.push(makeEra1(content(n), hashOf(chain.at(-1))));
   for (const n of [2, 3, 4]) chain.push(sealEra2(content(n), hashOf(chain.at(-1)), oldLedger));
-  return extend(chain, [adoption(chain, ledger, recovery), ...contents(6, 10)], ledger);
+  return extend(
+    chain,
+    [adoption(chain, ledger, recovery, [IMPORTED_KEY]), ...contents(6, 10)],
+    ledger,
+  );
 }
 
 export const chains: Vectors["chains"] = { own, imported, rotated };
@@ -140,7 +146,7 @@ export const named = {
   log: { verifier_key: formatVerifierKey(logNote) },
 };
 export const rotatedKeys = [nameKey(ledger, 0), nameKey(nextLedger, 7)];
-export const importedKeys = [{ public_key: oldLedger.hex, from_position: 0 }, nameKey(ledger, 5)];
+export const importedKeys = [IMPORTED_KEY, nameKey(ledger, 5)];
 
 const log_key = formatVerifierKey(logNote);
 
@@ -155,7 +161,10 @@ export const trust: Vectors["trust"] = {
     checkpoint: checkpoint(own.slice(0, 8)),
   },
   keys: { ledger_keys: named.keys },
-  keysUnsigned: { ledger_keys: named.keys, min_era: 1 },
+  keysUnsigned: {
+    ledger_keys: [{ public_key: ledger.hex, from_position: 0 }],
+    min_era: 1,
+  },
   keysAndLog: { ledger_keys: named.keys, log_key },
   imported: { ledger_keys: importedKeys, log_key, min_era: 1 },
   importedSigned: { ledger_keys: importedKeys, log_key },

@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -14,15 +11,12 @@ import {
   computeRootAt,
   createHashReader,
   findContradiction,
-  formatSignature,
-  formatVerifierKey,
   getPublishedCheckpoint,
   isSignedBy,
   parseVerifierKey,
   readLogSettings,
 } from "../../../ledger/log/mod.ts";
-import { type NoteKey, parseCheckpoint, parseNote } from "../../../ledger/notes/mod.ts";
-import { type Hash, isConsistent } from "../../../ledger/rules/mod.ts";
+import { parseCheckpoint, parseNote } from "../../../ledger/notes/mod.ts";
 import { testFolder } from "../../_run.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
 
@@ -157,112 +151,6 @@ describe("the Merkle log", () => {
     }
   });
 });
-
-describe("witnesses", () => {
-  it("cosign a log that only grew, by the published protocol", async () => {
-    const witness = await openWitness("witness.example/w1");
-    const sealing = await startSealing({
-      SEALOOP_WITNESSES: `${formatVerifierKey(witness.key)} ${witness.url}/`,
-    });
-    try {
-      for (const size of [3, 300, 600]) {
-        while (witness.size < 1) await sleep(10); // the genesis
-        await sealing.seal(size - witness.size);
-        while (witness.size < size) await sleep(10);
-      }
-      await sealing.pause();
-      const { note, verifierKey } = (await getPublishedCheckpoint(sealing.app))!;
-      const parsed = parseNote(note);
-      assert.equal(parseCheckpoint(parsed.text).size, 600);
-      assert.ok(isSignedBy(parsed, parseVerifierKey(verifierKey)));
-      assert.ok(isSignedBy(parsed, witness.key));
-      assert.ok(witness.proofs > 0, "it was given proofs");
-      witness.forget(); // as one that was set up again: it answers with size 0, and gets no proof
-      sealing.go();
-      await sealing.seal(1);
-      while (witness.size < 601) await sleep(10);
-      assert.deepEqual(sealing.troubles, []);
-    } finally {
-      await sealing.stop();
-      await witness.stop();
-    }
-  });
-  it("that answer wrongly, or not at all, do not keep a checkpoint from being published", async () => {
-    const witness = await openWitness("witness.example/w2");
-    const sealing = await startSealing({
-      SEALOOP_WITNESSES: [
-        `${formatVerifierKey(witness.key)} ${witness.url}`,
-        `${formatVerifierKey(witness.key)} http://127.0.0.1:1`,
-      ].join(","),
-    });
-    witness.lie();
-    try {
-      await sealing.seal(2);
-      while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < 2) await sleep(10);
-      const { note } = (await getPublishedCheckpoint(sealing.app))!;
-      assert.equal(parseNote(note).signatures.length, 1);
-      assert.ok(sealing.troubles.some((t) => /without a cosignature of its key/.test(t)));
-      assert.ok(sealing.troubles.some((t) => /did not answer/.test(t)));
-    } finally {
-      await sealing.stop();
-      await witness.stop();
-    }
-  });
-});
-
-/** Starts a C2SP tlog-witness for one log. It cosigns a checkpoint that is proven to begin with its last. */
-async function openWitness(name: string) {
-  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const raw = Buffer.from(publicKey.export({ format: "jwk" }).x!, "base64url");
-  const key: NoteKey = { name, publicKey: raw, kind: "witness" };
-  const state = { size: -1, root: Buffer.alloc(0) as Hash, proofs: 0, lying: false };
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    const at = body.indexOf("\n\n");
-    const [old, ...proof] = body.slice(0, at).split("\n");
-    const { text } = parseNote(body.slice(at + 2));
-    const { size, root } = parseCheckpoint(text);
-    if (request.url !== "/add-checkpoint") return void response.writeHead(404).end();
-    const known = Math.max(state.size, 0);
-    if (old !== `old ${known}`) return void response.writeHead(409).end(`${known}\n`);
-    const hashes = proof.map((line) => Buffer.from(line, "base64"));
-    state.proofs += hashes.length;
-    const [oldSize, oldRoot, newSize, newRoot] = [known, state.root, size, root];
-    if (
-      known > 0 && !isConsistent({ oldSize, oldRoot, newSize, newRoot, proof: hashes }, sha256)
-    ) {
-      return void response.writeHead(422).end();
-    }
-    [state.size, state.root] = [size, root];
-    response.end(formatSignature(key, cosignature(text, state.lying ? undefined : privateKey)));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    key,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    get size() {
-      return state.size;
-    },
-    get proofs() {
-      return state.proofs;
-    },
-    forget: () => void (state.size = -1),
-    lie: () => void (state.lying = true),
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-function cosignature(text: string, privateKey: KeyObject | undefined): Buffer {
-  const time = BigInt(Math.floor(Date.now() / 1000));
-  const stamp = Buffer.alloc(8);
-  stamp.writeBigUInt64BE(time);
-  const signed = Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
-  return Buffer.concat([stamp, privateKey ? sign(null, signed, privateKey) : Buffer.alloc(64)]);
-}
 
 /** Builds the client. @returns its path, or why it can't be built here */
 async function goClient(): Promise<string | { reason: string }> {
