@@ -18,7 +18,7 @@ export function addMissing(add: AddServer): void {
     texts: half,
     checkpoint: checkpoint(half),
   });
-  add(2, "an empty ledger, and no log", "no checkpoint", {
+  add(1, "an empty ledger, and no log", "hands over", {
     texts: [],
     ...NO_LOG,
     trust: "keysAndLog",
