@@ -72,7 +72,15 @@ export const HowToVerify = z.looseObject({
     z.string(),
     z.object({ schema_version: z.string().nullable(), rules: z.array(z.string()) }),
   ),
-  log: z.looseObject({ verifier_key: z.string().nullable() }),
+  log: z.looseObject({
+    verifier_key: z.string().nullable(),
+    witnesses: z.array(z.string()).describe(
+      "Verifier keys of the witnesses that are asked to cosign",
+    ),
+    witness_quorum: Count.describe(
+      "Number of them without whose cosignatures nothing is published",
+    ),
+  }),
   anchors: z.looseObject({ format: z.string() }),
   fetch: z.looseObject({ page_size: Count }),
   reference_verifier: z.object({
@@ -90,13 +98,17 @@ export const exampleHowToVerify = {
   fingerprint_sha256: "e7f30ef9…",
   keys: [{ public_key: "424141aa…", fingerprint_sha256: "e7f30ef9…", from_position: 0 }],
   eras: { v3: { schema_version: "3.0", rules: ["hash_sha256 is SHA-256 over …", "…"] } },
-  log: { verifier_key: "sealoop.localhost+24b11847+AdpF…" },
+  log: {
+    verifier_key: "sealoop.localhost+24b11847+AdpF…",
+    witnesses: ["witness.example/w1+9a0c31d2+BJx…"],
+    witness_quorum: 1,
+  },
   anchors: { format: "OpenTimestamps, one proof per receipt, …" },
   fetch: { page_size: 1000 },
   reference_verifier: {
     language: "python",
     needs: "Python 3.9 and the package cryptography",
-    usage: "python3 verify_ledger.py http://127.0.0.1:8082",
+    usage: "python3 verify_ledger.py http://127.0.0.1:8082 sealoop.trust.json",
     source: "…",
   },
 };

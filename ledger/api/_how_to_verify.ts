@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
+import type { PublishingState } from "../log/mod.ts";
 import type { NamedKey } from "../rules/mod.ts";
 
 /** A published key. */
@@ -14,11 +15,13 @@ let program: string | undefined;
  * Describes the rules of each era, with the keys and a program that applies them.
  *
  * @param verifierKey of the Merkle log; undefined if it has signed nothing yet
+ * @param publishing with the witnesses that are asked
  */
 export function describeVerification(
   keys: readonly PublishedKey[],
   ledgerUrl: string,
   verifierKey: string | undefined,
+  publishing: PublishingState | undefined,
 ) {
   program ??= readFileSync(join(ROOT, "ledger", "verify_ledger.py"), "utf8");
   const current = keys.at(-1);
@@ -76,6 +79,8 @@ export function describeVerification(
     log: {
       formats: "C2SP tlog-checkpoint, tlog-tiles, tlog-witness; RFC 6962 with SHA-256",
       verifier_key: verifierKey ?? null,
+      witnesses: publishing?.witnesses.map(({ verifier_key }) => verifier_key) ?? [],
+      witness_quorum: publishing?.quorum ?? 0,
       checkpoint: `${ledgerUrl}/checkpoint`,
       tiles: `${ledgerUrl}/tile/`,
       leaf:
@@ -106,7 +111,7 @@ export function describeVerification(
     reference_verifier: {
       language: "python",
       needs: "Python 3.9 and the package cryptography",
-      usage: `python3 verify_ledger.py ${ledgerUrl}`,
+      usage: `python3 verify_ledger.py ${ledgerUrl} sealoop.trust.json`,
       source: program,
     },
   };

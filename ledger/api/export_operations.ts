@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { InvalidInput, JsonText } from "../../contract/mod.ts";
 import { computeFingerprint } from "../crypto/mod.ts";
-import { getPublishedCheckpoint } from "../log/mod.ts";
+import { getPublishedCheckpoint, getPublishingState } from "../log/mod.ts";
 import { exportReceipts, getHead, listLedgerKeys } from "../receipts/mod.ts";
 import { nameKey } from "../rules/mod.ts";
 import { exampleExported, exampleHowToVerify, Exported, HowToVerify } from "./_export_schemas.ts";
@@ -61,15 +61,16 @@ const howToVerify = operation({
   rest: { ledger_how_to_verify: "GET /api/how-to-verify" },
   example: { input: {}, output: exampleHowToVerify },
   run: async (_, { store, ledgerUrl }) => {
-    const [trusted, checkpoint] = await Promise.all([
+    const [trusted, checkpoint, publishing] = await Promise.all([
       listLedgerKeys(store),
       getPublishedCheckpoint(store),
+      getPublishingState(store),
     ]);
     const keys = trusted.map((key) => ({
       ...nameKey(key),
       fingerprint_sha256: computeFingerprint(key.publicKey),
     }));
-    return describeVerification(keys, ledgerUrl, checkpoint?.verifierKey);
+    return describeVerification(keys, ledgerUrl, checkpoint?.verifierKey, publishing);
   },
 });
 

@@ -9,7 +9,7 @@ export function verifyYourself(ledgerUrl: string, logKey: string | null): View {
   const command = (text: string) => h("pre", { tabindex: 0 }, h("code", {}, text));
   const python = `curl -s ${ledgerUrl}/api/how-to-verify \\\n` +
     `  | python3 -c 'import json, sys; print(json.load(sys.stdin)["reference_verifier"]["source"])' \\\n` +
-    `  > verify_ledger.py\npython3 verify_ledger.py ${ledgerUrl}`;
+    `  > verify_ledger.py\npython3 verify_ledger.py ${ledgerUrl} sealoop.trust.json`;
   return h(
     "section",
     { id: "yourself", "aria-labelledby": "yourself-title" },
@@ -17,7 +17,8 @@ export function verifyYourself(ledgerUrl: string, logKey: string | null): View {
     h(
       "p",
       {},
-      "This page comes from the server that it checks. To verify without trusting the server, use one of these:",
+      "This page comes from the server that it checks. To verify without trusting the server, use one of these, with a ",
+      "trust file: what you know of this ledger from elsewhere.",
     ),
     h(
       "ul",
@@ -34,7 +35,7 @@ export function verifyYourself(ledgerUrl: string, logKey: string | null): View {
         "li",
         {},
         "The project’s command, from your own copy:",
-        command(`npm run verify -- ${ledgerUrl}`),
+        command(`npm run verify -- ${ledgerUrl} --trust sealoop.trust.json`),
       ),
       h(
         "li",

@@ -32,7 +32,7 @@ export interface Vectors {
 }
 
 /** File of the vectors. `write_vectors.ts` writes it. */
-export const VECTORS_FILE = join(ROOT, "test", "ledger", "hostile", "servers.json");
+export const VECTORS_FILE = join(ROOT, "test", "vectors", "hostile-servers.json");
 
 /** Reads the vectors. */
 export const readVectors = (): Vectors => JSON.parse(readFileSync(VECTORS_FILE, "utf8"));
