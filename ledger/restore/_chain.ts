@@ -1,10 +1,13 @@
 import type pg from "pg";
 import type { Store } from "../../store/mod.ts";
+import { sha256 } from "../crypto/mod.ts";
+import type { Checkpoint } from "../notes/mod.ts";
 import { exportReceipts, getHead, listLedgerKeys } from "../receipts/mod.ts";
 import { isSuccession } from "../rules/mod.ts";
 import { appendReceipts, settleRequests } from "../seal/mod.ts";
 import { type ChainHead, getHeadAfter } from "../signer/mod.ts";
-import { openCheckpointCheck, type SignedCheckpoint, verifyInParallel } from "../verify/mod.ts";
+import { createTreeCheck } from "../trust/mod.ts";
+import { verifyInParallel } from "../verify/mod.ts";
 import { RestoreRefused } from "./errors.ts";
 import type { MissingReceipt } from "./_receipts.ts";
 
@@ -50,10 +53,10 @@ const PAGE_SIZE = 500;
  */
 export async function verifyDatabase(
   store: Store,
-  signed: SignedCheckpoint,
+  signed: Checkpoint,
   onProgress: (count: number) => void,
 ): Promise<void> {
-  const checkpoint = openCheckpointCheck(signed);
+  const tree = createTreeCheck([signed], sha256);
   const { size } = await getHead(store);
   async function* batches() {
     for (let from = 0; from < size; from += PAGE_SIZE) {
@@ -64,9 +67,10 @@ export async function verifyDatabase(
   const { firstBreaks: [first], total } = await verifyInParallel(
     batches(),
     await listLedgerKeys(store),
-    { onProgress, onLeaves: checkpoint.add },
+    { onProgress, onLeaves: tree.add },
   );
-  const problem = checkpoint.problem() ?? first ??
+  const [unlike] = [...tree.differing(), ...tree.missing()];
+  const problem = unlike ?? first ??
     (total === size ? undefined : { position: total, reason: "Missing" });
   if (problem) {
     throw new RestoreRefused(

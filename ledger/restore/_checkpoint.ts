@@ -1,30 +1,29 @@
 import { loadSigningKey } from "../crypto/mod.ts";
 import {
-  BadNote,
-  type Checkpoint,
-  formatVerifierKey,
   isSignedBy,
   type LogSettings,
-  parseNote,
   parseOwnCheckpoint,
   readIfPresent,
   writeDurably,
 } from "../log/mod.ts";
-import type { SignedCheckpoint } from "../verify/mod.ts";
+import { BadNote, type Checkpoint, parseNote } from "../notes/mod.ts";
 import { RestoreRefused } from "./errors.ts";
 
 /** The log whose checkpoints count, and its witnesses. */
-export type LogFiles = Pick<LogSettings, "keyFile" | "checkpointFile" | "witnesses"> & {
-  /** Number of witnesses whose cosignatures make a checkpoint count by itself; 0: only one that the operator names does. */
-  readonly quorum: number;
-};
+export type LogFiles = Pick<
+  LogSettings,
+  "keyFile" | "checkpointFile" | "witnesses" | "witnessQuorum"
+>;
 
 /** A checkpoint to start from. */
-export interface StartCheckpoint extends Checkpoint, SignedCheckpoint {}
+export interface StartCheckpoint extends Checkpoint {
+  /** As it was signed, cosignatures included. */
+  readonly note: string;
+}
 
 /**
  * Chooses the checkpoint that a signer without a state starts from: the one that the operator names, else the newest that
- * is here with the cosignatures of the quorum.
+ * is here with the cosignatures of the quorum. Without a quorum only one that the operator names counts.
  *
  * @param named note that the operator names
  * @param published note that the database has
@@ -38,9 +37,7 @@ export async function chooseCheckpoint(
   const { publicKey } = loadSigningKey(log.keyFile);
   const parse = (note: string): StartCheckpoint | undefined => {
     try {
-      const checkpoint = parseOwnCheckpoint(note, publicKey);
-      const key = { name: checkpoint.origin, publicKey, kind: "log" as const };
-      return { ...checkpoint, note, verifierKey: formatVerifierKey(key) };
+      return { ...parseOwnCheckpoint(note, publicKey), note };
     } catch (error) {
       if (error instanceof BadNote) return undefined;
       throw error;
@@ -68,7 +65,7 @@ export async function chooseCheckpoint(
   return start;
 }
 
-function hasQuorum(note: string, { witnesses, quorum }: LogFiles): boolean {
+function hasQuorum(note: string, { witnesses, witnessQuorum: quorum }: LogFiles): boolean {
   const parsed = parseNote(note);
   const cosigned = witnesses.filter(({ key }) => isSignedBy(parsed, key));
   return quorum > 0 && cosigned.length >= quorum;

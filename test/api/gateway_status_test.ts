@@ -10,11 +10,11 @@ describe("the platform's status", () => {
   it("reports that the policy file is not followed, but not its path", async () => {
     const store = openStore(described.gateway.urls.app, "app", 1);
     const file = { path: "/etc/policy.yaml", error: "line 3: rule own" };
-    await setPolicyFileStatus(store.asPlatform(), file);
+    await setPolicyFileStatus(store.db, file);
     const { status: overall, backends } = await status();
     assert.deepEqual([overall, backends.governance.ok], ["degraded", false]);
     assert.match(backends.governance.error, /^the policy's file is not followed; [^/]*$/);
-    await setPolicyFileStatus(store.asPlatform(), { ...file, error: null });
+    await setPolicyFileStatus(store.db, { ...file, error: null });
     assert.equal((await status()).backends.governance.ok, true);
     await store.close();
   });
@@ -22,12 +22,12 @@ describe("the platform's status", () => {
   it("reports that sealing stands still when a request waits too long", async () => {
     const store = openStore(described.gateway.urls.owner, "owner", 1);
     const payload = JSON.stringify({ timestamp: "2026-01-01T00:00:00+00:00" });
-    await store.asPlatform().execute(
+    await store.db.execute(
       "INSERT INTO seal_outbox (seq, id, payload) OVERRIDING SYSTEM VALUE VALUES (-1, 'old', $1)",
       [payload],
     );
     const { ok, error } = (await status()).backends.ledger;
-    await store.asPlatform().execute("DELETE FROM seal_outbox WHERE seq = -1");
+    await store.db.execute("DELETE FROM seal_outbox WHERE seq = -1");
     assert.deepEqual([ok, error.replace(/\d+/g, "N")], [
       false,
       "sealing stands still: about N receipts wait, the oldest for N s",
@@ -43,7 +43,7 @@ describe("the platform's status", () => {
     };
     const [tickets, services] = await counts();
     for (const [n, name] of ["test-0a1b2c3d", "attack-0a1b2c3d", "till"].entries()) {
-      await openTicket(store.asPlatform(), {
+      await openTicket(store.db, {
         id: `INC-00000000d00${n}`,
         title: "It fails",
         description: "",
@@ -55,7 +55,7 @@ describe("the platform's status", () => {
         runId: null,
         requestedBy: "test",
       });
-      await putService(store.asPlatform(), {
+      await putService(store.db, {
         name,
         type: "web",
         host: "localhost",
@@ -68,8 +68,8 @@ describe("the platform's status", () => {
       });
     }
     assert.deepEqual(await counts(), [tickets + 1, services + 1]);
-    await store.asPlatform().execute("DELETE FROM tickets WHERE id LIKE 'INC-00000000d00%'");
-    await store.asPlatform().execute(
+    await store.db.execute("DELETE FROM tickets WHERE id LIKE 'INC-00000000d00%'");
+    await store.db.execute(
       "DELETE FROM services WHERE name = 'till' OR name LIKE '%-0a1b2c3d'",
     );
     await store.close();

@@ -63,10 +63,7 @@ export async function openRestore(
       restoreLedger({
         store,
         keyFile: join(sealing.folder, "ledger.key"),
-        log: {
-          ...readLogSettings(loadConfig({ SEALOOP_DATA: sealing.folder, ...settings })),
-          quorum: 0,
-        },
+        log: readLogSettings(loadConfig({ SEALOOP_DATA: sealing.folder, ...settings })),
         exports,
         ...options,
       }),

@@ -10,7 +10,7 @@ const [url, folder, path] = process.argv.slice(2) as [string, string, string];
 await restoreLedger({
   store: openStore(url, "sequencer", 2),
   keyFile: join(folder, "ledger.key"),
-  log: { ...readLogSettings(loadConfig({ SEALOOP_DATA: folder })), quorum: 0 },
+  log: readLogSettings(loadConfig({ SEALOOP_DATA: folder })),
   exports: [path],
   onProgress(_, done) {
     writeSync(1, `${done}\n`);
