@@ -35,6 +35,30 @@ describe("the platform's status", () => {
     await store.close();
   });
 
+  it("reports that a checkpoint waits for its witnesses, and for which", async () => {
+    const store = openStore(described.gateway.urls.owner, "owner", 1);
+    const before = await store.asPlatform().first("SELECT * FROM log_publishing");
+    const witnesses = JSON.stringify([
+      { name: "witness.example/w1", verifier_key: "…", size: 3, problem: null },
+      { name: "witness.example/w2", verifier_key: "…", size: null, problem: "http://10.0.0.7 …" },
+    ]);
+    await store.asPlatform().execute("DELETE FROM log_publishing");
+    await store.asPlatform().execute(
+      "INSERT INTO log_publishing (size, quorum, waiting_since, witnesses) VALUES (7, 2, $1, $2)",
+      ["2026-07-01T12:00:00Z", witnesses],
+    );
+    const { ok, error } = (await status()).backends.ledger;
+    await store.asPlatform().execute("DELETE FROM log_publishing");
+    assert.equal(before?.waiting_since ?? null, null);
+    assert.deepEqual([ok, error], [
+      false,
+      "publishing waits: the checkpoint of 7 receipts waits since 2026-07-01T12:00:00.000Z for " +
+      "2 cosignatures and has 1; not from witness.example/w2",
+    ]);
+    assert.equal((await status()).backends.ledger.ok, true);
+    await store.close();
+  });
+
   it("counts no tickets and services of drills", async () => {
     const store = openStore(described.gateway.urls.app, "app", 1);
     const counts = async () => {

@@ -5,6 +5,7 @@ import {
   fetchCheckpoint,
   fetchClaim,
   FetchError,
+  fetchKeys,
   type JudgedCheckpoint,
   type ServerClaim,
 } from "./fetch.ts";
@@ -58,6 +59,7 @@ export function watchLedger(pool: Pool): void {
       const before = claim;
       claim = now;
       if (!before && checkpoint) tally.setCheckpoint(checkpoint.judgement);
+      if (now.total === 0) tally.setKeys((await fetchKeys()).keyProof); // no chunk will do so
       if (!before) start(now);
       else if (now.total > before.total) {
         queue.add(before.total, now.total, cuts);
