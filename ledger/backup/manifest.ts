@@ -3,7 +3,8 @@ import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { loadSigningKey } from "../crypto/mod.ts";
-import { isSignedBy, type LogSettings, parseNote, signNote, writeDurably } from "../log/mod.ts";
+import { isSignedBy, type LogSettings, signNote, writeDurably } from "../log/mod.ts";
+import { parseNote } from "../notes/mod.ts";
 
 /** A backup can't be trusted: it was changed, or another ledger's key signed it. */
 export class BadBackup extends Error {

@@ -55,7 +55,7 @@ async function main(): Promise<void> {
     const { restored, size, startedFrom } = await restoreLedger({
       store,
       keyFile,
-      log: { ...log, quorum: 0 },
+      log,
       exports,
       checkpoint,
       minSize: backup?.signedSize,

@@ -30,6 +30,7 @@ const NOBODYS = new Set([
   "ledger_keys",
   "ledger_scrub",
   "log_checkpoint",
+  "log_publishing",
   "log_tiles",
   "migrations",
   "migrations_lock",

@@ -95,6 +95,7 @@ describe("sealing", () => {
     "INSERT ON ledger_keys",
     "INSERT ON log_tiles",
     "INSERT ON log_checkpoint",
+    "INSERT ON log_publishing",
   ];
   for (const statement of statements) {
     for (const moment of ["BEFORE", "AFTER"]) {
