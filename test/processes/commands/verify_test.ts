@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { generateKeyPairSync, hash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { ROOT } from "../../../config.ts";
 import { formatVerifierKey, signNote } from "../../../ledger/log/mod.ts";
 import {
   formatLeaf,
+  getHead,
   getPublishedCheckpoint,
   importLedger,
   openLedgerUrl,
@@ -227,11 +228,38 @@ describe("npm run verify", () => {
       });
     });
 
+    it("pins what a ledger shows, and remembers its newest checkpoint", async () => {
+      const pins = join(folder, "pinned.trust.json");
+      const pinned = await verify(served.address, "--pin", pins);
+      assert.equal(pinned.status, 0, pinned.out + pinned.err);
+      const before = JSON.parse(readFileSync(pins, "utf8"));
+      assert.equal(before.min_era, 1);
+      assert.equal(before.ledger_keys.length, 2);
+      const again = await verify(served.address, "--pin", pins);
+      assert.match(again.err, /exists already/);
+      const { size: total } = await getHead(ledger.app);
+      await ledger.seal(1);
+      await eventually(async () =>
+        ((await getPublishedCheckpoint(ledger.app))?.size ?? 0) > total || undefined
+      );
+      const remembered = await verify(served.address, "--trust", pins, "--remember");
+      assert.equal(remembered.status, 0, remembered.out + remembered.err);
+      const { checkpoint, ...rest } = JSON.parse(readFileSync(pins, "utf8"));
+      assert.equal(Number(checkpoint.split("\n")[1]), total + 1);
+      assert.deepEqual({ ...rest, checkpoint: before.checkpoint }, before);
+      const signed = join(folder, "signed.trust.json");
+      writeFileSync(signed, JSON.stringify({ ...rest, min_era: 2, checkpoint }));
+      const unsigned = await verify(served.address, "--trust", signed);
+      assert.match(unsigned.out, /^the ledger: 5 receipts are of an era before 2/m);
+      assert.equal(unsigned.status, 1);
+      assert.equal((await verify(served.address, "--trust", signed, "--allow-unsigned")).status, 0);
+    });
+
     it("verifies a ledger of three eras and two keys, and finds what a superuser changed", async () => {
       const good = await verify(served.address);
       assert.match(
         good.out,
-        /^56 receipts \(5 of era 1, 6 of era 2, 45 of era 3\), 0 problems, checkpoint of 5\d$/m,
+        /^57 receipts \(5 of era 1, 6 of era 2, 46 of era 3\), 0 problems, checkpoint of 5\d$/m,
       );
       assert.equal(good.status, 0);
       const client = new pg.Client(ledger.database.superuserUrl);
@@ -263,7 +291,7 @@ describe("npm run verify", () => {
         out.match(/^position \d+: \w+/gm),
         ["position 20: The", "position 30: Missing", "position 53: The"],
       );
-      assert.match(out, /^55 receipts .*, 3 problems, checkpoint of 5\d \(not compared, as/m);
+      assert.match(out, /^56 receipts .*, 3 problems, checkpoint of 5\d \(not compared, as/m);
     });
   });
 
