@@ -57,8 +57,8 @@ export async function anchorThroughKills(): Promise<void> {
       next?.(worker, world);
     }
     await committed;
-    assert.deepEqual((await swept).anchors, ["anchor-0-2"]);
-    await bench.client.workflow.getHandle<typeof anchorBatch>("anchor-0-2").result();
+    assert.deepEqual((await swept).anchors, ["anchor-0-3"]);
+    await bench.client.workflow.getHandle<typeof anchorBatch>("anchor-0-3").result();
     await assertAnchored(bench, world);
   } finally {
     await bench.close();

@@ -11,6 +11,7 @@ import { serveNoEngine } from "./_loop.ts";
 import { type LoopBench, openLoopBench } from "./_loop_bench.ts";
 
 /** Receipts that make three parts of a pass. */
+/** Receipts of the chain, with the genesis. */
 const COUNT = 10_100;
 /** An advisory lock of this test. */
 const LOCK = 4_711;
@@ -31,7 +32,9 @@ describe("scrubLedger", () => {
   async function fill(): Promise<void> {
     const sealer = await openSealer(bench.store);
     const fields = { category: "test", actor: "tester", subject: "x", action: "a", outcome: "ok" };
-    const asked = await Promise.all(Array.from({ length: COUNT }, () => sealer.request(fields)));
+    const asked = await Promise.all(
+      Array.from({ length: COUNT - 1 }, () => sealer.request(fields)),
+    );
     await Promise.all(asked.map(({ id }) => sealer.sealed(id, { timeoutMs: 120_000 })));
     await sealer.close();
   }
