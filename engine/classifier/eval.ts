@@ -1,8 +1,8 @@
 /**
  * Prints how well the classifier does: in cross-validation on the reports it learns from, and on held-out reports.
  *
- *     npm run eval              both
- *     npm run eval -- cross     cross-validation only
+ *     npm run eval -- reports          both
+ *     npm run eval -- reports cross    cross-validation only
  */
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
