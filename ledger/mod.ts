@@ -58,6 +58,10 @@ export {
   writeDurably,
 } from "./log/mod.ts";
 export {
+  beginNewLedger,
+  type NewLedger,
+  type NewLedgerOptions,
+  type ReplacedLedger,
   restoreLedger,
   type RestoreOptions,
   RestoreRefused,

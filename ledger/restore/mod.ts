@@ -9,5 +9,11 @@
  * database.
  * @module
  */
+export {
+  beginNewLedger,
+  type NewLedger,
+  type NewLedgerOptions,
+  type ReplacedLedger,
+} from "./new_ledger.ts";
 export { RestoreRefused } from "./errors.ts";
 export { restoreLedger, type RestoreOptions, type RestoreResult } from "./restore.ts";

@@ -5,7 +5,7 @@ import pg from "pg";
 import { connectionOptions, type Store } from "../../store/mod.ts";
 import { importLedger } from "../import/mod.ts";
 import { getPublishedCheckpoint, readSignedSize } from "../log/mod.ts";
-import { listLedgerKeys } from "../receipts/mod.ts";
+import { listLedgerKeys, rootKeyFile, useRootKey } from "../receipts/mod.ts";
 import { readHead, SEQUENCER_LOCK } from "../seal/mod.ts";
 import {
   type ChainHead,
@@ -61,6 +61,7 @@ const POLL_MS = 100;
  */
 export async function restoreLedger(options: RestoreOptions): Promise<RestoreResult> {
   const { store, keyFile } = options;
+  useRootKey(store, rootKeyFile(dirname(keyFile)));
   if (!existsSync(keyFile)) {
     throw new RestoreRefused(`There is no key ${keyFile}: put it back first`);
   }

@@ -20,14 +20,20 @@ export function makeGenesis(keys: LedgerKeys): LinkedReceipt {
   return make("ledger_genesis", "began", { size: 0, hash: null }, nameOwn(keys));
 }
 
-/** Makes the first own receipt after imported ones: it names them with their keys, and adopts them. */
+/**
+ * Makes the first own receipt after imported ones: it names them with their keys, and adopts them.
+ *
+ * @param replaced describes the ledger of this platform that was lost, where this one continues it
+ */
 export function makeAdoption(
   head: ChainHead,
   imported: readonly TrustedKey[],
   keys: LedgerKeys,
+  replaced?: Readonly<Record<string, unknown>>,
 ): LinkedReceipt {
-  return make("ledger_adopted", "adopted", head, {
+  return make("ledger_adopted", replaced ? "replaced" : "adopted", head, {
     ...nameOwn(keys),
+    ...(replaced && { replaces: replaced }),
     size: head.size,
     head: head.hash!.toString("hex"),
     keys: imported.map(nameKey),

@@ -83,9 +83,23 @@ export async function ensureOwnKey(
   }
   const ours = { ledgerKey: own, recoveryKey: await chooseRecoveryKey(options) };
   await writeDurably(rootKeyFile(dirname(keyFile)), `${own}\n`);
+  const receipt = head.size === 0
+    ? makeGenesis(ours)
+    : makeAdoption(head, keys, ours, await readReplaced(writer, head));
   onReady();
-  await seal(sealing, head, head.size === 0 ? makeGenesis(ours) : makeAdoption(head, keys, ours));
+  await seal(sealing, head, receipt);
   return true;
+}
+
+/** Returns the description of the lost ledger that this one continues, if it does. */
+async function readReplaced(
+  writer: pg.Client,
+  { size }: ChainHead,
+): Promise<Record<string, unknown> | undefined> {
+  const { rows: [row] } = await writer.query("SELECT replaced FROM ledger_import WHERE size = $1", [
+    size,
+  ]);
+  return row?.replaced ?? undefined;
 }
 
 /** Returns the public recovery key that the ledger begins with. */

@@ -1,14 +1,21 @@
 /** `npm run restore -- …`: restores the ledger after a loss of receipts or of the signer's state. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadConfig } from "../../config.ts";
-import { acceptClock, loadBackup, readLogSettings, restoreLedger } from "../../ledger/mod.ts";
+import { type Config, loadConfig } from "../../config.ts";
+import {
+  acceptClock,
+  beginNewLedger,
+  loadBackup,
+  readLogSettings,
+  restoreLedger,
+} from "../../ledger/mod.ts";
 import { migrate, openStore } from "../../store/mod.ts";
 import { errorText, parseArguments, UsageError } from "./_arguments.ts";
-import { openRunningDatabase } from "./_database.ts";
+import { openDatabase, openRunningDatabase } from "./_database.ts";
 import { openMeters } from "./_meter.ts";
 
 const USAGE = `Usage: npm run restore -- <export>… [--checkpoint <file>] [--backup <folder>]
+       npm run restore -- --new-ledger
        npm run restore -- --accept-clock
 
 Puts back the receipts that the database has lost, from exports of the ledger (/api/export) that anyone has kept, until it has
@@ -19,6 +26,9 @@ the ledger that you can find, in a backup or where others keep it. The signer st
 receipts were published beyond those that the database then has.
 --backup: loads the database of a backup first (npm run backup). The present database must be empty, and the keys, which are
 not in a backup, in their places.
+--new-ledger: where nobody has the lost receipts. Stop the platform, set SEALOOP_LEDGER_ORIGIN to another name, and give this.
+The old keys are put aside, and a new ledger with new keys continues from the receipts that are left; its first receipt says
+what it replaces and what is lost. Readers have to be given the new keys.
 --accept-clock: where the clock of this machine was wrong at the newest signature, takes the present time for right.`;
 
 process.exitCode = await main().then(() => 0, (error: Error) => {
@@ -31,6 +41,7 @@ async function main(): Promise<void> {
   const { positionals: exports, values } = parseArguments(USAGE, {
     checkpoint: { type: "string" },
     backup: { type: "string" },
+    "new-ledger": { type: "boolean" },
     "accept-clock": { type: "boolean" },
   });
   const config = loadConfig(process.env);
@@ -39,6 +50,10 @@ async function main(): Promise<void> {
     if (exports.length > 0) throw new UsageError("--accept-clock takes no exports");
     await acceptClock(keyFile);
     return console.log("The signer takes the present time for right");
+  }
+  if (values["new-ledger"]) {
+    if (exports.length > 0) throw new UsageError("--new-ledger takes no exports");
+    return await replaceLedger(config, keyFile);
   }
   const checkpoint = values.checkpoint && readFileSync(values.checkpoint, "utf8");
   const database = await openRunningDatabase(config);
@@ -71,6 +86,24 @@ async function main(): Promise<void> {
     }
   } finally {
     await Promise.all([owner.close(), store.close()]);
+    await database.stop();
+  }
+}
+
+async function replaceLedger(config: Config, keyFile: string): Promise<void> {
+  const database = await openDatabase(config);
+  const owner = openStore(database.urls.owner, "owner", 2);
+  try {
+    await migrate(owner);
+    const log = readLogSettings(config);
+    const { replaced, retired } = await beginNewLedger({ owner, keyFile, log });
+    console.log(
+      `A new ledger, ${log.origin}, continues from ${replaced.size} receipts; ` +
+        `${replaced.signed_size - replaced.size} are lost. The old keys are in ${retired}. ` +
+        "Start the platform, and publish the new keys",
+    );
+  } finally {
+    await owner.close();
     await database.stop();
   }
 }

@@ -30,7 +30,8 @@ export const scrubAndImport = `
     file_sha256 bytea NOT NULL CHECK (length(file_sha256) = 32), -- of the file and the keys it was verified with
     size bigint NOT NULL CHECK (size > 0),
     started_at timestamptz NOT NULL DEFAULT now(),
-    finished_at timestamptz
+    finished_at timestamptz,
+    replaced jsonb                -- the ledger of this platform that was lost, where a new one continues it
   );
   -- Receipts are staged here, then moved to the ledger all at once.
   -- Unlogged: after a crash of the server it is empty, and is filled again from the file.
