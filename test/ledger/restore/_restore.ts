@@ -1,9 +1,12 @@
 /** A ledger whose database was put back to an older state, and its exports. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../../config.ts";
 import {
   exportReceipts,
+  getHead,
+  getPublishedCheckpoint,
   listLedgerKeys,
   readLogSettings,
   restoreLedger,
@@ -29,13 +32,15 @@ export interface RestoreSetup {
   close(): Promise<void>;
 }
 
-/** Seals so many receipts, and pauses. */
+/** Seals so many receipts, waits for a checkpoint of them, and pauses. */
 export async function openRestore(
   count: number,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<RestoreSetup> {
   const sealing = await startSealing(settings);
   await sealing.seal(count);
+  const { size } = await getHead(sealing.app);
+  while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < size) await sleep(10);
   await sealing.pause();
   const store = openStore(sealing.database.urls.sequencer, "sequencer");
   const readTexts = async () =>
