@@ -3,15 +3,8 @@ import { existsSync } from "node:fs";
 import { mkdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Db, Store } from "../../store/mod.ts";
-import {
-  BadNote,
-  type Checkpoint,
-  getPublishedCheckpoint,
-  type LogSettings,
-  parseCheckpoint,
-  parseNote,
-  readIfPresent,
-} from "../log/mod.ts";
+import { getPublishedCheckpoint, type LogSettings, readIfPresent } from "../log/mod.ts";
+import { BadNote, type Checkpoint, parseCheckpoint, parseNote } from "../notes/mod.ts";
 
 import { getHead, type LedgerHead, rootKeyFile } from "../receipts/mod.ts";
 import { getSignedHead, readSignerState, signerFolder } from "../signer/mod.ts";

@@ -93,7 +93,7 @@ export async function ensureOwnKey(
 
 /** Returns the description of the lost ledger that this one continues, if it does. */
 async function readReplaced(
-  writer: pg.Client,
+  writer: pg.ClientBase,
   { size }: ChainHead,
 ): Promise<Record<string, unknown> | undefined> {
   const { rows: [row] } = await writer.query("SELECT replaced FROM ledger_import WHERE size = $1", [
