@@ -5,7 +5,6 @@ import { basename, dirname, join } from "node:path";
 import type { Db, Store } from "../../store/mod.ts";
 import { getPublishedCheckpoint, type LogSettings, readIfPresent } from "../log/mod.ts";
 import { BadNote, type Checkpoint, parseCheckpoint, parseNote } from "../notes/mod.ts";
-
 import { getHead, type LedgerHead, rootKeyFile } from "../receipts/mod.ts";
 import { getSignedHead, readSignerState, signerFolder } from "../signer/mod.ts";
 import { RestoreRefused } from "./errors.ts";
