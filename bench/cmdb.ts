@@ -109,7 +109,7 @@ async function queryImpact(store: Store, name: string): Promise<void> {
          SELECT e.${to}, r.distance + 1 FROM r JOIN service_edges e ON e.${from} = r.id
          WHERE r.distance < $2
        ) SELECT * FROM r
-     ) AS r JOIN services s USING (id) GROUP BY s.name`;
+     ) AS r JOIN services s USING (id) GROUP BY s.name, s.type, s.status`;
   await store.asPlatform().query(
     `${side("source", "target")} UNION ALL ${side("target", "source")}`,
     [name, IMPACT_DEPTH],
