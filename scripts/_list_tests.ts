@@ -4,7 +4,7 @@ import { readImports } from "./imports/mod.ts";
 export type TestKind = "all" | "unit" | "system";
 
 /** Helpers that start a PostgreSQL, a Temporal, a browser, or whole processes of the platform. */
-const SERVERS = ["test/_servers.ts", "test/_browser.ts"];
+const SERVERS = ["test/_servers.ts", "test/_browser.ts", "test/_platform.ts"];
 
 /** Lists test files. A test is a system test where it imports what starts servers, directly or through other files. */
 export function listTests(kind: TestKind): string[] {
