@@ -2,6 +2,8 @@ import { Problem } from "../contract/mod.ts";
 
 /** Limits how often an address may send credentials that are wrong. Counts in memory, so that attempts fill no disk. */
 export interface FailureLimiter {
+  /** Returns whether the address has failed too often in this minute. */
+  isOver(address: string): boolean;
   /**
    * Refuses an attempt before it costs anything.
    *
@@ -33,10 +35,12 @@ export function openFailureLimiter(limit: number): FailureLimiter {
     return failures.has(address) || failures.size < MAX_ADDRESSES ? address : OTHERS;
   }
 
+  const isOver = (address: string) => (failures.get(countedName(address)) ?? 0) >= limit;
+
   return {
+    isOver,
     check(address, what) {
-      const count = failures.get(countedName(address)) ?? 0;
-      if (count >= limit) throw tooMany(what, limit, periodEnd);
+      if (isOver(address)) throw tooMany(what, limit, periodEnd);
     },
     count(address) {
       const name = countedName(address);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   batch,
   findKeys,
@@ -17,39 +18,62 @@ export interface Keyring {
    * Returns the record of a key as sent; undefined where it is unknown, revoked or expired.
    *
    * @param address of the client
-   * @throws {Problem} `RateLimited`: the address has sent too many unknown keys, so that this one, which is not cached, is
-   * not looked up
+   * @throws {Problem} `RateLimited`: the key is not valid, and the address has sent too many such keys
    */
   find(key: string, address: string): Promise<KeyRecord | undefined>;
+  /**
+   * Has every key looked up anew from now on. Called after a change of this process, so that it holds here before the
+   * caller is told of it; other processes are notified.
+   */
+  refresh(): void;
   close(): Promise<void>;
 }
 
 /** Of known keys, and of unknown ones. */
 const MAX_CACHED = 10_000;
-/** A restored database may know keys that it did not know before, and notifies nobody. */
-const UNKNOWN_FOR_MS = 60_000;
+/**
+ * Age from which a cached key is looked up anew. Notifications come at once; but a connection may be dead without either
+ * side noticing, and a restored database notifies nobody.
+ */
+const MAX_AGE_MS = 30_000;
 const TOUCH_INTERVAL_MS = 5_000;
+/** Pause between looks for new keys of addresses that are over their limit, and most such keys that wait. */
+const SLOW_LOOKUP_MS = 1_000;
+const MAX_SLOW_LOOKUPS = 1_000;
+
+/** A look at the database. */
+interface Look {
+  /** Undefined: there is no such key. */
+  readonly record: KeyRecord | undefined;
+  readonly at: number;
+  readonly generation: number;
+}
 
 /**
- * Opens a keyring. Nothing is cached while notifications can't be heard, so that a revoked key is refused at once by
- * every process.
+ * Opens a keyring. Nothing is taken from the cache while notifications can't be heard.
  *
- * @param failures limits unknown keys by address
+ * The limit of an address never refuses a valid key, as people share addresses: a key that this process has seen is looked
+ * up as ever, and another one, once the address is over its limit, by a look that all such keys share, one a second.
+ *
+ * @param failures limits invalid keys by address
  */
 export async function openKeyring(store: Store, failures: FailureLimiter): Promise<Keyring> {
   const db = store.asPlatform();
-  const cache = new Map<string, KeyRecord>();
-  /** Hashes of keys that are not in the database, with the time of the look, oldest first. */
-  const unknown = new Map<string, number>();
+  /** By the keys' hashes, the latest look last. */
+  const known = new Map<string, Look>();
+  const unknown = new Map<string, Look>();
   const uses = new Map<string, Date>();
   let generation = 0;
-  const clear = () => {
+  let slowLookups = 0;
+  const refresh = () => {
     generation++;
-    cache.clear();
-    unknown.clear();
   };
-  const listener = await listen(store, [KEYS_CHANGED], { onNotify: clear, onConnect: clear });
+  const listener = await listen(store, [KEYS_CHANGED], { onNotify: refresh, onConnect: refresh });
   const lookUp = batch((hashes: Buffer[]) => findKeys(db, hashes));
+  const lookUpSlowly = batch(async (hashes: Buffer[]) => {
+    await sleep(SLOW_LOOKUP_MS);
+    return await findKeys(db, hashes);
+  });
   const flush = () => {
     const flushed = new Map(uses);
     uses.clear();
@@ -59,41 +83,56 @@ export async function openKeyring(store: Store, failures: FailureLimiter): Promi
 
   async function findByHash(hash: Buffer, address: string): Promise<KeyRecord | undefined> {
     const name = hash.toString("base64");
-    const cached = listener.live ? cache.get(name) : undefined;
-    if (cached) return cached;
-    failures.check(address, "unknown keys");
-    if (listener.live && Date.now() - (unknown.get(name) ?? 0) < UNKNOWN_FOR_MS) {
-      failures.count(address);
-      return undefined;
-    }
-    const asked = generation;
-    const record = await lookUp(hash);
-    // A change that was notified meanwhile may not be in what was read.
-    const isCurrent = listener.live && asked === generation;
-    if (!record) failures.count(address);
-    if (!isCurrent) return record;
-    if (!record) cacheUnknown(name);
-    else if (cache.size < MAX_CACHED) cache.set(name, record);
+    const cached = known.get(name) ?? unknown.get(name);
+    if (cached && isCurrent(cached)) return cached.record;
+    const asked = generation; // a change that is notified meanwhile may not be in what is read
+    const at = Date.now();
+    const isNew = !known.has(name);
+    const record =
+      await (isNew && failures.isOver(address) ? findSlowly(hash, address) : lookUp(hash));
+    known.delete(name);
+    unknown.delete(name);
+    keep(record ? known : unknown, name, { record, at, generation: asked });
     return record;
   }
 
-  function cacheUnknown(name: string): void {
-    unknown.delete(name);
-    if (unknown.size >= MAX_CACHED) unknown.delete(unknown.keys().next().value!);
-    unknown.set(name, Date.now());
+  function isCurrent({ at, generation: seen }: Look): boolean {
+    return listener.live && seen === generation && Date.now() - at < MAX_AGE_MS;
+  }
+
+  async function findSlowly(hash: Buffer, address: string): Promise<KeyRecord | undefined> {
+    if (slowLookups >= MAX_SLOW_LOOKUPS) failures.check(address, "unknown keys");
+    slowLookups++;
+    try {
+      return await lookUpSlowly(hash);
+    } finally {
+      slowLookups--;
+    }
   }
 
   return {
     async find(key, address) {
       if (!isKeyShaped(key)) return undefined; // costs nothing but this look
       const record = await findByHash(hashKey(key), address);
-      if (!record || record.expiresAt && record.expiresAt <= new Date()) return undefined;
+      if (!record) {
+        failures.check(address, "unknown keys");
+        failures.count(address);
+        return undefined;
+      }
+      if (record.expiresAt && record.expiresAt <= new Date()) return undefined;
       uses.set(record.id, new Date());
       return record;
     },
+    refresh,
     async close() {
       clearInterval(timer);
       await Promise.allSettled([flush(), listener.close()]);
     },
   };
+}
+
+/** Keeps a look, and forgets the oldest one where there are too many. */
+function keep(looks: Map<string, Look>, name: string, look: Look): void {
+  if (looks.size >= MAX_CACHED) looks.delete(looks.keys().next().value!);
+  looks.set(name, look);
 }

@@ -14,6 +14,10 @@ import {
   revokeKey,
   type Store,
 } from "../store/mod.ts";
+import type { Platform } from "./platform.ts";
+
+/** The parts that changes of keys need. The keyring of a process that answers calls; a command has none. */
+export type KeyParts = Pick<Platform, "store"> & Partial<Pick<Platform, "keyring">>;
 
 /** A new key; its text can be read nowhere else. */
 export interface IssuedKey {
@@ -50,8 +54,16 @@ export async function issueSealedKey(
   });
 }
 
-/** Revokes a key for good. @throws {Problem} `NotFound` */
-export async function revokeSealedKey(store: Store, actor: string, id: string): Promise<void> {
+/**
+ * Revokes a key for good. This process refuses it from the return on, others as soon as they are notified.
+ *
+ * @throws {Problem} `NotFound`
+ */
+export async function revokeSealedKey(
+  { store, keyring }: KeyParts,
+  actor: string,
+  id: string,
+): Promise<void> {
   await store.db.transaction(async (trx) => {
     const key = await findKeyById(trx, id);
     if (!key) throw noSuchKey(id);
@@ -60,23 +72,24 @@ export async function revokeSealedKey(store: Store, actor: string, id: string): 
       await sealChange(owner, actor, id, "key_revoked", "keys.revoke");
     });
   });
+  keyring?.refresh();
 }
 
 /**
- * Issues a key like another one, which then expires.
+ * Issues a key like another one, which then expires. Where it does so at once, this process refuses it from the return on.
  *
  * @param graceSeconds until the old key expires, ≥ 0
  * @param lifeSeconds until the new key expires, > 0; default: as long as the old one was given, or never
  * @throws {Problem} `NotFound`
  */
 export async function rotateSealedKey(
-  store: Store,
+  { store, keyring }: KeyParts,
   actor: string,
   id: string,
   graceSeconds: number,
   lifeSeconds?: number,
 ): Promise<IssuedKey & { readonly oldUntil: Date }> {
-  return await store.db.transaction(async (trx) => {
+  const rotated = await store.db.transaction(async (trx) => {
     const old = await findKeyById(trx, id);
     if (!old) throw noSuchKey(id);
     const graceEnd = new Date(Date.now() + graceSeconds * 1000);
@@ -92,6 +105,8 @@ export async function rotateSealedKey(
     });
     return { ...issued, oldUntil };
   });
+  keyring?.refresh();
+  return rotated;
 }
 
 async function issueAndSeal(trx: Db, actor: string, fields: NewKey): Promise<IssuedKey> {

@@ -91,7 +91,7 @@ export const generateKey = operation({
   },
 });
 
-/** Revokes a key. Every process refuses it at once. */
+/** Revokes a key. This process refuses it at once, others as soon as they are notified. */
 export const revokeKey = operation({
   name: "keys.revoke",
   group: "core",
@@ -115,7 +115,7 @@ export const revokeKey = operation({
     input: { key_id: "1f0c7b5a9d3e4820" },
     output: { key_id: "1f0c7b5a9d3e4820", revoked: true },
   },
-  run: async ({ key_id, api_key }, { store, caller }) => {
+  run: async ({ key_id, api_key }, { store, keyring, caller }) => {
     if ((key_id === undefined) === (api_key === undefined)) {
       const msg = "Send either key_id or api_key";
       throw new InvalidInput([{ path: ["key_id"], msg, type: "value_error" }]);
@@ -124,7 +124,7 @@ export const revokeKey = operation({
     if (id === caller.keyId) {
       throw new Problem("Conflict", "A key cannot revoke itself; use another key of tier admin");
     }
-    await revokeSealedKey(store, `key:${caller.keyId}`, id);
+    await revokeSealedKey({ store, keyring }, `key:${caller.keyId}`, id);
     return { key_id: id, revoked: true as const };
   },
 });

@@ -57,12 +57,13 @@ await runCommand(USAGE, {
     throw new UsageError(`${verb} needs the id of a key, 16 hex characters; list shows them`);
   }
   if (verb === "revoke") {
-    await revokeSealedKey(openStore(), OPERATOR, id!);
-    return console.log(`Revoked ${id}: every process refuses it from now on`);
+    await revokeSealedKey({ store: openStore() }, OPERATOR, id!);
+    return console.log(`Revoked ${id}: every process refuses it within moments`);
   }
   const { grace, expires } = options as Record<string, string | undefined>;
   const life = expires === undefined ? undefined : parseSeconds(expires);
-  const rotated = await rotateSealedKey(openStore(), OPERATOR, id!, parseSeconds(grace!), life);
+  const store = openStore();
+  const rotated = await rotateSealedKey({ store }, OPERATOR, id!, parseSeconds(grace!), life);
   printKey(rotated);
   console.log(`The old key, ${id}, expires at ${rotated.oldUntil.toISOString()}`);
 });

@@ -23,12 +23,15 @@ describe("unknown keys", () => {
 
   /** Opens a keyring, and counts what it asks the database about. */
   async function open(limit = LIMIT) {
-    const asked = { lookups: 0 };
+    const asked = { lookups: 0, keys: 0 };
     const db = test.store.asPlatform();
     const counting: Db = {
       ...db,
       query: (sql, values) => {
-        if (typeof sql !== "string" && sql.name === "find_keys") asked.lookups++;
+        if (typeof sql !== "string" && sql.name === "find_keys") {
+          asked.lookups++;
+          asked.keys += (values![0] as unknown[]).length;
+        }
         return db.query(sql, values);
       },
     };
@@ -45,21 +48,52 @@ describe("unknown keys", () => {
     await keyring.close();
   });
 
-  it("are refused beyond the limit of their address, without asking the database", async () => {
+  it("are refused beyond the limit of their address, by a look that all of them share", async () => {
     const { keyring, asked } = await open();
-    for (let n = 0; n < LIMIT; n++) assert.equal(await keyring.find(unknownKey(), HERE), undefined);
-    await assert.rejects(keyring.find(unknownKey(), HERE), (error: Problem) => {
+    const seen = unknownKey();
+    assert.equal(await keyring.find(seen, HERE), undefined);
+    for (let n = 1; n < LIMIT; n++) assert.equal(await keyring.find(unknownKey(), HERE), undefined);
+    await assert.rejects(keyring.find(seen, HERE), (error: Problem) => {
       assert.ok(isLimited(error));
       assert.match(error.message, /too many unknown keys \(5\/minute\); wait \d+ seconds/);
       return true;
     });
-    assert.equal(asked.lookups, LIMIT);
+    assert.equal(asked.lookups, LIMIT, "it is known to be unknown");
+    const many = Array.from({ length: 100 }, () => keyring.find(unknownKey(), HERE));
+    for (const result of await Promise.allSettled(many)) {
+      assert.ok(result.status === "rejected" && isLimited(result.reason));
+    }
+    assert.ok(asked.lookups <= LIMIT + 2, String(asked.lookups));
     assert.equal(await keyring.find(unknownKey(), ELSEWHERE), undefined);
     await keyring.close();
   });
 
-  it("do not lock out a key that was seen before, nor count keys that are valid", async () => {
+  it("beyond a thousand that wait for that look are refused without one", async () => {
+    const { keyring, asked } = await open(0);
+    const many = Array.from({ length: 1_500 }, () => keyring.find(unknownKey(), HERE));
+    const refused = await Promise.allSettled(many);
+    assert.ok(refused.every((result) => result.status === "rejected" && isLimited(result.reason)));
+    assert.equal(asked.lookups, 1);
+    assert.equal(asked.keys, 1_000);
+    await keyring.close();
+  });
+
+  it("of an address do not lock out a valid key that is new to this process", async () => {
     const { keyring } = await open();
+    const { key } = await issueAgentKey(test.store);
+    for (let n = 0; n < LIMIT; n++) await keyring.find(unknownKey(), HERE);
+    const startedMs = performance.now();
+    const [found] = await Promise.all([
+      keyring.find(key, HERE),
+      ...Array.from({ length: 50 }, () => keyring.find(unknownKey(), HERE).catch(() => {})),
+    ]);
+    assert.ok(found);
+    assert.ok(performance.now() - startedMs < 2_500);
+    await keyring.close();
+  });
+
+  it("do not lock out a key that was seen before, whatever keys change, nor count valid ones", async () => {
+    const { keyring, asked } = await open();
     const { key } = await issueAgentKey(test.store);
     for (let n = 0; n < 3 * LIMIT; n++) {
       const { key: other } = await issueAgentKey(test.store);
@@ -68,7 +102,14 @@ describe("unknown keys", () => {
     assert.ok(await keyring.find(key, HERE));
     for (let n = 0; n < LIMIT; n++) await keyring.find(unknownKey(), HERE);
     await assert.rejects(keyring.find(unknownKey(), HERE), isLimited);
-    assert.ok(await keyring.find(key, HERE));
+    const startedMs = performance.now();
+    const { lookups } = asked;
+    for (let n = 0; n < 3; n++) {
+      keyring.refresh();
+      assert.ok(await keyring.find(key, HERE));
+    }
+    assert.equal(asked.lookups, lookups + 3);
+    assert.ok(performance.now() - startedMs < 900, "it does not wait for the slow look");
     await keyring.close();
   });
 
