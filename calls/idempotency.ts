@@ -12,6 +12,7 @@ import {
   outputText,
   outputValue,
   Problem,
+  type Recovery,
 } from "../contract/mod.ts";
 import { type ErrorName, ERRORS } from "../domain/mod.ts";
 import {
@@ -23,7 +24,7 @@ import {
   failIdempotentCall,
   getIdempotentCall,
   type Holder,
-  isHolderAlive,
+  isHolderGone,
   type KeptCall,
   type KeptEnd,
   type KeptError,
@@ -48,12 +49,7 @@ export type Perform = (
 
 /** Largest answer that is kept. */
 const MAX_ANSWER_BYTES = 128 * 1024;
-/**
- * Seconds after which a call is given up whose process seems to be gone: if only that process's connection was lost, the
- * call has had the time to begin and can be found.
- */
-const GIVE_UP_SECONDS = 5;
-/** Attempts to claim a call whose first answers are not kept and that others repeat at the same time. */
+/** Attempts to claim a call that others repeat at the same time. */
 const MAX_CLAIMS = 5;
 
 /**
@@ -89,9 +85,11 @@ export function openIdempotency(
       const kept = await getIdempotentCall(db, { tenant, id });
       if (!kept) continue; // it was forgotten meanwhile
       if (kept.inputSha256 !== inputSha256) throw reused(operation.name);
-      const earlier = await earlierOutcome(parts, db, { tenant, id, ...kept }, kept, call);
+      const { attempt } = kept;
+      const earlier = await earlierOutcome(parts, db, { tenant, id, attempt }, kept, call);
+      if (earlier === "changed") continue;
       if (earlier) return earlier;
-      const taken = await takeOverCall(db, { tenant, id, attempt: kept.attempt }, lock);
+      const taken = await takeOverCall(db, { tenant, id, attempt }, lock);
       if (taken) return await performClaimed(parts, db, taken, call, perform);
     }
     throw stillRunning("The call with this idempotency key is being repeated by others");
@@ -123,11 +121,13 @@ async function performClaimed(
   { operation }: CheckedCall,
   perform: Perform,
 ): Promise<CallOutcome> {
+  let hasBegun = false;
   const outcome = await perform(async (decisionId) => {
-    if (await beginIdempotentCall(db, claim, decisionId)) return;
+    hasBegun = await beginIdempotentCall(db, claim, decisionId);
+    if (hasBegun) return;
     throw stillRunning("The call with this idempotency key was taken over by another process");
   });
-  const end = keptEnd(operation, outcome);
+  const end = keptEnd(operation, outcome, hasBegun);
   const keep = () => end ? endIdempotentCall(db, claim, end) : failIdempotentCall(db, claim);
   await keep().catch((error) => {
     if (!isDatabaseAway(error)) log.error({ operation: operation.name, err: error }, "not kept");
@@ -136,14 +136,18 @@ async function performClaimed(
   return outcome;
 }
 
-/** Returns the outcome of a call that is kept. @returns undefined where nobody runs it, and it can be run again */
+/**
+ * Returns the outcome of a call that is kept.
+ *
+ * @returns undefined where nobody runs it, and it can be run again; `changed`: another process has moved it meanwhile
+ */
 async function earlierOutcome(
   platform: Platform,
   db: Db,
   claim: CallClaim,
   kept: KeptCall,
   call: CheckedCall,
-): Promise<CallOutcome | undefined> {
+): Promise<CallOutcome | "changed" | undefined> {
   const { state, approvalId, decisionId, changedAt, holder } = kept;
   const repeats = { decisionId, endedAt: changedAt };
   if (state === "held") {
@@ -151,15 +155,17 @@ async function earlierOutcome(
     return { decision, output: decision.answer?.output, error: decision.problem };
   }
   if (state === "ended") return { ...keptOutcome(kept), repeats };
-  if (state === "running") {
-    const isGivenUp = kept.secondsUnchanged >= GIVE_UP_SECONDS &&
-      (holder === null || !await isHolderAlive(db, holder));
-    if (!isGivenUp) throw stillRunning("The call with this idempotency key is still running");
+  if (state !== "failed") {
+    if (holder !== null && !await isHolderGone(db, holder)) {
+      throw stillRunning("The call with this idempotency key is still running");
+    }
+    const now = await getIdempotentCall(db, claim);
+    if (now?.state !== state || now.attempt !== claim.attempt) return "changed";
   }
-  if (decisionId === null) return undefined; // it did not begin
-  const outcome = await recoverOutcome(platform, kept, decisionId, call);
+  if (state === "claimed") return undefined; // it did not begin, and can't any more once it is taken over
+  const outcome = await recoverOutcome(platform, kept, call);
   if (!outcome) return undefined;
-  const end = keptEnd(call.operation, outcome);
+  const end = keptEnd(call.operation, outcome, true);
   await (end ? endIdempotentCall(db, claim, end) : failIdempotentCall(db, claim));
   return { ...outcome, repeats };
 }
@@ -167,13 +173,17 @@ async function earlierOutcome(
 /** Finds out what an earlier call did. @returns undefined where it can be run again @throws {Problem} nobody knows */
 async function recoverOutcome(
   platform: Platform,
-  { state, changedAt }: KeptCall,
-  decisionId: string,
+  { state, changedAt, decisionId }: KeptCall,
   { operation, request }: CheckedCall,
 ): Promise<CallOutcome | undefined> {
-  const lost = { decisionId, since: changedAt, awaited: request.door !== "a2a" };
-  const recovery = await recoverCall(platform, { operation: operation.name, ...lost })
-    .catch((error) => {
+  const recovery = decisionId === null
+    ? { state: "unknown" } as Recovery // things that calls without a key make are named after no decision
+    : await recoverCall(platform, {
+      operation: operation.name,
+      decisionId,
+      since: changedAt,
+      awaited: request.door !== "a2a",
+    }).catch((error) => {
       const { message } = asProblem(error);
       throw stillRunning(
         `It can't be told yet how the call with this idempotency key ended: ${message}`,
@@ -193,12 +203,17 @@ async function recoverOutcome(
   );
 }
 
-/** Returns the part of a call's end that is kept; undefined: a repetition is to run it again. */
+/**
+ * Returns the part of a call's end that is kept; undefined: a repetition is to run it again. A refusal before the call has
+ * begun is not kept: nothing was done, and whatever refused it may change.
+ */
 function keptEnd(
   { shownOnce = [] }: CheckedCall["operation"],
   { output, error, decision }: CallOutcome,
+  hasBegun: boolean,
 ): KeptEnd | undefined {
   if (decision?.approvalId) return { approvalId: decision.approvalId };
+  if (!hasBegun) return undefined;
   if (error) return isKept(error) ? { error: toKept(error) } : undefined;
   const value = outputValue(output) as Record<string, unknown> | undefined;
   const hasSecrets = shownOnce.some((name) => value?.[name] != null);

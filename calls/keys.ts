@@ -30,7 +30,7 @@ export interface IssuedKey {
  *
  * @param actor as in receipts: `key:<id>`, or `operator`
  * @param decisionId of the call that issues it; absent: a command does
- * @throws {InvalidInput} the name of its tenant or its holder can be mistaken for another one
+ * @throws {InvalidInput} the name of its tenant or its holder can be mistaken for another one, or its end has passed
  */
 export async function issueSealedKey(
   store: Store,
@@ -38,20 +38,31 @@ export async function issueSealedKey(
   fields: NewKey,
   decisionId?: string,
 ): Promise<IssuedKey> {
-  const issues = (["tenant", "principal"] as const).flatMap((field) => {
-    const trouble = nameProblem(fields[field]);
-    return trouble ? [{ path: [field], msg: `The name ${trouble}`, type: "value_error" }] : [];
-  });
-  if (fields.tenant === SHARED_TENANT) {
-    const msg = `${SHARED_TENANT} is no organization: it owns what all tenants may read`;
-    issues.push({ path: ["tenant"], msg, type: "value_error" });
-  }
-  if (issues.length > 0) throw new InvalidInput(issues);
+  checkNewKey(fields);
   return await store.db.transaction(async (trx) => {
     const issued = await issueAndSeal(trx, actor, fields);
     await noteCallEffects(trx, decisionId, { key_id: issued.record.id });
     return issued;
   });
+}
+
+/** Refuses a key that can't be issued. @throws {InvalidInput} its end has passed, or as {@linkcode issueSealedKey} */
+export function checkNewKey(
+  { tenant, principal, expiresAt }: Pick<NewKey, "tenant" | "principal" | "expiresAt">,
+): void {
+  const issues = Object.entries({ tenant, principal }).flatMap(([field, name]) => {
+    const trouble = nameProblem(name);
+    return trouble ? [{ path: [field], msg: `The name ${trouble}`, type: "value_error" }] : [];
+  });
+  if (tenant === SHARED_TENANT) {
+    const msg = `${SHARED_TENANT} is no organization: it owns what all tenants may read`;
+    issues.push({ path: ["tenant"], msg, type: "value_error" });
+  }
+  if (expiresAt && expiresAt <= new Date()) {
+    const msg = `${expiresAt.toISOString()} is in the past`;
+    issues.push({ path: ["expires_at"], msg, type: "value_error" });
+  }
+  if (issues.length > 0) throw new InvalidInput(issues);
 }
 
 /**

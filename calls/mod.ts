@@ -14,7 +14,13 @@ export { TOKEN_HOLDER } from "./authenticate.ts";
 export { createInvoke } from "./invoke.ts";
 export { type FailureLimiter, openFailureLimiter } from "./failure_limiter.ts";
 export { type Keyring, openKeyring } from "./keyring.ts";
-export { type IssuedKey, issueSealedKey, revokeSealedKey, rotateSealedKey } from "./keys.ts";
+export {
+  checkNewKey,
+  type IssuedKey,
+  issueSealedKey,
+  revokeSealedKey,
+  rotateSealedKey,
+} from "./keys.ts";
 export { countDaily } from "./limit.ts";
 export { type Context, forTenant, namesOf, operation, type Platform } from "./platform.ts";
 export { refuseTenants } from "./operator.ts";

@@ -5,7 +5,7 @@ import type {
   Operation,
   Problem,
 } from "../contract/mod.ts";
-import { forTenant, type Platform, tenantOf } from "./platform.ts";
+import { type Context, forTenant, type Platform, tenantOf } from "./platform.ts";
 
 /** A call whose input has been checked. */
 export interface CheckedCall {
@@ -31,21 +31,34 @@ export interface CallOutcome {
 /** Runs an operation with the platform's parts, in the name of the tenant that it is about. @param decisionId of the governance decision that allowed it */
 export async function runOperation(
   platform: Platform,
-  { operation, request, caller, input }: CheckedCall,
+  call: CheckedCall,
   decisionId: string | undefined,
 ): Promise<unknown> {
-  const tenant = await tenantOfCall(platform, { operation, caller, input });
-  const { door, requestId, signal, progress = () => {}, detached = false } = request;
-  return await operation.run(input, {
-    ...forTenant(platform, tenant),
-    caller,
+  const context = await contextOf(platform, call, decisionId);
+  return await call.operation.run(call.input, context);
+}
+
+/** Refuses a call that can't be run at the moment, before people are asked about it. @throws {Problem} why */
+export async function checkRunnable(platform: Platform, call: CheckedCall): Promise<void> {
+  await call.operation.check?.(call.input, await contextOf(platform, call, undefined));
+}
+
+async function contextOf(
+  platform: Platform,
+  call: CheckedCall,
+  decisionId: string | undefined,
+): Promise<Context> {
+  const { door, requestId, signal, progress = () => {}, detached = false } = call.request;
+  return {
+    ...forTenant(platform, await tenantOfCall(platform, call)),
+    caller: call.caller,
     door,
     requestId,
     signal,
     progress,
     detached,
     decisionId,
-  });
+  };
 }
 
 /**

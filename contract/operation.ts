@@ -135,6 +135,14 @@ export interface Operation<Context = never> {
   // deno-lint-ignore no-explicit-any -- as in `run`
   resolveStableInput?(input: any, context: Context): Promise<StableInput>;
   /**
+   * Refuses a call that can't be run at the moment. Called before people are asked, so that nobody has to decide about
+   * what can't be done; `run` checks again, as things change until they have decided.
+   *
+   * @throws {Problem} why it can't be run
+   */
+  // deno-lint-ignore no-explicit-any -- as in `run`
+  check?(input: any, context: Context & CallContext): Promise<void>;
+  /**
    * Finds out what a call did whose process ended in the middle. Absent: the outcome can't be found out.
    *
    * @throws {Problem} the outcome can't be read at the moment, or its run still continues

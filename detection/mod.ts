@@ -33,7 +33,7 @@ export {
   type StatusParts,
 } from "./platform_status.ts";
 export { recheck, type Recheckable } from "./recheck.ts";
-export { createReportedFinding, type Report } from "./reported.ts";
+export { checkReportedService, createReportedFinding, type Report } from "./reported.ts";
 export { findLoggedErrors, type LoggedErrors } from "./service_logs.ts";
 export {
   type FollowedServices,

@@ -52,6 +52,11 @@ export async function createReportedFinding(
   };
 }
 
+/** Refuses a service that the service graph does not know. @throws {Problem} `NotFound` */
+export async function checkReportedService(db: Db, service: string): Promise<void> {
+  await reportedService(db, service, "");
+}
+
 async function reportedService(
   db: Db,
   service: string | undefined,

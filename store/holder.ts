@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { connectionOptions, type Db, type Store } from "./connection.ts";
 
@@ -11,37 +12,55 @@ export interface Holder {
   number(): Promise<number>;
 }
 
+/** Milliseconds between attempts to take the lock again. */
+const RETRY_MS = 250;
+/** Milliseconds after which a lock that is gone is looked for again: several times what a living process needs. */
+const RETURN_MS = 1_000;
+
 /**
  * Takes a lock on a connection of its own, which keeps no program from ending.
  *
- * If the connection is lost, the next call takes another lock. Work begun under the first may then be taken for
- * abandoned while it still runs; work of a dead process is never taken for running.
+ * If the connection is lost, the same lock is taken again as soon as the database can be reached, until the store is
+ * closed.
  */
 export function openHolder(store: Store): Holder {
-  let held: { readonly number: Promise<number> } | undefined;
-  function hold(): { readonly number: Promise<number> } {
+  const number = randomInt(1, 2 ** 31 - 1);
+  let taken: Promise<void> | undefined;
+  let wasHeld = false;
+
+  function take(): Promise<void> {
     const client = new pg.Client(connectionOptions(store.url, store.role));
+    const mine = lock(client);
+    taken = mine;
     const lost = () => {
-      if (held === mine) held = undefined;
+      if (taken !== mine) return;
+      taken = undefined;
+      if (!store.pool.ending) setTimeout(() => taken ??= take(), RETRY_MS).unref();
     };
     client.on("error", lost).on("end", lost);
-    const mine = { number: lock(client) };
-    mine.number.catch(lost);
+    mine.catch(lost);
     return mine;
   }
-  return { number: () => (held ??= hold()).number };
+
+  async function lock(client: pg.Client): Promise<void> {
+    await client.connect();
+    (client as pg.Client & { unref(): void }).unref(); // missing in the types
+    const locked = client.query("SELECT pg_advisory_lock($1, $2)", [HOLDER_LOCK, number]);
+    // The server may take the lost connection for alive for a while: then that one holds the lock, and this one waits.
+    if (wasHeld) locked.catch(() => client.end());
+    else await locked;
+    wasHeld = true;
+  }
+
+  return {
+    async number() {
+      await (taken ?? take());
+      return number;
+    },
+  };
 }
 
-async function lock(client: pg.Client): Promise<number> {
-  const number = randomInt(1, 2 ** 31 - 1);
-  await client.connect();
-  await client.query("SELECT pg_advisory_lock($1, $2)", [HOLDER_LOCK, number]);
-  (client as pg.Client & { unref(): void }).unref(); // missing in the types
-  return number;
-}
-
-/** Returns true where the process that took this lock lives. */
-export async function isHolderAlive(db: Db, number: number): Promise<boolean> {
+async function isHolderAlive(db: Db, number: number): Promise<boolean> {
   const row = await db.first(
     `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -49,4 +68,14 @@ export async function isHolderAlive(db: Db, number: number): Promise<boolean> {
     [HOLDER_LOCK, number],
   );
   return row !== undefined;
+}
+
+/**
+ * Returns true where the process that took this lock is gone. Looks twice, a second apart, as a process whose connection
+ * was lost takes its lock again.
+ */
+export async function isHolderGone(db: Db, number: number): Promise<boolean> {
+  if (await isHolderAlive(db, number)) return false;
+  await sleep(RETURN_MS);
+  return !await isHolderAlive(db, number);
 }

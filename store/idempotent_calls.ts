@@ -32,13 +32,16 @@ export type KeptEnd =
 
 /** What is kept of such a call. */
 export interface KeptCall {
-  /** `failed`: it ended with an error that is not kept, and what it did is looked for when it is repeated. */
-  readonly state: "running" | "failed" | "held" | "ended";
+  /**
+   * `claimed`: a process is about to run it, but it has not begun; `failed`: it ended with an error that is not kept, and
+   * what it did is looked for when it is repeated.
+   */
+  readonly state: "claimed" | "running" | "failed" | "held" | "ended";
   readonly attempt: number;
   readonly inputSha256: string;
   /** Lock of the process that runs it; null: none does. */
   readonly holder: number | null;
-  /** The decision that allowed it; null: it has not begun. */
+  /** The decision that allowed it; null: it has not begun, or the caller has no key. */
   readonly decisionId: string | null;
   readonly approvalId: string | null;
   /** JSON. */
@@ -46,7 +49,6 @@ export interface KeptCall {
   readonly error: KeptError | null;
   /** When it began, or ended. */
   readonly changedAt: Date;
-  readonly secondsUnchanged: number;
 }
 
 /**
@@ -65,7 +67,7 @@ export async function claimCall(
   const row = await db.first<{ attempt: number }>(
     `INSERT INTO idempotent_calls AS kept (tenant_id, id, operation, input_sha256, holder) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (tenant_id, id) DO UPDATE SET
-       input_sha256 = $4, holder = $5, state = 'running', attempt = kept.attempt + 1, decision_id = NULL,
+       input_sha256 = $4, holder = $5, state = 'claimed', attempt = kept.attempt + 1, decision_id = NULL,
        approval_id = NULL, output = NULL, error = NULL, first_at = now(), changed_at = now()
      WHERE kept.first_at < now() - make_interval(hours => $6)
      RETURNING attempt`,
@@ -81,8 +83,7 @@ export async function getIdempotentCall(
 ): Promise<KeptCall | undefined> {
   return await db.first<KeptCall & Record<string, unknown>>(
     `SELECT state, attempt, input_sha256 AS "inputSha256", holder, decision_id AS "decisionId",
-       approval_id AS "approvalId", output, error, changed_at AS "changedAt",
-       extract(epoch FROM clock_timestamp() - changed_at)::float8 AS "secondsUnchanged"
+       approval_id AS "approvalId", output, error, changed_at AS "changedAt"
      FROM idempotent_calls WHERE tenant_id = $1 AND id = $2`,
     [tenant, id],
   );
@@ -96,8 +97,8 @@ export async function takeOverCall(
 ): Promise<CallClaim | undefined> {
   const row = await db.first<{ attempt: number }>(
     `UPDATE idempotent_calls
-     SET state = 'running', attempt = attempt + 1, holder = $4, decision_id = NULL, changed_at = now()
-     WHERE tenant_id = $1 AND id = $2 AND attempt = $3 AND state IN ('running', 'failed')
+     SET state = 'claimed', attempt = attempt + 1, holder = $4, decision_id = NULL, changed_at = now()
+     WHERE tenant_id = $1 AND id = $2 AND attempt = $3 AND state IN ('claimed', 'running', 'failed')
      RETURNING attempt`,
     [tenant, id, attempt, holder],
   );
@@ -111,8 +112,8 @@ export async function beginIdempotentCall(
   decisionId: string | undefined,
 ): Promise<boolean> {
   return await db.execute(
-    `UPDATE idempotent_calls SET decision_id = $4, changed_at = now()
-     WHERE tenant_id = $1 AND id = $2 AND attempt = $3 AND state = 'running'`,
+    `UPDATE idempotent_calls SET state = 'running', decision_id = $4, changed_at = now()
+     WHERE tenant_id = $1 AND id = $2 AND attempt = $3 AND state = 'claimed'`,
     [tenant, id, attempt, decisionId ?? null],
   ) > 0;
 }
@@ -140,9 +141,9 @@ export async function failIdempotentCall(
 ): Promise<void> {
   const claim = [tenant, id, attempt];
   const where = "WHERE tenant_id = $1 AND id = $2 AND attempt = $3";
-  await db.execute(`DELETE FROM idempotent_calls ${where} AND decision_id IS NULL`, claim);
+  await db.execute(`DELETE FROM idempotent_calls ${where} AND state = 'claimed'`, claim);
   await db.execute(
-    `UPDATE idempotent_calls SET state = 'failed', holder = NULL, changed_at = now() ${where}`,
+    `UPDATE idempotent_calls SET state = 'failed', holder = NULL, changed_at = now() ${where} AND state = 'running'`,
     claim,
   );
 }

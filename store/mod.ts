@@ -152,7 +152,7 @@ export {
   pruneIdempotentCalls,
   takeOverCall,
 } from "./idempotent_calls.ts";
-export { type Holder, HOLDER_LOCK, isHolderAlive, openHolder } from "./holder.ts";
+export { type Holder, HOLDER_LOCK, isHolderGone, openHolder } from "./holder.ts";
 export { fingerprintFault, keyedHash } from "./keyed_hash.ts";
 export {
   expireKey,

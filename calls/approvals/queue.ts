@@ -23,7 +23,7 @@ import {
   withDecision,
 } from "../governance/mod.ts";
 import type { Platform } from "../platform.ts";
-import type { CheckedCall } from "../run.ts";
+import { type CheckedCall, checkRunnable } from "../run.ts";
 import { actionOf, bindAction, sha256 } from "./action.ts";
 import { openApproval } from "./ask.ts";
 
@@ -38,7 +38,7 @@ type Parts = Pick<Platform, "store" | "temporal" | "config">;
  *
  * @param maxWaiting most calls of a key that may wait at a time
  * @param recordRefusal puts a refusal on record
- * @throws {Problem} nobody can be asked; then nothing is kept
+ * @throws {Problem} nobody can be asked, or the call could not be run; then nothing is kept
  */
 export async function holdCall(
   platform: Platform,
@@ -62,6 +62,7 @@ export async function holdCall(
   const keyId = call.caller.keyId!;
   const known = await findSameCall(platform, call);
   if (known) return await joinCall(platform, call, evaluation, known);
+  await checkRunnable(platform, call);
   const stable = await call.operation.resolveStableInput?.(call.input, platform);
   const meant = stable ? { ...call, input: { ...stable.input } } : call;
   const { action, text } = actionOf(meant);

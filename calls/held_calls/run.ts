@@ -21,7 +21,7 @@ import {
   type HeldCallEnd,
   type Holder,
   intendHeldCall,
-  isHolderAlive,
+  isHolderGone,
   openUnknownCallTicket,
   stopFor,
 } from "../../store/mod.ts";
@@ -51,7 +51,7 @@ export function createHeldCallRunner(
     if (!held) throw new Problem("NotFound", `There is no call that ${order.approvalId} allows`);
     if (held.endedAt) return resultOf(held, held);
     if (held.state === "begun") {
-      if (held.holder !== null && await isHolderAlive(db, held.holder)) throw isRunning(held);
+      if (held.holder !== null && !await isHolderGone(db, held.holder)) throw isRunning(held);
       return await endLost(platform, held, order);
     }
     const call = await checkCall(platform, held).catch((error) => {

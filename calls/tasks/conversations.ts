@@ -35,11 +35,23 @@ export interface AgentMessage {
  * @throws {Problem} `NotFound`; `Conflict`: the task has ended; `Unavailable`
  */
 export async function addMessage(context: Context, sent: AgentMessage): Promise<TaskRecord> {
-  const { message_id, task_id, parts } = sent;
-  const message: TaskMessage = { message_id, role: "user", parts };
-  return task_id === undefined
-    ? await openTask(context, sent, message)
-    : await continueTask(context, task_id, sent.context_id, message);
+  return sent.task_id === undefined
+    ? await openTask(context, sent)
+    : await continueTask(context, sent.task_id, sent);
+}
+
+function messageOf({ message_id, parts }: AgentMessage): TaskMessage {
+  return { message_id, role: "user", parts };
+}
+
+/** Refuses a message that its task can't take. @throws as {@linkcode addMessage} */
+export async function checkMessage(context: Context, sent: AgentMessage): Promise<void> {
+  if (sent.task_id !== undefined) await findContinued(context, sent.task_id, sent);
+}
+
+/** Refuses to cancel a task that is not the caller's, or has ended. @throws as {@linkcode cancelOpenTask} */
+export async function checkOpenTask(context: Context, taskId: string): Promise<void> {
+  refuseEnded(await ownTask(context, taskId));
 }
 
 /**
@@ -63,9 +75,9 @@ export async function cancelOpenTask(context: Context, taskId: string): Promise<
 
 async function openTask(
   context: Context,
-  { message_id, opens, context_id, parts }: AgentMessage,
-  message: TaskMessage,
+  sent: AgentMessage,
 ): Promise<TaskRecord> {
+  const { message_id, opens, context_id, parts } = sent;
   const { store, decisionId } = context;
   const key_id = context.caller.keyId!;
   const held = opens && await findStartedTask(context, opens, key_id);
@@ -80,7 +92,7 @@ async function openTask(
   const task = newTask({
     id: opened.id,
     key_id,
-    history: [message],
+    history: [messageOf(sent)],
     ...(context_id ? { context_id } : {}),
   });
   await noteCallEffects(store.db, decisionId, { task_id: task.id });
@@ -90,28 +102,38 @@ async function openTask(
 async function continueTask(
   context: Context,
   taskId: string,
-  contextId: string | undefined,
-  message: TaskMessage,
+  sent: AgentMessage,
 ): Promise<TaskRecord> {
   const { store, decisionId } = context;
+  const { task, isKnown } = await findContinued(context, taskId, sent);
+  if (isKnown) return task;
+  const handle = (await context.temporal()).workflow.getHandle(taskWorkflowId(taskId));
+  await noteCallEffects(store.db, decisionId, { task_id: taskId });
+  return await mapTemporalErrors(
+    handle.executeUpdate(sayUpdate, { args: [messageOf(sent)], updateId: decisionId }),
+    () => new Problem("Conflict", `Task ${taskId} has ended; start another one`),
+  );
+}
+
+/** Returns the task that a message continues, and whether it has the message already. @throws as {@linkcode addMessage} */
+async function findContinued(
+  context: Context,
+  taskId: string,
+  sent: AgentMessage,
+): Promise<{ readonly task: TaskRecord; readonly isKnown: boolean }> {
+  const { message_id, context_id } = sent;
   const task = await ownTask(context, taskId);
-  if (contextId !== undefined && contextId !== task.context_id) {
-    throw invalid("contextId", `Task ${taskId} belongs to another context than ${contextId}`);
+  if (context_id !== undefined && context_id !== task.context_id) {
+    throw invalid("contextId", `Task ${taskId} belongs to another context than ${context_id}`);
   }
-  const { message_id } = message;
   const earlier = task.history.find((one) => one.message_id === message_id);
-  if (earlier && isDeepStrictEqual(earlier, message)) return task;
+  if (earlier && isDeepStrictEqual(earlier, messageOf(sent))) return { task, isKnown: true };
   if (earlier) {
     const msg = `Task ${taskId} has a message ${message_id} with other content; use a new id`;
     throw invalid("messageId", msg);
   }
   refuseEnded(task);
-  const handle = (await context.temporal()).workflow.getHandle(taskWorkflowId(taskId));
-  await noteCallEffects(store.db, decisionId, { task_id: taskId });
-  return await mapTemporalErrors(
-    handle.executeUpdate(sayUpdate, { args: [message], updateId: decisionId }),
-    () => new Problem("Conflict", `Task ${taskId} has ended; start another one`),
-  );
+  return { task, isKnown: false };
 }
 
 async function ownTask({ store, caller }: Context, id: string): Promise<TaskRecord> {

@@ -25,7 +25,13 @@ export {
   withdrawCall,
   withResult,
 } from "./calls.ts";
-export { addMessage, type AgentMessage, cancelOpenTask } from "./conversations.ts";
+export {
+  addMessage,
+  type AgentMessage,
+  cancelOpenTask,
+  checkMessage,
+  checkOpenTask,
+} from "./conversations.ts";
 export {
   findOpenedTask,
   findStartedTask,

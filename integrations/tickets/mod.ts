@@ -11,5 +11,5 @@
  */
 export { draftPostmortem } from "./postmortem.ts";
 export { formatPostmortem, type PostmortemFacts } from "./postmortem_text.ts";
-export { isReceiptAbout, setTicketReceipt } from "./receipts.ts";
+export { checkTicketReceipt, isReceiptAbout, setTicketReceipt } from "./receipts.ts";
 export { embeddedReceipt, requireTicket } from "./tickets.ts";

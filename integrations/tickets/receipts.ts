@@ -2,6 +2,7 @@ import { InvalidInput, Problem } from "../../contract/mod.ts";
 import type { StoredReceipt } from "../../ledger/mod.ts";
 import {
   addTicketEvent,
+  type Db,
   getTicketEvent,
   noteCallEffects,
   replaceTicketReceipt,
@@ -24,20 +25,9 @@ export async function setTicketReceipt(
   decisionId: string | undefined,
 ): Promise<void> {
   if (receipt.id === current) return;
-  if (!isReceiptAbout(receipt, ticket_id)) {
-    const msg = `Receipt ${receipt.id} is not about ${ticket_id}: expected one whose subject or ` +
-      `details name that ticket`;
-    throw new InvalidInput([{ path: ["receipt_id"], msg, type: "value_error" }]);
-  }
   await store.db.transaction(async (trx) => {
-    const isOwn = current !== null && !await getTicketEvent(trx, ticket_id, eventKey(current));
-    if (isOwn || !await replaceTicketReceipt(trx, ticket_id, receipt.id, current)) {
-      throw new Problem(
-        "Conflict",
-        `Cannot embed a receipt in ${ticket_id}: it has the receipt that the platform sealed when the ticket was ` +
-          "closed or escalated, and keeps it",
-      );
-    }
+    await checkTicketReceipt(trx, { ticket_id, receipt_id: current }, receipt);
+    if (!await replaceTicketReceipt(trx, ticket_id, receipt.id, current)) throw keepsOwn(ticket_id);
     await addTicketEvent(trx, ticket_id, {
       key: eventKey(receipt.id),
       kind: "receipt_embedded",
@@ -45,6 +35,31 @@ export async function setTicketReceipt(
     });
     await noteCallEffects(trx, decisionId, { ticket_id, receipt_id: receipt.id });
   });
+}
+
+/** Refuses a receipt that can't be the one of a ticket. @throws as {@linkcode setTicketReceipt} */
+export async function checkTicketReceipt(
+  db: Db,
+  { ticket_id, receipt_id: current }: Pick<Ticket, "ticket_id" | "receipt_id">,
+  receipt: StoredReceipt,
+): Promise<void> {
+  if (receipt.id === current) return;
+  if (!isReceiptAbout(receipt, ticket_id)) {
+    const msg = `Receipt ${receipt.id} is not about ${ticket_id}: expected one whose subject or ` +
+      `details name that ticket`;
+    throw new InvalidInput([{ path: ["receipt_id"], msg, type: "value_error" }]);
+  }
+  if (current !== null && !await getTicketEvent(db, ticket_id, eventKey(current))) {
+    throw keepsOwn(ticket_id);
+  }
+}
+
+function keepsOwn(ticketId: string): Problem {
+  return new Problem(
+    "Conflict",
+    `Cannot embed a receipt in ${ticketId}: it has the receipt that the platform sealed when the ticket was ` +
+      "closed or escalated, and keeps it",
+  );
 }
 
 /** Returns whether a receipt names a ticket, as its subject or anywhere in its details. */

@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { mapTemporalErrors, operation } from "../../calls/mod.ts";
 import { recoverBegun, recoverMarked, startOrJoin } from "../../calls/recover/mod.ts";
-import { addMessage, messageHash, recoverTaskCall, taskWorkflowId } from "../../calls/tasks/mod.ts";
+import {
+  addMessage,
+  type AgentMessage,
+  checkMessage,
+  messageHash,
+  recoverTaskCall,
+  taskWorkflowId,
+} from "../../calls/tasks/mod.ts";
 import { InvalidInput } from "../../contract/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { EXAMPLE_RUN_ID, Timestamp } from "../schemas/mod.ts";
@@ -83,20 +90,27 @@ export const receiveMessage = operation({
       run_id: EXAMPLE_RUN_ID,
     },
   },
+  check: (message, context) => checkMessage(context, toAgentMessage(message)),
   recover: recoverTaskCall,
-  run: async ({ messageId, parts, taskId, contextId }, context) => {
-    const { id, context_id, state } = await addMessage(context, {
-      message_id: messageId,
-      task_id: taskId,
-      context_id: contextId,
-      parts: parts.map((part) => part.kind === "text" ? { text: part.text } : { data: part.data }),
-    });
+  run: async (message, context) => {
+    const { id, context_id, state } = await addMessage(context, toAgentMessage(message));
     const workflow_id = taskWorkflowId(id);
     const handle = (await context.temporal()).workflow.getHandle(workflow_id);
     const { runId } = await mapTemporalErrors(handle.describe());
     return { task_id: id, context_id, state, workflow_id, run_id: runId };
   },
 });
+
+function toAgentMessage(
+  { messageId, parts, taskId, contextId }: z.output<typeof A2aMessage>,
+): AgentMessage {
+  return {
+    message_id: messageId,
+    task_id: taskId,
+    context_id: contextId,
+    parts: parts.map((part) => part.kind === "text" ? { text: part.text } : { data: part.data }),
+  };
+}
 
 /** Starts the crew with a message of another agent. A message that is sent again joins the same run. */
 export const dispatchMessage = operation({
@@ -117,14 +131,14 @@ export const dispatchMessage = operation({
     input: exampleMessage,
     output: { workflow_id: "crew-5f0c21ab9d3e4820", run_id: EXAMPLE_RUN_ID },
   },
+  check({ parts }) {
+    incidentOf(parts);
+    return Promise.resolve();
+  },
   recover: (call, platform) => recoverMarked(platform, call, recoverBegun),
   run: async ({ messageId, contextId, parts }, context) => {
     const keyId = context.caller.keyId!;
-    const incident = parts.flatMap((part) => part.kind === "text" ? [part.text] : []).join("\n");
-    if (incident === "") {
-      const msg = "Expected a text part that describes the incident";
-      throw new InvalidInput([{ path: ["parts"], msg, type: "value_error" }]);
-    }
+    const incident = incidentOf(parts);
     const hash = await messageHash(context, {
       key_id: keyId,
       message_id: messageId,
@@ -143,3 +157,11 @@ export const dispatchMessage = operation({
     return { workflow_id: workflowId, run_id: firstExecutionRunId };
   },
 });
+
+/** Returns the text of a message. @throws {InvalidInput} it has none */
+function incidentOf(parts: z.output<typeof A2aMessage>["parts"]): string {
+  const texts = parts.flatMap((part) => part.kind === "text" ? [part.text] : []);
+  if (texts.length > 0) return texts.join("\n");
+  const msg = "Expected a text part that describes the incident";
+  throw new InvalidInput([{ path: ["parts"], msg, type: "value_error" }]);
+}

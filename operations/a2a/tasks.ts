@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { addMessage, cancelOpenTask, newTask, recoverTaskCall } from "../../calls/tasks/mod.ts";
+import {
+  addMessage,
+  cancelOpenTask,
+  checkMessage,
+  checkOpenTask,
+  newTask,
+  recoverTaskCall,
+} from "../../calls/tasks/mod.ts";
 import { MAX_CHARACTERS, type TaskRecord } from "../../domain/mod.ts";
 import { FULL } from "../scopes.ts";
 
@@ -42,6 +49,7 @@ export const sendMessage = operation({
   tool: { invoke_reasoning_pipeline: FULL }, // a message needs the same scope as a call of that tool
   errors: ["NotFound", "Conflict", "TooLarge", "Unavailable"],
   example: { input: { message_id: "m1", parts: [{ text: "billing is down" }] }, output: example },
+  check: (message, context) => checkMessage(context, message),
   recover: recoverTaskCall,
   run: (message, context) => addMessage(context, message),
 });
@@ -59,6 +67,7 @@ export const cancelTask = operation({
   tool: { "tasks/cancel": FULL },
   errors: ["NotFound", "Conflict", "Unavailable"],
   example: { input: { task_id: example.id }, output: { ...example, state: "canceled" } },
+  check: ({ task_id }, context) => checkOpenTask(context, task_id),
   recover: recoverTaskCall,
   run: ({ task_id }, context) => cancelOpenTask(context, task_id),
 });

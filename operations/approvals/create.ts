@@ -49,16 +49,15 @@ export const createApproval = operation({
     input: { description: exampleApproval.description, action: exampleApproval.action },
     output: { ...exampleApproval, run_id: EXAMPLE_RUN_ID },
   },
+  async check({ ticket_id, action }, { store }) {
+    if (ticket_id) await requireTicket(store, ticket_id);
+    readableAction(action);
+  },
   recover: recoverApproval,
   run: async (input, { store, caller, temporal, config: { settings }, decisionId }) => {
     const { ticket_id, action } = input;
     if (ticket_id) await requireTicket(store, ticket_id);
-    const canonical = canonicalize(action);
-    if (Buffer.byteLength(canonical) > MAX_ACTION_BYTES) {
-      const message =
-        `The action is too large: at most ${MAX_ACTION_BYTES} bytes, as people read it`;
-      throw new Problem("TooLarge", message);
-    }
+    const canonical = readableAction(action);
     const id = approvalIdOf(decisionId);
     const expiresInSeconds = input.expires_in_seconds ?? settings.SEALOOP_APPROVAL_EXPIRES_SECONDS;
     const run_id = await openApproval({ store, temporal }, {
@@ -80,6 +79,16 @@ export const createApproval = operation({
     return { ...toApproval(record), expires_at: record.expiresAt ?? expiry, run_id };
   },
 });
+
+/** Returns the canonical JSON of an action. @throws {Problem} `TooLarge` */
+function readableAction(action: Readonly<Record<string, unknown>>): string {
+  const canonical = canonicalize(action);
+  if (Buffer.byteLength(canonical) <= MAX_ACTION_BYTES) return canonical;
+  throw new Problem(
+    "TooLarge",
+    `The action is too large: at most ${MAX_ACTION_BYTES} bytes, as people read it`,
+  );
+}
 
 function approvalIdOf(decisionId: string | undefined): string {
   return `APR-${idOfCall(decisionId, 12)}`;

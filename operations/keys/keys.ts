@@ -1,11 +1,24 @@
 import { z } from "zod";
-import { issueSealedKey, operation, revokeSealedKey } from "../../calls/mod.ts";
+import { checkNewKey, issueSealedKey, operation, revokeSealedKey } from "../../calls/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
 import { InvalidInput, Problem, TIERS } from "../../contract/mod.ts";
-import { hashKey } from "../../store/mod.ts";
+import { hashKey, type NewKey } from "../../store/mod.ts";
 import { DateTime, Timestamp } from "../schemas/mod.ts";
 
 const KeyScope = z.enum(["full", "audit"]);
+
+const KeyInput = z.object({
+  tenant: z.string().trim().min(1).max(200).describe("Organization that the key is for"),
+  tier: z.enum(TIERS).exclude(["admin"]),
+  scope: KeyScope.default("full").describe(
+    "full: all tools; audit: the read-only tools of an audit, and reading over REST",
+  ),
+  principal: z.string().trim().min(1).max(200).optional().describe(
+    "Person or agent that holds the key; default: the tenant",
+  ),
+  may_approve: z.boolean().default(false).describe("True: the holder may approve repairs"),
+  expires_at: DateTime.optional().describe("When the key expires; default: never"),
+});
 
 /** Issues a key. The answer is the only place where the key can ever be read. */
 export const generateKey = operation({
@@ -17,18 +30,7 @@ export const generateKey = operation({
   shippedRule: "key-decides",
   access: "admin",
   sealsItself: true,
-  input: z.object({
-    tenant: z.string().trim().min(1).max(200).describe("Organization that the key is for"),
-    tier: z.enum(TIERS).exclude(["admin"]),
-    scope: KeyScope.default("full").describe(
-      "full: all tools; audit: the read-only tools of an audit, and reading over REST",
-    ),
-    principal: z.string().trim().min(1).max(200).optional().describe(
-      "Person or agent that holds the key; default: the tenant",
-    ),
-    may_approve: z.boolean().default(false).describe("True: the holder may approve repairs"),
-    expires_at: DateTime.optional().describe("When the key expires; default: never"),
-  }),
+  input: KeyInput,
   shownOnce: ["api_key"],
   output: z.object({
     api_key: z.string().nullable().describe(
@@ -56,6 +58,10 @@ export const generateKey = operation({
       expires_at: null,
     },
   },
+  check(input) {
+    checkNewKey(toNewKey(input));
+    return Promise.resolve();
+  },
   async recover(call, platform) {
     const recovery = await recoverNoted(platform, call, () => null);
     if (recovery.state !== "done") return recovery;
@@ -65,19 +71,8 @@ export const generateKey = operation({
     return { state: "failed", ids, error: { name: "Unavailable", message } };
   },
   run: async (input, { store, caller, decisionId }) => {
-    const expiresAt = input.expires_at ? new Date(input.expires_at) : null;
-    if (expiresAt && expiresAt <= new Date()) {
-      const msg = `${input.expires_at} is in the past`;
-      throw new InvalidInput([{ path: ["expires_at"], msg, type: "value_error" }]);
-    }
-    const { key, record } = await issueSealedKey(store, `key:${caller.keyId}`, {
-      tenant: input.tenant,
-      tier: input.tier,
-      scope: input.scope,
-      principal: input.principal ?? input.tenant,
-      mayApprove: input.may_approve,
-      expiresAt,
-    }, decisionId);
+    const actor = `key:${caller.keyId}`;
+    const { key, record } = await issueSealedKey(store, actor, toNewKey(input), decisionId);
     return {
       api_key: key,
       tenant: record.tenant,
@@ -90,6 +85,13 @@ export const generateKey = operation({
     };
   },
 });
+
+function toNewKey(
+  { tenant, tier, scope, principal = tenant, may_approve, expires_at }: z.output<typeof KeyInput>,
+): NewKey {
+  const expiresAt = expires_at ? new Date(expires_at) : null;
+  return { tenant, tier, scope, principal, mayApprove: may_approve, expiresAt };
+}
 
 /** Revokes a key. This process refuses it at once, others as soon as they are notified. */
 export const revokeKey = operation({

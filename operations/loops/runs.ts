@@ -7,7 +7,7 @@ import {
   runAlone,
 } from "../../calls/mod.ts";
 import { idOfCall, recoverMarked, recoverRun, startOrJoin } from "../../calls/recover/mod.ts";
-import { createReportedFinding } from "../../detection/mod.ts";
+import { checkReportedService, createReportedFinding } from "../../detection/mod.ts";
 import {
   type Finding,
   SCENARIOS,
@@ -45,6 +45,9 @@ export const runLoop = operation({
   longRunning: { shared: true, outcome: completedRun },
   errors: ["NotFound", "Unavailable"],
   example: { input: { incident: "billing answers with errors" }, output: exampleStartedRun },
+  async check({ service }, { store }) {
+    if (service !== undefined) await checkReportedService(store.db, service);
+  },
   async recover(call, platform) {
     const sweep = await recoverRun(platform, sweepId(call.decisionId), call);
     return sweep.state === "done" ? sweep : await recoverMarked(platform, call);

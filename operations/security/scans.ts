@@ -146,6 +146,8 @@ export const approveWeakness = operation({
   },
 });
 
+const SCANS = "Scans of the platform and its host";
+
 /** Scans now. */
 export const runScan = operation({
   name: "security.scan",
@@ -172,9 +174,13 @@ export const runScan = operation({
       result_url: "http://127.0.0.1:8080/v1/workflows/security-scan/result",
     },
   },
+  check(_, { store }) {
+    refuseTenants(store, SCANS);
+    return Promise.resolve();
+  },
   recover: (call, platform) => recoverMarked(platform, call),
   run: async ({ wait_seconds }, context) => {
-    refuseTenants(context.store, "Scans of the platform and its host");
+    refuseTenants(context.store, SCANS);
     const db = context.store.db;
     const before = await listScannerRuns(db);
     const run = await startOrJoin(context, WORKFLOW.securityScan, {

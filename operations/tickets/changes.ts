@@ -120,6 +120,10 @@ export const closeTicket = operation({
     input: { ticket_id: exampleTicket.ticket_id, resolution: "Replaced the roller" },
     output: { ...exampleTicket, outcome: "resolved", resolution: "Replaced the roller" },
   },
+  async check({ ticket_id }, { store }) {
+    const { status } = await requireTicket(store, ticket_id);
+    if (status !== "open") throw notOpen(ticket_id, status);
+  },
   recover: (call, platform) =>
     recoverNoted(platform, call, ({ ids }) => requireTicket(platform.store, ids.ticket_id!)),
   run: async ({ ticket_id, resolution }, { store, caller, door, decisionId }) => {
@@ -129,9 +133,7 @@ export const closeTicket = operation({
     await store.db.transaction(async (trx) => {
       const receiptId = randomBytes(8).toString("hex");
       if (!await resolveTicket(trx, ticket_id, { outcome: "resolved", resolution, receiptId })) {
-        const message =
-          `Cannot close ${ticket_id}: it is ${status}, and only an open ticket can be closed`;
-        throw new Problem("Conflict", message);
+        throw notOpen(ticket_id, status);
       }
       await addTicketEvent(trx, ticket_id, {
         key: "resolved",
@@ -153,6 +155,13 @@ export const closeTicket = operation({
     return await requireTicket(store, ticket_id);
   },
 });
+
+function notOpen(ticketId: string, status: string): Problem {
+  return new Problem(
+    "Conflict",
+    `Cannot close ${ticketId}: it is ${status}, and only an open ticket can be closed`,
+  );
+}
 
 function ticketIdOf(decisionId: string | undefined): string {
   return `INC-${idOfCall(decisionId, 12)}`;

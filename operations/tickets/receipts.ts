@@ -3,6 +3,7 @@ import { operation } from "../../calls/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import {
+  checkTicketReceipt,
   embeddedReceipt,
   isReceiptAbout,
   requireTicket,
@@ -46,6 +47,10 @@ export const embedReceipt = operation({
       ...exampleTicket,
       receipt: { id: exampleTicket.receipt_id, category: "self_heal", outcome: "sealed" },
     },
+  },
+  async check({ ticket_id, receipt_id }, { store }) {
+    const ticket = await requireTicket(store, ticket_id);
+    await checkTicketReceipt(store.db, ticket, await findReceipt(store, receipt_id));
   },
   recover: (call, { store }) =>
     recoverNoted({ store }, call, async ({ ids }) => {

@@ -15,6 +15,7 @@ import {
   type CallEffects,
   countWebhooks,
   getWebhookSecret,
+  listWebhooks,
   noteCallEffects,
   putWebhook,
   removeWebhook,
@@ -92,6 +93,20 @@ export const registerWebhook = operation({
       secret: "whsec_…",
     },
   },
+  async check({ url, events }, { store, caller, config }) {
+    const webhooks = await listWebhooks(store.db);
+    if (events.length === 0) {
+      const named = normalizeUrl(url);
+      if (!webhooks.some((known) => known.url === named || known.id === named)) {
+        throw noSuchWebhook(caller.tenant);
+      }
+      return;
+    }
+    const href = checkUrl(url, config.settings.SEALOOP_OUTBOUND_ALLOW);
+    if (webhooks.length >= MAX_WEBHOOKS && !webhooks.some((known) => known.url === href)) {
+      throw tooManyWebhooks();
+    }
+  },
   recover: (call, platform) =>
     recoverNoted(platform, call, (effect) => recoveredOutput(platform, effect)),
   run: async ({ url, events, secret }, context) => {
@@ -128,11 +143,7 @@ async function register(
       secret: box.seal(secret, url),
       createdBy: caller.keyId!,
     });
-    if (await countWebhooks(trx) > MAX_WEBHOOKS) {
-      const message =
-        `Cannot register another webhook: a tenant has at most ${MAX_WEBHOOKS}; remove one first`;
-      throw new Problem("Conflict", message);
-    }
+    if (await countWebhooks(trx) > MAX_WEBHOOKS) throw tooManyWebhooks();
     await requestSeal(trx, {
       category: "webhook_registered",
       actor: `key:${caller.keyId}`,
@@ -149,12 +160,10 @@ async function register(
 
 /** Removes a webhook. @param urlOrId its URL, which need not be one that could be registered now, or its id */
 async function remove(urlOrId: string, { store, caller, decisionId }: Context) {
-  const url = URL.canParse(urlOrId) ? new URL(urlOrId).href : urlOrId;
+  const url = normalizeUrl(urlOrId);
   const webhook_id = await store.db.transaction(async (trx) => {
     const id = await removeWebhook(trx, url);
-    if (id === undefined) {
-      throw new Problem("NotFound", `${caller.tenant} has no webhook with this URL or id`);
-    }
+    if (id === undefined) throw noSuchWebhook(caller.tenant);
     await requestSeal(trx, {
       category: "webhook_removed",
       actor: `key:${caller.keyId}`,
@@ -176,6 +185,20 @@ async function recoveredOutput({ store, config }: Platform, { ids, output }: Cal
   const sealed = made ? await getWebhookSecret(store.db, webhook_id) : undefined;
   const secret = sealed && openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE)).open(sealed, url);
   return { webhook_id, url, events, secret: secret ?? null };
+}
+
+function normalizeUrl(urlOrId: string): string {
+  return URL.canParse(urlOrId) ? new URL(urlOrId).href : urlOrId;
+}
+
+function noSuchWebhook(tenant: string): Problem {
+  return new Problem("NotFound", `${tenant} has no webhook with this URL or id`);
+}
+
+function tooManyWebhooks(): Problem {
+  const message =
+    `Cannot register another webhook: a tenant has at most ${MAX_WEBHOOKS}; remove one first`;
+  return new Problem("Conflict", message);
 }
 
 function isNameOf(name: string, event: string): boolean {

@@ -38,15 +38,18 @@ export const startWorkflow = operation({
     const starter = [...operations.values()].find((one) => one.startsWorkflow === data.type);
     return starter && { operation: starter, input: data.input, field: "input" };
   },
+  check: ({ type }) => refuseType(type),
   recover: recoverNothing,
   /** Runs only where no operation starts the type. */
-  run: ({ type }) => {
-    const problem = Object.hasOwn(WORKFLOW, type)
-      ? new Problem("Conflict", `Cannot start a workflow of type ${type}: only the platform does`)
-      : new Problem(
-        "NotFound",
-        `There is no workflow type ${type}; GET /v1/workflows/types lists them`,
-      );
-    return Promise.reject(problem);
-  },
+  run: ({ type }) => refuseType(type),
 });
+
+function refuseType(type: string): Promise<never> {
+  const problem = Object.hasOwn(WORKFLOW, type)
+    ? new Problem("Conflict", `Cannot start a workflow of type ${type}: only the platform does`)
+    : new Problem(
+      "NotFound",
+      `There is no workflow type ${type}; GET /v1/workflows/types lists them`,
+    );
+  return Promise.reject(problem);
+}

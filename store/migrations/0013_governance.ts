@@ -118,10 +118,10 @@ export const governance = `
     id text NOT NULL,             -- SHA-256 over the caller, the operation and the idempotency key, hex
     operation text NOT NULL,
     input_sha256 text NOT NULL,
-    state text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'failed', 'held', 'ended')),
+    state text NOT NULL DEFAULT 'claimed' CHECK (state IN ('claimed', 'running', 'failed', 'held', 'ended')),
     attempt integer NOT NULL DEFAULT 1,
     holder integer,               -- advisory lock that the process which runs it holds as long as it lives
-    decision_id text,
+    decision_id text,             -- of the call as it began; null: the caller has no key
     approval_id text,             -- held: the answer is how this approval stands
     output text,                  -- ended: JSON
     error jsonb,
