@@ -174,7 +174,7 @@ async function earlierOutcome(
 async function recoverOutcome(
   platform: Platform,
   { state, changedAt, decisionId }: KeptCall,
-  { operation, request }: CheckedCall,
+  { operation, request, caller, input }: CheckedCall,
 ): Promise<CallOutcome | undefined> {
   const recovery = decisionId === null
     ? { state: "unknown" } as Recovery // things that calls without a key make are named after no decision
@@ -183,6 +183,8 @@ async function recoverOutcome(
       decisionId,
       since: changedAt,
       awaited: request.door !== "a2a",
+      keyId: caller.keyId!,
+      input,
     }).catch((error) => {
       const { message } = asProblem(error);
       throw stillRunning(

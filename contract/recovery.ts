@@ -5,6 +5,9 @@ export interface LostCall {
   readonly since: Date;
   /** True where its caller receives what is found, so all of the output has to be there. */
   readonly awaited?: boolean;
+  /** Public id of the caller's key, and the call's input, where they are known. */
+  readonly keyId?: string;
+  readonly input?: unknown;
 }
 
 /** The outcome of a lost call, as far as it can be found out. */

@@ -81,6 +81,7 @@ export {
   type LedgerHead,
   listLedgerKeys,
   listReceipts,
+  prepareRequest,
   randomHex,
   readEvidence,
   ReceiptConflict,

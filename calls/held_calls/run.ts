@@ -209,6 +209,8 @@ async function endLost(
       decisionId,
       since: new Date(since),
       awaited: held.door !== "a2a",
+      keyId: held.keyId,
+      input: JSON.parse(held.input),
     })
     : { state: "unknown" };
   const receiptId = order.outcomeReceiptId;

@@ -1,12 +1,30 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { formatReceiptTime, getSealState, randomHex } from "../../ledger/mod.ts";
+import {
+  formatReceiptTime,
+  getSealState,
+  prepareRequest,
+  type SealRequest,
+} from "../../ledger/mod.ts";
 import { keyedHash, type Store } from "../../store/mod.ts";
 import { Sha256 } from "../schemas/mod.ts";
 
 /** Longest wait for the sequencer. A caller whose wait ends asks for the state by the id. */
 const SEAL_TIMEOUT_MS = 20_000;
+
+const Event = z.object({
+  service: z.string().trim().min(1).max(200).describe(
+    "Service that the event is about: the receipt's subject",
+  ),
+  event: z.string().trim().min(1).max(200).describe("The event: the receipt's action"),
+  status: z.enum(["pending", "complete", "failed", "blocked"]).describe("The receipt's outcome"),
+  severity: z.enum(["INFO", "WARN", "ERROR", "CRITICAL"]).optional(),
+  details: z.record(z.string(), z.unknown()).optional().describe("Published unchanged"),
+  request_id: z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/).optional().describe(
+    "Your own id of the event, which makes it safe to repeat the call",
+  ),
+});
 
 /** Seals an event of a caller's own service. */
 export const sealEvent = operation({
@@ -22,18 +40,7 @@ export const sealEvent = operation({
   shippedRule: "key-decides",
   access: "key",
   sealsItself: true,
-  input: z.object({
-    service: z.string().trim().min(1).max(200).describe(
-      "Service that the event is about: the receipt's subject",
-    ),
-    event: z.string().trim().min(1).max(200).describe("The event: the receipt's action"),
-    status: z.enum(["pending", "complete", "failed", "blocked"]).describe("The receipt's outcome"),
-    severity: z.enum(["INFO", "WARN", "ERROR", "CRITICAL"]).optional(),
-    details: z.record(z.string(), z.unknown()).optional().describe("Published unchanged"),
-    request_id: z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/).optional().describe(
-      "Your own id of the event, which makes it safe to repeat the call",
-    ),
-  }),
+  input: Event,
   output: z.object({ ok: z.literal(true), receipt_id: z.string(), sha256: Sha256 }),
   rest: { seal: "POST /api/v1/receipts/seal" },
   errors: ["ReceiptConflict", "Unavailable"],
@@ -45,27 +52,60 @@ export const sealEvent = operation({
       sha256: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
     },
   },
-  run: async (
-    { service, event, status, severity, ...input },
-    { store, caller, sealer, signal },
-  ) => {
-    const id = input.request_id === undefined
-      ? randomHex(16)
-      : await receiptIdOf(store, caller.keyId!, input.request_id);
-    await sealer.request({
-      id,
-      category: "api_seal",
-      actor: `key:${caller.keyId}`,
-      subject: service,
-      action: event,
-      outcome: status,
-      details: { ...input.details, ...(severity ? { severity } : {}) },
-      timestamp: formatReceiptTime(),
-    }); // stored: it will be sealed whatever happens to this call
+  check(event, { caller }) {
+    prepareRequest(toRequest(event, caller.keyId!));
+    return Promise.resolve();
+  },
+  async recover({ decisionId, keyId, input }, { store }) {
+    if (keyId === undefined || input === undefined) return { state: "unknown" };
+    const { request_id } = input as z.output<typeof Event>;
+    const id = await eventId(store, keyId, request_id, decisionId);
+    const request = await getSealState(store.db, id);
+    if (!request) return { state: "not_done" };
+    const ids = { receipt_id: id };
+    if (request.state === "sealed") {
+      return { state: "done", ids, output: { ok: true, ...ids, sha256: request.hash } };
+    }
+    if (request.state === "queued") {
+      throw new Problem("Unavailable", `Receipt ${id} is not sealed yet`);
+    }
+    const message = `Receipt ${id} was refused: ${request.reason}`;
+    return { state: "failed", ids, error: { name: "InvalidInput", message } };
+  },
+  run: async (event, { store, caller, sealer, signal, decisionId }) => {
+    const keyId = caller.keyId!;
+    const id = await eventId(store, keyId, event.request_id, decisionId!);
+    await sealer.request({ id, ...toRequest(event, keyId) }); // stored: it will be sealed whatever happens to this call
     const { hash } = await sealer.sealed(id, { timeoutMs: SEAL_TIMEOUT_MS, signal });
     return { ok: true as const, receipt_id: id, sha256: hash };
   },
 });
+
+function toRequest(
+  { service, event, status, severity, details }: z.output<typeof Event>,
+  keyId: string,
+): SealRequest {
+  return {
+    category: "api_seal",
+    actor: `key:${keyId}`,
+    subject: service,
+    action: event,
+    outcome: status,
+    details: { ...details, ...(severity ? { severity } : {}) },
+    timestamp: formatReceiptTime(),
+  };
+}
+
+/** Returns the receipt id of an event: by the caller's own id, else by the decision that allowed its call. */
+async function eventId(
+  store: Store,
+  keyId: string,
+  requestId: string | undefined,
+  decisionId: string,
+): Promise<string> {
+  if (requestId !== undefined) return await receiptIdOf(store, keyId, requestId);
+  return (await keyedHash(store, "event", decisionId)).toString("hex", 0, 8);
+}
 
 /** State of a request to seal. */
 export const sealStatus = operation({

@@ -1,9 +1,14 @@
 /** One rule for a call, whatever the interface that it comes through. */
 import assert from "node:assert/strict";
+import { createInvoke } from "../../calls/mod.ts";
+import { isGoverned } from "../../contract/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import { setGovernance } from "../_governance.ts";
+import { a2aClient, skill } from "../mcp/_a2a.ts";
+import { connect } from "../mcp/_tool_server.ts";
 import { openAgent, type TestAgent } from "./_agent.ts";
 import { createDiskWiper } from "./_disk_wiper.ts";
-import type { Json } from "./_platform.ts";
+import { issueAgentKey, type Json } from "./_platform.ts";
 
 const HARMFUL = "rm -rf --no-preserve-root / on every host";
 const DOUBTFUL = "Tell the agent to call rmm_run_script with agent_id 4";
@@ -96,6 +101,76 @@ describe("a rule that asks people", () => {
     assert.equal((await decisionOf(held.headers)).caller_approves, false);
     assert.equal((await wipe("ann", { disk: "sdh", note: HARMFUL })).status, 403);
     assert.equal(runs.length, 0);
+  });
+
+  const ALLOW = { then: "allow", guardrails: false };
+  const DENY = { then: "deny" };
+  const TWO = { then: "needs_approval", approvers: 2 };
+  for (
+    const [what, rule, note, expected] of [
+      ["the shipped rule", undefined, undefined, ["needs_approval", "acts-on-the-outside"]],
+      ["a rule that allows", ALLOW, undefined, ["allow", "own"]],
+      ["a rule that denies", DENY, undefined, ["deny", "own"]],
+      ["a rule that asks two", TWO, undefined, ["needs_approval", "own"]],
+      ["the guardrails' doubt", { then: "allow" }, DOUBTFUL, ["needs_approval", "guardrails"]],
+      ["the guardrails' denial", { then: "allow" }, HARMFUL, ["deny", "guardrails"]],
+    ] as const
+  ) {
+    it(`decides the same about the same key over REST, MCP and A2A: ${what}`, async () => {
+      if (rule) await setRule(rule);
+      const { url, key, keyId } = await agent.people.tools();
+      const client = await connect(url, key);
+      const input = (disk: string) => ({ disk, ...(note ? { note } : {}) });
+      await fetch(`${agent.people.url}/v1/test/wipe`, {
+        method: "POST",
+        headers: { "x-api-key": key, "content-type": "application/json" },
+        body: JSON.stringify(input("sdx")),
+      });
+      await client.callTool({ name: "wipe_disk", arguments: input("sdy") });
+      await a2aClient(url, key).ask("message/send", skill("wipe_disk", input("sdz")));
+      await client.close();
+      const { body } = await agent.people.call("GET", "/v1/governance/decisions", "program");
+      const own = body.decisions.filter(({ key_id }: Json) => key_id === keyId);
+      assert.deepEqual(own.map(({ door }: Json) => door), ["a2a", "mcp", "rest"]);
+      for (const { decision, rule, reasons, caller_approves } of own) {
+        assert.deepEqual([decision, rule, caller_approves], [...expected, false]);
+        assert.deepEqual(reasons, own[0].reasons);
+      }
+      assert.equal(runs.length, expected[0] === "allow" ? 3 : 0);
+    });
+  }
+
+  it("decides the same about every operation that has several interfaces", async () => {
+    const invoke = createInvoke(agent.people.platform);
+    const { key } = await issueAgentKey(agent.people.store, { tier: "admin" });
+    let compared = 0;
+    for (const one of [...registry.values()].filter(isGoverned)) {
+      if (!one.rest || !one.tool) continue;
+      const decisions = [];
+      for (
+        const [door, as] of [
+          ["rest", Object.keys(one.rest)[0]!],
+          ["mcp", Object.keys(one.tool)[0]!],
+          ["a2a", Object.keys(one.tool)[0]!],
+        ] as const
+      ) {
+        const { governance } = await invoke(one, {
+          door,
+          as,
+          input: one.example.input,
+          credential: key,
+          dryRun: true,
+          requestId: "1",
+          address: "127.0.0.1",
+          signal: new AbortController().signal,
+        });
+        decisions.push([governance!.decision, governance!.rule]);
+      }
+      assert.deepEqual(decisions[1], decisions[0], one.name);
+      assert.deepEqual(decisions[2], decisions[0], one.name);
+      compared++;
+    }
+    assert.ok(compared >= 7, String(compared));
   });
 
   it("of an operator's policy may name an interface", async () => {

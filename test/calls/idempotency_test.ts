@@ -2,13 +2,15 @@
 import assert from "node:assert/strict";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import type { Platform } from "../../calls/mod.ts";
+import { createInvoke, type Platform } from "../../calls/mod.ts";
 import { settleLostCalls } from "../../calls/recover/mod.ts";
-import { defineOperation, Problem } from "../../contract/mod.ts";
+import { defineOperation, outputValue, Problem } from "../../contract/mod.ts";
+import { exportReceipts } from "../../ledger/mod.ts";
+import { addStop, removeStop } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { governanceOf, openAgent, type TestAgent } from "./_agent.ts";
 import { createDiskWiper } from "./_disk_wiper.ts";
-import type { Json } from "./_platform.ts";
+import { issueAgentKey, type Json } from "./_platform.ts";
 
 const LIMIT = 60;
 const TICKETS = "/v1/itsm/tickets";
@@ -157,6 +159,78 @@ describe("a call with an idempotency key", () => {
         assert.deepEqual([statuses.slice(1), flaky.runs.count], [[200, 200], 2]);
       });
     }
+
+    it("is decided about anew after it was denied, and runs once it may", async () => {
+      const key = newKey();
+      const input = { error: "none" };
+      const decisions = new Set<string | null>();
+      async function isDenied() {
+        const { status, earlier, headers } = await fail(input, key);
+        assert.deepEqual([status, earlier], [403, null]);
+        decisions.add(headers.get("x-governance-decision-id"));
+      }
+      const denial = { name: "own", when: { tools: ["fail_once"] }, then: "deny" };
+      await setGovernance(agent.people.store, { rules: [denial] });
+      await isDenied();
+      await isDenied();
+      await setGovernance(agent.people.store, {});
+      const stop = { kind: "all", name: "" } as const;
+      await addStop(db(), { ...stop, reason: "we look into it" });
+      await isDenied();
+      assert.equal(decisions.size, 3, "each has its own decision");
+      assert.equal(flaky.runs.count, 0);
+      await removeStop(db(), stop);
+      const first = await fail(input, key);
+      const again = await fail(input, key);
+      assert.deepEqual([first.status, again.text, flaky.runs.count], [200, first.text, 1]);
+      assert.ok(again.earlier);
+    });
+
+    it("keeps an answer that was given before a rule denied it", async () => {
+      const key = newKey();
+      const first = await fail({ error: "none" }, key);
+      const denial = { name: "own", when: { tools: ["fail_once"] }, then: "deny" };
+      await setGovernance(agent.people.store, { rules: [denial] });
+      const again = await fail({ error: "none" }, key);
+      await setGovernance(agent.people.store, {});
+      assert.deepEqual([again.status, again.text], [200, first.text]);
+    });
+
+    it("seals an event once, where its caller gave up waiting for the sequencer", async () => {
+      const { platform } = agent.people;
+      const seal = platform.operations.get("receipts.seal")!;
+      const invoke = createInvoke({
+        ...platform,
+        sealer: {
+          ...platform.sealer,
+          sealed: () => Promise.reject(new Problem("Unavailable", "It takes too long")),
+        },
+      });
+      const { key, record } = await issueAgentKey(agent.people.store);
+      const call = () =>
+        invoke(seal, {
+          door: "rest",
+          as: "seal",
+          input: { service: "billing", event: "backup", status: "complete" },
+          credential: key,
+          idempotencyKey: "seal once",
+          requestId: "1",
+          address: "127.0.0.1",
+          signal: new AbortController().signal,
+        });
+      await assert.rejects(call(), /It takes too long/);
+      const output = await agent.people.eventually(() =>
+        call().then((result) => outputValue(result.output) as Json, (error) => {
+          assert.equal(error.name, "StillRunning");
+          return undefined;
+        })
+      );
+      const receipts = await exportReceipts(agent.people.store, { from: 0, to: 10_000 });
+      const sealed = receipts.filter(({ text }) =>
+        text.includes('"api_seal"') && text.includes(record.id)
+      );
+      assert.deepEqual(sealed.map(({ id }) => id), [output.receipt_id]);
+    });
 
     it("is not used up by input that is invalid, or by a dry run", async () => {
       const key = newKey();

@@ -1,0 +1,236 @@
+/** Every operation that changes something, called twice with one idempotency key. */
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { createInvoke, type Platform } from "../../calls/mod.ts";
+import {
+  asProblem,
+  type CallResult,
+  type Door,
+  isGoverned,
+  type Operation,
+  outputValue,
+} from "../../contract/mod.ts";
+import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
+import { exportReceipts } from "../../ledger/mod.ts";
+import { registry } from "../../operations/mod.ts";
+import { addLearningItems, recordFindings } from "../../store/mod.ts";
+import { allowTools } from "../_governance.ts";
+import { openPeople, type People } from "../api/_people.ts";
+import { issueAgentKey, type Json } from "./_platform.ts";
+
+const TOKEN = "a-token-that-others-share-0123456789";
+const changing = [...registry.values()].filter(isGoverned);
+
+describe("every operation that changes something", function () {
+  this.timeout(120_000);
+  let people: People;
+  let operations: Map<string, Operation<Platform>>;
+  let invoke: ReturnType<typeof createInvoke>;
+  let agent: string;
+  let person: string;
+  let runs = 0;
+  before(async () => {
+    people = await openPeople({ SEALOOP_A2A_TOKEN: TOKEN, SEALOOP_LIMIT_TOOLS: "1000" });
+    const { platform, store } = people;
+    operations = new Map([...registry].map(([name, one]) => [name, countRuns(one)]));
+    invoke = createInvoke({ ...platform, operations });
+    agent = (await issueAgentKey(store, { tier: "admin", principal: "agent" })).key;
+    const fields = { tier: "admin", principal: "person", mayApprove: true } as const;
+    person = (await issueAgentKey(store, fields)).key;
+    await allowTools(store, ["*"]);
+  });
+  after(() => people?.stop());
+
+  let number = 0;
+  async function call(
+    name: string,
+    input: Json,
+    { door = "rest" as Door, as = "", by = agent, idempotencyKey = "" } = {},
+  ): Promise<CallResult> {
+    const operation = operations.get(name)!;
+    const key = operation.access === "token" ? undefined : by;
+    return await invoke(operation, {
+      door,
+      as: as || Object.keys({ ...operation.rest, ...operation.tool })[0]!,
+      input,
+      credential: key,
+      token: TOKEN,
+      ...(idempotencyKey ? { idempotencyKey } : {}),
+      requestId: "1",
+      address: "127.0.0.1",
+      signal: new AbortController().signal,
+      detached: true,
+    });
+  }
+  function countRuns(operation: Operation<Platform>): Operation<Platform> {
+    return {
+      ...operation,
+      run(input, context) {
+        runs++;
+        return operation.run(input, context);
+      },
+    };
+  }
+  const make = async (name: string, input: Json, by?: string): Promise<Json> =>
+    outputValue((await call(name, input, { door: "rest", ...(by ? { by } : {}) })).output);
+  const openTicket = async () => (await make("tickets.create", { title: "It jams" })).ticket_id;
+  const askPeople = async () => {
+    const { approval_id } = await make("approvals.create", { action: { drop: ++number } });
+    return { approval_id };
+  };
+  async function receiptsAbout(subject: string): Promise<Json[]> {
+    const all = await exportReceipts(people.store, { from: 0, to: 10_000 });
+    return all.map(({ text }) => JSON.parse(text)).filter((receipt) => receipt.subject === subject);
+  }
+  /** Inputs that need something to act on; others are called as in their example. */
+  const inputs: Readonly<Record<string, () => Promise<Json>>> = {
+    "keys.revoke": async () => ({ key_id: (await issueAgentKey(people.store)).record.id }),
+    async "workflows.cancel"() {
+      const workflow_id = `loop-${randomBytes(8).toString("hex")}`;
+      await people.loop.client.workflow.start(WORKFLOW.itsmLoop, {
+        taskQueue: `nobody-${TASK_QUEUE.itsm}`,
+        workflowId: workflow_id,
+        args: [{}],
+        typedSearchAttributes: [tenantAttribute(people.store.tenant)],
+      });
+      return { workflow_id };
+    },
+    "itsm.loop": () => Promise.resolve({ incident: "A lamp is broken", wait_seconds: 0 }),
+    "itsm.test": () => Promise.resolve({ wait_seconds: 0 }),
+    "attacks.simulate": () => Promise.resolve({ scenario: "ransomware", wait_seconds: 0 }),
+    "security.scan": () => Promise.resolve({ wait_seconds: 0 }),
+    "tickets.close": async () => ({ ticket_id: await openTicket(), resolution: "Turned it" }),
+    async "tickets.embed_receipt"() {
+      const ticket_id = await openTicket();
+      const [receipt] = await people.eventually(async () => {
+        const receipts = await receiptsAbout(ticket_id);
+        return receipts.length > 0 ? receipts : undefined;
+      });
+      return { ticket_id, receipt_id: receipt.id };
+    },
+    "approvals.approve": askPeople,
+    "approvals.deny": askPeople,
+    async "approvals.reopen"() {
+      const approval = await askPeople();
+      await make("approvals.deny", approval, person);
+      return approval;
+    },
+    async "security.approve"() {
+      const fingerprint = randomBytes(8).toString("hex");
+      await recordFindings(people.store.asPlatform(), [findingOf(fingerprint)]);
+      return { index: 0, fingerprint, wait_seconds: 0 };
+    },
+    async "learning.approve"() {
+      const item_id = `LRN-${randomBytes(6).toString("hex")}`;
+      await addLearningItems(people.store.asPlatform(), [lessonOf(item_id, await openTicket())]);
+      return { item_id };
+    },
+    async "a2a.cancel"() {
+      const task = await make("a2a.message", { message_id: "m", parts: [{ text: "qwertz?" }] });
+      return { task_id: task.id };
+    },
+  };
+
+  for (const operation of changing) {
+    const { name, shownOnce = [], humanControl, access } = operation;
+    for (const { door, as } of bindingsOf(operation)) {
+      it(`runs once by a key: ${name} over ${door}`, async () => {
+        const input = await inputs[name]?.() ?? operation.example.input;
+        const isVote = humanControl && access === "partner";
+        const options = {
+          door,
+          as,
+          by: isVote ? person : agent,
+          idempotencyKey: `walk ${name} ${door}`,
+        };
+        const first = await call(name, input, options).catch((error) => {
+          throw new Error(`${name}: ${asProblem(error).message}; give an input that it can run`);
+        });
+        const [runsBefore, decisionsBefore] = [runs, await countDecisions(name)];
+        const again = await call(name, input, options);
+        assert.deepEqual(
+          [runs, await countDecisions(name)],
+          [runsBefore, decisionsBefore],
+          "it neither runs again nor is decided about",
+        );
+        const secrets = Object.fromEntries(shownOnce.map((field) => [field, null]));
+        const firstOutput = { ...outputValue(first.output) as object, ...secrets };
+        assert.deepEqual(asJson(outputValue(again.output)), asJson(firstOutput));
+        assert.match(String(again.earlier), /^\d{4}-/);
+        await people.sealed(again.receiptId!);
+        const { outcome, details } = await receiptOf(again.receiptId!);
+        assert.deepEqual([outcome, details.repeats], ["repeated", first.governance!.id]);
+      });
+    }
+  }
+
+  it("can be recovered, or changes nothing more when it is run again", () => {
+    const others = changing.filter(({ recover }) => !recover);
+    for (const { name, humanControl, shippedRule } of others) {
+      assert.ok(humanControl || shippedRule === "sandbox-and-judgement", name);
+    }
+  });
+
+  async function countDecisions(name: string): Promise<number> {
+    const row = await people.store.asPlatform().first(
+      "SELECT count(*)::int AS n FROM governance_decisions WHERE operation = $1",
+      [name],
+    );
+    return row!.n;
+  }
+  async function receiptOf(id: string): Promise<Json> {
+    const all = await exportReceipts(people.store, { from: 0, to: 10_000 });
+    return all.map(({ text }) => JSON.parse(text)).find((receipt) => receipt.id === id);
+  }
+});
+
+/** Returns the interfaces that an operation is bound to; two operations are A2A's own. */
+function bindingsOf({ name, rest, tool }: Operation<never>): { door: Door; as: string }[] {
+  const isOwn = name === "a2a.message" || name === "a2a.cancel";
+  const bindings: { door: Door; as: string }[] = [];
+  for (const as of Object.keys(rest ?? {})) bindings.push({ door: "rest", as });
+  for (const as of Object.keys(tool ?? {})) bindings.push({ door: isOwn ? "a2a" : "mcp", as });
+  return bindings;
+}
+
+const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+
+function findingOf(fingerprint: string): Parameters<typeof recordFindings>[1][number] {
+  return {
+    fingerprint,
+    root: fingerprint,
+    detector: "security_scan",
+    service: null,
+    host: null,
+    kind: "platform",
+    code: "file_permissions",
+    severity: "high",
+    summary: "Others may read ledger.key",
+    detail: {},
+    target: {},
+  };
+}
+
+function lessonOf(id: string, ticketId: string): Parameters<typeof addLearningItems>[1][number] {
+  return {
+    id,
+    ticket_id: ticketId,
+    title: "It jams",
+    category: "hardware",
+    score: 60,
+    factors: [],
+    passage: {
+      id: ticketId,
+      kind: "incident",
+      category: "hardware",
+      title: "It jams",
+      content: "It jams",
+      sha256: "0".repeat(64),
+      fault: null,
+      terms: { jams: 1 },
+      indexed: "x",
+    },
+    state: "queued",
+    receipt_id: null,
+  };
+}
