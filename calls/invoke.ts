@@ -15,7 +15,7 @@ import { authenticate } from "./authenticate.ts";
 import { authorize } from "./authorize.ts";
 import { openGovernor } from "./govern.ts";
 import { openIdempotency } from "./idempotency.ts";
-import { countAnonymousReceipt, countCall } from "./limit.ts";
+import { countAnonymousReceipt, countCall, countDaily } from "./limit.ts";
 import type { Platform } from "./platform.ts";
 import { recordCall } from "./record.ts";
 import { type CallOutcome, type CheckedCall, runOperation } from "./run.ts";
@@ -40,10 +40,11 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
   ): Promise<CallOutcome> {
     let decision: GovernanceDecision | undefined;
     try {
-      await countAnonymousReceipt(platform, call);
       decision = await govern(call);
       if (decision?.problem) return { decision, error: decision.problem };
       if (decision?.answer) return { decision, output: decision.answer.output };
+      await countDaily(platform, call);
+      await countAnonymousReceipt(platform, call); // the last limit, so that nothing is counted that another one refuses
       await begin(decision?.id);
       return { decision, output: await runOperation(platform, call, decision?.id) };
     } catch (error) {

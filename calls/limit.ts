@@ -99,12 +99,12 @@ function anonymousRefusal(
   return rateLimited(message, limit, resetSeconds);
 }
 
-/** Counts one use of what has a daily limit of its own. Tier admin has none. @throws {Problem} `RateLimited` */
+/** Counts a call that is about to run against the daily limit of its operation. Tier admin has none. @throws {Problem} `RateLimited` */
 export async function countDaily(
   { usage, config: { settings } }: Pick<Platform, "usage" | "config">,
-  caller: Caller,
-  kind: "classify",
+  { operation: { perDay: kind }, caller }: Pick<CheckedCall, "operation" | "caller">,
 ): Promise<void> {
+  if (kind === undefined) return;
   const limit = {
     free: settings.SEALOOP_LIMIT_CLASSIFY_FREE,
     partner: settings.SEALOOP_LIMIT_CLASSIFY_PARTNER,

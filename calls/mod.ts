@@ -21,7 +21,6 @@ export {
   revokeSealedKey,
   rotateSealedKey,
 } from "./keys.ts";
-export { countDaily } from "./limit.ts";
 export { type Context, forTenant, namesOf, operation, type Platform } from "./platform.ts";
 export { refuseTenants } from "./operator.ts";
 export { receiptIdOf } from "./receipt_ids.ts";

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
-import { type Context, countDaily, operation } from "../../calls/mod.ts";
+import { type Context, operation } from "../../calls/mod.ts";
 import { TIERS } from "../../contract/mod.ts";
 import { ANONYMOUS_ACTOR } from "../../domain/mod.ts";
 import {
@@ -51,6 +51,7 @@ export const classifyReport = operation({
   effect: "run",
   shippedRule: "sandbox-and-judgement",
   access: "public",
+  perDay: "classify",
   sealsItself: true,
   input: z.object({
     description: text(10, 2000).describe("What was observed, as free text"),
@@ -109,9 +110,7 @@ export const classifyReport = operation({
     },
   },
   run: async ({ description, source }, context) => {
-    const { caller } = context;
-    await countDaily(context, caller, "classify");
-    const isPublic = TIERS.indexOf(caller.tier) < TIERS.indexOf("partner");
+    const isPublic = TIERS.indexOf(context.caller.tier) < TIERS.indexOf("partner");
     const audience = isPublic ? "public" : "house";
     const answer = await askEngine(context, { description, source, audience });
     const proof = await sealAnswer(context, { description, source }, answer);
