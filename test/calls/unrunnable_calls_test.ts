@@ -113,7 +113,7 @@ describe("a call that can't be run", () => {
     ],
     [
       "starting what only the platform starts",
-      () => post("/v1/workflows/start", { type: "approval" }),
+      () => post("/v1/workflows/start", { type: "governedAct" }),
       409,
       /only the platform does/,
     ],
