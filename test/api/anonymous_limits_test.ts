@@ -125,6 +125,25 @@ describe("callers without a key", () => {
     assert.equal(status, 200, "a key");
   });
 
+  it("use up no receipts by calls that another limit refuses", async () => {
+    const gateway = await start({
+      SEALOOP_LIMIT_CLASSIFY_FREE: "2",
+      SEALOOP_LIMIT_ALL_ANONYMOUS_RECEIPTS: "5",
+    });
+    const classify = async () => {
+      const { status } = await fetch(`${gateway.url}/v1/classify`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-forwarded-for": "198.51.100.1" },
+        body: JSON.stringify({ description: "The printer on floor 3 jams" }),
+      });
+      return status;
+    };
+    const refused = (await times(20, classify)).filter((status) => status === 429);
+    assert.equal(refused.length, 18);
+    const others = await times(4, () => seal(gateway, "198.51.100.2"));
+    assert.deepEqual(others.map(({ status }) => status), [503, 503, 503, 429]);
+  });
+
   it("one address can't use up what all of them have", async () => {
     const gateway = await start({
       SEALOOP_LIMIT_ANONYMOUS_RECEIPTS: "2",
