@@ -95,14 +95,17 @@ export const SETTINGS = z.strictObject({
   SEALOOP_TEMPORAL_UI_PORT: port(8233, "Port of the embedded Temporal's Web UI"),
   SEALOOP_POSTGRES_PORT: port(5433, "Port of the embedded PostgreSQL"),
   DATABASE_URL: postgres(
-    "PostgreSQL to use in place of the embedded one, as the role that owns the schema",
+    "PostgreSQL to use in place of the embedded one, as the role sealoop_owner",
   ),
-  SEALOOP_DATABASE_APP_URL: postgres(
-    "The same database as the application's role; unset: DATABASE_URL with its rights dropped to that role",
-  ),
-  SEALOOP_DATABASE_SEQUENCER_URL: postgres("… as the role that writes receipts; unset: likewise"),
-  SEALOOP_DATABASE_LEDGER_URL: postgres(
-    "… as the role of the public ledger, which can only SELECT; unset: likewise",
+  SEALOOP_DATABASE_GATEWAY_URL: postgres("The same database as the gateway's role"),
+  SEALOOP_DATABASE_TOOLS_URL: postgres("… as the tool server's"),
+  SEALOOP_DATABASE_WORKER_URL: postgres("… as the worker's"),
+  SEALOOP_DATABASE_ENGINE_URL: postgres("… as the engine's"),
+  SEALOOP_DATABASE_SEQUENCER_URL: postgres("… as the sequencer's, which appends receipts"),
+  SEALOOP_DATABASE_LEDGER_URL: postgres("… as the public ledger's, which can only SELECT"),
+  SEALOOP_DATABASE_OPERATOR_URL: postgres("… as the one of the operator's commands"),
+  SEALOOP_DATABASE_BACKUP_URL: postgres(
+    "… as a role that sees all rows (a superuser, or BYPASSRLS), for npm run backup and npm run restore alone",
   ),
   SEALOOP_SERVICES: z.string().min(1).optional()
     .describe("File of the services to watch; unset: sealoop.services.yaml in the data folder"),

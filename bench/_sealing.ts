@@ -37,7 +37,7 @@ export interface SealingOptions {
 export async function openSealing(options: SealingOptions = {}): Promise<Sealing> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
   const sequencer = await startSequencer(database.urls.sequencer, folder, options);
-  const store = openStore(database.urls.app, "app", CONNECTIONS);
+  const store = openStore(database.urls.worker, "worker", CONNECTIONS);
   const sealer = await openSealer(store);
   const seal = async (count: number) => {
     await runConcurrently(count, CALLERS, () => sealOne(sealer));

@@ -32,11 +32,11 @@ export async function* run(): AsyncGenerator<Figure> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
   const server = await startServer("processes/engine.ts", [], {
     SEALOOP_DATA: folder,
-    SEALOOP_DATABASE_APP_URL: database.urls.app,
+    SEALOOP_DATABASE_ENGINE_URL: database.urls.engine,
     SEALOOP_ENGINE_PORT: String(await freePort()),
     SEALOOP_ENGINE_SECRET: SECRET,
   });
-  await waitUntilReady(server, database.urls.app);
+  await waitUntilReady(server, database.urls.engine);
   try {
     for (const [name, send] of Object.entries(listRequests())) {
       yield* measureRequests(name, send, server, folder);
@@ -110,7 +110,7 @@ function openClient({ address }: Server): Engine {
 
 /** Waits until the classifier is loaded and the articles are stored. */
 async function waitUntilReady({ address }: Server, databaseUrl: string): Promise<void> {
-  const store = openStore(databaseUrl, "app", 1);
+  const store = openStore(databaseUrl, "engine", 1);
   const isStored = async () =>
     (await store.asPlatform().first("SELECT FROM knowledge_words LIMIT 1")) !== undefined;
   const isLoaded = async () => {

@@ -30,7 +30,7 @@ const SEED = 7;
 export async function* run(): AsyncGenerator<Figure> {
   for (const hubs of [false, true]) {
     const database = await testDatabase();
-    const store = openStore(database.urls.app, "app");
+    const store = openStore(database.urls.worker, "worker");
     try {
       yield* measureGraph(store, database.superuserUrl, hubs);
     } finally {

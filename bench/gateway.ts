@@ -25,7 +25,7 @@ export async function* run(): AsyncGenerator<Figure> {
   await fillLedger(database, RECEIPTS);
   const gateway = await startServer("processes/gateway.ts", [], {
     SEALOOP_DATA: folder,
-    SEALOOP_DATABASE_APP_URL: database.urls.app,
+    SEALOOP_DATABASE_GATEWAY_URL: database.urls.gateway,
     SEALOOP_GATEWAY_PORT: String(await freePort()),
     SEALOOP_LIMIT_FREE: "1000000000",
   });

@@ -21,6 +21,7 @@ import type { bare } from "./_bare_workflow.ts";
 import { DOWN_CODE, type DownServices, openDownServices } from "./_down_services.ts";
 import { type Figure, measureInTurns, type Side } from "./_figures.ts";
 import { rounds, timeMs } from "./_work.ts";
+import { storeAs } from "../test/_servers.ts";
 
 const ROUNDS_ALONE = rounds(11);
 const ROUNDS_AT_ONCE = rounds(5);
@@ -69,7 +70,8 @@ async function serveEngineApart(databaseUrl: string) {
 /** Raises the limit above which the guardrails ask a person about a repair. */
 async function allowManyRepairs(store: Store): Promise<void> {
   const bounds = { ...DEFAULT_POLICY.bounds, max_repairs_hour: 100_000 };
-  await setPolicy(store.asPlatform(), "guard_policies", { ...DEFAULT_POLICY, bounds });
+  const engine = await storeAs(store, "engine");
+  await setPolicy(engine.asPlatform(), "guard_policies", { ...DEFAULT_POLICY, bounds });
 }
 
 /** Starts workers for a queue of the bare workflow, with the settings of the platform's own. */

@@ -27,7 +27,7 @@ type Search = (report: string) => Promise<readonly (string | undefined)[]>;
 /** Measures. */
 export async function* run(): AsyncGenerator<Figure> {
   const database = await testDatabase();
-  const store = openStore(database.urls.app, "app");
+  const store = openStore(database.urls.worker, "worker");
   const classifier = await openClassifier();
   const log = createLog("bench", "warn");
   const knowledge = openKnowledgeBase({ store, classifier, log });

@@ -22,8 +22,8 @@ const readFrom = (table: string) => ({
 /** Measures statements, then transactions. */
 export async function* run(): AsyncGenerator<Figure> {
   const database = await testDatabase();
-  const store = openStore(database.urls.app, "app", 20);
-  const bare = new pg.Pool({ connectionString: database.urls.app, max: 20 });
+  const store = openStore(database.urls.worker, "worker", 20);
+  const bare = new pg.Pool({ connectionString: database.urls.worker, max: 20 });
   try {
     await fill(database.superuserUrl);
     for (const callers of CALLERS) yield await measureStatements(store, bare, callers);

@@ -104,7 +104,7 @@ async function callTool(client: Client, name: string): Promise<void> {
 
 /** Checks that every call has requested its receipt. */
 async function checkSealed({ urls }: TestDatabase): Promise<void> {
-  const store = openStore(urls.app, "app");
+  const store = openStore(urls.tools, "tools");
   const row = await store.asPlatform().first("SELECT count(*)::int AS n FROM seal_requests");
   await store.close();
   if (row!.n < platformCalls) {

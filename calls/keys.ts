@@ -1,13 +1,13 @@
 /** Issuing, rotating and revoking keys, each sealed with the change. */
 import { InvalidInput, nameProblem, Problem } from "../contract/mod.ts";
 import { SHARED_TENANT } from "../domain/mod.ts";
-import { requestSeal } from "../ledger/mod.ts";
+import { prepareRequest } from "../ledger/mod.ts";
 import {
   type Db,
   expireKey,
   findKeyById,
-  inTenant,
   issueKey,
+  type KeyReceipt,
   type KeyRecord,
   type NewKey,
   noteCallEffects,
@@ -29,19 +29,24 @@ export interface IssuedKey {
  * Issues a key.
  *
  * @param actor as in receipts: `key:<id>`, or `operator`
- * @param decisionId of the call that issues it; absent: a command does
+ * @param options `decisionId` of the call that issues it, absent where a command does; `before` is called with the key
+ * before it becomes valid
  * @throws {InvalidInput} the name of its tenant or its holder can be mistaken for another one, or its end has passed
  */
 export async function issueSealedKey(
   store: Store,
   actor: string,
   fields: NewKey,
-  decisionId?: string,
+  { decisionId, before }: {
+    readonly decisionId?: string | undefined;
+    readonly before?: (key: string) => Promise<void>;
+  } = {},
 ): Promise<IssuedKey> {
   checkNewKey(fields);
   return await store.db.transaction(async (trx) => {
     const issued = await issueAndSeal(trx, actor, fields);
     await noteCallEffects(trx, decisionId, { key_id: issued.record.id });
+    await before?.(issued.key);
     return issued;
   });
 }
@@ -76,12 +81,8 @@ export async function revokeSealedKey(
   id: string,
 ): Promise<void> {
   await store.db.transaction(async (trx) => {
-    const key = await findKeyById(trx, id);
-    if (!key) throw noSuchKey(id);
-    await inTenant(trx, key.tenant, async (owner) => {
-      if (!await revokeKey(owner, id)) throw noSuchKey(id); // somebody else has just revoked it
-      await sealChange(owner, actor, id, "key_revoked", "keys.revoke");
-    });
+    const receipt = changeReceipt(actor, id, "key_revoked", "keys.revoke");
+    if (!await revokeKey(trx, id, receipt)) throw noSuchKey(id);
   });
   keyring?.refresh();
 }
@@ -109,11 +110,9 @@ export async function rotateSealedKey(
     const lifeMs = lifeSeconds === undefined ? oldLifeMs : lifeSeconds * 1000;
     const expiresAt = lifeMs === null ? null : new Date(Date.now() + lifeMs);
     const issued = await issueAndSeal(trx, actor, { ...old, expiresAt });
-    await inTenant(trx, old.tenant, async (owner) => {
-      await expireKey(owner, id, oldUntil);
-      const details = { new_key: issued.record.id };
-      await sealChange(owner, actor, id, "key_rotated", "keys.rotate", details);
-    });
+    const details = { new_key: issued.record.id };
+    const receipt = changeReceipt(actor, id, "key_replaced", "keys.rotate", details);
+    if (!await expireKey(trx, id, oldUntil, receipt)) throw noSuchKey(id);
     return { ...issued, oldUntil };
   });
   keyring?.refresh();
@@ -122,30 +121,27 @@ export async function rotateSealedKey(
 
 async function issueAndSeal(trx: Db, actor: string, fields: NewKey): Promise<IssuedKey> {
   const { tier, scope, mayApprove, tenant, principal } = fields;
-  const issued = await inTenant(trx, tenant, (owner) => issueKey(owner, fields));
-  await requestSeal(trx, {
-    tenant,
-    category: "key_issued",
-    actor,
-    subject: `key:${issued.record.id}`,
-    action: "keys.generate",
-    outcome: "success",
-    details: { tier, scope, may_approve: mayApprove },
-    evidence: { tenant, principal },
-  });
-  return issued;
+  return await issueKey(trx, fields, (keyId) =>
+    prepareRequest({
+      category: "key_issued",
+      actor,
+      subject: `key:${keyId}`,
+      action: "keys.generate",
+      outcome: "success",
+      details: { tier, scope, may_approve: mayApprove },
+      evidence: { tenant, principal },
+    }));
 }
 
-async function sealChange(
-  trx: Db,
+function changeReceipt(
   actor: string,
   id: string,
-  category: string,
+  category: "key_replaced" | "key_revoked",
   action: string,
   details: Readonly<Record<string, unknown>> = {},
-): Promise<void> {
+): KeyReceipt {
   const subject = `key:${id}`;
-  await requestSeal(trx, { category, actor, subject, action, outcome: "success", details });
+  return prepareRequest({ category, actor, subject, action, outcome: "success", details });
 }
 
 function noSuchKey(id: string): Problem {

@@ -10,6 +10,7 @@
  * Every interface calls operations through {@linkcode createInvoke}; approved calls run through `held_calls/`.
  * @module
  */
+export { ensureAdminKey } from "./admin_key.ts";
 export { TOKEN_HOLDER } from "./authenticate.ts";
 export { createInvoke } from "./invoke.ts";
 export { type FailureLimiter, openFailureLimiter } from "./failure_limiter.ts";

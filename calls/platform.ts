@@ -13,7 +13,7 @@ import type { Keyring } from "./keyring.ts";
 export interface Platform {
   readonly config: Config;
   readonly log: Logger;
-  /** As role `app`, in the name of one tenant. */
+  /** In the name of one tenant. */
   readonly store: Store;
   readonly sealer: Sealer;
   readonly chain: ChainWatch;

@@ -11,7 +11,7 @@ export interface DetectionContext {
   readonly config: Config;
   /** Settings of the detectors. */
   readonly settings: DetectorSettings;
-  /** As role `app`. */
+  /** As role `worker`. */
   readonly store: Store;
   /** Name of this host. */
   readonly host: string;

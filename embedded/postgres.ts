@@ -2,7 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { FUNCTION_OWNERS, type Role, ROLES } from "../store/mod.ts";
+import {
+  createDatabaseSql,
+  createRolesSql,
+  FUNCTION_OWNERS,
+  type Role,
+  ROLES,
+} from "../store/mod.ts";
 import { EmbeddedError } from "./_errors.ts";
 import { type RunningServer, startServerProcess } from "./_launch.ts";
 import { findPostgres, type PostgresBinaries } from "./_postgres_binaries.ts";
@@ -37,6 +43,7 @@ export interface Postgres {
 }
 
 const DATABASE = "sealoop";
+const ROLE_NAMES = [...Object.values(ROLES), ...Object.values(FUNCTION_OWNERS)];
 const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 10;
 /** fsync, full_page_writes and synchronous_commit keep their default: on. */
@@ -125,12 +132,7 @@ export async function createDatabase(
   template = "template1",
 ): Promise<void> {
   const [database, copied] = [name, template].map((n) => client.escapeIdentifier(n));
-  const { owner, ...others } = ROLES;
-  await client.query(`CREATE DATABASE ${database} OWNER ${owner} TEMPLATE ${copied}`);
-  await client.query(`REVOKE ALL ON DATABASE ${database} FROM PUBLIC`);
-  await client.query(
-    `GRANT CONNECT ON DATABASE ${database} TO ${Object.values(others).join(", ")}`,
-  );
+  for (const statement of createDatabaseSql(database!, copied)) await client.query(statement);
 }
 
 async function startServer(
@@ -186,28 +188,18 @@ function isReady(pidFile: string): boolean {
   }
 }
 
-/** Creates the roles and the database where they are missing. @returns the server's version */
+/** Creates the roles, and the database where it is missing. @returns the server's version */
 async function prepare(superuserUrl: string, passwords: Passwords): Promise<string> {
   const client = new pg.Client({ connectionString: superuserUrl });
   await client.connect();
   try {
     const { rows: [state] } = await client.query<ServerState>(
       `SELECT current_setting('server_version') AS version,
-              ARRAY(SELECT rolname::text FROM pg_roles) AS roles,
+              (SELECT count(*)::int FROM pg_roles WHERE rolname = ANY ($2)) AS roles,
               EXISTS (SELECT FROM pg_database WHERE datname = $1) AS database`,
-      [DATABASE],
+      [DATABASE, ROLE_NAMES],
     );
-    for (const [role, name] of Object.entries(ROLES) as [Role, string][]) {
-      if (state!.roles.includes(name)) continue;
-      const password = client.escapeLiteral(passwords[role]);
-      await client.query(`CREATE ROLE ${name} LOGIN PASSWORD ${password}`);
-    }
-    for (const name of Object.values(FUNCTION_OWNERS)) {
-      if (state!.roles.includes(name)) continue;
-      await client.query(`CREATE ROLE ${name} NOLOGIN`);
-      // The owner of the schema may give functions to it, and has none of its rights otherwise.
-      await client.query(`GRANT ${name} TO ${ROLES.owner} WITH INHERIT FALSE, SET TRUE`);
-    }
+    if (state!.roles < ROLE_NAMES.length) await client.query(createRolesSql(passwords));
     if (!state!.database) await createDatabase(client, DATABASE);
     return state!.version.split(" ", 1)[0]!;
   } finally {
@@ -218,6 +210,7 @@ async function prepare(superuserUrl: string, passwords: Passwords): Promise<stri
 /** State of a server, as {@linkcode prepare} queries it. */
 interface ServerState {
   version: string;
-  roles: string[];
+  /** How many of the platform's roles there are. */
+  roles: number;
   database: boolean;
 }

@@ -22,7 +22,7 @@ export interface Guard {
   validate(request: ValidateRequest, tenant: string): Promise<GuardVerdict>;
 }
 
-/** Opens the guard. @param options.store of role `app`: policies, services, tickets, articles */
+/** Opens the guard. @param options.store of role `engine`: policies, services, tickets, articles */
 export function openGuard({ store }: { readonly store: Store }): Guard {
   void warmUpPatterns();
   for (const request of WARM_UP) judgeAction(request, EMPTY_STATE);

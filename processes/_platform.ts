@@ -18,12 +18,13 @@ export interface OpenPlatform {
   close(): Promise<void>;
 }
 
-/** Opens the platform on its database; Temporal is connected to when it is first needed. */
+/** Opens the platform on its database, as the role of its process; Temporal is connected to when it is first needed. */
 export async function openPlatform(
   { config, log, databaseUrl }: ProcessParts,
+  role: "gateway" | "tools" | "worker",
 ): Promise<OpenPlatform> {
   const { settings } = config;
-  const store = openStore(databaseUrl("app"), "app", 20);
+  const store = openStore(databaseUrl(role), role, 20);
   const failures = openFailureLimiter(settings.SEALOOP_LIMIT_UNKNOWN_KEYS);
   useRootKey(store, rootKeyFile(config.dataDir));
   const [sealer, chain, keyring] = await Promise.all([

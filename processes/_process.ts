@@ -1,6 +1,7 @@
 import { BadSetting, type Config, loadConfig } from "../config.ts";
 import type { Role } from "../store/mod.ts";
 import { createLog, type Log, STANDARD_ERROR } from "../web/mod.ts";
+import { databaseSetting } from "./_database_setting.ts";
 import { operatorErrorText } from "./_operator_error.ts";
 
 /** Configuration, log and database access of a process. */
@@ -10,7 +11,7 @@ export interface ProcessParts {
   /**
    * Returns the connection string of a database role from the settings.
    *
-   * @throws {BadSetting} they have neither that role's nor `DATABASE_URL`
+   * @throws {BadSetting} they have none
    */
   databaseUrl(role: Role): string;
 }
@@ -107,16 +108,10 @@ function readConfig(): Config {
 }
 
 function databaseUrl({ settings }: Config, role: Role): string {
-  const roleUrl = {
-    owner: undefined,
-    app: settings.SEALOOP_DATABASE_APP_URL,
-    sequencer: settings.SEALOOP_DATABASE_SEQUENCER_URL,
-    ledger: settings.SEALOOP_DATABASE_LEDGER_URL,
-  }[role];
-  const url = roleUrl ?? settings.DATABASE_URL;
+  const name = databaseSetting(role);
+  const url = settings[name];
   if (url) return url;
-  const name = role === "owner" ? "" : `SEALOOP_DATABASE_${role.toUpperCase()}_URL or `;
-  throw new BadSetting(`No database to use: set ${name}DATABASE_URL, or use \`npm start\``);
+  throw new BadSetting(`No database to use: set ${name}, or use \`npm start\``);
 }
 
 /** Resolves when this process is asked to stop, or when the one that started it has ended. */

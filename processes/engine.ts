@@ -21,7 +21,7 @@ await runProcess("engine", startEngine);
 /** Serves judgement to the other processes. It listens at once, and answers "not ready" until its classifier is loaded. */
 async function startEngine({ config, log, databaseUrl }: ProcessParts): Promise<RunningProcess> {
   const { settings, dataDir } = config;
-  const store = openStore(databaseUrl("app"), "app", 10);
+  const store = openStore(databaseUrl("engine"), "engine", 10);
   const model = openModel(settings);
   let classify: ClassifyReport | undefined;
   let knowledge: KnowledgeBase | undefined;

@@ -10,7 +10,7 @@ await runProcess("gateway", startGateway);
 
 /** Serves the operations over REST. */
 async function startGateway(parts: ProcessParts): Promise<RunningProcess> {
-  const { invoke, http, close } = await openPlatform(parts);
+  const { invoke, http, close } = await openPlatform(parts, "gateway");
   const { settings } = parts.config;
   const app = createRestApp({
     operations,

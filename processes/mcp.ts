@@ -14,7 +14,7 @@ await runProcess("mcp", startToolServer);
 
 /** Serves the operations as tools over HTTP. */
 async function startToolServer(parts: ProcessParts): Promise<RunningProcess> {
-  const { platform, invoke, http, close } = await openPlatform(parts);
+  const { platform, invoke, http, close } = await openPlatform(parts, "tools");
   const { settings } = parts.config;
   const tasks = await watchTasks(platform);
   const tools = createToolServer({

@@ -12,8 +12,8 @@ await runProcess("mcp-stdio", startStdio, "client");
 async function startStdio(parts: ProcessParts): Promise<RunningProcess> {
   const { platform, invoke, close } = await openPlatform({
     ...parts,
-    databaseUrl: () => localDatabaseUrl(parts.config),
-  });
+    databaseUrl: (role) => localDatabaseUrl(parts.config, role),
+  }, "tools");
   const tools = await serveStdio({
     operations,
     findInjection,

@@ -3,7 +3,7 @@
  *
  * ```ts
  * await runProcess("gateway", async (parts) => {
- *   const { invoke, close } = await openPlatform(parts);
+ *   const { invoke, close } = await openPlatform(parts, "gateway");
  *   …
  * });
  * ```

@@ -1,6 +1,6 @@
 import { createSequencerActivities } from "../activities/mod.ts";
 import { TASK_QUEUE } from "../domain/mod.ts";
-import { openStore } from "../store/mod.ts";
+import { openStore, WrongDatabaseRole } from "../store/mod.ts";
 import {
   connectTemporal,
   connectWorker,
@@ -17,10 +17,11 @@ await runProcess("sequencer", startSequencer);
 /** Takes work from the sequencer's task queue. No other process has the key that signs receipts, or the right to append them. */
 async function startSequencer({ config, log, databaseUrl }: ProcessParts): Promise<RunningProcess> {
   await installRuntime(log);
-  const retry = openRetry(log);
+  const retry = openRetry(log, [WrongDatabaseRole]);
+  const store = openStore(databaseUrl("sequencer"), "sequencer", 2);
+  await retry("PostgreSQL", () => store.asPlatform().query("SELECT")); // refuses another role at once
   const temporal = await retry("Temporal", () => connectTemporal(config));
   await retry("Temporal", () => ensureSequencer(temporal.client));
-  const store = openStore(databaseUrl("sequencer"), "sequencer", 2);
   const stopping = new AbortController();
   const { signal } = stopping;
   const workers = await retry("Temporal", () =>

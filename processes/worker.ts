@@ -9,6 +9,7 @@ import {
 } from "../detection/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { BadRunbook, keepDeletingOldData, loadCatalogue, putInForce } from "../runbooks/mod.ts";
+import { WrongDatabaseRole } from "../store/mod.ts";
 import {
   connectTemporal,
   connectWorker,
@@ -29,12 +30,12 @@ await runProcess("worker", startWorker);
 async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
   const { config, log } = parts;
   await installRuntime(log);
-  const retry = openRetry(log, [BadServicesFile, BadRunbook]);
+  const retry = openRetry(log, [BadServicesFile, BadRunbook, WrongDatabaseRole]);
 
   readDetectorsFile(detectorsFilePath(config)); // refuses a wrong file now, and not in every sweep
   const runbooks = loadCatalogue(config);
   const [{ platform, close }, temporal] = await Promise.all([
-    retry("PostgreSQL", () => openPlatform(parts)),
+    retry("PostgreSQL", () => openPlatform(parts, "worker")),
     retry("Temporal", () => connectTemporal(config)),
   ]);
   const { client } = temporal;

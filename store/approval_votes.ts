@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Problem } from "../contract/mod.ts";
 import type { ErrorName } from "../domain/mod.ts";
-import { lockApproval } from "./approvals.ts";
+import { waitForMoves } from "./approvals.ts";
 import type { Db } from "./connection.ts";
 
 /** The move that a person votes for. */
@@ -23,14 +23,14 @@ export interface VoteRecord {
 /**
  * Stores a vote. A key's same vote again joins the one that waits; another vote of the key replaces it.
  *
- * @param trx waits for a move or another vote on the same approval
+ * @param trx waits for a move on the same approval, or another vote
  * @returns the vote's id
  */
 export async function putVote(
   trx: Db,
   { approvalId, move, keyId }: Pick<VoteRecord, "approvalId" | "move" | "keyId">,
 ): Promise<string> {
-  await lockApproval(trx, approvalId);
+  await waitForMoves(trx, approvalId);
   const replaced = { name: "Conflict", message: "Its holder has said something else" };
   await trx.execute(
     `UPDATE approval_votes SET refused = $4

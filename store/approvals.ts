@@ -156,8 +156,17 @@ export async function getApproval(db: Db, id: string): Promise<ApprovalRecord | 
   return row && fromRow(row);
 }
 
+/** First half of the advisory locks of approvals. The gateway, which stores votes, may not lock their rows. */
+const LOCK = 736_562;
+
+/** Waits until nobody makes a move of an approval or votes on it, and keeps others from it until the transaction ends. */
+export async function waitForMoves(trx: Db, id: string): Promise<void> {
+  await trx.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCK, id]);
+}
+
 /** Returns an approval, locked until the transaction ends, so that moves are made one after the other. */
 export async function lockApproval(trx: Db, id: string): Promise<ApprovalRecord | undefined> {
+  await waitForMoves(trx, id);
   const row = await trx.first(
     "SELECT * FROM approvals WHERE id = $1 FOR UPDATE",
     [id],

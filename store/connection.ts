@@ -1,29 +1,7 @@
 import pg from "pg";
 import { PLATFORM_TENANT } from "../domain/mod.ts";
 import { prepareTenants, TenantQuery } from "./_tenant_query.ts";
-
-/** Database roles: who may do what is decided by their grants, in the migrations. */
-export const ROLES = {
-  /** Owns the schema; runs the migrations and nothing else. */
-  owner: "sealoop_owner",
-  /** Gateway, tool server and workers: everything but writing receipts. */
-  app: "sealoop_app",
-  /** Takes the outbox, and appends receipts by a function that checks them. */
-  sequencer: "sealoop_sequencer",
-  /** The public ledger: SELECT on what is public. */
-  ledger: "sealoop_ledger",
-} as const;
-
-/** Roles that nobody logs in as. They own functions that may do what their callers may not. */
-export const FUNCTION_OWNERS = {
-  /** Of functions that serve many tenants at once: it has policies of its own. */
-  crossing: "sealoop_crossing",
-  /** Of the functions that append to the ledger: no other role may write receipts, keys or the head. */
-  ledgerWriter: "sealoop_ledger_writer",
-} as const;
-
-/** A role of the platform. */
-export type Role = keyof typeof ROLES;
+import { FUNCTION_OWNERS, type Role, ROLES } from "./roles.ts";
 
 /** A row as the driver gives it: `bigint` and `numeric` as text, `timestamptz` as `Date`, `jsonb` parsed, `bytea` as `Buffer`. */
 // deno-lint-ignore no-explicit-any -- columns are typed where a row becomes a record
@@ -72,9 +50,11 @@ export interface Store {
   asPlatform(): Db;
   /** The connections under it, for statements that stream or copy. */
   readonly pool: pg.Pool;
-  /** Connection string that it was opened with, and the role it runs as. */
+  /** Connection string that it was opened with, and the role that it logs in as. */
   readonly url: string;
   readonly role: Role;
+  /** Opens a connection of its own, for what outlives a statement: locks and notifications. The caller ends it. */
+  connect(): Promise<pg.Client>;
   /** Waits for running statements, then closes. */
   close(): Promise<void>;
 }
@@ -85,10 +65,16 @@ export interface Store {
  */
 const CONNECT_TIMEOUT_MS = 30_000;
 
+/** A connection logs in as another role than its process has, or as one with more rights. */
+export class WrongDatabaseRole extends Error {
+  override readonly name = "WrongDatabaseRole";
+}
+
 /**
  * Opens a store as one role, in the name of the operator's own tenant. Nothing is connected until the first statement.
  *
- * @param url `postgres://…`; a user that is not the role itself drops its rights to it on every connection
+ * @param url `postgres://…` of a user that is the role itself. Each new connection checks that, and fails with
+ * {@linkcode WrongDatabaseRole} otherwise
  * @param size most connections, > 0
  */
 export function openStore(url: string, role: Role, size = 10): Store {
@@ -98,8 +84,21 @@ export function openStore(url: string, role: Role, size = 10): Store {
     max: size,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     onConnect: prepareTenants,
+    verify: (client, done) => void checkRole(client, role).then(() => done(), done),
   });
   pool.on("error", () => {}); // an idle connection died: the pool drops it, the next statement reports
+  async function connect(): Promise<pg.Client> {
+    const client = new pg.Client(connection);
+    client.on("error", () => {}); // the caller hears of it, too
+    await client.connect();
+    try {
+      await checkRole(client, role);
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
+    return client;
+  }
   const asTenant = (tenant: string) => openDb(pool, tenant);
   const platform = asTenant(PLATFORM_TENANT);
   const stores = new Map<string, Store>(); // one a tenant, so that what is cached for a store is cached for its tenant
@@ -113,6 +112,7 @@ export function openStore(url: string, role: Role, size = 10): Store {
       pool,
       url,
       role,
+      connect,
       close: () => pool.end(),
     };
     stores.set(tenant, known);
@@ -121,18 +121,49 @@ export function openStore(url: string, role: Role, size = 10): Store {
   return forTenant(PLATFORM_TENANT);
 }
 
-/** Options of one `pg` connection as a role, for those who need a connection of their own. */
-export function connectionOptions(
-  url: string,
-  role: Role,
-): Pick<pg.ClientConfig, "connectionString" | "application_name" | "keepAlive" | "options"> {
-  const user = decodeURIComponent(new URL(url).username);
-  return {
-    connectionString: url,
-    application_name: `sealoop-${role}`,
-    keepAlive: true,
-    ...(user === ROLES[role] ? {} : { options: `-c role=${ROLES[role]}` }),
-  };
+function connectionOptions(url: string, role: Role) {
+  return { connectionString: url, application_name: `sealoop-${role}`, keepAlive: true };
+}
+
+const WHO = `
+  SELECT session_user AS login, current_user AS role,
+    rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb OR rolreplication AS mighty,
+    ARRAY(SELECT pg_get_userbyid(roleid)::text FROM pg_auth_members WHERE member = r.oid) AS memberships
+  FROM pg_roles r WHERE rolname = session_user`;
+
+/**
+ * Checks that a new connection has the rights of its role and no others. A role that is only set on a connection can be
+ * reset on it, so only the role that logs in counts.
+ *
+ * @throws {WrongDatabaseRole}
+ */
+export async function checkRole(client: pg.ClientBase, role: Role): Promise<void> {
+  const { rows: [who] } = await client.query<Identity>(WHO);
+  const name = ROLES[role];
+  const { login, role: current, mighty, memberships } = who!;
+  const allowed: readonly string[] = role === "owner" ? Object.values(FUNCTION_OWNERS) : [];
+  const other = memberships.find((membership) => !allowed.includes(membership));
+  const problem = login !== name
+    ? `it logs in as ${login}`
+    : current !== name
+    ? `its role is set to ${current}`
+    : mighty
+    ? `${name} is a superuser, bypasses row-level security, or may create roles or databases`
+    : other !== undefined
+    ? `${name} is a member of ${other}`
+    : undefined;
+  if (problem === undefined) return;
+  throw new WrongDatabaseRole(
+    `Cannot use this database connection: it has to log in as ${name} with no rights but that role's own, and ${problem}; ` +
+      "npm run database -- roles prints how the roles are created",
+  );
+}
+
+interface Identity {
+  readonly login: string;
+  readonly role: string;
+  readonly mighty: boolean;
+  readonly memberships: readonly string[];
 }
 
 function openDb(pool: pg.Pool, tenant: string): Db {

@@ -20,12 +20,12 @@ interface Header {
 
 const PAGE_SIZE = 500;
 
-/** Ordinary tables with their columns. Tables that are emptied by a crash, and those of the migrations, are left out. */
+/** Ordinary tables with their columns. Tables that are emptied by a crash, and those that `migrate` fills, are left out. */
 const LIST_TABLES =
   `SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relpersistence = 'p'
-     AND c.relname NOT IN ('migrations', 'migrations_lock') AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+     AND c.relname NOT IN ('migrations', 'migrations_lock', 'seal_categories') AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
    GROUP BY c.relname ORDER BY c.relname`;
 
 /**

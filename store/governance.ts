@@ -132,7 +132,7 @@ export async function listStops(db: Db): Promise<DatedStop[]> {
 
 const RECORD_DECISIONS = {
   name: "record_decisions",
-  text: "SELECT record_decisions($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+  text: "SELECT record_decisions($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 };
 
 /**

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
-import { connectionOptions, type Db, type Store } from "./connection.ts";
+import type pg from "pg";
+import type { Db, Store } from "./connection.ts";
 
 /** First half of the advisory locks that prove that a process lives. */
 export const HOLDER_LOCK = 736_561;
@@ -29,21 +29,18 @@ export function openHolder(store: Store): Holder {
   let wasHeld = false;
 
   function take(): Promise<void> {
-    const client = new pg.Client(connectionOptions(store.url, store.role));
-    const mine = lock(client);
-    taken = mine;
     const lost = () => {
       if (taken !== mine) return;
       taken = undefined;
       if (!store.pool.ending) setTimeout(() => taken ??= take(), RETRY_MS).unref();
     };
-    client.on("error", lost).on("end", lost);
+    const mine = store.connect().then((client) => lock(client.on("error", lost).on("end", lost)));
+    taken = mine;
     mine.catch(lost);
     return mine;
   }
 
   async function lock(client: pg.Client): Promise<void> {
-    await client.connect();
     (client as pg.Client & { unref(): void }).unref(); // missing in the types
     const locked = client.query("SELECT pg_advisory_lock($1, $2)", [HOLDER_LOCK, number]);
     // The server may take the lost connection for alive for a while: then that one holds the lock, and this one waits.

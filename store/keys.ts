@@ -2,7 +2,6 @@ import { hash, randomBytes } from "node:crypto";
 import { type Scope, type Tier, TIERS } from "../contract/mod.ts";
 import { KEY_PREFIX } from "../domain/mod.ts";
 import type { Db, Row } from "./connection.ts";
-import { ensureTenant } from "./tenants.ts";
 
 /** The record of a key, which never includes the key itself. */
 export interface KeyRecord {
@@ -34,27 +33,57 @@ export function isKeyShaped(text: string): boolean {
   return KEY_FORM.test(text);
 }
 
+/** The receipt of a change of a key, ready for the outbox. */
+export interface KeyReceipt {
+  readonly id: string;
+  /** Canonical JSON. */
+  readonly payload: string;
+  readonly requestHash: Buffer;
+  readonly evidence: readonly {
+    readonly name: string;
+    readonly salt: Buffer;
+    readonly content: string;
+  }[];
+}
+
 /**
- * Issues a key and stores its hash. Makes the key's tenant where it is not there.
+ * Issues a key: stores its hash and requests its receipt, neither without the other. Makes the key's tenant where it is not
+ * there.
  *
- * @param db in the name of the key's tenant
+ * @param receiptOf returns the receipt, which has to say what the key may do
  * @returns the key, which is stored nowhere, and its record
  */
 export async function issueKey(
   db: Db,
-  { tier, scope, principal, mayApprove, expiresAt }: Omit<NewKey, "tenant">,
+  { tenant, tier, scope, principal, mayApprove, expiresAt }: NewKey,
+  receiptOf: (keyId: string) => KeyReceipt,
 ): Promise<{ key: string; record: KeyRecord }> {
-  const { tenant } = db;
+  const { key, id, keyHash } = makeKey(tier);
+  const receipt = receiptOf(id);
+  await db.query("SELECT issue_key($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)", [
+    id,
+    keyHash,
+    tenant,
+    tier,
+    scope,
+    principal,
+    mayApprove,
+    expiresAt,
+    receipt.id,
+    receipt.payload,
+    receipt.requestHash,
+    receipt.evidence.map(({ name }) => name),
+    receipt.evidence.map(({ salt }) => salt),
+    receipt.evidence.map(({ content }) => content),
+  ]);
+  return { key, record: { id, tenant, tier, scope, principal, mayApprove, expiresAt } };
+}
+
+/** Makes a key that is stored nowhere, with its public id and its hash. */
+export function makeKey(tier: Tier): { key: string; id: string; keyHash: Buffer } {
   const key = `${KEY_PREFIX}_${tier}_${randomBytes(32).toString("base64url")}`;
   const keyHash = hashKey(key);
-  const id = keyHash.toString("hex").slice(0, 16);
-  await ensureTenant(db, tenant);
-  await db.execute(
-    `INSERT INTO keys (id, key_hash, tenant_id, tier, scope, principal, may_approve, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [id, keyHash, tenant, tier, scope, principal, mayApprove, expiresAt],
-  );
-  return { key, record: { id, tenant, tier, scope, principal, mayApprove, expiresAt } };
+  return { key, id: keyHash.toString("hex").slice(0, 16), keyHash };
 }
 
 /** Returns who holds or held a key, by its public id. */
@@ -106,32 +135,31 @@ export async function findValidKeys(db: Db, ids: readonly string[]): Promise<Key
 }
 
 /**
- * Revokes a key for good, and notifies every process.
+ * Revokes a key for good, requests the receipt, and notifies every process.
  *
  * @param id public id of the key
  * @returns false where no such key was valid
  */
-export async function revokeKey(db: Db, id: string): Promise<boolean> {
-  const changed = await db.execute(
-    "UPDATE keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL",
-    [id],
+export async function revokeKey(db: Db, id: string, receipt: KeyReceipt): Promise<boolean> {
+  const row = await db.first<{ revoked: boolean }>(
+    "SELECT revoke_key($1, $2, $3, $4) AS revoked",
+    [id, receipt.id, receipt.payload, receipt.requestHash],
   );
-  await notifyKeyChanged(db, id);
-  return changed > 0;
+  return row!.revoked;
 }
 
-/** Sets the time when a key expires, and notifies every process. @returns false where no such key was valid */
-export async function expireKey(db: Db, id: string, at: Date): Promise<boolean> {
-  const changed = await db.execute(
-    "UPDATE keys SET expires_at = $2 WHERE id = $1 AND revoked_at IS NULL",
-    [id, at],
+/** Sets the time when a key expires, requests the receipt, and notifies every process. @returns false where no such key was valid */
+export async function expireKey(
+  db: Db,
+  id: string,
+  at: Date,
+  receipt: KeyReceipt,
+): Promise<boolean> {
+  const row = await db.first<{ expired: boolean }>(
+    "SELECT expire_key($1, $2, $3, $4, $5) AS expired",
+    [id, at, receipt.id, receipt.payload, receipt.requestHash],
   );
-  await notifyKeyChanged(db, id);
-  return changed > 0;
-}
-
-async function notifyKeyChanged(db: Db, id: string): Promise<void> {
-  await db.query("SELECT pg_notify($1, $2)", [KEYS_CHANGED, id]);
+  return row!.expired;
 }
 
 /** A key in the list of all keys. */

@@ -1,5 +1,5 @@
-import pg from "pg";
-import { connectionOptions, type Store } from "./connection.ts";
+import type pg from "pg";
+import type { Store } from "./connection.ts";
 
 /** A lasting LISTEN. */
 export interface Listener {
@@ -39,12 +39,12 @@ export async function listen(
   let timer: NodeJS.Timeout | undefined;
 
   async function connect(): Promise<void> {
-    const next = new pg.Client(connectionOptions(store.url, store.role));
+    const next = await store.connect();
+    if (closed) return void await next.end();
     client = next;
     next.on("error", () => lost(next));
     next.on("end", () => lost(next));
     next.on("notification", ({ channel, payload }) => handlers.onNotify(channel, payload ?? ""));
-    await next.connect();
     await subscribe(next);
   }
 
@@ -71,6 +71,7 @@ export async function listen(
   function retry(): void {
     connect().catch(() => {
       if (client) lost(client);
+      else if (!closed) timer = setTimeout(retry, RETRY_MS);
     });
   }
 

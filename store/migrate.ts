@@ -1,12 +1,13 @@
 import knex, { type Knex } from "knex";
-import { connectionOptions, type Store } from "./connection.ts";
+import { grantRights } from "./_grant_rights.ts";
+import type { Store } from "./connection.ts";
 import { migrations } from "./migrations/mod.ts";
 
 /** Advisory lock under which migrations run. */
 const LOCK = 7_365_616_101;
 
 /**
- * Brings the schema up to date, forward only. Several processes may run it at once, and again after one was killed:
+ * Brings the schema up to date, forward only, and grants the rights of `rights.ts`. Several processes may run it at once, and again after one was killed:
  * each migration is a transaction, and the lock ends with its connection.
  *
  * @param owner a store of role `owner`
@@ -16,7 +17,7 @@ export async function migrate(owner: Store): Promise<string[]> {
   const client = await owner.pool.connect();
   const runner = knex({
     client: "pg",
-    connection: { ...connectionOptions(owner.url, owner.role) },
+    connection: owner.url,
     pool: { min: 0, max: 2 },
   });
   try {
@@ -28,6 +29,7 @@ export async function migrate(owner: Store): Promise<string[]> {
     // knex's own lock is a row that a killed process leaves behind; ours is the one that counts.
     await runner.migrate.forceFreeMigrationsLock(config);
     const [, names] = await runner.migrate.latest(config) as [number, string[]];
+    await grantRights(client);
     return names;
   } finally {
     await runner.destroy();

@@ -2,7 +2,7 @@
  * PostgreSQL: connections by role, migrations, notifications, and the statements on every table but the ledger's.
  *
  * ```ts
- * const store = openStore(url, "app");
+ * const store = openStore(url, "worker");
  * const db = store.asPlatform();
  * await db.transaction(async (trx) => {
  *   if (await openTicket(trx, ticket)) await addTicketEvent(trx, ticket.id, { key: "opened", kind: "opened" });
@@ -21,7 +21,6 @@ export {
   putTask,
   TASKS_CHANGED,
 } from "./a2a_tasks.ts";
-export { ensureAdminKey } from "./admin_key.ts";
 export {
   acceptVote,
   getVote,
@@ -59,15 +58,12 @@ export {
 export { type Commitment, commitTo, computeCommitment } from "./commitment.ts";
 export { countReceiptsByCategory, getStoredFacts, type StoredFacts } from "./compliance.ts";
 export {
-  connectionOptions,
   type Db,
-  FUNCTION_OWNERS,
   inTenant,
   openStore,
-  type Role,
-  ROLES,
   type Row,
   type Store,
+  WrongDatabaseRole,
 } from "./connection.ts";
 export {
   deleteLogPlaces,
@@ -160,14 +156,17 @@ export {
   findKeys,
   findValidKeys,
   getPrincipal,
+  hasAdminKey,
   hashKey,
   isKeyShaped,
   issueKey,
   type KeyListing,
+  type KeyReceipt,
   type KeyRecord,
   KEYS_CHANGED,
   listKeys,
   listUnusedKeys,
+  makeKey,
   type NewKey,
   revokeKey,
   touchKeys,
@@ -222,6 +221,8 @@ export {
   setPolicyFileStatus,
 } from "./policies.ts";
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
+export { FUNCTIONS, type Grant, type Grantee, RIGHTS, SEAL_CATEGORIES } from "./rights.ts";
+export { createDatabaseSql, createRolesSql, FUNCTION_OWNERS, type Role, ROLES } from "./roles.ts";
 export {
   getRunbookValues,
   replaceCommands,

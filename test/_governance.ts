@@ -1,11 +1,12 @@
 /** Sets governance policies. */
 import { readGovernancePolicy } from "../calls/governance/mod.ts";
 import { setPolicy, type Store } from "../store/mod.ts";
+import { asSuperuser } from "./_superuser.ts";
 
 /** Sets the governance policy. @param file content of a policy file */
 export async function setGovernance(store: Store, file: unknown): Promise<void> {
   const policy = readGovernancePolicy(file);
-  await setPolicy(store.asPlatform(), "governance_policies", policy);
+  await setPolicy(asSuperuser(store), "governance_policies", policy);
 }
 
 /** Sets a policy that lets agents call these tools without guardrails. */

@@ -17,7 +17,7 @@ import {
   startPostgres,
   startTemporal,
 } from "../embedded/mod.ts";
-import { migrate, openStore, type Role, ROLES } from "../store/mod.ts";
+import { migrate, openStore, type Role, ROLES, type Store } from "../store/mod.ts";
 import { atEndOfRun, freePort, testFolder, workerNumber } from "./_run.ts";
 
 /** A new database with the platform's schema. */
@@ -49,6 +49,9 @@ const INDEXED_VALUE = {
 } as const;
 
 const TEMPLATE = "sealoop_template";
+const LET_TESTS_SEAL = `INSERT INTO seal_categories
+  SELECT role, category FROM unnest(ARRAY['sealoop_gateway', 'sealoop_tools', 'sealoop_worker', 'sealoop_engine']) AS role,
+    unnest(ARRAY['test', 'chaos', 'bench']) AS category`;
 /** Environment variable that tells mocha's workers about the servers of their run. */
 const RUN_VARIABLE = "MOCHA_SERVERS";
 const sharedRun: Run | undefined = process.env[RUN_VARIABLE] &&
@@ -63,6 +66,11 @@ interface Run {
 
 /** The PostgreSQL of a run. */
 export type TestPostgres = Pick<Postgres, "version" | "port" | "urls" | "superuserUrl">;
+
+/** Lets the processes of the platform request receipts of categories that only tests use. @param owner of role `owner` */
+export async function letTestsSeal(owner: Store): Promise<void> {
+  await owner.asPlatform().execute(LET_TESTS_SEAL);
+}
 
 /** Creates a database with the platform's schema, which takes about 50 ms once the server runs. */
 export async function testDatabase(): Promise<TestDatabase> {
@@ -84,10 +92,10 @@ export async function testDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Opens a store as role `app` on a new database, with the configuration of an empty data folder. */
-export async function testStore() {
+/** Opens a store on a new database, with the configuration of an empty data folder. */
+export async function testStore(role: Role = "worker") {
   const database = await testDatabase();
-  const store = openStore(database.urls.app, "app");
+  const store = openStore(database.urls[role], role);
   return {
     database,
     store,
@@ -97,6 +105,22 @@ export async function testStore() {
       await database.drop();
     },
   };
+}
+
+const storesAs = new Map<string, Store>();
+
+/** Returns a store as another role on the database of a store of this run. It need not be closed. */
+export async function storeAs({ url }: Pick<Store, "url">, role: Role): Promise<Store> {
+  const other = await urlAs({ url }, role);
+  let store = storesAs.get(other);
+  if (!store) storesAs.set(other, store = openStore(other, role, 2));
+  return store;
+}
+
+/** Returns the connection string of another role to the database of a store of this run. */
+export async function urlAs({ url }: Pick<Store, "url">, role: Role): Promise<string> {
+  const { urls } = await testPostgres();
+  return urlTo(urls[role], new URL(url).pathname);
 }
 
 /** Returns the PostgreSQL of this run. */
@@ -146,6 +170,7 @@ const postgresWithTemplate: () => Promise<TestPostgres> = once(async () => {
   await asSuperuser(server, (client) => createDatabase(client, TEMPLATE));
   const store = openStore(urlTo(server.urls.owner, TEMPLATE), "owner");
   await migrate(store);
+  await letTestsSeal(store);
   await store.close();
   return server;
 });

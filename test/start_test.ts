@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { isRunning } from "../embedded/mod.ts";
+import { ROLES } from "../store/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { testFolder } from "./_run.ts";
-import { testDatabase, testTemporal } from "./_servers.ts";
+import { type TestDatabase, testDatabase, testTemporal } from "./_servers.ts";
 
 const READY = /sealoop is ready/;
 
@@ -50,6 +51,20 @@ describe("npm start", () => {
     assert.match(readFileSync(join(data, "ledger.key.recovery"), "utf8"), /^[0-9a-f]{64}\n$/);
     assert.equal(statSync(join(data, "postgres.json")).mode & 0o777, 0o600);
     await query("CREATE TABLE kept AS SELECT 42 AS answer");
+  });
+
+  it("logs each process in as a role of its own", async () => {
+    const { owner: _, operator: __, ...others } = ROLES; // these are for the start and for commands
+    const rows = await query(
+      `SELECT DISTINCT usename::text AS name FROM pg_stat_activity
+       WHERE datname = current_database() AND usename IS NOT NULL AND pid <> pg_backend_pid()`,
+    ) as { name: string }[];
+    const names = new Set<string>(Object.values(others));
+    assert.deepEqual(rows.filter(({ name }) => !names.has(name)), []);
+    const lasting = ["gateway", "tools", "worker", "sequencer", "ledger"]; // the engine's close when it idles
+    for (const role of lasting) {
+      assert.ok(rows.some(({ name }) => name === `sealoop_${role}`), role);
+    }
   });
 
   it("refuses a second start on the same data, and names the first", async () => {
@@ -150,10 +165,7 @@ describe("npm start", () => {
     const policy = join(folder, "sealoop.governance.yaml");
     const elsewhere = {
       SEALOOP_DATA: folder,
-      DATABASE_URL: database.urls.owner,
-      SEALOOP_DATABASE_APP_URL: database.urls.app,
-      SEALOOP_DATABASE_SEQUENCER_URL: database.urls.sequencer,
-      SEALOOP_DATABASE_LEDGER_URL: database.urls.ledger,
+      ...databaseSettings(database.urls),
       TEMPORAL_ADDRESS: temporal.address,
       TEMPORAL_NAMESPACE: temporal.namespace,
     };
@@ -175,14 +187,33 @@ describe("npm start", () => {
     await database.drop();
   });
 
+  it("names the connection strings that it lacks, one for each role", async () => {
+    const platform = start({
+      SEALOOP_DATA: join(await testFolder(), "data"),
+      DATABASE_URL: "postgres://sealoop_owner@127.0.0.1:1/none",
+    });
+    assert.equal(await platform.ended, 1);
+    assert.match(platform.output(), /SEALOOP_DATABASE_TOOLS_URL, for sealoop_tools/);
+    assert.match(platform.output(), /npm run database -- roles/);
+  });
+
   it("says in a line that the database it was given cannot be used", async () => {
     const platform = start({
       SEALOOP_DATA: join(await testFolder(), "data"),
-      DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
+      ...databaseSettings("postgres://nobody@127.0.0.1:1/none"),
     });
     assert.equal(await platform.ended, 1);
     assert.match(platform.output(), /Cannot use the database at 127\.0\.0\.1:1: .*ECONNREFUSED/);
   });
+
+  /** Returns the settings of an own database. @param urls by role, or one for all */
+  function databaseSettings(urls: TestDatabase["urls"] | string): Record<string, string> {
+    const settings = Object.keys(ROLES).map((role) => [
+      role === "owner" ? "DATABASE_URL" : `SEALOOP_DATABASE_${role.toUpperCase()}_URL`,
+      typeof urls === "string" ? urls : urls[role as keyof typeof urls],
+    ]);
+    return Object.fromEntries(settings);
+  }
 
   async function query(sql: string): Promise<unknown[]> {
     const { owner } = JSON.parse(readFileSync(join(data, "postgres.json"), "utf8"));

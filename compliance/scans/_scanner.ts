@@ -5,7 +5,7 @@ import type { Store } from "../../store/mod.ts";
 /** Surroundings of the scanners. */
 export interface ScanContext {
   readonly config: Config;
-  /** As role `app`. */
+  /** As role `worker`. */
   readonly store: Store;
 }
 

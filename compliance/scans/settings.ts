@@ -22,13 +22,14 @@ export const settings: Scanner = ({ config: { settings: given } }) => {
       which: setting,
       detail: { setting },
     });
-  const database = given.DATABASE_URL && new URL(given.DATABASE_URL);
+  const url = given.SEALOOP_DATABASE_WORKER_URL; // of the process that scans
+  const database = url && new URL(url);
   if (database && !LOCAL_HOST.test(database.hostname) && !/verify-full/.test(database.search)) {
     report(
-      "DATABASE_URL",
+      "SEALOOP_DATABASE_WORKER_URL",
       "high",
       "The database is on another host without sslmode=verify-full",
-      "Add sslmode=verify-full to DATABASE_URL, and sslrootcert with its authority where that is not a public one",
+      "Add sslmode=verify-full to the connection strings of all roles, and sslrootcert with its authority where that is not a public one",
     );
   }
   const wide = given.SEALOOP_OUTBOUND_ALLOW

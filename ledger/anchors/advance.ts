@@ -26,7 +26,7 @@ import {
 
 /** The parts that anchoring works with. */
 export interface AnchorParts {
-  /** As role `app`. */
+  /** As role `worker`. */
   readonly store: Store;
   /** Addresses without a slash at the end. */
   readonly calendars: readonly string[];

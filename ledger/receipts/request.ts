@@ -52,6 +52,7 @@ export interface Evidence extends Commitment {
 /** A request, ready for the outbox. */
 export interface PreparedRequest {
   readonly id: string;
+  readonly category: string;
   /** Canonical JSON of the caller's fields, id and timestamp included. */
   readonly payload: string;
   /** Hash of everything but time and salts, so that a repeated request has the same. */
@@ -111,7 +112,9 @@ export function prepareRequest(request: SealRequest): PreparedRequest {
       `The receipt would have ${bytes} bytes; at most ${MAX_RECEIPT_BYTES} can be sealed`,
     );
   }
-  return { id, payload, requestHash: hashRequest(stable, evidence), evidence, tenant, anonymous };
+  const { category } = request;
+  const requestHash = hashRequest(stable, evidence);
+  return { id, category, payload, requestHash, evidence, tenant, anonymous };
 }
 
 function hashRequest(stable: string, evidence: readonly Evidence[]): Buffer {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
-import { connectionOptions, type Store } from "../../store/mod.ts";
+import type pg from "pg";
+import type { Store } from "../../store/mod.ts";
 import { importLedger } from "../import/mod.ts";
 import { getPublishedCheckpoint, readSignedSize } from "../log/mod.ts";
 import { listLedgerKeys, rootKeyFile, useRootKey } from "../receipts/mod.ts";
@@ -65,9 +65,7 @@ export async function restoreLedger(options: RestoreOptions): Promise<RestoreRes
   if (!existsSync(keyFile)) {
     throw new RestoreRefused(`There is no key ${keyFile}: put it back first`);
   }
-  const client = new pg.Client(connectionOptions(store.url, store.role));
-  client.on("error", () => {}); // the next statement reports it
-  await client.connect();
+  const client = await store.connect();
   try {
     await takeLock(client);
     const { state, damage } = readSignerState(keyFile);

@@ -57,7 +57,7 @@ export interface ScrubResult {
 
 /** The parts that a scrub works with. */
 export interface ScrubParts {
-  /** As role `app`: it reads receipts, stores breaks, and requests receipts of them. */
+  /** As role `worker`: it reads receipts, stores breaks, and requests receipts of them. */
   readonly store: Store;
   /** Files of the Merkle log. */
   readonly log: Pick<LogSettings, "keyFile" | "checkpointFile">;

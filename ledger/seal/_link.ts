@@ -17,6 +17,8 @@ export interface OutboxEntry {
   /** Number of its row. Rows do not always become visible in the order of their numbers. */
   readonly seq: string;
   readonly id: string;
+  /** The category that its role was allowed to request. */
+  readonly category: string;
   /** Canonical JSON of the fields of the request. */
   readonly payload: string;
 }
@@ -89,16 +91,18 @@ export function linkEntry(entry: OutboxEntry, { size, hash }: ChainHead): Linked
     .set("chain_position", String(size))
     .set("prev_hash", `"${hash?.toString("hex") ?? ""}"`);
   const record = Buffer.from(joinInOrder(fields));
-  const category = String(JSON.parse(fields.get("category") ?? '""'));
-  const { seq, id } = entry;
+  const { seq, id, category } = entry;
   return { seq, position: size, id, category, record, hash: Buffer.from(sha256(record)), fields };
 }
 
 /** @throws {NotCanonical} it can't be sealed */
-function parseRequest({ id, payload }: OutboxEntry): Map<string, string> {
+function parseRequest({ id, category, payload }: OutboxEntry): Map<string, string> {
   const fields = canonicalizeFields(payload);
   if (fields.get("id") !== canonicalize(id)) {
     throw new NotCanonical("The id is not that of the request");
+  }
+  if (fields.get("category") !== canonicalize(category)) {
+    throw new NotCanonical("The category is not that of the request");
   }
   for (const name of fields.keys()) {
     if (!REQUEST_FIELDS.has(name)) throw new NotCanonical(`A request has no field ${name}`);

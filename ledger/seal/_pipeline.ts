@@ -38,7 +38,8 @@ const MAX_BATCHES_UNDER_WAY = 2;
 
 const READ_OUTBOX = {
   name: "outbox_read",
-  text: `SELECT seq, id, payload, EXISTS (SELECT FROM receipts r WHERE r.id = o.id) AS "isSealed"
+  text:
+    `SELECT seq, id, category, payload, EXISTS (SELECT FROM receipts r WHERE r.id = o.id) AS "isSealed"
          FROM seal_outbox o WHERE seq <> ALL ($1::bigint[]) ORDER BY seq LIMIT ${MAX_BATCH_SIZE}`,
 };
 const REFUSE = {

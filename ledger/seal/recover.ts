@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
-import pg from "pg";
-import { connectionOptions, type Store } from "../../store/mod.ts";
+import type pg from "pg";
+import type { Store } from "../../store/mod.ts";
 import { loadSigningKey, type SigningKey } from "../crypto/mod.ts";
 import { readSignedSize } from "../log/mod.ts";
 import { findTrustedKey } from "../rules/mod.ts";
@@ -39,8 +39,7 @@ export interface RecoveryOptions {
  */
 export async function recoverLedgerKey(options: RecoveryOptions): Promise<string> {
   const { store, keyFile, recoveryKey } = options;
-  const writer = new pg.Client(connectionOptions(store.url, store.role));
-  await writer.connect();
+  const writer = await store.connect();
   try {
     await takeSequencerLock(writer);
     await requireRecoveryKey(writer, recoveryKey);

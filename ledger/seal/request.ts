@@ -48,7 +48,7 @@ export async function requestSeals(
 
 const REQUEST_SEALS = {
   name: "request_seals",
-  text: "SELECT id FROM request_seals($1, $2, $3, $4, $5, $6, $7, $8, $9) AS id",
+  text: "SELECT id FROM request_seals($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS id",
 };
 
 /**
@@ -93,6 +93,7 @@ function toColumns(db: Db, requests: readonly PreparedRequest[]): unknown[] {
   );
   return [
     requests.map((r) => r.id),
+    requests.map((r) => r.category),
     requests.map((r) => r.payload),
     requests.map((r) => r.requestHash),
     evidence.map((item) => item.receiptId),

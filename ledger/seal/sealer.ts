@@ -45,7 +45,7 @@ const LOOK_UP = {
          SELECT id, NULL, NULL, reason FROM seal_refusals WHERE id = ANY ($1)`,
 };
 
-/** Opens a sealer. @param store of role `app` */
+/** Opens a sealer. */
 export async function openSealer(store: Store): Promise<Sealer> {
   const db = store.asPlatform();
   const waitList = openWaitList();

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
-import { connectionOptions, type Store } from "../../store/mod.ts";
+import type pg from "pg";
+import type { Store } from "../../store/mod.ts";
 import { readSignedSize } from "../log/mod.ts";
 import type { Hash } from "../rules/mod.ts";
 import { type FileSignerOptions, openFileSigner } from "../signer/mod.ts";
@@ -54,14 +54,16 @@ const ROTATION_POLL_MS = 1_000;
  */
 export async function runSequencer(options: SequencerOptions): Promise<void> {
   const { store, signal } = options;
-  const writer = new pg.Client(connectionOptions(store.url, store.role));
-  const reader = new pg.Client(connectionOptions(store.url, store.role));
+  const writer = await store.connect();
+  const reader = await store.connect().catch(async (error) => {
+    await hangUp(writer);
+    throw error;
+  });
   const connectionLost = new Promise<never>((_, reject) => {
     for (const client of [writer, reader]) client.on("error", reject);
   });
   connectionLost.catch(() => {}); // handled in the race below
   try {
-    await Promise.all([writer.connect(), reader.connect()]);
     if (!options.withoutLock) await takeSequencerLock(writer);
     const alarm = await listenForRequests(reader, signal);
     let isStarted = false;

@@ -72,7 +72,9 @@ export const generateKey = operation({
   },
   run: async (input, { store, caller, decisionId }) => {
     const actor = `key:${caller.keyId}`;
-    const { key, record } = await issueSealedKey(store, actor, toNewKey(input), decisionId);
+    const { key, record } = await issueSealedKey(store, actor, toNewKey(input), {
+      decisionId,
+    });
     return {
       api_key: key,
       tenant: record.tenant,

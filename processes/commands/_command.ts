@@ -34,7 +34,8 @@ export async function runCommand(
   try {
     const { positionals, values } = parseArguments(usage, options);
     let store: Store | undefined;
-    const open = () => store ??= openStore(localDatabaseUrl(loadConfig(process.env)), "app", 2);
+    const open = () =>
+      store ??= openStore(localDatabaseUrl(loadConfig(process.env), "operator"), "operator", 2);
     try {
       await work(open, { words: positionals, options: values as CommandArguments["options"] });
     } finally {

@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Config } from "../../config.ts";
+import { BadSetting, type Config } from "../../config.ts";
 import { claimDataFolder, databaseUrl, startPostgres, superuserUrl } from "../../embedded/mod.ts";
 import type { Role } from "../../store/mod.ts";
 
@@ -13,11 +13,12 @@ export interface CommandDatabase {
 
 /** Opens the database of the settings, or starts this machine's own for the command. */
 export async function openDatabase({ settings, dataDir }: Config): Promise<CommandDatabase> {
-  const { DATABASE_URL, SEALOOP_DATABASE_SEQUENCER_URL: sequencer = DATABASE_URL } = settings;
-  if (DATABASE_URL && sequencer) {
-    const urls = { owner: DATABASE_URL, sequencer };
-    return { urls, superuserUrl: DATABASE_URL, stop: () => Promise.resolve() };
+  const { DATABASE_URL: owner, SEALOOP_DATABASE_SEQUENCER_URL: sequencer } = settings;
+  if (owner && sequencer) {
+    const { SEALOOP_DATABASE_BACKUP_URL: superuserUrl = owner } = settings;
+    return { urls: { owner, sequencer }, superuserUrl, stop: () => Promise.resolve() };
   }
+  if (owner) throw new BadSetting("Set SEALOOP_DATABASE_SEQUENCER_URL, too");
   const tree = await claimDataFolder(dataDir);
   const stop = async () => {
     await tree.stop();

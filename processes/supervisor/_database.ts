@@ -1,8 +1,11 @@
 import { join } from "node:path";
+import { BadSetting } from "../../config.ts";
+import { ensureAdminKey } from "../../calls/mod.ts";
 import { applyGovernanceFile, governanceFileOf } from "../../calls/governance/mod.ts";
 import { EmbeddedError, startPostgres } from "../../embedded/mod.ts";
 import { ensureRecoveryKey } from "../../ledger/mod.ts";
-import { ensureAdminKey, migrate, openStore } from "../../store/mod.ts";
+import { migrate, openStore, type Role, ROLES } from "../../store/mod.ts";
+import { databaseSetting } from "../_database_setting.ts";
 import type { Supervisor } from "./_supervisor.ts";
 import { keepServer } from "./kept_server.ts";
 import type { DatabaseUrls } from "./process_list.ts";
@@ -15,7 +18,7 @@ export async function bringUpDatabase(supervisor: Supervisor): Promise<DatabaseU
   const { config: { settings, dataDir }, progress } = supervisor;
   const urls = settings.DATABASE_URL === undefined
     ? await startEmbedded(supervisor)
-    : externalUrls(settings.DATABASE_URL, settings);
+    : externalUrls(settings);
   const { firstKey } = await progress.step("Database", {
     run: () => prepare(urls, join(dataDir, "admin.key")),
     describe: ({ migrations }) => migrations === 0 ? "up to date" : `${migrations} migrations`,
@@ -29,7 +32,7 @@ export async function bringUpDatabase(supervisor: Supervisor): Promise<DatabaseU
       );
     });
   }
-  await applyPolicy(supervisor, urls.app);
+  await applyPolicy(supervisor, urls.operator);
   return urls;
 }
 
@@ -52,13 +55,20 @@ async function startEmbedded(
   return urls;
 }
 
-function externalUrls(owner: string, settings: Supervisor["config"]["settings"]): DatabaseUrls {
-  return {
-    owner,
-    app: settings.SEALOOP_DATABASE_APP_URL ?? owner,
-    sequencer: settings.SEALOOP_DATABASE_SEQUENCER_URL ?? owner,
-    ledger: settings.SEALOOP_DATABASE_LEDGER_URL ?? owner,
-  };
+/** @throws {BadSetting} a role has no connection string */
+function externalUrls(settings: Supervisor["config"]["settings"]): DatabaseUrls {
+  const names = (Object.keys(ROLES) as Role[]).map((role) =>
+    [role, databaseSetting(role)] as const
+  );
+  const missing = names.filter(([, name]) => settings[name] === undefined);
+  if (missing.length > 0) {
+    const list = missing.map(([role, name]) => `\n  ${name}, for ${ROLES[role]}`).join("");
+    throw new BadSetting(
+      "Each process logs in to the database as a role of its own. Set besides DATABASE_URL:" +
+        `${list}\nnpm run database -- roles prints the statements that create the roles, and these settings`,
+    );
+  }
+  return Object.fromEntries(names.map(([role, name]) => [role, settings[name]!])) as DatabaseUrls;
 }
 
 async function prepare(
@@ -66,21 +76,21 @@ async function prepare(
   adminKeyFile: string,
 ): Promise<{ migrations: number; firstKey: string | undefined }> {
   const owner = openStore(urls.owner, "owner", 2);
-  const app = openStore(urls.app, "app", 1);
+  const operator = openStore(urls.operator, "operator", 1);
   try {
     const { length: migrations } = await migrate(owner);
-    return { migrations, firstKey: await ensureAdminKey(app.asPlatform(), adminKeyFile) };
+    return { migrations, firstKey: await ensureAdminKey(operator, adminKeyFile) };
   } catch (error) {
     const { host } = new URL(urls.owner);
     throw new EmbeddedError(`Cannot use the database at ${host}: ${(error as Error).message}`);
   } finally {
-    await Promise.all([owner.close(), app.close()]);
+    await Promise.all([owner.close(), operator.close()]);
   }
 }
 
 /** Applies the governance file before the first call can arrive. */
 async function applyPolicy({ config, progress }: Supervisor, url: string): Promise<void> {
-  const store = openStore(url, "app", 1);
+  const store = openStore(url, "operator", 1);
   try {
     const file = governanceFileOf(config);
     const { version, trouble } = await applyGovernanceFile(file, store);

@@ -3,7 +3,7 @@
  *
  * ```ts
  * const gateway = openChild({ name: "gateway", program, … }); // loads
- * const address = await gateway.start({ SEALOOP_DATABASE_APP_URL: … });
+ * const address = await gateway.start({ SEALOOP_DATABASE_GATEWAY_URL: … });
  * ```
  *
  * @module

@@ -1,4 +1,5 @@
 import type { Role } from "../../store/mod.ts";
+import { databaseSetting } from "../_database_setting.ts";
 
 /** Environment variables of a process. */
 export type Environment = Record<string, string>;
@@ -12,8 +13,8 @@ export interface ProcessEntry {
   readonly name: string;
   /** Name for people. */
   readonly title: string;
-  /** Database roles that it connects as. */
-  readonly roles: readonly Role[];
+  /** Database role that it logs in as. */
+  readonly role: Role;
   readonly usesTemporal: boolean;
   /** Names of the settings that it gets. */
   readonly settings: RegExp;
@@ -33,36 +34,36 @@ export const PROCESSES: readonly ProcessEntry[] = [
   {
     name: "worker",
     title: "Worker",
-    roles: ["app"],
+    role: "worker",
     usesTemporal: true,
     settings: NO_MODEL_KEYS,
   },
   {
     name: "sequencer",
     title: "Sequencer",
-    roles: ["sequencer"],
+    role: "sequencer",
     usesTemporal: true,
     settings: SEQUENCER_SETTINGS,
   },
-  { name: "engine", title: "Engine", roles: ["app"], usesTemporal: false, settings: ALL },
+  { name: "engine", title: "Engine", role: "engine", usesTemporal: false, settings: ALL },
   {
     name: "gateway",
     title: "Gateway",
-    roles: ["app"],
+    role: "gateway",
     usesTemporal: true,
     settings: NO_MODEL_KEYS,
   },
   {
     name: "mcp",
     title: "Tool server",
-    roles: ["app"],
+    role: "tools",
     usesTemporal: true,
     settings: NO_MODEL_KEYS,
   },
   {
     name: "ledger",
     title: "Ledger",
-    roles: ["ledger"],
+    role: "ledger",
     usesTemporal: false,
     settings: LEDGER_SETTINGS,
   },
@@ -93,14 +94,13 @@ export function initialEnvironment(
   return { ...pick(env, SYSTEM), ...chosen };
 }
 
-/** Returns the environment that a process gets when the servers run: its database roles, and Temporal if it uses it. */
+/** Returns the environment that a process gets when the servers run: its database role, and Temporal if it uses it. */
 export function serverEnvironment(
-  { roles, usesTemporal }: ProcessEntry,
+  { role, usesTemporal }: ProcessEntry,
   urls: DatabaseUrls,
   temporalEnv: Environment,
 ): Environment {
-  const databases = roles.map((role) => [`SEALOOP_DATABASE_${role.toUpperCase()}_URL`, urls[role]]);
-  return { ...Object.fromEntries(databases), ...(usesTemporal ? temporalEnv : {}) };
+  return { [databaseSetting(role)]: urls[role], ...(usesTemporal ? temporalEnv : {}) };
 }
 
 function pick(env: NodeJS.ProcessEnv, names: RegExp): Environment {

@@ -5,6 +5,7 @@ import { architecturePicture } from "./_architecture.ts";
 import { detectorsPage } from "./_detectors.ts";
 import type { GeneratedFile } from "./_page.ts";
 import { referencePage } from "./_reference.ts";
+import { rightsPage } from "./_rights.ts";
 import { runbookFiles } from "./_runbooks.ts";
 import { schemaFiles } from "./_schemas.ts";
 import { settingsPage } from "./_settings.ts";
@@ -13,6 +14,7 @@ const FILES: readonly GeneratedFile[] = [
   settingsPage,
   detectorsPage,
   referencePage,
+  rightsPage,
   architecturePicture,
   ...runbookFiles,
   ...schemaFiles,

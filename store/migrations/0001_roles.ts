@@ -1,18 +1,17 @@
-/** The roles of the platform. Where the current user may not create roles, an operator has created them before. */
+import { FUNCTION_OWNERS, ROLES } from "../roles.ts";
+
+const NAMES = [...Object.values(ROLES), ...Object.values(FUNCTION_OWNERS)];
+
+/** Checks that an administrator has created the roles, as the owner of the schema may not. */
 export const roles = `
   DO $$
   DECLARE
-    role text;
+    missing text;
   BEGIN
-    FOREACH role IN ARRAY ARRAY['sealoop_owner', 'sealoop_app', 'sealoop_sequencer', 'sealoop_ledger',
-      'sealoop_crossing', 'sealoop_ledger_writer'] LOOP
-      IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role) THEN
-        EXECUTE format('CREATE ROLE %I NOLOGIN', role);
-      END IF;
-      IF NOT pg_has_role(current_user, role, 'MEMBER')
-        AND (SELECT rolsuper OR rolcreaterole FROM pg_roles WHERE rolname = current_user) THEN
-        EXECUTE format('GRANT %I TO CURRENT_USER', role);
-      END IF;
-    END LOOP;
+    SELECT string_agg(name, ', ') INTO missing FROM unnest(ARRAY['${NAMES.join("', '")}']) AS name
+      WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name);
+    IF missing IS NOT NULL THEN
+      RAISE EXCEPTION 'There is no role %: npm run database -- roles prints the statements that create them', missing;
+    END IF;
   END $$;
 `;

@@ -24,18 +24,6 @@ export const tenants = `
     END LOOP;
   END $$;
 
-  -- Lets functions work on the rows of all tenants, as far as the policies and grants of their new owner go. Comes last,
-  -- as only their owner may change who executes them.
-  CREATE FUNCTION let_cross(VARIADIC functions text[]) RETURNS void LANGUAGE plpgsql AS $$
-  DECLARE
-    name text;
-  BEGIN
-    FOREACH name IN ARRAY functions LOOP
-      EXECUTE format('ALTER FUNCTION %I SECURITY DEFINER SET search_path = %I, pg_temp', name, current_schema());
-      EXECUTE format('ALTER FUNCTION %I OWNER TO sealoop_crossing', name);
-    END LOOP;
-  END $$;
-
   CREATE TABLE tenants (
     id text PRIMARY KEY CHECK (id <> ''),
     name text NOT NULL,
@@ -61,11 +49,4 @@ export const tenants = `
   CREATE FUNCTION ensure_tenant(tenant text) RETURNS void LANGUAGE sql AS $$
     INSERT INTO tenants (id, name) VALUES (tenant, tenant) ON CONFLICT (id) DO NOTHING
   $$;
-
-  GRANT CREATE ON SCHEMA public TO sealoop_crossing; -- else no function of this schema could belong to it
-  GRANT SELECT, INSERT ON tenants TO sealoop_crossing;
-  GRANT SELECT ON tenants TO sealoop_app;
-  REVOKE ALL ON FUNCTION wall_off, let_cross, tenant_ids, ensure_tenant FROM PUBLIC;
-  GRANT EXECUTE ON FUNCTION tenant_ids, ensure_tenant TO sealoop_app;
-  SELECT let_cross('tenant_ids', 'ensure_tenant');
 `;

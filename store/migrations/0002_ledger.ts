@@ -47,6 +47,7 @@ export const ledger = `
   CREATE TABLE seal_outbox (
     seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id text NOT NULL,             -- without an index: every receipt would pay for it
+    category text NOT NULL,       -- that its role may request; the sequencer refuses a payload of another one
     payload text NOT NULL
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
   CREATE TABLE seal_refusals (
@@ -85,10 +86,17 @@ export const ledger = `
   CREATE TRIGGER append_only BEFORE DELETE OR TRUNCATE ON ledger_head
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
-  -- Requests receipts, each id once: those that are new go to the outbox with their evidence, and wake the sequencer.
+  -- Categories of receipts that each role may request: what store/rights.ts has.
+  CREATE TABLE seal_categories (
+    role text NOT NULL,
+    category text NOT NULL,
+    PRIMARY KEY (role, category)
+  );
+
+  -- Adds requests, each id once: those that are new go to the outbox with their evidence, and wake the sequencer.
   -- The ids of one call must differ. Returns the new ids; the others were requested before, maybe with other content.
-  CREATE FUNCTION request_seals(
-    ids text[], payloads text[], request_hashes bytea[],
+  CREATE FUNCTION add_seal_requests(
+    ids text[], categories text[], payloads text[], request_hashes bytea[],
     evidence_ids text[], evidence_names text[], evidence_salts bytea[], evidence_contents text[],
     evidence_tenants text[], evidence_anonymous boolean[]
   ) RETURNS SETOF text LANGUAGE sql AS $$
@@ -98,8 +106,9 @@ export const ledger = `
       ORDER BY r.id               -- one order for all, so that no two callers wait for each other
       ON CONFLICT (id) DO NOTHING RETURNING id
     ), queued AS (
-      INSERT INTO seal_outbox (id, payload)
-      SELECT r.id, r.payload FROM unnest(ids, payloads) WITH ORDINALITY AS r (id, payload, n)
+      INSERT INTO seal_outbox (id, category, payload)
+      SELECT r.id, r.category, r.payload
+      FROM unnest(ids, categories, payloads) WITH ORDINALITY AS r (id, category, payload, n)
       JOIN added USING (id) ORDER BY r.n
     ), kept AS (
       INSERT INTO evidence (tenant_id, receipt_id, name, salt, content, anonymous)
@@ -113,6 +122,25 @@ export const ledger = `
     )
     SELECT added.id FROM added CROSS JOIN notified
   $$;
+
+  -- Adds requests whose categories the role may request that has logged in.
+  CREATE FUNCTION request_seals(
+    ids text[], categories text[], payloads text[], request_hashes bytea[],
+    evidence_ids text[], evidence_names text[], evidence_salts bytea[], evidence_contents text[],
+    evidence_tenants text[], evidence_anonymous boolean[]
+  ) RETURNS SETOF text LANGUAGE plpgsql AS $$
+  DECLARE
+    refused text;
+  BEGIN
+    SELECT asked INTO refused FROM unnest(categories) AS asked
+      WHERE NOT EXISTS (SELECT FROM seal_categories c WHERE c.role = session_user AND c.category = asked) LIMIT 1;
+    IF FOUND THEN
+      RAISE EXCEPTION 'The role % may not request receipts of category %', session_user, refused
+        USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN QUERY SELECT * FROM add_seal_requests(ids, categories, payloads, request_hashes,
+      evidence_ids, evidence_names, evidence_salts, evidence_contents, evidence_tenants, evidence_anonymous);
+  END $$;
 
   -- Deletes a tenant's evidence that is older than these days (0: none is), some at a time, and the hashes of its requests, from
   -- which it could be guessed. Returns how many entries.
@@ -221,43 +249,4 @@ export const ledger = `
     INSERT INTO seal_requests (id, request_hash) SELECT r.id, '' FROM receipts r WHERE r.id = ANY (ids)
       ON CONFLICT (id) DO NOTHING;
   $$;
-
-  -- Nobody logs in as the role that may write the ledger: it owns these functions, and they run with its rights.
-  CREATE FUNCTION let_write_ledger(VARIADIC functions text[]) RETURNS void LANGUAGE plpgsql AS $$
-  DECLARE
-    name text;
-  BEGIN
-    FOREACH name IN ARRAY functions LOOP
-      EXECUTE format('ALTER FUNCTION %I SECURITY DEFINER SET search_path = %I, pg_temp', name, current_schema());
-      EXECUTE format('ALTER FUNCTION %I OWNER TO sealoop_ledger_writer', name);
-    END LOOP;
-  END $$;
-  DO $$ BEGIN
-    EXECUTE format('GRANT CREATE ON SCHEMA %I TO sealoop_ledger_writer', current_schema()); -- to own functions in it
-  END $$;
-
-  REVOKE ALL ON FUNCTION append_receipts, introduce_keys, settle_requests, let_write_ledger, request_seals,
-    delete_old_evidence FROM PUBLIC;
-  GRANT EXECUTE ON FUNCTION append_receipts, settle_requests TO sealoop_sequencer;
-  GRANT EXECUTE ON FUNCTION request_seals, delete_old_evidence TO sealoop_app;
-  GRANT SELECT ON receipts, ledger_head, ledger_keys TO sealoop_app, sealoop_sequencer, sealoop_ledger;
-  GRANT INSERT ON seal_refusals TO sealoop_sequencer;
-  GRANT SELECT, INSERT ON receipts, ledger_keys TO sealoop_ledger_writer;
-  GRANT SELECT, UPDATE ON ledger_head TO sealoop_ledger_writer;
-  GRANT SELECT, DELETE ON seal_outbox TO sealoop_ledger_writer;
-  GRANT SELECT, INSERT ON seal_requests TO sealoop_ledger_writer;
-  GRANT SELECT, DELETE ON seal_outbox TO sealoop_sequencer;
-  GRANT SELECT, INSERT ON seal_outbox, seal_requests TO sealoop_app;
-  GRANT SELECT ON seal_requests TO sealoop_sequencer;
-  GRANT SELECT, INSERT, DELETE ON evidence TO sealoop_app;
-  GRANT UPDATE (request_hash) ON seal_requests TO sealoop_app;
-  GRANT SELECT ON seal_refusals TO sealoop_app, sealoop_sequencer;
-  GRANT SELECT ON ledger_hold TO sealoop_app;
-  GRANT SELECT, INSERT, UPDATE, DELETE ON ledger_hold TO sealoop_sequencer;
-  -- The public ledger tells a receipt that is about to be sealed from an unknown one: by its id alone.
-  GRANT SELECT (id) ON seal_requests, seal_outbox, seal_refusals TO sealoop_ledger;
-  GRANT SELECT, INSERT ON seal_requests, seal_outbox TO sealoop_crossing;
-  GRANT INSERT ON evidence TO sealoop_crossing;
-  SELECT let_cross('request_seals');
-  SELECT let_write_ledger('append_receipts', 'introduce_keys', 'settle_requests'); -- last, as only their owner may grant them
 `;

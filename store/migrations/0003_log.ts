@@ -70,9 +70,4 @@ export const log = `
   END $$;
   CREATE TRIGGER counted AFTER INSERT ON receipts REFERENCING NEW TABLE AS added
     FOR EACH STATEMENT EXECUTE FUNCTION count_receipts();
-
-  GRANT SELECT ON log_tiles, log_checkpoint, log_publishing, ledger_days, ledger_categories
-    TO sealoop_app, sealoop_sequencer, sealoop_ledger;
-  GRANT INSERT ON log_tiles TO sealoop_sequencer;
-  GRANT INSERT, UPDATE ON log_checkpoint, log_publishing TO sealoop_sequencer;
 `;

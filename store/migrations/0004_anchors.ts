@@ -33,11 +33,6 @@ export const anchors = `
   INSERT INTO anchor_head (next_position, confirmed, anchored_receipts) VALUES (0, 0, 0);
 
   -- The range and the root of a batch never change, and nothing of a confirmed batch does.
-  GRANT SELECT, INSERT ON anchors TO sealoop_app;
-  GRANT UPDATE (state, calendars, proof, attempts, last_error, submitted_at, confirmed_at,
-    block_height, block_header, block_hash, block_time) ON anchors TO sealoop_app;
   CREATE TRIGGER confirmed_stays BEFORE UPDATE ON anchors
     FOR EACH ROW WHEN (OLD.state = 'confirmed') EXECUTE FUNCTION refuse_change();
-  GRANT SELECT, UPDATE ON anchor_head TO sealoop_app;
-  GRANT SELECT ON anchors, anchor_head TO sealoop_ledger;
 `;

@@ -22,8 +22,6 @@ export const scrubAndImport = `
     healed_at timestamptz         -- null: the chain is still broken here
   );
   CREATE INDEX ledger_breaks_open ON ledger_breaks (position) WHERE healed_at IS NULL;
-  GRANT SELECT ON ledger_scrub, ledger_breaks TO sealoop_app, sealoop_ledger;
-  GRANT INSERT, UPDATE ON ledger_scrub, ledger_breaks TO sealoop_app;
 
   CREATE TABLE ledger_import (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
@@ -70,13 +68,4 @@ export const scrubAndImport = `
     TRUNCATE ledger_import_receipts;
     PERFORM pg_notify('sealoop_sealed', import_size::text);
   END $$;
-  REVOKE ALL ON FUNCTION finish_import FROM PUBLIC;
-
-  GRANT EXECUTE ON FUNCTION finish_import TO sealoop_sequencer;
-  GRANT SELECT, UPDATE ON ledger_import TO sealoop_ledger_writer;
-  GRANT SELECT, TRUNCATE ON ledger_import_receipts TO sealoop_ledger_writer;
-  GRANT SELECT, INSERT (file_sha256, size), DELETE ON ledger_import TO sealoop_sequencer; -- finish_import finishes it
-  GRANT SELECT, INSERT, TRUNCATE ON ledger_import_receipts TO sealoop_sequencer;
-  GRANT SELECT ON ledger_import TO sealoop_app, sealoop_ledger;
-  SELECT let_write_ledger('finish_import');
 `;

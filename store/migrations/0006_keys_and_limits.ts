@@ -34,6 +34,82 @@ export const keysAndLimits = `
     FROM unnest(ids, times) AS used (id, at) WHERE keys.id = used.id
   $$;
 
+  -- Refuses a request for a receipt that is not this change of this key.
+  CREATE FUNCTION check_key_receipt(key_id text, change text, payload json) RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    IF (payload ->> 'category', payload ->> 'subject') IS DISTINCT FROM (change, 'key:' || key_id) THEN
+      RAISE EXCEPTION 'The receipt is not about this change of the key %', key_id USING ERRCODE = 'check_violation';
+    END IF;
+  END $$;
+
+  -- Stores a key and requests its receipt, which says what the key may do. Keys of tier admin are the operator's to issue.
+  CREATE FUNCTION issue_key(
+    new_id text, new_hash bytea, new_tenant text, new_tier text, new_scope text, new_principal text,
+    new_may_approve boolean, new_expires_at timestamptz, receipt_id text, payload text, request_hash bytea,
+    evidence_names text[], evidence_salts bytea[], evidence_contents text[]
+  ) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE
+    details json := payload::json -> 'details';
+  BEGIN
+    IF new_tier = 'admin' AND session_user <> 'sealoop_operator' THEN
+      RAISE EXCEPTION 'The role % may not issue keys of tier admin', session_user
+        USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    PERFORM check_key_receipt(new_id, 'key_issued', payload::json);
+    IF new_id <> left(encode(new_hash, 'hex'), 16)
+      OR (details ->> 'tier', details ->> 'scope', (details ->> 'may_approve')::boolean)
+        IS DISTINCT FROM (new_tier, new_scope, new_may_approve) THEN
+      RAISE EXCEPTION 'The receipt does not say what the key % may do', new_id USING ERRCODE = 'check_violation';
+    END IF;
+    PERFORM ensure_tenant(new_tenant);
+    INSERT INTO keys (id, key_hash, tenant_id, tier, scope, principal, may_approve, expires_at)
+      VALUES (new_id, new_hash, new_tenant, new_tier, new_scope, new_principal, new_may_approve, new_expires_at);
+    PERFORM request_key_receipt('key_issued', receipt_id, payload, request_hash,
+      evidence_names, evidence_salts, evidence_contents, new_tenant);
+    PERFORM pg_notify('sealoop_keys', new_id); -- it may be cached as unknown
+  END $$;
+
+  -- Sets when a valid key expires, and requests the receipt. Returns false where no such key is valid.
+  CREATE FUNCTION expire_key(
+    key_id text, new_expires_at timestamptz, receipt_id text, payload text, request_hash bytea
+  ) RETURNS boolean LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE keys SET expires_at = new_expires_at WHERE id = key_id AND revoked_at IS NULL;
+    IF NOT FOUND THEN RETURN false; END IF;
+    PERFORM check_key_receipt(key_id, 'key_replaced', payload::json);
+    PERFORM request_key_receipt('key_replaced', receipt_id, payload, request_hash, '{}', '{}', '{}', '');
+    PERFORM pg_notify('sealoop_keys', key_id);
+    RETURN true;
+  END $$;
+
+  -- Revokes a valid key for good, and requests the receipt. Returns false where no such key is valid.
+  CREATE FUNCTION revoke_key(key_id text, receipt_id text, payload text, request_hash bytea)
+  RETURNS boolean LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE keys SET revoked_at = now() WHERE id = key_id AND revoked_at IS NULL;
+    IF NOT FOUND THEN RETURN false; END IF;
+    PERFORM check_key_receipt(key_id, 'key_revoked', payload::json);
+    PERFORM request_key_receipt('key_revoked', receipt_id, payload, request_hash, '{}', '{}', '{}', '');
+    PERFORM pg_notify('sealoop_keys', key_id);
+    RETURN true;
+  END $$;
+
+  -- Requests one receipt of a key, whose id must be new: a change without its receipt is undone.
+  CREATE FUNCTION request_key_receipt(
+    category text, receipt_id text, payload text, request_hash bytea,
+    evidence_names text[], evidence_salts bytea[], evidence_contents text[], evidence_tenant text
+  ) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE
+    items int[] := ARRAY[cardinality(evidence_names)];
+  BEGIN
+    PERFORM add_seal_requests(ARRAY[receipt_id], ARRAY[category], ARRAY[payload], ARRAY[request_hash],
+      array_fill(receipt_id, items), evidence_names, evidence_salts, evidence_contents, array_fill(evidence_tenant, items),
+      array_fill(false, items));
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'The id % is another receipt''s', receipt_id USING ERRCODE = 'unique_violation';
+    END IF;
+  END $$;
+
   CREATE TABLE usage (
     subject text NOT NULL,        -- key id or client address
     kind text NOT NULL,           -- e.g. requests, tools
@@ -53,6 +129,7 @@ export const keysAndLimits = `
     i int;
     before bigint;
   BEGIN
+    IF 0 > ANY (wanted || amounts) THEN RAISE EXCEPTION 'Nothing can be given back'; END IF;
     -- For this transaction: losing some counts in a crash of the server is no harm.
     PERFORM set_config('synchronous_commit', 'off', true);
     -- Rows are locked in one order, so that no two callers wait for each other.
@@ -80,12 +157,4 @@ export const keysAndLimits = `
   );
   INSERT INTO platform_secret (secret)
     VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
-
-  GRANT SELECT, INSERT, UPDATE, DELETE ON keys, usage TO sealoop_app;
-  GRANT SELECT ON platform_secret TO sealoop_app;
-  GRANT SELECT ON keys TO sealoop_crossing;
-  GRANT UPDATE (last_used_at) ON keys TO sealoop_crossing;
-  REVOKE ALL ON FUNCTION find_keys, keys_by_id, all_keys, touch_keys FROM PUBLIC;
-  GRANT EXECUTE ON FUNCTION find_keys, keys_by_id, all_keys, touch_keys TO sealoop_app;
-  SELECT let_cross('find_keys', 'keys_by_id', 'all_keys', 'touch_keys');
 `;

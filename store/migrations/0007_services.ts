@@ -110,10 +110,4 @@ export const services = `
     END LOOP;
     RETURN way;
   END $$;
-
-  GRANT SELECT, INSERT, UPDATE, DELETE ON services, service_edges TO sealoop_app;
-  GRANT SELECT ON services TO sealoop_crossing;
-  REVOKE ALL ON FUNCTION watched_tenants FROM PUBLIC;
-  GRANT EXECUTE ON FUNCTION watched_tenants TO sealoop_app;
-  SELECT let_cross('watched_tenants');
 `;

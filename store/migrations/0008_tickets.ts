@@ -78,7 +78,4 @@ export const tickets = `
   CREATE INDEX effects_action ON effects (tenant_id, action_id);
   CREATE INDEX effects_ticket ON effects (tenant_id, ticket_id);
   SELECT wall_off(false, 'tickets', 'ticket_events', 'ticket_sightings', 'effects');
-
-  GRANT SELECT, INSERT, UPDATE, DELETE ON tickets, ticket_events, ticket_sightings, effects TO sealoop_app;
-  GRANT SELECT ON SEQUENCE ticket_events_id_seq TO sealoop_app;
 `;

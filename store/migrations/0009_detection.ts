@@ -52,6 +52,4 @@ export const detection = `
     PRIMARY KEY (tenant_id, host, path)
   );
   SELECT wall_off(false, 'detections', 'findings', 'probe_history', 'log_places');
-
-  GRANT SELECT, INSERT, UPDATE, DELETE ON detections, findings, probe_history, log_places TO sealoop_app;
 `;

@@ -24,6 +24,4 @@ export const runbooks = `
     PRIMARY KEY (tenant_id, service)
   );
   SELECT wall_off(false, 'runbook_values');
-
-  GRANT SELECT, INSERT, UPDATE, DELETE ON runbooks, runbook_commands, runbook_values TO sealoop_app;
 `;

@@ -61,6 +61,4 @@ export const knowledgeAndLearning = `
   CREATE INDEX learning_items_queue ON learning_items (tenant_id, score DESC, made_at) WHERE state = 'queued';
   CREATE INDEX learning_items_made ON learning_items (tenant_id, made_at DESC);
   SELECT wall_off(false, 'learning_items');
-
-  GRANT SELECT, INSERT, UPDATE, DELETE ON knowledge, knowledge_terms, knowledge_words, learning_items TO sealoop_app;
 `;

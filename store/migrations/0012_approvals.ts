@@ -29,6 +29,10 @@ export const approvals = `
   CREATE INDEX approvals_asked ON approvals (tenant_id, asked_at DESC);
   CREATE INDEX approvals_ticket ON approvals (tenant_id, ticket_id);
 
+  -- What people were asked about stays. Only a request whose workflow never began may go.
+  CREATE TRIGGER asked_stays BEFORE DELETE ON approvals
+    FOR EACH ROW WHEN (OLD.moves > 0) EXECUTE FUNCTION refuse_change();
+
   CREATE TABLE approval_moves (
     tenant_id text NOT NULL DEFAULT current_tenant(),
     approval_id text NOT NULL,
@@ -67,10 +71,4 @@ export const approvals = `
   CREATE FUNCTION approval_owner(approval text) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT t.id FROM tenants t WHERE EXISTS (SELECT FROM approvals a WHERE a.tenant_id = t.id AND a.id = approval)
   $$;
-
-  GRANT SELECT, INSERT, UPDATE, DELETE ON approvals, approval_moves, approval_votes TO sealoop_app;
-  GRANT SELECT ON approvals TO sealoop_crossing;
-  REVOKE ALL ON FUNCTION approval_owner FROM PUBLIC;
-  GRANT EXECUTE ON FUNCTION approval_owner TO sealoop_app;
-  SELECT let_cross('approval_owner');
 `;

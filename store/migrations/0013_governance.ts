@@ -58,7 +58,7 @@ export const governance = `
 
   -- Puts decisions about calls of any tenants on record with the receipts that are requested for them: all or none.
   CREATE FUNCTION record_decisions(
-    decisions json, ids text[], payloads text[], request_hashes bytea[],
+    decisions json, ids text[], categories text[], payloads text[], request_hashes bytea[],
     evidence_ids text[], evidence_names text[], evidence_salts bytea[], evidence_contents text[],
     evidence_tenants text[], evidence_anonymous boolean[]
   ) RETURNS void LANGUAGE plpgsql AS $$
@@ -79,7 +79,7 @@ export const governance = `
       "dryRun" boolean, "approvalId" text, "receiptId" text, "callReceiptId" text, holder integer, runs boolean
     );
     SELECT count(*) INTO added FROM request_seals(
-      ids, payloads, request_hashes,
+      ids, categories, payloads, request_hashes,
       evidence_ids, evidence_names, evidence_salts, evidence_contents, evidence_tenants, evidence_anonymous
     );
     IF added < cardinality(ids) THEN
@@ -113,6 +113,10 @@ export const governance = `
   -- The same call again joins the one that waits.
   CREATE UNIQUE INDEX held_calls_open ON held_calls (tenant_id, key_id, action_sha256) WHERE collected_at IS NULL;
 
+  -- What became of a call stays, and so does a call that was released.
+  CREATE TRIGGER released_stays BEFORE DELETE ON held_calls
+    FOR EACH ROW WHEN (OLD.state <> 'waiting') EXECUTE FUNCTION refuse_change();
+
   CREATE TABLE idempotent_calls ( -- calls with an idempotency key, for a day
     tenant_id text NOT NULL DEFAULT current_tenant(),
     id text NOT NULL,             -- SHA-256 over the caller, the operation and the idempotency key, hex
@@ -142,14 +146,4 @@ export const governance = `
   CREATE INDEX call_effects_at ON call_effects (tenant_id, at);
   SELECT wall_off(false, 'governance_decisions', 'held_calls', 'idempotent_calls', 'call_effects');
   CREATE POLICY crossing ON governance_decisions FOR INSERT TO sealoop_crossing WITH CHECK (true);
-
-  REVOKE ALL ON FUNCTION record_decisions FROM PUBLIC;
-  GRANT EXECUTE ON FUNCTION record_decisions TO sealoop_app;
-  GRANT SELECT, INSERT, UPDATE, DELETE ON governance_stops, governance_decisions, held_calls, idempotent_calls
-    TO sealoop_app;
-  GRANT SELECT, INSERT, UPDATE ON governance_file TO sealoop_app;
-  GRANT SELECT, INSERT, DELETE ON call_effects TO sealoop_app;
-  GRANT SELECT, INSERT ON guard_policies, governance_policies TO sealoop_app;
-  GRANT INSERT ON governance_decisions TO sealoop_crossing;
-  SELECT let_cross('record_decisions');
 `;

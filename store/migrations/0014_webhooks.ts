@@ -33,6 +33,4 @@ export const webhooks = `
   CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (tenant_id, created_at) WHERE started_at IS NULL;
   CREATE INDEX webhook_deliveries_created ON webhook_deliveries (tenant_id, created_at DESC);
   SELECT wall_off(false, 'webhooks', 'webhook_deliveries');
-
-  GRANT SELECT, INSERT, UPDATE, DELETE ON webhooks, webhook_deliveries TO sealoop_app;
 `;

@@ -15,6 +15,4 @@ export const tasks = `
   CREATE INDEX a2a_tasks_updated ON a2a_tasks (tenant_id, updated_at);
   CREATE INDEX a2a_tasks_key ON a2a_tasks (tenant_id, key_id, updated_at DESC);
   SELECT wall_off(false, 'a2a_tasks');
-
-  GRANT SELECT, INSERT, UPDATE, DELETE ON a2a_tasks TO sealoop_app;
 `;

@@ -1,14 +1,14 @@
 /** A whole gateway of a test: the real platform on a database of its own, with operations of the test's besides. */
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { bindSchemas, createRestApp } from "../../api/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { openPlatform, SCHEMAS } from "../../processes/mod.ts";
-import { issueKey, type NewKey } from "../../store/mod.ts";
+import type { NewKey } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { giveKey } from "../_superuser.ts";
 
 /** A gateway that listens. */
 export interface TestGateway {
@@ -39,7 +39,10 @@ export async function startGateway(
   let logged = "";
   const log = createLog("test", "debug", { write: (line) => void (logged += line) });
   const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
-  const { platform, invoke, http, close } = await openPlatform({ config, log, databaseUrl });
+  const { platform, invoke, http, close } = await openPlatform(
+    { config, log, databaseUrl },
+    "gateway",
+  );
   const app = createRestApp({
     operations: [...operations, ...extra],
     invoke,
@@ -55,15 +58,7 @@ export async function startGateway(
     urls: database.urls,
     log: () => logged,
     async key(fields = {}) {
-      const { tenant = PLATFORM_TENANT } = fields;
-      const { key } = await issueKey(platform.store.asTenant(tenant), {
-        tier: "partner",
-        scope: "full",
-        principal: "test",
-        mayApprove: false,
-        expiresAt: null,
-        ...fields,
-      });
+      const { key } = await giveKey(platform.store, fields);
       return key;
     },
     drain: (deadlineMs) => server.close(deadlineMs),

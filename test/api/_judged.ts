@@ -26,7 +26,7 @@ export async function startJudgedGateway(
     SEALOOP_ENGINE_PORT: String(await freePort()),
   };
   const gateway = await startGateway({ settings: shared });
-  const engine = await startEngine(gateway.urls.app, shared);
+  const engine = await startEngine(gateway.urls.engine, shared);
   // What a busy machine takes longer for than the platform waits, it still does.
   Object.assign(gateway.platform.engine, engine.client);
   const sequencer = openStore(gateway.urls.sequencer, "sequencer");

@@ -1,5 +1,4 @@
 /** A gateway with its workers in this process, and people and programs with keys. */
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { createRestApp } from "../../api/mod.ts";
 import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
@@ -9,11 +8,13 @@ import type { Operation } from "../../contract/mod.ts";
 import { findInjection } from "../../guard/mod.ts";
 import { createToolServer } from "../../mcp/mod.ts";
 import { cancelTask, operations, registry, sendMessage } from "../../operations/mod.ts";
-import { issueKey, type NewKey, type Store } from "../../store/mod.ts";
+import { type NewKey, type Store } from "../../store/mod.ts";
+import { openPlatform } from "../../processes/mod.ts";
 import { serve } from "../../web/mod.ts";
 import { eventually } from "../_time.ts";
 import { connect } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
+import { giveKey } from "../_superuser.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;
@@ -67,7 +68,8 @@ export async function openPeople(
     operations: new Map([...registry, ...extra.map((one) => [one.name, one] as const)]),
   });
   const { store, sealer, log } = loop;
-  const platform: Platform = loop;
+  const gateway = await openPlatformAs(loop, "gateway");
+  const { platform } = gateway;
   const app = createRestApp({
     operations: all,
     invoke: createInvoke(platform),
@@ -77,7 +79,7 @@ export async function openPeople(
   const server = await serve(app, loadConfig({}).settings, 0);
   const keys = new Map<string, { key: string; id: string }>();
   for (const [name, fields] of Object.entries(KEYS)) {
-    const { key, record } = await issueKey(store.asTenant(fields.tenant ?? PLATFORM_TENANT), {
+    const { key, record } = await giveKey(store, {
       tier: "partner",
       scope: "full",
       principal: name,
@@ -89,6 +91,7 @@ export async function openPeople(
   }
   const closing: (() => Promise<unknown>)[] = [];
   async function tools() {
+    const { platform, close } = await openPlatformAs(loop, "tools");
     const tasks = await watchTasks(platform);
     const server = createToolServer({
       operations: all,
@@ -101,14 +104,14 @@ export async function openPeople(
       loopback: true,
     });
     const served = await serve(server.app, loadConfig({}).settings, 0);
-    const { key, record } = await issueKey(store.asPlatform(), {
+    const { key, record } = await giveKey(store, {
       tier: "partner",
       scope: "full",
       principal: "agent",
       mayApprove: false,
       expiresAt: null,
     });
-    closing.push(() => server.close(0), () => served.close(0), () => tasks.close());
+    closing.push(() => server.close(0), () => served.close(0), () => tasks.close(), close);
     return { url: served.address, key, keyId: record.id };
   }
   return {
@@ -149,7 +152,15 @@ export async function openPeople(
     async stop() {
       for (const close of closing) await close();
       await server.close(0);
+      await gateway.close();
       await loop.stop();
     },
   };
+}
+
+/** Opens the platform of another process on the servers of a loop. */
+async function openPlatformAs(loop: TestLoop, role: "gateway" | "tools") {
+  const { config, log, database, temporal, engine, operations, urls } = loop;
+  const open = await openPlatform({ config, log, databaseUrl: () => database.urls[role] }, role);
+  return { ...open, platform: { ...open.platform, temporal, engine, operations, urls } };
 }

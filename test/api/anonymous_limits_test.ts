@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { asSuperuser } from "../_superuser.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
 const BASE = {
@@ -51,7 +52,7 @@ describe("callers without a key", () => {
   };
 
   async function stored({ platform }: TestGateway): Promise<{ receipts: number; bytes: number }> {
-    return (await platform.store.asPlatform().first(
+    return (await asSuperuser(platform.store).first(
       `SELECT (SELECT count(*)::int FROM seal_outbox) AS receipts,
          (SELECT coalesce(sum(length(payload)), 0)::int FROM seal_outbox) +
          (SELECT coalesce(sum(length(content)), 0)::int FROM evidence) AS bytes`,
@@ -115,7 +116,7 @@ describe("callers without a key", () => {
       fetch(`${gateway.url}/v1/itsm/mttr`, { headers: { "x-forwarded-for": `203.0.113.${n}` } });
     const statuses = (await times(60, ask)).map(({ status }) => status);
     assert.equal(statuses.filter((status) => status === 429).length, 50);
-    const row = await gateway.platform.store.asPlatform().first<{ n: number }>(
+    const row = await asSuperuser(gateway.platform.store).first<{ n: number }>(
       "SELECT count(*)::int AS n FROM usage",
     );
     assert.ok(row!.n <= 12, `${row!.n} rows`);

@@ -4,8 +4,8 @@ import { bindAction } from "../../calls/approvals/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { canonicalize, exportReceipts } from "../../ledger/mod.ts";
 import {
+  type Db,
   getVote,
-  issueKey,
   listTicketEvents,
   openTicket,
   putApproval,
@@ -14,11 +14,15 @@ import {
 import type { reconcileRuns } from "../../workflows/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { openPeople, type People } from "./_people.ts";
+import { storeAs } from "../_servers.ts";
+import { asSuperuser, giveKey } from "../_superuser.ts";
 
 describe("approvals over REST", () => {
   let people: People;
+  let gateway: Db;
   before(async () => {
     people = await openPeople();
+    gateway = (await storeAs(people.store, "gateway")).asPlatform();
   });
   after(() => people?.stop());
 
@@ -178,8 +182,8 @@ describe("approvals over REST", () => {
   it("hear what was said to a gateway that died before it could tell of it, once", async () => {
     const { approval_id } = await ask({ needed: 2 });
     const said = { approvalId: approval_id, keyId: people.keyId("ann") };
-    const vote = await putVote(people.store.asPlatform(), { ...said, move: "approved" });
-    await people.store.asPlatform().execute(
+    const vote = await putVote(gateway, { ...said, move: "approved" });
+    await asSuperuser(people.store).execute(
       "UPDATE approval_votes SET voted_at = now() - interval '1 minute' WHERE id = $1",
       [vote],
     );
@@ -199,7 +203,7 @@ describe("approvals over REST", () => {
   it("take what was said and not told of, where its holder says it again, as the same", async () => {
     const { approval_id } = await ask({ needed: 2 });
     const said = { approvalId: approval_id, keyId: people.keyId("ann"), move: "approved" } as const;
-    const vote = await putVote(people.store.asPlatform(), said);
+    const vote = await putVote(gateway, said);
     const { status } = await move(approval_id, "approve", "ann");
     assert.equal(status, 200);
     assert.equal((await getVote(people.store.asPlatform(), vote))!.number, 2);
@@ -209,7 +213,7 @@ describe("approvals over REST", () => {
   it("take the last word of a key where none was told of, and leave the other", async () => {
     const { approval_id } = await ask();
     const said = { approvalId: approval_id, keyId: people.keyId("ann"), move: "approved" } as const;
-    const vote = await putVote(people.store.asPlatform(), said);
+    const vote = await putVote(gateway, said);
     assert.equal((await move(approval_id, "deny", "ann")).body.status, "denied");
     assert.match(
       (await getVote(people.store.asPlatform(), vote))!.refused!.message,
@@ -334,7 +338,8 @@ describe("approvals over REST", () => {
     assert.equal(held.status, 202, JSON.stringify(held.body));
     const { approval_id, arguments: shown } = held.body.governance;
     assert.deepEqual(shown, { prompt: "Hello" });
-    const { key } = await issueKey(people.store.asTenant("elsewhere"), {
+    const { key } = await giveKey(people.store, {
+      tenant: "elsewhere",
       tier: "partner",
       scope: "full",
       principal: "elsewhere",

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { canonicalize } from "../../ledger/mod.ts";
 import { ensureSecondsLeftInDay } from "../_time.ts";
 import { type JudgedGateway, startJudgedGateway } from "./_judged.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 const REPORT = "Payroll of the Müller branch: writes to db01 fail, no space left on device";
 
@@ -60,7 +61,7 @@ describe("POST /v1/classify", () => {
     assert.equal(details.receipt_hash, proof.receipt_hash);
     assert.equal((details.classification as Record<string, unknown>).category, "storage");
     assert.doesNotMatch(JSON.stringify(record), /payroll|müller|\bdb01\b|nagios/i);
-    const [evidence] = await gateway.platform.store.asPlatform().query(
+    const evidence = await asSuperuser(gateway.platform.store).first(
       "SELECT content FROM evidence WHERE receipt_id = $1",
       [proof.receipt_id],
     );

@@ -9,6 +9,8 @@ import { clearFinding, openStore, recordFindings } from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { testFolder } from "../_run.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
+import { storeAs } from "../_servers.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;
@@ -87,7 +89,7 @@ describe("compliance", () => {
     assert.equal(await backups(), "not_configured");
     assert.ok((await tool("grc_risks")).risks.some((risk: Json) => risk.id === "backups"));
     assert.ok((await tool("grc_health")).unseen.includes("backups"));
-    await store.asPlatform().execute(
+    await asSuperuser(store).execute(
       `INSERT INTO services (name, type, origin, owner, status, checked_at)
        VALUES ('nightly-backup', 'backup', 'file', 'ann', 'up', now())`,
     );
@@ -96,7 +98,7 @@ describe("compliance", () => {
     for (const framework of ["nist_csf", "hipaa", "soc2"]) {
       assert.ok(after.scores[framework] > before.scores[framework], framework);
     }
-    await store.asPlatform().execute(
+    await asSuperuser(store).execute(
       "UPDATE services SET status = 'down' WHERE name = 'nightly-backup'",
     );
     await eventually(async () => await backups() === "missing");
@@ -124,7 +126,7 @@ describe("compliance", () => {
       findings: 0,
       last_run_at: new Date(Date.now() - hours * 3_600_000),
     });
-    await insertRows(gateway.platform.store.asPlatform(), "detections", [
+    await insertRows(asSuperuser(gateway.platform.store), "detections", [
       looked("logs", 0),
       looked("security_scan:ports", 9),
     ]);
@@ -139,7 +141,7 @@ describe("compliance", () => {
 
   it("counts a scan for less as long as a grave weakness that it found is open", async () => {
     const { store, sealer } = gateway.platform;
-    await store.asPlatform().transaction((trx) =>
+    await (await storeAs(store, "worker")).asPlatform().transaction((trx) =>
       requestSeal(trx, {
         id: "5ca0000000000001",
         category: "platform_scan",
@@ -172,18 +174,18 @@ describe("compliance", () => {
       target: {},
     });
     const [grave, slight] = [weakness("a".repeat(16), "high"), weakness("b".repeat(16), "low")];
-    await recordFindings(store.asPlatform(), [grave, slight]);
+    await recordFindings(asSuperuser(store), [grave, slight]);
     await eventually(async () => (await scans()).state === "partly");
     assert.match((await scans()).because, /2 weaknesses are open, 1 of them severe$/);
     assert.ok((await get("/v1/compliance/summary")).scores.soc2 < before.scores.soc2);
-    await clearFinding(store.asPlatform(), grave.fingerprint);
+    await clearFinding(asSuperuser(store), grave.fingerprint);
     await eventually(async () => (await scans()).state === "met");
     assert.match((await scans()).because, /1 weakness is open, 0 of them severe$/);
   });
 
   it("names the receipts that prove a control", async () => {
     const { store, sealer } = gateway.platform;
-    await store.asPlatform().transaction((trx) =>
+    await (await storeAs(store, "worker")).asPlatform().transaction((trx) =>
       requestSeal(trx, {
         id: "0123456789abcdef",
         category: "config_change",

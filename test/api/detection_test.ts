@@ -5,6 +5,7 @@ import { DETECTORS } from "../../domain/mod.ts";
 import { putService } from "../../store/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 const QUIET = ["host_resources", "logs", "certificates", "platform"]
   .map((name) => `${name}: { enabled: false }\n`).join("");
@@ -17,7 +18,7 @@ describe("detection over REST", () => {
     await writeFile(file, QUIET);
     gateway = await startGateway({ settings: { SEALOOP_DETECTORS: file } });
     for (const [name, needs] of [["database", []], ["shop", ["database"]]] as const) {
-      await putService(gateway.platform.store.asPlatform(), {
+      await putService(asSuperuser(gateway.platform.store), {
         name,
         type: "web",
         host: "localhost",

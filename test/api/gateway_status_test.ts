@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { openStore, openTicket, putService, setPolicyFileStatus } from "../../store/mod.ts";
 import { describedGateway } from "./_described_gateway.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("the platform's status", () => {
   const described = describedGateway();
@@ -8,13 +9,13 @@ describe("the platform's status", () => {
     (await described.call("/v1/status/fresh", { key: described.partner })).body;
 
   it("reports that the policy file is not followed, but not its path", async () => {
-    const store = openStore(described.gateway.urls.app, "app", 1);
+    const store = openStore(described.gateway.urls.gateway, "gateway", 1);
     const file = { path: "/etc/policy.yaml", error: "line 3: rule own" };
-    await setPolicyFileStatus(store.db, file);
+    await setPolicyFileStatus(asSuperuser(store), file);
     const { status: overall, backends } = await status();
     assert.deepEqual([overall, backends.governance.ok], ["degraded", false]);
     assert.match(backends.governance.error, /^the policy's file is not followed; [^/]*$/);
-    await setPolicyFileStatus(store.db, { ...file, error: null });
+    await setPolicyFileStatus(asSuperuser(store), { ...file, error: null });
     assert.equal((await status()).backends.governance.ok, true);
     await store.close();
   });
@@ -22,12 +23,12 @@ describe("the platform's status", () => {
   it("reports that sealing stands still when a request waits too long", async () => {
     const store = openStore(described.gateway.urls.owner, "owner", 1);
     const payload = JSON.stringify({ timestamp: "2026-01-01T00:00:00+00:00" });
-    await store.db.execute(
-      "INSERT INTO seal_outbox (seq, id, payload) OVERRIDING SYSTEM VALUE VALUES (-1, 'old', $1)",
+    await asSuperuser(store).execute(
+      "INSERT INTO seal_outbox (seq, id, category, payload) OVERRIDING SYSTEM VALUE VALUES (-1, 'old', 'test', $1)",
       [payload],
     );
     const { ok, error } = (await status()).backends.ledger;
-    await store.db.execute("DELETE FROM seal_outbox WHERE seq = -1");
+    await asSuperuser(store).execute("DELETE FROM seal_outbox WHERE seq = -1");
     assert.deepEqual([ok, error.replace(/\d+/g, "N")], [
       false,
       "sealing stands still: about N receipts wait, the oldest for N s",
@@ -60,7 +61,7 @@ describe("the platform's status", () => {
   });
 
   it("counts no tickets and services of drills", async () => {
-    const store = openStore(described.gateway.urls.app, "app", 1);
+    const store = openStore(described.gateway.urls.gateway, "gateway", 1);
     const counts = async () => {
       const { backends } = await status();
       return [backends.tickets.detail.open ?? 0, backends.services.detail.unknown ?? 0];
@@ -79,7 +80,7 @@ describe("the platform's status", () => {
         runId: null,
         requestedBy: "test",
       });
-      await putService(store.db, {
+      await putService(asSuperuser(store), {
         name,
         type: "web",
         host: "localhost",
@@ -92,8 +93,8 @@ describe("the platform's status", () => {
       });
     }
     assert.deepEqual(await counts(), [tickets + 1, services + 1]);
-    await store.db.execute("DELETE FROM tickets WHERE id LIKE 'INC-00000000d00%'");
-    await store.db.execute(
+    await asSuperuser(store).execute("DELETE FROM tickets WHERE id LIKE 'INC-00000000d00%'");
+    await asSuperuser(store).execute(
       "DELETE FROM services WHERE name = 'till' OR name LIKE '%-0a1b2c3d'",
     );
     await store.close();

@@ -29,7 +29,7 @@ describe("the gateway", () => {
 
   describe("on receipts", () => {
     before(async () => {
-      const store = openStore(described.gateway.urls.app, "app");
+      const store = openStore(described.gateway.urls.gateway, "gateway");
       const sealer = await openSealer(store);
       for (const id of ["twinned-1", "twinned-2"]) {
         await sealer.request({

@@ -8,6 +8,8 @@ import { createLog } from "../../web/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { insertRows } from "../_rows.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
+import { storeAs } from "../_servers.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;
@@ -20,7 +22,8 @@ describe("learning", () => {
 
   before(async () => {
     gateway = await startGateway();
-    invoke = createInvoke(gateway.platform);
+    const tools = await storeAs(gateway.platform.store, "tools");
+    invoke = createInvoke({ ...gateway.platform, store: tools });
     key = await gateway.key({ principal: "ann" });
     await resolved("INC-a", "Turned the ribbon of the label printer around and cleaned its head");
     await resolved("INC-b", "done");
@@ -30,21 +33,21 @@ describe("learning", () => {
     );
     await resolved("INC-d", "Set the password to Tr0ub4dor&3x again, password: Tr0ub4dor&3x works");
     const { store } = gateway.platform;
-    await insertRows(store.asPlatform(), "tickets", [{
+    await insertRows(asSuperuser(store), "tickets", [{
       ...ticket("INC-e"),
       outcome: "sealed",
       resolution: "Runbook restart-service 1.0.0, and found healthy",
       fingerprint: "f",
       resolved_at: inSeconds(40),
     }]);
-    await insertRows(store.asPlatform(), "ticket_events", [{
+    await insertRows(asSuperuser(store), "ticket_events", [{
       ticket_id: "INC-e",
       key: "diagnosed-1",
       kind: "diagnosed",
       data: { classification: { category: "hardware", confidence: 0.95 }, citations: ["x"] },
     }]);
     knowledge = openKnowledgeBase({
-      store,
+      store: await storeAs(store, "engine"),
       classifier: await openClassifier(),
       log: createLog("test", "silent"),
     });
@@ -68,7 +71,7 @@ describe("learning", () => {
     receipt_id: "9f2c4b7a01d3e856",
   });
   const resolved = async (id: string, resolution: string) => {
-    const db = gateway.platform.store.asPlatform();
+    const db = asSuperuser(gateway.platform.store);
     await insertRows(db, "tickets", [{
       ...ticket(id),
       outcome: "resolved",
@@ -180,7 +183,7 @@ describe("learning", () => {
 
   it("measures what got better: how long a fault takes that was learnt of", async () => {
     const { store } = gateway.platform;
-    await insertRows(store.asPlatform(), "tickets", [{
+    await insertRows(asSuperuser(store), "tickets", [{
       ...ticket("INC-f"),
       outcome: "sealed",
       fingerprint: "f",
@@ -188,7 +191,7 @@ describe("learning", () => {
       opened_at: inSeconds(60),
       resolved_at: inSeconds(65),
     }]);
-    await insertRows(store.asPlatform(), "ticket_events", [{
+    await insertRows(asSuperuser(store), "ticket_events", [{
       ticket_id: "INC-f",
       key: "diagnosed-1",
       kind: "diagnosed",

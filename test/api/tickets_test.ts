@@ -5,6 +5,7 @@ import { openTicket } from "../../store/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
 import { ensureSecondsLeftInDay } from "../_time.ts";
 import { openPeople, type People } from "./_people.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("tickets", () => {
   let people: People;
@@ -39,7 +40,7 @@ describe("tickets", () => {
       runId: null,
       requestedBy: "key:test",
     });
-    await people.store.asPlatform().query(
+    await asSuperuser(people.store).query(
       `UPDATE tickets SET status = 'resolved', resolved_at = now() - $2 * interval '1 day',
          opened_at = now() - $2 * interval '1 day' - $3 * interval '1 second' WHERE id = $1`,
       [id, daysAgo, seconds],

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
-import { issueKey } from "../../store/mod.ts";
 import { ensureWebhookRelay } from "../../temporal/mod.ts";
 import { openPeople, type People } from "./_people.ts";
+import { asSuperuser, giveKey } from "../_superuser.ts";
 
 /** A message as it came. */
 interface Governed {
@@ -163,7 +163,7 @@ describe("webhooks", () => {
     assert.equal((await byAgent({ url: `${origin}/by-agent`, secret: own })).secret, null);
     const { secret: agents } = await byAgent({ url: `${origin}/by-agent-too` });
     assert.match(agents!, /^whsec_/);
-    const rows = await people.store.asPlatform().query(
+    const rows = await asSuperuser(people.store).query(
       "SELECT secret::text AS t FROM webhooks UNION ALL SELECT content FROM evidence UNION ALL SELECT payload FROM seal_outbox " +
         "UNION ALL SELECT concat(input, output) FROM held_calls",
     );
@@ -205,7 +205,8 @@ describe("webhooks", () => {
     const { webhook_id } = await register("/ours");
     await arrive("/ours", await open("Nobody else's business"), 1);
     assert.ok((await deliveries(webhook_id)).length > 0);
-    const { key } = await issueKey(people.store.asTenant("elsewhere"), {
+    const { key } = await giveKey(people.store, {
+      tenant: "elsewhere",
       tier: "partner",
       scope: "full",
       principal: "elsewhere",

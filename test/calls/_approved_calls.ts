@@ -5,6 +5,7 @@ import type { Platform } from "../../calls/mod.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { type HeldCallResult, PLATFORM_TENANT } from "../../domain/mod.ts";
 import { openHolder, putApproval, putHeldCall, type Store } from "../../store/mod.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 /** A call of an agent's tool that people have approved. */
 export interface ApprovedCall {
@@ -19,7 +20,7 @@ export interface ApprovedCall {
 /** Stores a call with its approval. */
 export async function putApprovedCall(store: Store, call: ApprovedCall): Promise<void> {
   const { approvalId, operation, as, input, keyId } = call;
-  const db = store.asPlatform();
+  const db = asSuperuser(store);
   const caller = { keyId, tenant: PLATFORM_TENANT };
   const { action, text } = actionOf({ operation, request: { as }, caller, input });
   await putApproval(db, {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Platform } from "../../calls/mod.ts";
 import { defineOperation } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 /** An operation that counts its runs in the database, and leaves nothing by which a lost call could be recovered. */
 export const countedRun = defineOperation<Platform>()({
@@ -16,9 +17,8 @@ export const countedRun = defineOperation<Platform>()({
   tool: { count_run: ["full"] },
   example: { input: { n: 1 }, output: {} },
   run: async ({ n }, { store }) => {
-    await store.asPlatform().execute(
-      `INSERT INTO usage (subject, kind, period_start, used) VALUES ('counted run', $1, 'epoch', 1)
-       ON CONFLICT (subject, kind, period_start) DO UPDATE SET used = usage.used + 1`,
+    await store.asPlatform().query(
+      "SELECT take_usage('{counted run}', ARRAY[$1], '{epoch}', '{1}', '{1}', '{1000}')",
       [String(n)],
     );
     return {};
@@ -27,7 +27,7 @@ export const countedRun = defineOperation<Platform>()({
 
 /** Returns how many times the operation has run with this input. */
 export async function countRuns(store: Store, n: number): Promise<number> {
-  const row = await store.asPlatform().first(
+  const row = await asSuperuser(store).first(
     "SELECT used::int FROM usage WHERE subject = 'counted run' AND kind = $1",
     [String(n)],
   );

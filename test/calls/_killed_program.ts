@@ -35,13 +35,32 @@ function stopAt(moment: Moment, operation: Operation<Platform>): Operation<Platf
 }
 
 const config = loadConfig(process.env);
-const { platform } = await openPlatform({
-  config,
-  log: createLog("test", "silent"),
-  databaseUrl: () => config.settings.SEALOOP_DATABASE_APP_URL!,
-});
-const invoke = createInvoke(platform);
-await Promise.all(calls.map(async ({ moment, operation: name, approvalId, ...request }) => {
+const urls = {
+  gateway: config.settings.SEALOOP_DATABASE_GATEWAY_URL!,
+  tools: config.settings.SEALOOP_DATABASE_TOOLS_URL!,
+  worker: config.settings.SEALOOP_DATABASE_WORKER_URL!,
+};
+type Process = keyof typeof urls;
+const opened = new Map<Process, ReturnType<typeof open>>();
+
+/** Opens the platform as one process does. */
+async function open(role: Process) {
+  const log = createLog("test", "silent");
+  const { platform } = await openPlatform({ config, log, databaseUrl: () => urls[role] }, role);
+  return { platform, invoke: createInvoke(platform) };
+}
+
+/** Opens the platform as the process that makes such a call. */
+async function openFor({ door, approvalId }: KilledCall) {
+  const role = approvalId ? "worker" : door === "rest" ? "gateway" : "tools";
+  let platform = opened.get(role);
+  if (!platform) opened.set(role, platform = open(role));
+  return await platform;
+}
+
+await Promise.all(calls.map(async (call) => {
+  const { moment, operation: name, approvalId, ...request } = call;
+  const { platform, invoke } = await openFor(call);
   const operation = stopAt(moment, operations.get(name)!);
   if (approvalId) return await runApprovedCall(platform, approvalId, operation);
   return await invoke(operation, {

@@ -6,7 +6,9 @@ import { text } from "node:stream/consumers";
 import type { Door } from "../../contract/mod.ts";
 import { HOLDER_LOCK, type Row, type Store } from "../../store/mod.ts";
 import { program } from "../_programs.ts";
+import { urlAs } from "../_servers.ts";
 import { eventually } from "../_time.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 /**
  * The moment at which the process is killed: before the operation runs; between its note of what it is about to start and
@@ -45,7 +47,7 @@ export async function runAndKill(
   const holders = await countHolders(store);
   const file = await program("test/calls/_killed_program.ts");
   const child = spawn(process.execPath, [file, JSON.stringify(calls)], {
-    env: { PATH: process.env.PATH, SEALOOP_DATABASE_APP_URL: store.url, ...settings },
+    env: { PATH: process.env.PATH, ...await urlsOf(store), ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const ended = Promise.all([once(child, "exit"), text(child.stderr)]);
@@ -61,6 +63,13 @@ export async function runAndKill(
   await eventually(async () => await countHolders(store) === holders || undefined);
 }
 
+async function urlsOf(store: Store): Promise<Record<string, string>> {
+  const urls = (["gateway", "tools", "worker"] as const).map(async (role) =>
+    [`SEALOOP_DATABASE_${role.toUpperCase()}_URL`, await urlAs(store, role)] as const
+  );
+  return Object.fromEntries(await Promise.all(urls));
+}
+
 /** Returns the number of processes that prove to be alive. */
 async function countHolders(store: Store): Promise<number> {
   const row = await store.asPlatform().first(
@@ -73,7 +82,7 @@ async function countHolders(store: Store): Promise<number> {
 
 /** Makes all decisions whose calls have no known end minutes old. @returns them, the newest first */
 export async function makeOpenDecisionsOld(store: Store): Promise<Row[]> {
-  return await store.asPlatform().query(
+  return await asSuperuser(store).query(
     `WITH open AS (SELECT id, at FROM governance_decisions WHERE NOT settled),
        old AS (UPDATE governance_decisions d SET at = now() - interval '5 minutes'
          FROM open WHERE d.id = open.id RETURNING d.*)

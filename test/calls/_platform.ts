@@ -1,10 +1,10 @@
 /** The platform in this process, without workers: what is to be sealed stays in the outbox. */
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
-import { issueKey, type NewKey, type Store } from "../../store/mod.ts";
+import type { NewKey, Store } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import type { TestDatabase } from "../_servers.ts";
+import { giveKey } from "../_superuser.ts";
 
 // deno-lint-ignore no-explicit-any -- tests look into it
 export type Json = any;
@@ -13,24 +13,18 @@ export type Json = any;
 export async function openTestPlatform(
   { urls }: TestDatabase,
   settings: Readonly<Record<string, string>> = {},
+  role: "gateway" | "tools" | "worker" = "gateway",
 ): Promise<OpenPlatform> {
   return await openPlatform({
     config: loadConfig(settings),
     log: createLog("test", "silent"),
-    databaseUrl: () => urls.app,
-  });
+    databaseUrl: (role) => urls[role],
+  }, role);
 }
 
 /** Issues a key of tier partner to an agent. @param fields that differ */
 export async function issueAgentKey(store: Store, fields: Partial<NewKey> = {}) {
-  return await issueKey(store.asTenant(fields.tenant ?? PLATFORM_TENANT), {
-    tier: "partner",
-    scope: "full",
-    principal: "agent",
-    mayApprove: false,
-    expiresAt: null,
-    ...fields,
-  });
+  return await giveKey(store, { principal: "agent", ...fields });
 }
 
 /** Returns the content of a receipt that waits for the sequencer; undefined where none was requested by that id. */

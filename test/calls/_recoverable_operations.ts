@@ -6,6 +6,7 @@ import { addLearningItems, getLearningItem, getTicket, listWebhooks } from "../.
 import type { openParts } from "../workflows/_loop.ts";
 import type { KilledCall, Moment } from "./_kills.ts";
 import type { Json } from "./_platform.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 /** Fingerprint of the finding that is approved. */
 export const FINGERPRINT = "1d0f6a2b9c3e4857";
@@ -48,7 +49,7 @@ export function recoverableOperations(
   const addLearningItem = async (id: string): Promise<string> => {
     const ticketId = await openTicket();
     const text = "Printer jams\nResolution: Turned the roller";
-    await addLearningItems(db(), [{
+    await addLearningItems(asSuperuser(open().parts.store), [{
       id,
       ticket_id: ticketId,
       title: "Printer jams",

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { addStop, issueKey, removeStop, type Stop } from "../../store/mod.ts";
+import { addStop, removeStop, type Stop } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { openPeople, type People } from "../api/_people.ts";
+import { giveKey } from "../_superuser.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;
@@ -45,7 +46,7 @@ describe("every call over REST that changes something", () => {
   }
 
   async function issued(): Promise<string> {
-    const { record } = await issueKey(people.store.asPlatform(), {
+    const { record } = await giveKey(people.store, {
       tier: "free",
       scope: "full",
       principal: "stray",

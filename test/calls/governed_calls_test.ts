@@ -5,6 +5,7 @@ import { vote } from "../workflows/_people.ts";
 import { openAgent, type TestAgent } from "./_agent.ts";
 import { createDiskWiper } from "./_disk_wiper.ts";
 import type { Json } from "./_platform.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("a call that changes something", () => {
   const { operation, runs } = createDiskWiper();
@@ -108,7 +109,7 @@ describe("a call that changes something", () => {
 
   it("cannot be approved once the key that asked is not valid any more", async () => {
     const { approval_id } = await callGoverned("wipe_disk", { disk: "sdk" });
-    await agent.people.store.asPlatform().execute(
+    await asSuperuser(agent.people.store).execute(
       "UPDATE held_calls SET key_id = repeat('0', 16) WHERE approval_id = $1",
       [approval_id],
     );
@@ -120,7 +121,7 @@ describe("a call that changes something", () => {
 
   it("does not run with other arguments than the approved ones", async () => {
     const { approval_id } = await callGoverned("wipe_disk", { disk: "sdh" });
-    await agent.people.store.asPlatform().execute(
+    await asSuperuser(agent.people.store).execute(
       "UPDATE held_calls SET input = $2 WHERE approval_id = $1",
       [approval_id, '{"disk":"all"}'],
     );

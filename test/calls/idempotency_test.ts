@@ -8,6 +8,7 @@ import { defineOperation, outputValue, Problem } from "../../contract/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { addStop, removeStop } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
+import { asSuperuser } from "../_superuser.ts";
 import { governanceOf, openAgent, type TestAgent } from "./_agent.ts";
 import { createDiskWiper } from "./_disk_wiper.ts";
 import { issueAgentKey, type Json } from "./_platform.ts";
@@ -413,12 +414,14 @@ describe("a call with an idempotency key", () => {
     const key = newKey();
     assert.equal((await fail({ error: "none" }, key)).body.run, 1);
     const age = () =>
-      db().execute("UPDATE idempotent_calls SET first_at = first_at - interval '25 hours'");
+      asSuperuser(agent.people.store).execute(
+        "UPDATE idempotent_calls SET first_at = first_at - interval '25 hours'",
+      );
     await age();
     assert.equal((await fail({ error: "none" }, key)).body.run, 2);
     assert.equal((await fail({ error: "none" }, key)).body.run, 2);
     await age();
-    await settleLostCalls(agent.people.platform);
+    await settleLostCalls(agent.people.loop);
     assert.deepEqual(await db().query("SELECT FROM idempotent_calls"), []);
   });
 

@@ -5,11 +5,12 @@ import { createInvoke, type Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
-import { issueKey, listDecisions } from "../../store/mod.ts";
+import { listDecisions } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { eventually } from "../_time.ts";
+import { giveKey } from "../_superuser.ts";
 
 describe("a governed call whose end can't be written down at that moment", () => {
   let database: TestDatabase;
@@ -19,8 +20,8 @@ describe("a governed call whose end can't be written down at that moment", () =>
     open = await openPlatform({
       config: loadConfig({}),
       log: createLog("test", "silent"),
-      databaseUrl: () => database.urls.app,
-    });
+      databaseUrl: (role) => database.urls[role],
+    }, "tools");
     await allowTools(open.platform.store, ["act"]);
   });
   after(async () => {
@@ -56,7 +57,7 @@ describe("a governed call whose end can't be written down at that moment", () =>
   for (const [fails, outcome] of [[false, "success"], [true, "refused"]] as const) {
     it(`gives that end, and is sealed as ${outcome} once it can be`, async () => {
       const db = open.platform.store.asPlatform();
-      const { key: credential } = await issueKey(db, {
+      const { key: credential } = await giveKey(open.platform.store, {
         tier: "partner",
         scope: "full",
         principal: "agent",

@@ -5,11 +5,12 @@ import { createInvoke, createToolServerAuth, type Platform } from "../../calls/m
 import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
-import { addStop, issueKey, removeStop } from "../../store/mod.ts";
+import { addStop, removeStop } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { allowTools, setGovernance } from "../_governance.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { runInOneMinute } from "../_time.ts";
+import { asSuperuser as superuser, giveKey } from "../_superuser.ts";
 
 const LIMIT = 60;
 
@@ -58,9 +59,9 @@ describe("limits of an agent's key", () => {
     const parts = {
       config: loadConfig({ SEALOOP_LIMIT_TOOLS: String(LIMIT) }),
       log: createLog("test", "silent"),
-      databaseUrl: () => database.urls.app,
+      databaseUrl: (role: keyof TestDatabase["urls"]) => database.urls[role],
     };
-    servers = await Promise.all([openPlatform(parts), openPlatform(parts)]);
+    servers = await Promise.all([openPlatform(parts, "tools"), openPlatform(parts, "tools")]);
     await allowTools(servers[0]!.platform.store, ["simulate", "act", "look"]);
   });
   after(async () => {
@@ -75,7 +76,7 @@ describe("limits of an agent's key", () => {
     await client.end();
   }
   async function newKey(): Promise<{ key: string; id: string }> {
-    const { key, record } = await issueKey(servers[0]!.platform.store.asPlatform(), {
+    const { key, record } = await giveKey(servers[0]!.platform.store, {
       tier: "partner",
       scope: "full",
       principal: "agent",
@@ -196,13 +197,13 @@ describe("limits of an agent's key", () => {
       const { key: credential, id } = await newKey();
       runs.act = 0;
       const first = await invoke(act, callOf(credential));
-      await addStop(other.platform.store.asPlatform(), {
+      await addStop(superuser(other.platform.store), {
         kind: "key",
         name: id,
         reason: "it misbehaves",
       });
       await assert.rejects(invoke(act, callOf(credential)), /This key is stopped: it misbehaves/);
-      await removeStop(other.platform.store.asPlatform(), { kind: "key", name: id });
+      await removeStop(superuser(other.platform.store), { kind: "key", name: id });
       return { id, first, last: await invoke(act, callOf(credential)) };
     });
     assert.equal(first.limit?.remaining, LIMIT - 1);
@@ -247,15 +248,11 @@ describe("limits of an agent's key", () => {
       const { key: credential, id } = await newKey();
       const call = callOf(credential);
       runs.act = 0;
-      await asSuperuser(
-        "REVOKE EXECUTE ON FUNCTION request_seals, record_decisions FROM sealoop_app",
-      );
+      await asSuperuser("REVOKE INSERT ON seal_outbox FROM sealoop_crossing");
       try {
         await assert.rejects(invoke(act, call), /outbox can't be written/);
       } finally {
-        await asSuperuser(
-          "GRANT EXECUTE ON FUNCTION request_seals, record_decisions TO sealoop_app",
-        );
+        await asSuperuser("GRANT INSERT ON seal_outbox TO sealoop_crossing");
       }
       assert.equal(runs.act, 0);
       assert.deepEqual(await decisionsOf(id), {}, "no decision without its receipt");
@@ -321,15 +318,11 @@ describe("limits of an agent's key", () => {
     const { limit } = await runInOneMinute(10, async () => {
       const call = { ...callOf((await newKey()).key), as: "look" };
       await invoke(look, call);
-      await asSuperuser(
-        "REVOKE EXECUTE ON FUNCTION request_seals, record_decisions FROM sealoop_app",
-      );
+      await asSuperuser("REVOKE INSERT ON seal_outbox FROM sealoop_crossing");
       try {
         await assert.rejects(invoke(look, call), /outbox can't be written/);
       } finally {
-        await asSuperuser(
-          "GRANT EXECUTE ON FUNCTION request_seals, record_decisions TO sealoop_app",
-        );
+        await asSuperuser("GRANT INSERT ON seal_outbox TO sealoop_crossing");
       }
       return await invoke(look, call);
     });

@@ -10,20 +10,24 @@ import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { countedRun } from "./_counted_run.ts";
 import { makeOpenDecisionsOld, runAndKill } from "./_kills.ts";
 import { findRequested, issueAgentKey, openTestPlatform } from "./_platform.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("settleLostCalls()", () => {
   let database: TestDatabase;
   let open: OpenPlatform;
+  let tools: OpenPlatform;
   let store: Store;
   let credential: string;
   before(async () => {
     database = await testDatabase();
-    open = await openTestPlatform(database);
+    open = await openTestPlatform(database, {}, "worker");
+    tools = await openTestPlatform(database, {}, "tools");
     store = open.platform.store;
     credential = (await issueAgentKey(store)).key;
   });
   after(async () => {
     await open?.close();
+    await tools?.close();
     await database?.drop();
   });
 
@@ -68,7 +72,8 @@ describe("settleLostCalls()", () => {
       runs: true,
       holder: null,
     };
-    await recordDecisions(db, [lost], sealArguments(db, []));
+    const asTools = tools.platform.store.asPlatform();
+    await recordDecisions(asTools, [lost], sealArguments(asTools, []));
     await makeOpenDecisionsOld(store);
     assert.equal(await settle(), 1);
     assert.equal((await findRequested(store, "not-done")).outcome, "not_done");
@@ -87,7 +92,7 @@ describe("settleLostCalls()", () => {
         return {};
       },
     };
-    const call = createInvoke(open.platform)(slow, {
+    const call = createInvoke(tools.platform)(slow, {
       door: "mcp",
       requestId: "1",
       credential,
@@ -99,7 +104,7 @@ describe("settleLostCalls()", () => {
     await begun;
     const [decision] = await makeOpenDecisionsOld(store);
     assert.equal(await settle(), 0, "its process lives");
-    await store.asPlatform().execute(
+    await asSuperuser(store).execute(
       "UPDATE governance_decisions SET holder = 1 WHERE id = $1", // as after a lost connection
       [decision!.id],
     );

@@ -18,7 +18,7 @@ describe("an approved call whose process was killed", () => {
 
   before(async () => {
     database = await testDatabase();
-    open = await openTestPlatform(database);
+    open = await openTestPlatform(database, {}, "worker");
     store = open.platform.store;
     keyId = (await issueAgentKey(store)).record.id;
     const killed = [1, 2, 3, 4];

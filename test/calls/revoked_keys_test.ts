@@ -8,7 +8,8 @@ import {
   rotateSealedKey,
 } from "../../calls/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
-import { testStore } from "../_servers.ts";
+import { storeAs, testStore } from "../_servers.ts";
+import { asSuperuser } from "../_superuser.ts";
 import { issueAgentKey } from "./_platform.ts";
 
 const HERE = "198.51.100.1";
@@ -16,10 +17,12 @@ const ACTOR = "operator";
 
 describe("a key that is taken away", () => {
   let test: Awaited<ReturnType<typeof testStore>>;
+  let operator: Store;
   let here: Keyring;
   let elsewhere: Keyring;
   before(async () => {
-    test = await testStore();
+    test = await testStore("gateway");
+    operator = await storeAs(test.store, "operator");
     here = await openKeyring(test.store, openFailureLimiter(10_000));
     elsewhere = await openKeyring(test.store, openFailureLimiter(10_000));
   });
@@ -41,7 +44,7 @@ describe("a key that is taken away", () => {
     while (await keyring.find(key, HERE)) await new Promise((done) => setTimeout(done, 1));
     return performance.now() - startedMs;
   }
-  const parts = () => ({ store: test.store, keyring: here });
+  const parts = () => ({ store: operator, keyring: here });
 
   it("is refused by the process that has revoked it, from its answer on", async () => {
     for (let n = 0; n < 100; n++) {
@@ -93,7 +96,7 @@ describe("a key that is taken away", () => {
     const { key, record } = await issueAgentKey(test.store);
     const found = keyring.find(key, HERE);
     await read;
-    await revokeSealedKey({ store: test.store, keyring }, ACTOR, record.id);
+    await revokeSealedKey({ store: operator, keyring }, ACTOR, record.id);
     letGo();
     assert.ok(await found, "this look was earlier");
     assert.equal(await keyring.find(key, HERE), undefined);
@@ -102,7 +105,8 @@ describe("a key that is taken away", () => {
 
   it("is refused after half a minute where no notification comes", async () => {
     const { key, id } = await issueCached();
-    await test.store.asPlatform().execute("UPDATE keys SET revoked_at = now() WHERE id = $1", [id]);
+    const revoke = "UPDATE keys SET revoked_at = now() WHERE id = $1";
+    await asSuperuser(test.store).execute(revoke, [id]);
     assert.ok(await here.find(key, HERE), "nobody has told it");
     const { now } = Date;
     try {

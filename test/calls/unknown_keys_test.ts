@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { openFailureLimiter, openKeyring } from "../../calls/mod.ts";
+import { issueSealedKey, openFailureLimiter, openKeyring } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { KEY_PREFIX } from "../../domain/mod.ts";
-import { type Db, issueKey, type Store } from "../../store/mod.ts";
-import { testStore } from "../_servers.ts";
+import type { Db, Store } from "../../store/mod.ts";
+import { storeAs, testStore } from "../_servers.ts";
 import { issueAgentKey } from "./_platform.ts";
 
 const HERE = "198.51.100.1";
@@ -17,7 +17,7 @@ const isLimited = (error: unknown) => error instanceof Problem && error.name ===
 describe("unknown keys", () => {
   let test: Awaited<ReturnType<typeof testStore>>;
   before(async () => {
-    test = await testStore();
+    test = await testStore("gateway");
   });
   after(() => test?.close());
 
@@ -139,9 +139,12 @@ describe("unknown keys", () => {
   it("are found as soon as they are issued", async () => {
     const { keyring } = await open();
     assert.equal(await keyring.find(unknownKey(), HERE), undefined);
-    const fields = { tenant: "test", tier: "partner", scope: "full", principal: "x" } as const;
-    const issued = await issueKey(test.store.asPlatform(), {
-      ...fields,
+    const operator = await storeAs(test.store, "operator");
+    const issued = await issueSealedKey(operator, "operator", {
+      tenant: "test",
+      tier: "partner",
+      scope: "full",
+      principal: "x",
       mayApprove: false,
       expiresAt: null,
     });

@@ -23,7 +23,7 @@ export async function createTestContext(yaml: string): Promise<TestContext> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
   const path = join(folder, "sealoop.detectors.yaml");
   const config = loadConfig({ SEALOOP_DATA: folder });
-  const store = openStore(database.urls.app, "app", 4);
+  const store = openStore(database.urls.worker, "worker", 4);
   const temporal = () => Promise.reject(new Error("There is no Temporal here"));
   const withSettings = async (text: string) => {
     const disabled = DETECTORS.filter((name) => !new RegExp(`^${name}:`, "m").test(text))

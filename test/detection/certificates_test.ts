@@ -14,6 +14,7 @@ import {
   testCertificate,
 } from "../web/_certificate.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 const DAY = 86_400_000;
 const LONG: CertificateOptions = { from: -100 * DAY, to: 100 * DAY };
@@ -31,8 +32,8 @@ describe("certificates", () => {
     await writeFile(caFile, authority.cert);
   });
   beforeEach(async () => {
-    await context.store.asPlatform().execute("DELETE FROM findings");
-    await context.store.asPlatform().execute("DELETE FROM services");
+    await asSuperuser(context.store).execute("DELETE FROM findings");
+    await asSuperuser(context.store).execute("DELETE FROM services");
   });
   after(async () => {
     for (const server of servers) server.close();

@@ -7,6 +7,7 @@ import { detectAll, recheck } from "../../detection/mod.ts";
 import { putService } from "../../store/mod.ts";
 import { freePort } from "../_run.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("host_resources", () => {
   let context: TestContext;
@@ -18,8 +19,8 @@ describe("host_resources", () => {
   beforeEach(async () => {
     await rm(folder, { recursive: true, force: true });
     await mkdir(join(folder, "deep", "er"), { recursive: true });
-    await context.store.asPlatform().execute("DELETE FROM findings");
-    await context.store.asPlatform().execute("DELETE FROM services");
+    await asSuperuser(context.store).execute("DELETE FROM findings");
+    await asSuperuser(context.store).execute("DELETE FROM services");
   });
   after(() => context.close());
 

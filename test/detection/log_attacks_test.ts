@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { recheck } from "../../detection/mod.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { createTestLog, failedLogins, sshd } from "./_logs.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("attacks in a log", () => {
   let context: TestContext;
@@ -11,7 +12,7 @@ describe("attacks in a log", () => {
     context = await createTestContext("");
   });
   beforeEach(async () => {
-    await context.store.asPlatform().execute("DELETE FROM findings");
+    await asSuperuser(context.store).execute("DELETE FROM findings");
   });
   after(() => context.close());
 

@@ -10,6 +10,7 @@ import { ROOT } from "../../config.ts";
 import type { DetailedFinding } from "../../detection/mod.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { createTestLog } from "./_logs.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 const DATA = join(ROOT, "..", "shared", "data", "logs");
 const LINES_PER_SWEEP = 100;
@@ -61,8 +62,8 @@ describe("the log detector on real logs", () => {
     before: number,
     settings: { file?: string; block?: string } = {},
   ) {
-    await context.store.asPlatform().execute("DELETE FROM findings");
-    await context.store.asPlatform().execute("DELETE FROM log_places");
+    await asSuperuser(context.store).execute("DELETE FROM findings");
+    await asSuperuser(context.store).execute("DELETE FROM log_places");
     const log = await createTestLog(context, `${name}.log`, settings);
     await log.append(...lines.slice(0, before).map((line) => `${line}\n`));
     await log.sweep();

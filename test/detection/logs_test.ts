@@ -4,6 +4,7 @@ import { detectAll } from "../../detection/mod.ts";
 import { getFinding } from "../../store/mod.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { createTestLog, failedLogins, sshd } from "./_logs.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("the log detector", () => {
   let context: TestContext;
@@ -12,7 +13,7 @@ describe("the log detector", () => {
     context = await createTestContext("");
   });
   beforeEach(async () => {
-    await context.store.asPlatform().execute("DELETE FROM findings");
+    await asSuperuser(context.store).execute("DELETE FROM findings");
   });
   after(() => context.close());
 

@@ -6,6 +6,7 @@ import { openStore } from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { testTemporal } from "../_servers.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 const QUIET =
   "backlog: 1000000, backlog_seconds: 100000, failed_workflows: 1000000, connections_percent: 100";
@@ -103,8 +104,9 @@ describe("platform", () => {
 
   it("finds receipts that wait too long to be sealed", async () => {
     const put = (secondsAgo: number) =>
-      insertRows(context.store.asPlatform(), "seal_outbox", [{
+      insertRows(asSuperuser(context.store), "seal_outbox", [{
         id: `waits-${secondsAgo}`,
+        category: "test",
         payload: JSON.stringify({
           timestamp: new Date(Date.now() - secondsAgo * 1_000).toISOString(),
         }),
@@ -112,13 +114,13 @@ describe("platform", () => {
     await put(10);
     assert.equal((await sweep()).of("outbox_old"), undefined);
     const database = openStore(context.sequencerUrl, "sequencer", 1); // the only role that may delete from it
-    await database.asPlatform().execute("DELETE FROM seal_outbox");
+    await asSuperuser(database).execute("DELETE FROM seal_outbox");
     await put(300);
     await put(5);
     const found = (await sweep()).of("outbox_old")!;
     assert.equal(found.detail.waiting, 2);
     assert.ok(Number(found.detail.oldest_seconds) >= 300);
-    await database.asPlatform().execute("DELETE FROM seal_outbox");
+    await asSuperuser(database).execute("DELETE FROM seal_outbox");
     await database.close();
     assert.equal((await recheck(await open(QUIET), found, "after"))?.present, false);
   });

@@ -13,6 +13,7 @@ import { getFinding, putService } from "../../store/mod.ts";
 import { whileCollectingGarbage } from "../_garbage.ts";
 import { freePort } from "../_run.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 /** Settings for a busy machine. */
 const PATIENT = "service_probes: { timeout_ms: 5000, slow_ms: 5000 }";
@@ -32,8 +33,8 @@ describe("service_probes", () => {
   });
   beforeEach(async () => {
     answer = { status: 200, afterMs: 0 };
-    await context.store.asPlatform().execute("DELETE FROM services");
-    await context.store.asPlatform().execute("DELETE FROM findings");
+    await asSuperuser(context.store).execute("DELETE FROM services");
+    await asSuperuser(context.store).execute("DELETE FROM findings");
   });
   after(async () => {
     server.close();

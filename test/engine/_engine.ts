@@ -40,12 +40,12 @@ let classifierOnce: Promise<Classifier> | undefined;
 /**
  * Serves the engine's application within this process, for tests of its clients.
  *
- * @param databaseUrl as role `app`
+ * @param databaseUrl as role `engine`
  * @param env environment variables of the model that writes
  */
 export async function serveEngine(databaseUrl: string, env: Record<string, string> = {}) {
   const secret = "a secret of a test, of more than 32 characters";
-  const store = openStore(databaseUrl, "app", 4);
+  const store = openStore(databaseUrl, "engine", 4);
   const { settings } = loadConfig(env);
   const model = openModel(settings);
   const log = createLog("test", "silent");
@@ -76,7 +76,7 @@ export async function serveEngine(databaseUrl: string, env: Record<string, strin
 /**
  * Starts an engine process.
  *
- * @param databaseUrl as role `app`
+ * @param databaseUrl as role `engine`
  * @param settings environment variables
  */
 export async function startEngine(
@@ -98,7 +98,7 @@ export async function startEngine(
         stdio: ["ignore", "ignore", "inherit", "ipc"],
         env: {
           PATH: process.env.PATH,
-          SEALOOP_DATABASE_APP_URL: databaseUrl,
+          SEALOOP_DATABASE_ENGINE_URL: databaseUrl,
           SEALOOP_ENGINE_PORT: port,
           SEALOOP_ENGINE_SECRET: secret,
           ...settings,

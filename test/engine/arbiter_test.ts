@@ -8,6 +8,7 @@ import {
   type Store,
 } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 const NOTE = "Turned the ribbon of the label printer around and cleaned its print head";
 const RUNBOOK = "Runbook restart-service 1.0.0, and found healthy in round 1";
@@ -17,7 +18,7 @@ describe("arbitrate()", () => {
   let store: Store;
   before(async () => {
     database = await testDatabase();
-    store = openStore(database.urls.app, "app", 2);
+    store = openStore(database.urls.engine, "engine", 2);
   });
   after(async () => {
     await store?.close();
@@ -37,7 +38,7 @@ describe("arbitrate()", () => {
     },
   ): Promise<Arbitration> {
     const id = `INC-${String(tickets++).padStart(12, "0")}`;
-    await openTicket(store.asPlatform(), {
+    await openTicket(asSuperuser(store), {
       id,
       title: "It fails",
       description: "",
@@ -54,14 +55,14 @@ describe("arbitrate()", () => {
         classification: { category: "application", confidence: 0.3 },
         citations: ["x"],
       };
-      await addTicketEvent(store.asPlatform(), id, { key: "diagnosed-1", kind: "diagnosed", data });
+      await addTicketEvent(asSuperuser(store), id, { key: "diagnosed-1", kind: "diagnosed", data });
     }
-    await addTicketEvent(store.asPlatform(), id, {
+    await addTicketEvent(asSuperuser(store), id, {
       key: "resolved",
       kind: "resolved",
       data: by ? { by } : {},
     });
-    await store.asPlatform().query(
+    await asSuperuser(store).query(
       `UPDATE tickets SET status = 'resolved', outcome = $2, resolution = $3, receipt_id = 'r',
          opened_at = now() - $4 * interval '1 hour',
          resolved_at = now() - $4 * interval '1 hour' + interval '1 second' WHERE id = $1`,

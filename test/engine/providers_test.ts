@@ -233,7 +233,10 @@ describe("the engine with a model", () => {
       if (good) answerJson(answer, WIRE_FORMATS.openai!.answerBody(its));
     });
     const settings = WIRE_FORMATS.openai!.settings(url);
-    const engine = await startEngine(database.urls.app, { ...settings, SEALOOP_MODEL_MS: "1800" });
+    const engine = await startEngine(database.urls.engine, {
+      ...settings,
+      SEALOOP_MODEL_MS: "1800",
+    });
     const report = { description: "Writes to db01 fail: no space left on device", source: "test" };
     /** Waits for an answer by the model: on a busy machine, loading its SDK may exceed its time. */
     const byModel = () =>
@@ -270,7 +273,7 @@ describe("the engine with a model", () => {
       answerJson(answer, WIRE_FORMATS.anthropic!.answerBody(said, "answer"));
     });
     const settings = WIRE_FORMATS.anthropic!.settings(url);
-    const engine = await startEngine(database.urls.app, settings);
+    const engine = await startEngine(database.urls.engine, settings);
     const request = {
       task: "answer" as const,
       report: "Is db01 full?",
@@ -303,7 +306,7 @@ describe("the engine with a model", () => {
       const untold = await engine.client.write(secret);
       assert.deepEqual([untold.asked, untold.answer, bodies.length], [false, null, 2]);
       await engine.kill();
-      const off = await startEngine(database.urls.app, {
+      const off = await startEngine(database.urls.engine, {
         ...settings,
         SEALOOP_MODEL_WRITE_MS: "0",
       });

@@ -11,6 +11,7 @@ import { insertRows } from "../_rows.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { startEngine, type TestEngine } from "./_engine.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 const isUnavailable = (reason: RegExp) => (error: unknown) => {
   assert.ok(error instanceof EngineUnavailable, String(error));
@@ -27,8 +28,8 @@ describe("the engine's process", () => {
 
   before(async () => {
     database = await testDatabase();
-    store = openStore(database.urls.app, "app");
-    engine = await startEngine(database.urls.app);
+    store = openStore(database.urls.engine, "engine");
+    engine = await startEngine(database.urls.engine);
   });
 
   after(async () => {
@@ -99,7 +100,7 @@ describe("the engine's process", () => {
       outcome: "sealed",
       receipt_id: "9f2c4b7a01d3e856",
     });
-    await insertRows(store.asPlatform(), "tickets", [
+    await insertRows(asSuperuser(store), "tickets", [
       ticket("INC-1", null),
       ticket("INC-2", "f"),
       ticket("INC-3", "f"),
@@ -111,10 +112,10 @@ describe("the engine's process", () => {
       kind: "diagnosed",
       data,
     }));
-    await insertRows(store.asPlatform(), "ticket_events", events);
+    await insertRows(asSuperuser(store), "ticket_events", events);
     for (const id of ["INC-1", "INC-2", "INC-3"]) {
       const resolution = `Cleaned the frobnicator's fan (${id})`;
-      await store.asPlatform().execute(
+      await asSuperuser(store).execute(
         "UPDATE tickets SET status = 'resolved', resolution = $2, resolved_at = now() WHERE id = $1",
         [id, resolution],
       );

@@ -4,6 +4,7 @@ import { openGuard, type ValidateRequest } from "../../guard/mod.ts";
 import { type Db, openStore, type Store } from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 const restart = (target: string): ValidateRequest => ({
   incident: `${target} does not answer`,
@@ -15,8 +16,8 @@ describe("the guard's lookups", () => {
   let store: Store;
   before(async () => {
     database = await testDatabase();
-    store = openStore(database.urls.app, "app");
-    await insertRows(store.asPlatform(), "services", [
+    store = openStore(database.urls.engine, "engine");
+    await insertRows(asSuperuser(store), "services", [
       { name: "Billing", origin: "file", host: "a" },
       { name: "orders", origin: "file", host: "a" },
       { name: "mail", origin: "file", host: "a" },
@@ -49,7 +50,7 @@ describe("the guard's lookups", () => {
     for (const [n, fact] of facts.entries()) {
       assert.match(fact, n % 2 ? /knows the target Billing/ : /does not know the target/);
     }
-    await store.asPlatform().execute("UPDATE services SET status = 'down' WHERE name = 'Billing'");
+    await asSuperuser(store).execute("UPDATE services SET status = 'down' WHERE name = 'Billing'");
     assert.match(await factsOf("BILLING"), /Billing, last seen down/);
     assert.equal(lookups, 2);
   });
@@ -64,7 +65,7 @@ describe("the guard's lookups", () => {
       action_sha256: "0",
       state: "done",
     });
-    await insertRows(store.asPlatform(), "effects", [
+    await insertRows(asSuperuser(store), "effects", [
       ...Array.from({ length: 5 }, (_, n) => effect(n, "orders")),
       effect(0, "mail"),
     ]);

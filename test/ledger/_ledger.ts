@@ -73,7 +73,7 @@ export async function prepareSealing(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestSealing> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
-  const app = openStore(database.urls.app, "app");
+  const app = openStore(database.urls.worker, "worker");
   const sequencer = openStore(database.urls.sequencer, "sequencer");
   const sealer = await openSealer(app);
   const logSettings = readLogSettings(loadConfig({ SEALOOP_DATA: folder, ...settings }));

@@ -8,6 +8,7 @@ import { openSealer, runSequencer, type Sealer } from "../../ledger/mod.ts";
 import { listen, migrate, openStore, type Store } from "../../store/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { anyRequest, serveLedger } from "./_ledger.ts";
+import { letTestsSeal } from "../_servers.ts";
 
 interface Server {
   readonly postgres: Postgres;
@@ -54,13 +55,14 @@ describe("the public ledger on a read replica", () => {
     primary = await start(folder, port);
     const owner = openStore(primary.postgres.urls.owner, "owner");
     await migrate(owner);
+    await letTestsSeal(owner);
     await owner.close();
     await primary.stop();
     const copy = await copyAsStandby(folder, primary.postgres);
     primary = await start(folder, port);
     standby = await start(copy, await freePort());
 
-    app = openStore(primary.postgres.urls.app, "app");
+    app = openStore(primary.postgres.urls.worker, "worker");
     const store = openStore(primary.postgres.urls.sequencer, "sequencer");
     sequencer = runSequencer({ store, keyFile: join(folder, "ledger.key"), signal: end.signal })
       .finally(() => store.close());

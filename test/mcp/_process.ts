@@ -1,13 +1,13 @@
 /** A tool server in a process of its own. */
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { ROOT } from "../../config.ts";
-import { issueKey, type NewKey, openStore } from "../../store/mod.ts";
+import { type NewKey } from "../../store/mod.ts";
 import { program } from "../_programs.ts";
 import { freePort } from "../_run.ts";
 import type { TestDatabase } from "../_servers.ts";
+import { giveKey } from "../_superuser.ts";
 
 /** A running tool server. */
 export interface ToolProcess {
@@ -33,7 +33,7 @@ export async function startToolProcess(
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: database.urls.owner,
-      SEALOOP_DATABASE_APP_URL: database.urls.app,
+      SEALOOP_DATABASE_TOOLS_URL: database.urls.tools,
       SEALOOP_MCP_PORT: String(port),
       ...env,
     },
@@ -66,15 +66,6 @@ export async function keyIn(
   database: TestDatabase,
   fields: Partial<NewKey> = {},
 ): Promise<{ key: string; id: string }> {
-  const store = openStore(database.urls.app, "app", 1);
-  const { key, record } = await issueKey(store.asTenant(fields.tenant ?? PLATFORM_TENANT), {
-    tier: "partner",
-    scope: "full",
-    principal: "test",
-    mayApprove: false,
-    expiresAt: null,
-    ...fields,
-  });
-  await store.close();
+  const { key, record } = await giveKey({ url: database.superuserUrl }, fields);
   return { key, id: record.id };
 }

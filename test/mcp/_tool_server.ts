@@ -1,5 +1,4 @@
 /** A tool server of a test: the real platform on a database of its own, with additional operations. */
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -12,10 +11,11 @@ import { findInjection } from "../../guard/mod.ts";
 import { createToolServer, type SessionTiming } from "../../mcp/mod.ts";
 import { cancelTask, operations, sendMessage } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
-import { issueKey, type NewKey } from "../../store/mod.ts";
+import { type NewKey } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { giveKey } from "../_superuser.ts";
 
 /** A running tool server. */
 export interface TestToolServer {
@@ -46,7 +46,10 @@ export async function startToolServer(
   const config = loadConfig({ SEALOOP_LOG_LEVEL: "silent", ...settings });
   const log = createLog("test", config.settings.SEALOOP_LOG_LEVEL);
   const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
-  const { platform, invoke, http, close } = await openPlatform({ config, log, databaseUrl });
+  const { platform, invoke, http, close } = await openPlatform(
+    { config, log, databaseUrl },
+    "tools",
+  );
   if (temporal) Object.assign(platform, { temporal: () => Promise.resolve(temporal) });
   const tasks = await watchTasks(platform);
   const tools = createToolServer({
@@ -70,17 +73,7 @@ export async function startToolServer(
     database,
     platform,
     async key(fields = {}) {
-      const { key, record } = await issueKey(
-        platform.store.asTenant(fields.tenant ?? PLATFORM_TENANT),
-        {
-          tier: "partner",
-          scope: "full",
-          principal: "test",
-          mayApprove: false,
-          expiresAt: null,
-          ...fields,
-        },
-      );
+      const { key, record } = await giveKey(platform.store, fields);
       return { key, id: record.id };
     },
     drain: () => drain(),

@@ -4,6 +4,7 @@ import { operations } from "../../operations/mod.ts";
 import { eventually } from "../_time.ts";
 import { a2aClient, a2aWorld, BLOCKING, type Json, message, skill } from "./_a2a.ts";
 import { startToolServer } from "./_tool_server.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("an A2A message that is sent again", () => {
   const a2a = a2aWorld();
@@ -125,7 +126,7 @@ describe("an A2A message that is sent again", () => {
   it("opens another task a day after the first has ended", async () => {
     const params = { message: message("billing is down"), configuration: BLOCKING };
     const id = await idOf(params);
-    await a2a.loop.store.asPlatform().execute(
+    await asSuperuser(a2a.loop.store).execute(
       "UPDATE a2a_tasks SET record = record::jsonb || $1::jsonb WHERE id = $2",
       [JSON.stringify({ since: new Date(Date.now() - 25 * 3_600_000).toISOString() }), id],
     );
@@ -142,7 +143,7 @@ describe("an A2A message that is sent again", () => {
     await service.deleteWorkflowExecution({ namespace, workflowExecution });
     await eventually(() => handle.describe().then(() => undefined, () => true));
     const first = { state: "submitted", version: 0, artifacts: [] };
-    await a2a.loop.store.asPlatform().execute(
+    await asSuperuser(a2a.loop.store).execute(
       "UPDATE a2a_tasks SET state = 'submitted', version = 0, record = record::jsonb || $1::jsonb WHERE id = $2",
       [JSON.stringify(first), id],
     );

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { putService } from "../../store/mod.ts";
 import { a2aWorld, BLOCKING, type Json, skill } from "./_a2a.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("A2A's tasks", () => {
   const a2a = a2aWorld();
@@ -125,7 +126,7 @@ describe("A2A's tasks", () => {
       runbook: null,
       dependsOn: [{ service: "billing", kind: "depends_on" }],
     } as never);
-    await a2a.loop.store.asPlatform().execute(
+    await asSuperuser(a2a.loop.store).execute(
       "UPDATE services SET status = 'down' WHERE name = 'billing'",
     );
     const incident = "The shop answers with errors";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { revokeKey } from "../../store/mod.ts";
 import { slow } from "./_operations.ts";
 import { getJson, type Json, post, startToolServer, type TestToolServer } from "./_tool_server.ts";
+import { takeKey } from "../_superuser.ts";
 
 const BOTH = { accept: "application/json, text/event-stream" };
 const message = (method: string, params?: unknown, id: unknown = 1) =>
@@ -89,7 +89,7 @@ describe("a session over Streamable HTTP", () => {
       await sleep(timing.httpIdleMs * 1.5);
       assert.equal((await ask(PING, session)).status, 200, "a session with a reader is in use");
       const read = stream.text().catch(() => "cut off");
-      await revokeKey(impatient.platform.store.asPlatform(), id);
+      await takeKey(impatient.platform.store, id);
       assert.equal(await read, "cut off");
       while ((await getJson(`${impatient.url}/health`)).sessions !== 0) await sleep(20);
     } finally {

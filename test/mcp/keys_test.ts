@@ -4,7 +4,6 @@ import {
   StreamableHTTPClientTransport as CurrentTransport,
 } from "@modelcontextprotocol/client";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { revokeKey } from "../../store/mod.ts";
 import {
   connect,
   connectHttp,
@@ -16,6 +15,7 @@ import {
   startToolServer,
   type TestToolServer,
 } from "./_tool_server.ts";
+import { takeKey } from "../_superuser.ts";
 
 const BOTH = { accept: "application/json, text/event-stream" };
 const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
@@ -71,7 +71,7 @@ describe("a key of the tool server", () => {
   };
   const revoked = async () => {
     const { key, id } = await server.key();
-    await revokeKey(server.platform.store.asPlatform(), id);
+    await takeKey(server.platform.store, id);
     return key;
   };
   const badKeys: readonly (readonly [string, number, () => Promise<string | undefined>])[] = [

@@ -11,10 +11,17 @@ import {
   type Store,
 } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
-import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
+import {
+  storeAs,
+  type TestDatabase,
+  testDatabase,
+  type TestTemporal,
+  testTemporal,
+} from "../_servers.ts";
 import { eventually } from "../_time.ts";
 import { keyIn, startToolProcess, type ToolProcess } from "./_process.ts";
 import { type Json, jsonOf, post } from "./_tool_server.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 const TOOL = "itsm_run_loop";
 /** Restricts to this database: tests' databases are copies of one, with the same object ids. */
@@ -31,7 +38,7 @@ describe("a call whose tool server is killed", () => {
 
   before(async () => {
     [database, place] = await Promise.all([testDatabase(), testTemporal()]);
-    store = openStore(database.urls.app, "app");
+    store = openStore(database.urls.tools, "tools");
     connection = await Connection.connect({ address: place.address });
     key = (await keyIn(database)).key;
     await setGovernance(store, { rules: [rule("allow")] });
@@ -126,11 +133,12 @@ describe("a call whose tool server is killed", () => {
       );
       return rows.length === 0 || undefined;
     });
-    await store.asPlatform().execute(
+    await asSuperuser(store).execute(
       "UPDATE governance_decisions SET at = now() - interval '5 minutes'",
     );
     const operations = new Map(); // no operation can recover
-    return await settleLostCalls({ store, operations } as unknown as Platform);
+    const worker = await storeAs(store, "worker");
+    return await settleLostCalls({ store: worker, operations } as unknown as Platform);
   }
   const people = async () =>
     (await listTickets(store.asPlatform(), { escalated: true, status: "open", limit: 100 })).length;

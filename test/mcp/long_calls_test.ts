@@ -21,6 +21,7 @@ import {
   startToolServer,
   type TestToolServer,
 } from "./_tool_server.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("a long-running tool call", () => {
   let loop: TestLoop;
@@ -155,7 +156,7 @@ describe("a long-running tool call", () => {
     await service("billing", { tcp: "127.0.0.1:1" });
     await service("shop", { command: ["true"] }, [{ service: "billing", kind: "depends_on" }]);
     await service("healthy", { command: ["true"] });
-    await loop.store.asPlatform().execute(
+    await asSuperuser(loop.store).execute(
       "UPDATE services SET status = 'down' WHERE name = 'billing'",
     );
     const at = (ago: number) => new Date(Date.now() - ago).toISOString();

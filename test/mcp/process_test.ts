@@ -56,7 +56,7 @@ describe("the tool server's processes", () => {
       env: {
         PATH: process.env.PATH!,
         DATABASE_URL: database.urls.owner,
-        SEALOOP_DATABASE_APP_URL: database.urls.app,
+        SEALOOP_DATABASE_TOOLS_URL: database.urls.tools,
         SEALOOP_MCP_KEY: (await keyIn(database)).key,
       },
       stderr: "ignore",
@@ -71,8 +71,8 @@ describe("the tool server's processes", () => {
   it("print one sentence to correct a wrong setup", async () => {
     const { key } = await keyIn(database);
     const [empty, nobody] = [await testFolder(), await freePort()];
-    const here = { SEALOOP_DATABASE_APP_URL: database.urls.app };
-    const away = { SEALOOP_DATABASE_APP_URL: `postgres://a:b@127.0.0.1:${nobody}/c` };
+    const here = { SEALOOP_DATABASE_TOOLS_URL: database.urls.tools };
+    const away = { SEALOOP_DATABASE_TOOLS_URL: `postgres://a:b@127.0.0.1:${nobody}/c` };
     const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
       [{ ...away, SEALOOP_MCP_KEY: key }, /^Cannot reach the database: start the platform/],
       [{ SEALOOP_DATA: empty, SEALOOP_MCP_KEY: key }, /^There is no platform in \S+ yet: start it/],

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { revokeKey } from "../../store/mod.ts";
 import { slow, waiting } from "./_operations.ts";
 import {
   connect,
@@ -11,6 +10,7 @@ import {
   startToolServer,
   type TestToolServer,
 } from "./_tool_server.ts";
+import { takeKey } from "../_superuser.ts";
 
 const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 
@@ -45,7 +45,7 @@ describe("the end of an SSE session", () => {
   it("comes at the next message after its key is revoked", async () => {
     const revoked = await server.key();
     const stream = await openStream(server.url, revoked.key);
-    await revokeKey(server.platform.store.asPlatform(), revoked.id);
+    await takeKey(server.platform.store, revoked.id);
     let status = 202;
     for (; status !== 401; await sleep(10)) {
       ({ status } = await post(server.url, stream.endpoint, revoked.key, PING));
@@ -67,7 +67,7 @@ describe("the end of an SSE session", () => {
 
       const revoked = await patient.key();
       const second = await openStream(patient.url, revoked.key);
-      await revokeKey(patient.platform.store.asPlatform(), revoked.id);
+      await takeKey(patient.platform.store, revoked.id);
       while (await second.next().catch(() => undefined) !== undefined);
     } finally {
       await Promise.all([impatient.stop(), patient.stop()]);

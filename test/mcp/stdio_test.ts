@@ -4,10 +4,10 @@ import { PassThrough } from "node:stream";
 import { createInvoke, createToolServerAuth } from "../../calls/mod.ts";
 import { findInjection } from "../../guard/mod.ts";
 import { serveStdio } from "../../mcp/mod.ts";
-import { revokeKey } from "../../store/mod.ts";
 import { runInOneMinute } from "../_time.ts";
 import { counting } from "./_operations.ts";
 import { type Json, startToolServer, type TestToolServer } from "./_tool_server.ts";
+import { takeKey } from "../_superuser.ts";
 
 /** Metadata of every request in stateless revisions. */
 const ENVELOPE = {
@@ -124,7 +124,7 @@ describe("a client over standard input and output", () => {
     const refused = answers.pop();
     for (const { result } of answers) assert.deepEqual(result, {});
     assert.match(refused.error.message, /^Rate limit exceeded \(5\/minute\)/);
-    await revokeKey(server.platform.store.asPlatform(), id);
+    await takeKey(server.platform.store, id);
     let said = "";
     while (!/Invalid API key/.test(said)) {
       said = (await ask(ping)).error?.message; // none in the next minute

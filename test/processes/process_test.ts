@@ -65,7 +65,7 @@ describe("runProcess()", () => {
   it("names the settings that it lacks", async () => {
     const probe = launch({ PROBE: "database" });
     assert.equal(await probe.code, 1);
-    assert.match(probe.lines()[0]!.msg, /SEALOOP_DATABASE_LEDGER_URL or DATABASE_URL/);
+    assert.match(probe.lines()[0]!.msg, /set SEALOOP_DATABASE_LEDGER_URL, or use `npm start`/);
   });
 
   it("refuses settings that it does not know, before anything else", async () => {

@@ -11,6 +11,7 @@ import { testFolder } from "../_run.ts";
 import { testStore } from "../_servers.ts";
 import { eventually } from "../_time.ts";
 import { newId, writeOldFile } from "./_runbook.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("deleteOldMarks()", () => {
   let store: Store;
@@ -63,12 +64,12 @@ describe("deleteOldMarks()", () => {
       requestedBy: "test",
     });
     if (closed !== null) {
-      await store.asPlatform().execute(
+      await asSuperuser(store).execute(
         "UPDATE tickets SET status = 'resolved', resolved_at = $2 WHERE id = $1",
         [ticketId, daysAgo(closed)],
       );
     }
-    await insertRows(store.asPlatform(), "effects", [{
+    await insertRows(asSuperuser(store), "effects", [{
       id: effectId,
       ticket_id: ticketId,
       service: "shop",
@@ -139,7 +140,7 @@ describe("keepDeletingOldData()", () => {
     const stopping = new AbortController();
     const use = { subject: "now", kind: "tools", limit: 60, periodSeconds: 60 };
     await openUsageMeter(store.asPlatform()).count(use);
-    await store.asPlatform().query(
+    await asSuperuser(store).query(
       "INSERT INTO usage VALUES ('before', 'tools', now() - interval '49 hours', 7)",
     );
     const log = createLog("test", "silent");

@@ -10,16 +10,18 @@ import {
   putVote,
   type VoteMove,
 } from "../../store/mod.ts";
-import { testStore } from "../_servers.ts";
+import { storeAs, testStore } from "../_servers.ts";
 
 const KEY = "0123456789abcdef";
 
 describe("putVote()", () => {
   let test: Awaited<ReturnType<typeof testStore>>;
   let db: Db;
+  let worker: Db;
   before(async () => {
-    test = await testStore();
+    test = await testStore("gateway");
     db = test.store.asPlatform();
+    worker = (await storeAs(test.store, "worker")).asPlatform();
   });
   after(() => test?.close());
 
@@ -85,7 +87,7 @@ describe("putVote()", () => {
   it("waits for the move that the key's first vote becomes at that moment", async () => {
     const approvalId = await askForApproval();
     const first = await vote(approvalId, "approved");
-    const { denying } = await db.transaction(async (trx) => {
+    const { denying } = await worker.transaction(async (trx) => {
       await lockApproval(trx, approvalId);
       const denying = vote(approvalId, "denied");
       await untilSomebodyWaitsForALock();

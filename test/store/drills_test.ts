@@ -11,13 +11,14 @@ import {
 } from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("tickets of drills", () => {
   let database: TestDatabase;
   let store: Store;
   before(async () => {
     database = await testDatabase();
-    store = openStore(database.urls.app, "app", 2);
+    store = openStore(database.urls.worker, "worker", 2);
     for (const [n, service] of ["test-0a1b2c3d", "attack-0a1b2c3d", "attack-map", null].entries()) {
       const id = `INC-00000000000${n}`;
       await openTicket(store.asPlatform(), {
@@ -42,7 +43,7 @@ describe("tickets of drills", () => {
         resolution: "Restarted",
         receiptId: `${n}`,
       });
-      await insertRows(store.asPlatform(), "effects", [{
+      await insertRows(asSuperuser(store), "effects", [{
         id: `effect-${n}`,
         ticket_id: id,
         service: service ?? "shop",

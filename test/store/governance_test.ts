@@ -14,7 +14,7 @@ import {
   type Stop,
   stopFor,
 } from "../../store/mod.ts";
-import { testStore } from "../_servers.ts";
+import { storeAs, testStore } from "../_servers.ts";
 
 const ALL: Stop = { kind: "all", name: "", reason: "An audit" };
 const KEY: Stop = { kind: "key", name: "0123456789abcdef", reason: "Leaked" };
@@ -85,8 +85,9 @@ describe("governance", () => {
       runs: n % 5 > 0,
       holder: n,
     }));
-    await recordDecisions(db, decisions, sealArguments(db, []));
-    await recordDecisions(db, [], sealArguments(db, []));
+    const gateway = (await storeAs(test.store, "gateway")).asPlatform();
+    await recordDecisions(gateway, decisions, sealArguments(gateway, []));
+    await recordDecisions(gateway, [], sealArguments(gateway, []));
     const found = await listDecisions(test.store.asTenant("acme"), { limit: 1_000 });
     assert.equal(found.length, 200);
     const { runs: _, holder: __, ...expected } = decisions[1]!;

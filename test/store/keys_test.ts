@@ -1,26 +1,20 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
 import {
   type Db,
-  ensureAdminKey,
-  expireKey,
   findKeyById,
   findKeys,
   findValidKeys,
   hashKey,
   isKeyShaped,
-  issueKey,
   KEYS_CHANGED,
   listen,
   listKeys,
   listUnusedKeys,
   type NewKey,
-  revokeKey,
   touchKeys,
 } from "../../store/mod.ts";
-import { testFolder } from "../_run.ts";
 import { testStore } from "../_servers.ts";
+import { asSuperuser, giveKey, takeKey } from "../_superuser.ts";
 
 const PARTNER: Omit<NewKey, "tenant"> = {
   tier: "partner",
@@ -34,7 +28,7 @@ describe("keys", () => {
   let test: Awaited<ReturnType<typeof testStore>>;
   let db: Db;
   before(async () => {
-    test = await testStore();
+    test = await testStore("gateway");
     db = test.store.asPlatform();
   });
   after(() => test?.close());
@@ -42,19 +36,18 @@ describe("keys", () => {
   const findKey = async (key: string) => (await findKeys(db, [hashKey(key)]))[0];
 
   it("are found by their hashes, in their order, until they are revoked", async () => {
-    const { key, record } = await issueKey(db, PARTNER);
+    const { key, record } = await giveKey(test.store, PARTNER);
     assert.ok(isKeyShaped(key));
-    const other = await issueKey(db, PARTNER);
+    const other = await giveKey(test.store, PARTNER);
     const hashes = [other.key, "unknown", key].map(hashKey);
     assert.deepEqual(await findKeys(db, hashes), [other.record, undefined, record]);
-    assert.ok(await revokeKey(db, record.id));
-    assert.ok(!await revokeKey(db, record.id), "it is revoked already");
+    await takeKey(test.store, record.id);
     assert.equal(await findKey(key), undefined);
     assert.equal(await findKeyById(db, record.id), undefined);
   });
 
   it("are found but not valid once they have expired, and every process is notified", async () => {
-    const { key, record } = await issueKey(db, PARTNER);
+    const { key, record } = await giveKey(test.store, PARTNER);
     const notified: string[] = [];
     const listener = await listen(test.store, [KEYS_CHANGED], {
       onNotify: (_, id) => notified.push(id),
@@ -62,7 +55,7 @@ describe("keys", () => {
     assert.deepEqual((await findValidKeys(db, [record.id, "none"])).map(({ id }) => id), [
       record.id,
     ]);
-    assert.ok(await expireKey(db, record.id, new Date(Date.now() - 1_000)));
+    await takeKey(test.store, record.id, new Date(Date.now() - 1_000));
     assert.ok(await findKey(key));
     assert.deepEqual(await findValidKeys(db, [record.id]), []);
     while (notified.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -71,10 +64,13 @@ describe("keys", () => {
   });
 
   it("are listed as unused by the day of their last use", async () => {
-    const { record } = await issueKey(db, PARTNER);
-    await db.execute("UPDATE keys SET created_at = now() - interval '91 days' WHERE id = $1", [
-      record.id,
-    ]);
+    const { record } = await giveKey(test.store, PARTNER);
+    await asSuperuser(test.store).execute(
+      "UPDATE keys SET created_at = now() - interval '91 days' WHERE id = $1",
+      [
+        record.id,
+      ],
+    );
     const { id, tier, mayApprove, expiresAt } = record;
     assert.deepEqual(await listUnusedKeys(db, 90), [{ id, tier, mayApprove, expiresAt, days: 91 }]);
     const now = new Date();
@@ -83,14 +79,5 @@ describe("keys", () => {
     assert.deepEqual(await listUnusedKeys(db, 90), []);
     const listed = (await listKeys(db)).find((key) => key.id === id);
     assert.deepEqual(listed!.lastUsedAt, now);
-  });
-
-  it("begin with one of tier admin, in a file that only its owner can read", async () => {
-    const path = join(await mkdtemp(join(await testFolder(), "keys-")), "admin.key");
-    const key = (await ensureAdminKey(db, path))!;
-    assert.equal(await readFile(path, "utf8"), `${key}\n`);
-    assert.equal((await stat(path)).mode & 0o777, 0o600);
-    assert.equal((await findKey(key))!.tier, "admin");
-    assert.equal(await ensureAdminKey(db, path), undefined, "there is one already");
   });
 });

@@ -9,7 +9,7 @@ describe("openUsageMeter()", () => {
   let stores: Store[];
   before(async () => {
     database = await testDatabase();
-    stores = [openStore(database.urls.app, "app"), openStore(database.urls.app, "app")];
+    stores = [openStore(database.urls.worker, "worker"), openStore(database.urls.worker, "worker")];
   });
   after(async () => {
     await Promise.all(stores.map((store) => store.close()));

@@ -19,13 +19,14 @@ import {
   randomOf,
   serviceNamed,
 } from "./_graph.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("the graph of services", () => {
   let database: TestDatabase;
   let store: Store;
   before(async () => {
     database = await testDatabase();
-    store = openStore(database.urls.app, "app");
+    store = openStore(database.urls.worker, "worker");
   });
   after(async () => {
     await store.close();
@@ -70,7 +71,7 @@ describe("the graph of services", () => {
   it("keeps a service's status and its dependents when it is written again", async () => {
     const services = [serviceNamed("a", ["b"]), serviceNamed("b")];
     await replaceServices(store.asPlatform(), "file", services);
-    await store.asPlatform().execute(
+    await asSuperuser(store).execute(
       "UPDATE services SET status = 'down', failures = 3 WHERE name = 'b'",
     );
     await replaceServices(store.asPlatform(), "file", [

@@ -28,7 +28,7 @@ describe("tickets", () => {
   let count = 0;
   before(async () => {
     database = await testDatabase();
-    store = openStore(database.urls.app, "app", 4);
+    store = openStore(database.urls.worker, "worker", 4);
     db = store.asPlatform();
     await putWebhook(db, {
       url: "https://example.com/hook",

@@ -2,16 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
-import {
-  addLearningItems,
-  addTicketEvent,
-  issueKey,
-  putService,
-  recordFindings,
-} from "../../store/mod.ts";
+import { addLearningItems, addTicketEvent, putService, recordFindings } from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { a2aClient, type Json, message } from "../mcp/_a2a.ts";
 import type { TestLoop } from "../workflows/_loop.ts";
+import { asSuperuser, giveKey } from "../_superuser.ts";
 
 /** A tenant of the tests. */
 export interface Tenant {
@@ -44,7 +39,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
   const word = `zq${randomBytes(5).toString("hex")}`;
   const db = loop.store.asTenant(name);
   const issue = (principal: string, mayApprove: boolean) =>
-    issueKey(db, { tier: "enterprise", scope: "full", principal, mayApprove, expiresAt: null });
+    giveKey(loop.store, { tenant: name, tier: "enterprise", principal, mayApprove });
   const { key, record } = await issue(`Agent ${word}`, false);
   const { key: personKey } = await issue(`Ada ${word}`, true);
   const post = async (path: string, body: object): Promise<Json> => {
@@ -92,7 +87,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     ...{ detail: { word }, target: { scanner: "open_ports", remedy: word } },
   }]);
   const item_id = `LRN-${randomBytes(6).toString("hex")}`;
-  await addLearningItems(db, [{
+  await addLearningItems(asSuperuser({ url: loop.store.url, tenant: name }), [{
     id: item_id,
     ticket_id,
     title: `Learnt ${word}`,

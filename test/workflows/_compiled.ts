@@ -23,6 +23,7 @@ import { migrate, openStore, setPolicy, type Store } from "../../store/mod.ts";
 import { platformSettings } from "../_platform.ts";
 import { testFolder } from "../_run.ts";
 import { ensureSecondsLeftInDay } from "../_time.ts";
+import { letTestsSeal } from "../_servers.ts";
 
 /** Processes that can be killed. */
 export const TARGETS = ["worker", "Temporal", "PostgreSQL"] as const;
@@ -97,9 +98,10 @@ export async function startCompiledPlatform(
   const { urls, superuserUrl } = postgres.current();
   const owner = openStore(urls.owner, "owner", 2);
   await migrate(owner);
+  await letTestsSeal(owner);
+  await allowMany(owner);
   await owner.close();
-  const store = openStore(urls.app, "app", 10);
-  await allowMany(store);
+  const store = openStore(urls.worker, "worker", 10);
 
   const { address, namespace, clientConfig } = temporal.current();
   const children = PROCESSES.filter(({ name }) => ["worker", "sequencer", "engine"].includes(name));
@@ -125,7 +127,7 @@ export async function startCompiledPlatform(
     dataDir,
     store,
     sealer,
-    superuserUrl: databaseOf(superuserUrl, urls.app),
+    superuserUrl: databaseOf(superuserUrl, urls.worker),
     client: new Client({ connection, namespace }),
     async kill(target) {
       const back = once(news, target.toLowerCase(), { signal: AbortSignal.timeout(BACK_MS) });
@@ -144,9 +146,9 @@ export async function startCompiledPlatform(
 }
 
 /** Raises the limit on repairs per hour, above which the guardrails ask a person. */
-async function allowMany(store: Store): Promise<void> {
+async function allowMany(owner: Store): Promise<void> {
   const bounds = { ...DEFAULT_POLICY.bounds, max_repairs_hour: 100_000 };
-  await setPolicy(store.asPlatform(), "guard_policies", { ...DEFAULT_POLICY, bounds });
+  await setPolicy(owner.asPlatform(), "guard_policies", { ...DEFAULT_POLICY, bounds });
 }
 
 function databaseOf(superuserUrl: string, url: string): string {

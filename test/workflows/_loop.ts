@@ -147,7 +147,7 @@ export async function openParts(
     SEALOOP_BITCOIN_SOURCES: "none",
     ...env,
   });
-  const store = openStore(database.urls.app, "app", 10);
+  const store = openStore(database.urls.worker, "worker", 10);
   const sequencerStore = openStore(database.urls.sequencer, "sequencer", 2);
   const failures = openFailureLimiter(30);
   const [sealer, chain, keyring] = await Promise.all([
@@ -158,7 +158,7 @@ export async function openParts(
   const connection = await Connection.connect({ address: place.address });
   const client = new Client({ connection, namespace: place.namespace });
   const stopping = new AbortController();
-  const engine = await serve(database.urls.app);
+  const engine = await serve(database.urls.engine);
   let engineStopped: Promise<void> | undefined;
   const stopEngine = () => engineStopped ??= engine.close();
   const parts: ActivityParts = {

@@ -67,7 +67,7 @@ export async function openLoopBench(
   await writeFile(bundle, code);
   const env = {
     SEALOOP_DATA: dataDir,
-    SEALOOP_DATABASE_APP_URL: database.urls.app,
+    SEALOOP_DATABASE_WORKER_URL: database.urls.worker,
     SEALOOP_DATABASE_SEQUENCER_URL: database.urls.sequencer,
     SEALOOP_SWEEP_SECONDS: "86400",
     SEALOOP_DETECTORS: TEST_DETECTORS,
@@ -79,9 +79,9 @@ export async function openLoopBench(
   const client = new Client({ connection, namespace });
   await registerTemporal(client, withoutSchedules(loadConfig(env)));
   await ensureSequencer(client);
-  const store = openStore(database.urls.app, "app");
+  const store = openStore(database.urls.worker, "worker");
   const workers: WorkerProcess[] = [];
-  const engine = await serve(database.urls.app);
+  const engine = await serve(database.urls.engine);
   return {
     store,
     client,

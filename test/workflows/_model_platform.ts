@@ -11,6 +11,7 @@ import {
 } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { type ModelReply, type ModelRequest, serveModel } from "./_model.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 /** Such a platform. */
 export interface ModelPlatform {
@@ -58,7 +59,7 @@ export function useModelPlatform(): ModelPlatform {
     await service("pay-db", { tcp: "127.0.0.1:1" });
     await service("shop", { command: ["true"] }, [{ service: "pay-db", kind: "depends_on" }]);
     await service("search", null);
-    await loop.store.asPlatform().execute(
+    await asSuperuser(loop.store).execute(
       "UPDATE services SET status = 'down' WHERE name = 'pay-db'",
     );
   });

@@ -1,15 +1,8 @@
 /** People who decide about approvals. */
 import type { Client } from "@temporalio/client";
-import {
-  type ApprovalState,
-  approveUpdate,
-  denyUpdate,
-  PLATFORM_TENANT,
-  reopenUpdate,
-} from "../../domain/mod.ts";
+import { type ApprovalState, approveUpdate, denyUpdate, reopenUpdate } from "../../domain/mod.ts";
 import {
   getApproval,
-  issueKey,
   type KeyRecord,
   type NewKey,
   putVote,
@@ -17,6 +10,8 @@ import {
   type VoteMove,
 } from "../../store/mod.ts";
 import { eventually } from "../_time.ts";
+import { storeAs } from "../_servers.ts";
+import { giveKey } from "../_superuser.ts";
 
 const UPDATES = { approved: approveUpdate, denied: denyUpdate, reopened: reopenUpdate };
 
@@ -26,7 +21,7 @@ export async function createApprover(
   principal: string,
   fields: Partial<NewKey> = {},
 ): Promise<KeyRecord> {
-  const { record } = await issueKey(store.asTenant(fields.tenant ?? PLATFORM_TENANT), {
+  const { record } = await giveKey(store, {
     tier: "partner",
     scope: "full",
     principal,
@@ -45,7 +40,8 @@ export async function storeVote(
   { id: keyId }: Pick<KeyRecord, "id">,
 ): Promise<string> {
   await eventually(() => getApproval(store.asPlatform(), approvalId));
-  return await putVote(store.asPlatform(), { approvalId, move, keyId });
+  const gateway = await storeAs(store, "gateway");
+  return await putVote(gateway.asPlatform(), { approvalId, move, keyId });
 }
 
 /** Casts a vote, and waits for the move that it makes. @throws {WorkflowUpdateFailedError} it makes none */

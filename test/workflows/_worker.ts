@@ -29,10 +29,10 @@ Runtime.install({
 process.on("disconnect", () => process.exit()); // the test has ended
 
 const config = loadConfig(process.env);
-const { SEALOOP_DATABASE_APP_URL: appUrl, SEALOOP_DATABASE_SEQUENCER_URL: sequencerUrl } =
+const { SEALOOP_DATABASE_WORKER_URL: workerUrl, SEALOOP_DATABASE_SEQUENCER_URL: sequencerUrl } =
   config.settings;
 const log = createLog("test", "silent");
-const { platform } = await openPlatform({ config, log, databaseUrl: () => appUrl! });
+const { platform } = await openPlatform({ config, log, databaseUrl: () => workerUrl! }, "worker");
 const client = new Client({ connection: await Connection.connect({ address }), namespace });
 const stopping = new AbortController().signal;
 const worked = createActivities({

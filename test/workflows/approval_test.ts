@@ -11,19 +11,17 @@ import {
 } from "../../domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import {
-  expireKey,
   getApproval,
   getTicket,
-  issueKey,
   type KeyRecord,
   listApprovalMoves,
   resolveTicket,
-  revokeKey,
 } from "../../store/mod.ts";
 import type { approval, itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { eventually } from "../_time.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { createApprover, storeVote, vote } from "./_people.ts";
+import { giveKey, takeKey } from "../_superuser.ts";
 
 describe("the approval workflow", () => {
   let loop: TestLoop;
@@ -89,7 +87,7 @@ describe("the approval workflow", () => {
   });
 
   it("refuses the vote of the requester, by whichever of their keys", async () => {
-    const { record } = await issueKey(loop.store.asPlatform(), {
+    const { record } = await giveKey(loop.store, {
       tier: "partner",
       scope: "full",
       principal: "Ann",
@@ -193,9 +191,9 @@ describe("the approval workflow", () => {
     const lost = await createApprover(loop.store, "bob");
     const old = await createApprover(loop.store, "cy");
     await vote(loop, id, "approved", lost);
-    await revokeKey(loop.store.asPlatform(), lost.id);
+    await takeKey(loop.store, lost.id);
     assert.equal((await vote(loop, id, "approved", old)).status, "pending");
-    await expireKey(loop.store.asPlatform(), old.id, new Date(0));
+    await takeKey(loop.store, old.id, new Date(0));
     const { status, approvers, receipt_id } = await vote(loop, id, "approved", ann);
     assert.deepEqual([status, approvers], ["pending", [`key:${ann.id}`]]);
     const moves = await listApprovalMoves(loop.store.asPlatform(), id);

@@ -9,6 +9,7 @@ import { listTicketEvents, listTickets, putService } from "../../store/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 describe("itsmSweep", () => {
   let loop: TestLoop;
@@ -139,7 +140,7 @@ platform: { enabled: false }
     let closings = 0;
     closed = async () => {
       if (++closings > 1) return;
-      await loop.store.asPlatform().execute(
+      await asSuperuser(loop.store).execute(
         "UPDATE ticket_sightings SET found_again = found_again + 1",
       );
       throw new Error("The result is lost");

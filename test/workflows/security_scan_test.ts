@@ -5,12 +5,13 @@ import { scanAll, type ScannerName } from "../../compliance/scans/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { findReceipt } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
-import { getTicket, issueKey } from "../../store/mod.ts";
+import { getTicket } from "../../store/mod.ts";
 import type { itsmLoop, securityScan } from "../../workflows/mod.ts";
 import { installedPackages } from "../_packages.ts";
 import { testFolder } from "../_run.ts";
 import type { Json } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
+import { asSuperuser, giveKey } from "../_superuser.ts";
 
 const KEY = {
   tier: "enterprise",
@@ -67,7 +68,7 @@ describe("securityScan", () => {
     assert.ok((await loop.sealer.sealed(scan.receipt_id)).hash);
     const { text } = await findReceipt(loop.store, scan.receipt_id);
     assert.deepEqual(Object.keys(JSON.parse(text).details.commitments), ["findings", "seen"]);
-    const seen = await loop.store.asPlatform().first(
+    const seen = await asSuperuser(loop.store).first(
       "SELECT content FROM evidence WHERE receipt_id = $1 AND name = 'seen'",
       [scan.receipt_id],
     );
@@ -129,8 +130,8 @@ describe("securityScan", () => {
   });
 
   it("escalates what no runbook fixes, with its category, severity and remedy", async () => {
-    const { record: stale } = await issueKey(loop.store.asPlatform(), { ...KEY, tier: "free" });
-    await loop.store.asPlatform().execute(
+    const { record: stale } = await giveKey(loop.store, { ...KEY, tier: "free" });
+    await asSuperuser(loop.store).execute(
       "UPDATE keys SET last_used_at = now() - interval '91 days' WHERE id = $1",
       [stale.id],
     );
@@ -148,16 +149,16 @@ describe("securityScan", () => {
     const ticket = (await getTicket(loop.store.asPlatform(), result.ticket_id!))!;
     assert.deepEqual([ticket.category, ticket.severity], ["security", "medium"]);
     assert.equal(ticket.description, `What mends it: ${remedy}.`);
-    await loop.store.asPlatform().execute(
+    await asSuperuser(loop.store).execute(
       "UPDATE keys SET revoked_at = now() WHERE id = $1",
       [stale.id],
     );
   });
 
   it("finds keys that were not used for long, and no others", async () => {
-    const { record: stale } = await issueKey(loop.store.asPlatform(), KEY);
-    const { record: fresh } = await issueKey(loop.store.asPlatform(), KEY);
-    await loop.store.asPlatform().execute(
+    const { record: stale } = await giveKey(loop.store, KEY);
+    const { record: fresh } = await giveKey(loop.store, KEY);
+    await asSuperuser(loop.store).execute(
       "UPDATE keys SET last_used_at = now() - interval '91 days' WHERE id = $1",
       [stale.id],
     );

@@ -5,6 +5,7 @@ import { discoverServices } from "../../../integrations/host/mod.ts";
 import { getImpact, putServices, type Store } from "../../../store/mod.ts";
 import { testStore } from "../../_servers.ts";
 import { serviceNamed } from "../../store/_graph.ts";
+import { asSuperuser } from "../../_superuser.ts";
 
 describe("discoverServices()", () => {
   let store: Store;
@@ -17,7 +18,7 @@ describe("discoverServices()", () => {
   });
   after(() => close());
   beforeEach(async () => {
-    await store.asPlatform().execute("DELETE FROM services");
+    await asSuperuser(store).execute("DELETE FROM services");
     server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     port = (server.address() as { port: number }).port;
@@ -75,7 +76,7 @@ describe("discoverServices()", () => {
     assert.ok(await row(`node-${port}`));
     const found = await namesOnApp1();
     assert.deepEqual(found, away);
-    await store.asPlatform().execute(
+    await asSuperuser(store).execute(
       "UPDATE services SET checked_at = now() - interval '16 minutes' WHERE host = 'app1'",
     );
     await discoverServices(config, store, "localhost");

@@ -185,7 +185,7 @@ describe("anchoring", () => {
 
   it("is protected by the database: no second batch of a receipt, no other root, no return to pending", async () => {
     const { ledger: { database } } = setup;
-    const client = new pg.Client({ connectionString: database.urls.app });
+    const client = new pg.Client({ connectionString: database.urls.worker });
     await client.connect();
     const again = "INSERT INTO anchors (first, last, root, subroots) VALUES (7, 8, sha256(''), '')";
     const other = "UPDATE anchors SET root = sha256('')";

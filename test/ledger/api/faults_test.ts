@@ -6,6 +6,7 @@ import { freePort, testFolder } from "../../_run.ts";
 import { serveLedger, startSealing } from "../_ledger.ts";
 import { asSuperuser } from "../scrub/_scrub.ts";
 import { publicPaths } from "./_requests.ts";
+import { letTestsSeal } from "../../_servers.ts";
 
 describe("a record that was replaced by garbage", () => {
   for (const garbage of ["", "null", "[]", "{", "no JSON", '{"id":1}', "\\xff"]) {
@@ -45,6 +46,7 @@ describe("the public ledger without its database", () => {
     let server = await startPostgres(folder, port, tree);
     const owner = openStore(server.urls.owner, "owner");
     await migrate(owner);
+    await letTestsSeal(owner);
     await owner.close();
     const ledger = await serveLedger(server);
     const status = async (path: string) => (await fetch(`${ledger.address}${path}`)).status;

@@ -4,18 +4,23 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
 import { canonicalize, deleteOldEvidence, getReceipt, readEvidence } from "../../../ledger/mod.ts";
+import type { Store } from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
 import { anyRequest, serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
+import { storeAs } from "../../_servers.ts";
+import { asSuperuser } from "../../_superuser.ts";
 
 const RETENTION = { days: 300, anonymousDays: 30 };
 
 describe("private evidence", () => {
   let sealing: TestSealing;
+  let operator: Store;
   before(async () => {
     sealing = await startSealing();
+    operator = await storeAs(sealing.app, "operator");
   });
   after(() => sealing?.stop());
-  const db = () => sealing.app.asPlatform();
+  const db = () => asSuperuser(sealing.app);
 
   async function seal(id: string, evidence: Record<string, unknown>, actor = "tester") {
     await sealing.sealer.request(anyRequest({ id, evidence, actor }));
@@ -29,11 +34,11 @@ describe("private evidence", () => {
       [id, days],
     );
   const statesOf = async (id: string) =>
-    (await readEvidence(sealing.app, id)).entries.map(({ name, state }) => `${name} ${state}`);
+    (await readEvidence(operator, id)).entries.map(({ name, state }) => `${name} ${state}`);
 
   it("proves to whoever is given content and salt what a receipt commits to", async () => {
     await seal("shown", { note: { text: "private words" }, other: 1 });
-    const { entries } = await readEvidence(sealing.app, "shown");
+    const { entries } = await readEvidence(operator, "shown");
     const { salt, content, commitment } = entries.find(({ name }) => name === "note")!;
     const hash = createHash("sha256").update(Buffer.from(salt!, "hex")).update(content!);
     assert.equal(hash.digest("hex"), commitment);
@@ -45,7 +50,7 @@ describe("private evidence", () => {
   it("is bounded: of a long entry the beginning is kept, and the hash of the whole", async () => {
     const text = "🔒".repeat(200_000);
     await seal("long", { text });
-    const { entries: [entry] } = await readEvidence(sealing.app, "long");
+    const { entries: [entry] } = await readEvidence(operator, "long");
     assert.equal(entry!.state, "proven");
     assert.ok(entry!.content!.length < 100_000);
     const { cut, bytes, sha256, start } = JSON.parse(entry!.content!);
@@ -99,7 +104,7 @@ describe("private evidence", () => {
       const file = await program("processes/commands/evidence.ts");
       const env = {
         PATH: process.env.PATH,
-        SEALOOP_DATABASE_APP_URL: sealing.database.urls.app,
+        SEALOOP_DATABASE_OPERATOR_URL: sealing.database.urls.operator,
       };
       return await promisify(execFile)(process.execPath, [file, id], { cwd: ROOT, env })
         .catch((error: { stdout: string; stderr: string }) => error);

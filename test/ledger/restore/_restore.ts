@@ -51,8 +51,8 @@ export async function openRestore(
     texts: await readTexts(),
     putBack: (size) =>
       sealing.database.executeAsSuperuser(`SET session_replication_role = replica;
-        INSERT INTO seal_outbox (id, payload)
-          SELECT id, (convert_from(record, 'UTF8')::jsonb - ARRAY['schema_version', 'chain_position', 'prev_hash'])::text
+        INSERT INTO seal_outbox (id, category, payload)
+          SELECT id, category, (convert_from(record, 'UTF8')::jsonb - ARRAY['schema_version', 'chain_position', 'prev_hash'])::text
           FROM receipts WHERE position >= ${size};
         DELETE FROM seal_requests WHERE id IN (SELECT id FROM receipts WHERE position > ${size});
         DELETE FROM receipts WHERE position >= ${size};

@@ -22,6 +22,7 @@ import { testFolder } from "../../_run.ts";
 import { testDatabase } from "../../_servers.ts";
 import { anyRequest } from "../_ledger.ts";
 import { openRestore, type RestoreSetup } from "./_restore.ts";
+import { asSuperuser } from "../../_superuser.ts";
 
 describe("a backup", () => {
   let setup: RestoreSetup;
@@ -111,7 +112,7 @@ describe("a backup", () => {
     await assert.rejects(load(), /a backup is loaded into an empty one/);
 
     const store = openStore(database.urls.sequencer, "sequencer");
-    const app = openStore(database.urls.app, "app");
+    const app = openStore(database.urls.worker, "worker");
     assert.equal((await getHead(app)).size, signedSize);
     const options = { store, keyFile, log: { ...there, quorum: 0 }, minSize: signedSize };
     await assert.rejects(
@@ -131,7 +132,7 @@ describe("a backup", () => {
     assert.deepEqual(texts.slice(0, published.length), published);
     assert.equal(texts.length, published.length + 1); // the request in the backup was sealed meanwhile
     assert.deepEqual((await verifyChain(texts, await listLedgerKeys(app))).breaks, []);
-    const row = await app.asPlatform().first(
+    const row = await asSuperuser(app).first(
       "SELECT content FROM evidence WHERE receipt_id = 'with-evidence'",
     );
     assert.deepEqual(JSON.parse(row!.content), "é\n");

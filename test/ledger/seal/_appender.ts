@@ -3,7 +3,7 @@ import { openSealer } from "../../../ledger/mod.ts";
 import { openStore } from "../../../store/mod.ts";
 
 const [url, name, count] = process.argv.slice(2) as [string, string, string];
-const store = openStore(url, "app", 2);
+const store = openStore(url, "worker", 2);
 const sealer = await openSealer(store);
 const ids = await Promise.all(Array.from({ length: Number(count) }, async (_, n) => {
   const { id } = await sealer.request({

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import pg from "pg";
 import {
   canonicalize,
   exportReceipts,
@@ -13,6 +12,7 @@ import {
 } from "../../../ledger/mod.ts";
 import { canonicalizeFields } from "../../../ledger/rules/mod.ts";
 import { program } from "../../_programs.ts";
+import { asSuperuser } from "../../_superuser.ts";
 import { anyRequest, prepareSealing, type TestSealing } from "../_ledger.ts";
 
 const run = promisify(execFile);
@@ -41,7 +41,7 @@ describe("sealing", () => {
     sealing.go();
     const appender = await program("test/ledger/seal/_appender.ts");
     const printed = await Promise.all(Array.from({ length: 16 }, async (_, n) => {
-      const args = [appender, sealing.database.urls.app, `process-${n}`, "1000"];
+      const args = [appender, sealing.database.urls.worker, `process-${n}`, "1000"];
       const { stdout } = await run(process.execPath, args, { maxBuffer: 1 << 20 });
       return stdout.split("\n");
     }));
@@ -122,7 +122,7 @@ describe("sealing", () => {
           await listLedgerKeys(sealing.app),
         );
         assert.deepEqual({ total, breaks }, { total: 301, breaks: [] });
-        const counts = await sealing.app.asPlatform().first(`SELECT
+        const counts = await asSuperuser(sealing.app).first(`SELECT
           (SELECT sum(n)::int FROM ledger_days) AS days,
           (SELECT sum(n)::int FROM ledger_categories) AS categories,
           (SELECT count(*)::int FROM seal_outbox) AS waiting,
@@ -142,9 +142,8 @@ describe("sealing", () => {
 });
 
 /** Makes the database refuse a kind of statement the first time. A sequence counts, as no rollback resets it. */
-async function failOnce({ database }: TestSealing, moment: string, statement: string) {
-  await asSuperuser(
-    database.superuserUrl,
+async function failOnce({ app }: TestSealing, moment: string, statement: string) {
+  await asSuperuser(app).execute(
     `CREATE SEQUENCE times_asked;
      GRANT USAGE ON times_asked TO PUBLIC;
      CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -156,22 +155,11 @@ async function failOnce({ database }: TestSealing, moment: string, statement: st
   );
 }
 
-async function countFailures({ database }: TestSealing): Promise<number> {
-  const [row] = await asSuperuser(
-    database.superuserUrl,
+async function countFailures({ app }: TestSealing): Promise<number> {
+  const row = await asSuperuser(app).first(
     "SELECT least(1, last_value)::int AS n FROM times_asked WHERE is_called",
   );
   return Number(row?.["n"] ?? 0);
-}
-
-async function asSuperuser(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 /** Returns a generator of numbers in [0, 1), the same for the same seed. */

@@ -48,8 +48,8 @@ describe("a sequencer that was stopped between signing and committing", () => {
 
   it("seals nothing twice where the requests were made again under other numbers", async () => {
     const ids = await signWithoutCommit(5);
-    await asSuperuser(`WITH taken AS (DELETE FROM seal_outbox RETURNING id, payload)
-      INSERT INTO seal_outbox (id, payload) SELECT id, payload FROM taken ORDER BY id DESC`);
+    await asSuperuser(`WITH taken AS (DELETE FROM seal_outbox RETURNING id, category, payload)
+      INSERT INTO seal_outbox (id, category, payload) SELECT id, category, payload FROM taken ORDER BY id DESC`);
     await asSuperuser("DELETE FROM seal_requests WHERE id LIKE 'later-%'");
     sealing.go();
     await sealing.untilSealed(8);
@@ -61,8 +61,8 @@ describe("a sequencer that was stopped between signing and committing", () => {
   });
 
   it("drops a request that is sealed already, and goes on", async () => {
-    await asSuperuser(`INSERT INTO seal_outbox (id, payload)
-      SELECT id, convert_from(record, 'UTF8') FROM receipts WHERE position = 1`);
+    await asSuperuser(`INSERT INTO seal_outbox (id, category, payload)
+      SELECT id, category, convert_from(record, 'UTF8') FROM receipts WHERE position = 1`);
     sealing.go();
     await sealing.seal(2);
     assert.equal((await readChain()).length, 5);

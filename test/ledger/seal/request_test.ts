@@ -10,6 +10,7 @@ import {
 } from "../../../ledger/mod.ts";
 import { openStore } from "../../../store/mod.ts";
 import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
+import { asSuperuser } from "../../_superuser.ts";
 
 describe("requestSeal()", () => {
   let sealing: TestSealing;
@@ -224,8 +225,8 @@ describe("the sealer", () => {
     const waiting = sealing.sealer.sealed(id, { signal: stop.signal });
     stop.abort(new Error("no longer"));
     await assert.rejects(waiting, /no longer/);
-    await sealing.app.asPlatform().execute(
-      "INSERT INTO seal_outbox (id, payload) VALUES ('bad', '{\"id\":\"other\"}')",
+    await asSuperuser(sealing.app).execute(
+      "INSERT INTO seal_outbox (id, category, payload) VALUES ('bad', 'test', '{\"id\":\"other\"}')",
     );
     const refused = assert.rejects(sealing.sealer.sealed("bad"), {
       name: "InvalidInput",
@@ -268,7 +269,7 @@ describe("the sealer", () => {
   }
 
   it("finds receipts that are requested in another process", async () => {
-    const store = openStore(sealing.database.urls.app, "app");
+    const store = openStore(sealing.database.urls.worker, "worker");
     const other = await openSealer(store);
     const waiting = other.sealed("elsewhere");
     await sealing.sealer.request(anyRequest({ id: "elsewhere" }));

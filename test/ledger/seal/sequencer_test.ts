@@ -14,7 +14,7 @@ import {
 } from "../../../ledger/mod.ts";
 import { migrate, openStore, type Store } from "../../../store/mod.ts";
 import { freePort, testFolder } from "../../_run.ts";
-import { type TestDatabase, testDatabase } from "../../_servers.ts";
+import { letTestsSeal, type TestDatabase, testDatabase } from "../../_servers.ts";
 import { anyRequest } from "../_ledger.ts";
 
 describe("the sequencer", () => {
@@ -28,7 +28,7 @@ describe("the sequencer", () => {
 
   before(async () => {
     [database, folder] = await Promise.all([testDatabase(), testFolder()]);
-    app = openStore(database.urls.app, "app");
+    app = openStore(database.urls.worker, "worker");
     sequencer = openStore(database.urls.sequencer, "sequencer");
     sealer = await openSealer(app);
     stop = new AbortController();
@@ -116,7 +116,7 @@ describe("a sequencer whose connections are lost", () => {
       testDatabase(),
       testFolder(),
     ]);
-    const app = openStore(urls.app, "app");
+    const app = openStore(urls.worker, "worker");
     const store = openStore(urls.sequencer, "sequencer");
     const sealer = await openSealer(app);
     const superuser = new pg.Client({ connectionString: superuserUrl });
@@ -165,7 +165,7 @@ describe("a sequencer whose connections are lost", () => {
 describe("two sequencers without the lock", () => {
   it("can't fork the chain: the commits of one are refused", async () => {
     const [{ urls, drop }, folder] = await Promise.all([testDatabase(), testFolder()]);
-    const app = openStore(urls.app, "app");
+    const app = openStore(urls.worker, "worker");
     const store = openStore(urls.sequencer, "sequencer");
     const sealer = await openSealer(app);
     const stop = new AbortController();
@@ -210,7 +210,8 @@ describe("PostgreSQL killed with -9 while 64 callers seal", () => {
     const { urls } = server;
     const owner = openStore(urls.owner, "owner");
     await migrate(owner);
-    const app = openStore(urls.app, "app", 20);
+    await letTestsSeal(owner);
+    const app = openStore(urls.worker, "worker", 20);
     const sequencer = openStore(urls.sequencer, "sequencer");
     const keyFile = join(data, "ledger.key");
     const stop = new AbortController();

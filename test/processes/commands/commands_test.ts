@@ -14,7 +14,7 @@ import {
 } from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
 import { testFolder } from "../../_run.ts";
-import { type TestDatabase, testDatabase } from "../../_servers.ts";
+import { storeAs, type TestDatabase, testDatabase } from "../../_servers.ts";
 
 /** Programs of the commands, by the names of their scripts in package.json. */
 const PROGRAMS: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ describe("commands of an operator", () => {
   let store: Store;
   before(async () => {
     database = await testDatabase();
-    store = openStore(database.urls.app, "app", 2);
+    store = openStore(database.urls.operator, "operator", 2);
   });
   after(async () => {
     await store.close();
@@ -38,7 +38,7 @@ describe("commands of an operator", () => {
 
   const run = async (command: string, ...words: string[]) => {
     const file = await program(PROGRAMS[command]!);
-    const env = { PATH: process.env.PATH, SEALOOP_DATABASE_APP_URL: database.urls.app };
+    const env = { PATH: process.env.PATH, SEALOOP_DATABASE_OPERATOR_URL: database.urls.operator };
     try {
       const args = [file, ...words];
       const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
@@ -63,12 +63,13 @@ describe("commands of an operator", () => {
     assert.match(listed, new RegExp(`${id} +valid +partner +full +acme +Robin +no +never +never`));
     assert.ok(!listed.includes(key));
 
+    const gateway = (await storeAs(store, "gateway")).asPlatform();
     const rotated = await run("keys", "rotate", id, "--grace", "2h");
     const other = /Its id is (\w{16})/.exec(rotated)![1]!;
-    const { expiresAt } = (await findKeys(store.asPlatform(), [hashKey(key)]))[0]!;
+    const { expiresAt } = (await findKeys(gateway, [hashKey(key)]))[0]!;
     assert.ok(Math.abs(expiresAt!.getTime() - Date.now() - 7_200_000) < 60_000);
     assert.match(await run("keys", "revoke", id), /every process refuses it/);
-    assert.equal((await findKeys(store.asPlatform(), [hashKey(key)]))[0], undefined);
+    assert.equal((await findKeys(gateway, [hashKey(key)]))[0], undefined);
     assert.ok(!(await run("keys", "list")).includes(id));
     assert.match(await run("keys", "list", "--all"), new RegExp(`${id} +revoked`));
     assert.deepEqual((await receipts()).map(({ action }) => action), [

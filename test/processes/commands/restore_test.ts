@@ -25,8 +25,9 @@ describe("npm run backup and npm run restore", () => {
         env: {
           ...process.env,
           SEALOOP_DATA: folder,
-          DATABASE_URL: database.superuserUrl,
+          DATABASE_URL: database.urls.owner,
           SEALOOP_DATABASE_SEQUENCER_URL: database.urls.sequencer,
+          SEALOOP_DATABASE_BACKUP_URL: database.superuserUrl,
         },
         encoding: "utf8",
       },

@@ -1,0 +1,246 @@
+import type { FunctionOwner, Role } from "./roles.ts";
+
+/** A role that rights are granted to. The owner has all rights on its tables by itself. */
+export type Grantee = Exclude<Role, "owner"> | FunctionOwner;
+
+/** Privileges as SQL writes them, and the roles that have them. */
+export type Grant = readonly [privileges: string, ...grantees: readonly Grantee[]];
+
+/** Roles of the processes that serve callers. */
+const SERVERS = ["gateway", "tools"] as const;
+/** Roles of the processes that serve callers or work for them. */
+const WORKING = [...SERVERS, "worker"] as const;
+/** Roles of the processes that read what is private. */
+const READING = [...WORKING, "engine", "operator"] as const;
+const EVERYONE = [...READING, "sequencer", "ledger"] as const;
+
+/** Columns that a new approval has. The others say how it was decided, which is the worker's to write. */
+const ASKED =
+  "id, subject, ticket_id, description, action, action_sha256, action_commitment, action_salt, requested_by, " +
+  "requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run";
+/** Columns that a call has when it is held. The others say what became of it. */
+const HELD =
+  "approval_id, decision_id, door, tool, operation, input, action_sha256, key_id, address";
+
+/**
+ * Rights on each table, by role: what is not listed is not granted. `migrate` grants exactly these, the page
+ * `docs/rights.md` is made from them, and a test tries them all.
+ */
+export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
+  // The ledger. Receipts are appended by a function.
+  receipts: [["SELECT", ...EVERYONE], ["SELECT, INSERT", "ledgerWriter"]],
+  ledger_head: [["SELECT", ...EVERYONE], ["SELECT, UPDATE", "ledgerWriter"]],
+  ledger_keys: [["SELECT", ...EVERYONE], ["SELECT, INSERT", "ledgerWriter"]],
+  seal_requests: [
+    ["SELECT", ...READING, "sequencer", "crossing", "ledgerWriter"],
+    ["INSERT", "crossing", "ledgerWriter"], // the ids of imported receipts are taken, too
+    ["UPDATE (request_hash)", "crossing"],
+    ["SELECT (id)", "ledger"],
+  ],
+  seal_outbox: [
+    ["SELECT", ...READING],
+    ["SELECT, DELETE", "sequencer", "ledgerWriter"],
+    ["INSERT", "crossing"],
+    ["SELECT (id)", "ledger"],
+  ],
+  seal_refusals: [
+    ["SELECT", ...READING],
+    ["SELECT, INSERT", "sequencer"],
+    ["SELECT (id)", "ledger"],
+  ],
+  ledger_hold: [
+    ["SELECT", ...READING],
+    ["SELECT, INSERT, UPDATE, DELETE", "sequencer"],
+  ],
+  seal_categories: [["SELECT", "crossing"]],
+  evidence: [["SELECT, INSERT, DELETE", "crossing"], ["SELECT, DELETE", "operator"]],
+  log_tiles: [["SELECT", ...EVERYONE], ["INSERT", "sequencer"]],
+  log_checkpoint: [["SELECT", ...EVERYONE], ["INSERT, UPDATE", "sequencer"]],
+  log_publishing: [["SELECT", ...EVERYONE], ["INSERT, UPDATE", "sequencer"]],
+  ledger_days: [["SELECT", ...EVERYONE]],
+  ledger_categories: [["SELECT", ...EVERYONE]],
+  // The range and the root of a batch never change.
+  anchors: [
+    ["SELECT", ...READING, "ledger"],
+    [
+      "INSERT, UPDATE (state, calendars, proof, attempts, last_error, submitted_at, confirmed_at, " +
+      "block_height, block_header, block_hash, block_time)",
+      "worker",
+    ],
+  ],
+  anchor_head: [["SELECT", ...READING, "ledger"], ["UPDATE", "worker"]],
+  ledger_scrub: [["SELECT", ...READING, "ledger"], ["INSERT, UPDATE", "worker"]],
+  ledger_breaks: [["SELECT", ...READING, "ledger"], ["INSERT, UPDATE", "worker"]],
+  ledger_import: [
+    ["SELECT", ...READING, "ledger"],
+    ["SELECT, INSERT (file_sha256, size), DELETE", "sequencer"], // a function finishes it
+    ["SELECT, UPDATE", "ledgerWriter"],
+  ],
+  ledger_import_receipts: [
+    ["SELECT, INSERT, TRUNCATE", "sequencer"],
+    ["SELECT, TRUNCATE", "ledgerWriter"],
+  ],
+
+  // Tenants, and their keys, which functions issue and change
+  tenants: [["SELECT", ...READING], ["SELECT, INSERT", "crossing"]],
+  keys: [
+    ["SELECT", ...WORKING, "operator"],
+    ["SELECT, INSERT, UPDATE (expires_at, revoked_at, last_used_at)", "crossing"],
+  ],
+  platform_secret: [["SELECT", ...WORKING, "engine"]], // makes ids of private texts
+  usage: [["SELECT, INSERT, UPDATE", "crossing"], ["SELECT, DELETE", "worker"]],
+
+  // Services and incidents
+  services: [["SELECT", ...READING, "crossing"], ["INSERT, UPDATE, DELETE", "worker"]],
+  service_edges: [["SELECT", ...READING], ["INSERT, UPDATE, DELETE", "worker"]],
+  tickets: [["SELECT", ...READING], ["INSERT, UPDATE", ...WORKING]],
+  ticket_events: [["SELECT", ...READING], ["INSERT", ...WORKING]],
+  ticket_events_id_seq: [["SELECT", ...WORKING]],
+  ticket_sightings: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "worker"]],
+  effects: [["SELECT", ...READING], ["INSERT, UPDATE", "worker"]],
+  detections: [["SELECT, INSERT, UPDATE", ...WORKING]], // anybody may have a detector run
+  findings: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "worker"]],
+  probe_history: [["SELECT", ...SERVERS], ["SELECT, INSERT, UPDATE, DELETE", "worker"]],
+  log_places: [["SELECT", ...SERVERS], ["SELECT, INSERT, UPDATE, DELETE", "worker"]],
+  runbooks: [["SELECT", ...WORKING], ["INSERT, UPDATE", "worker"]],
+  runbook_commands: [["SELECT", ...WORKING], ["INSERT, UPDATE", "worker"]],
+  runbook_values: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "worker"]],
+
+  // Knowledge. People teach through the tool server, or through the worker after an approval.
+  knowledge: [["SELECT", ...WORKING, "engine"], ["INSERT, UPDATE", "tools", "worker", "engine"]],
+  knowledge_terms: [
+    ["SELECT", ...WORKING, "engine"],
+    ["INSERT, UPDATE, DELETE", "tools", "worker", "engine"],
+  ],
+  knowledge_words: [
+    ["SELECT", ...WORKING, "engine"],
+    ["INSERT, UPDATE, DELETE", "tools", "worker", "engine"],
+  ],
+  learning_items: [
+    ["SELECT", ...WORKING, "engine"],
+    ["INSERT", "engine"],
+    ["UPDATE", "tools", "worker"],
+  ],
+
+  // Approvals: servers ask, the gateway takes votes, the worker decides by them. One that has moves stays.
+  approvals: [
+    ["SELECT", ...WORKING, "operator", "crossing"],
+    [`INSERT (${ASKED}), DELETE`, ...SERVERS],
+    ["INSERT, UPDATE, DELETE", "worker"],
+  ],
+  approval_moves: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker"]],
+  approval_votes: [
+    ["SELECT", "gateway", "worker", "operator"],
+    ["INSERT (id, approval_id, move, key_id), UPDATE (move, refused)", "gateway"],
+    ["UPDATE (number, refused)", "worker"],
+  ],
+  held_calls: [
+    ["SELECT", ...WORKING],
+    [`INSERT (${HELD}), UPDATE (collected_at, input, output), DELETE`, ...SERVERS],
+    ["INSERT, UPDATE", "worker"],
+  ],
+  call_effects: [["SELECT, INSERT", ...SERVERS], ["SELECT, INSERT, DELETE", "worker"]],
+  idempotent_calls: [["SELECT, INSERT, UPDATE, DELETE", ...WORKING]],
+
+  // Governance: rules come from files and from the operator's commands.
+  guard_policies: [["SELECT", ...READING], ["INSERT", "engine"]],
+  governance_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker", "operator"]],
+  governance_file: [["SELECT", ...WORKING, "operator"], ["INSERT, UPDATE", "worker", "operator"]],
+  governance_stops: [["SELECT", ...WORKING, "operator"], ["INSERT, DELETE", "worker", "operator"]],
+  governance_decisions: [
+    ["SELECT", ...WORKING, "operator"],
+    ["INSERT", "crossing"],
+    ["UPDATE (settled)", "worker"],
+  ],
+
+  // Messages to others
+  webhooks: [ // their secrets are encrypted
+    ["SELECT, INSERT, UPDATE (events, secret, created_by, disabled_at)", ...WORKING],
+  ],
+  webhook_deliveries: [
+    ["SELECT", ...WORKING],
+    ["INSERT (id, webhook_id, ticket_id, type, body)", ...SERVERS],
+    ["INSERT, UPDATE, DELETE", "worker"],
+  ],
+  a2a_tasks: [["SELECT, INSERT, UPDATE, DELETE", ...WORKING]],
+
+  migrations: [],
+  migrations_lock: [],
+};
+
+/** A function of the database that not everybody may call. */
+export interface FunctionRights {
+  /** The role whose rights it runs with; absent: its caller's. */
+  readonly runsAs?: FunctionOwner;
+  /** Roles that may call it. */
+  readonly callers: readonly Grantee[];
+}
+
+/** Functions that not everybody may call. Every function that runs with other rights than its caller's is here. */
+export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
+  append_receipts: { runsAs: "ledgerWriter", callers: ["sequencer"] },
+  introduce_keys: { runsAs: "ledgerWriter", callers: [] },
+  settle_requests: { runsAs: "ledgerWriter", callers: ["sequencer"] },
+  finish_import: { runsAs: "ledgerWriter", callers: ["sequencer"] },
+  request_seals: { runsAs: "crossing", callers: [...READING, "crossing"] },
+  add_seal_requests: { callers: ["crossing"] },
+  find_keys: { runsAs: "crossing", callers: SERVERS },
+  keys_by_id: { runsAs: "crossing", callers: [...WORKING, "operator"] },
+  all_keys: { runsAs: "crossing", callers: [...WORKING, "operator"] },
+  touch_keys: { runsAs: "crossing", callers: SERVERS },
+  delete_old_evidence: { runsAs: "crossing", callers: ["worker", "operator"] },
+  issue_key: { runsAs: "crossing", callers: ["gateway", "worker", "operator"] },
+  expire_key: { runsAs: "crossing", callers: ["operator"] },
+  revoke_key: { runsAs: "crossing", callers: ["gateway", "worker", "operator"] },
+  check_key_receipt: { callers: ["crossing"] },
+  request_key_receipt: { callers: ["crossing"] },
+  record_decisions: { runsAs: "crossing", callers: SERVERS },
+  take_usage: { runsAs: "crossing", callers: WORKING },
+  approval_owner: { runsAs: "crossing", callers: WORKING },
+  tenant_ids: { runsAs: "crossing", callers: READING },
+  watched_tenants: { runsAs: "crossing", callers: READING },
+  ensure_tenant: { runsAs: "crossing", callers: ["worker", "crossing"] },
+  wall_off: { callers: [] },
+  count_receipts: { callers: [] },
+};
+
+/** Categories of a call's own receipts. */
+const OF_CALLS = ["api_call", "tool_call", "api_classification", "api_seal", "guardrail_verdict"];
+/** Categories of the receipts of operations that any process runs which serves callers or runs what was approved. */
+const OF_OPERATIONS = [
+  "ticket_opened",
+  "ticket_closed",
+  "learning_receipt",
+  "webhook_registered",
+  "webhook_removed",
+];
+
+/**
+ * Categories of receipts that each role may request. Receipts of keys (`key_issued`, `key_replaced`, `key_revoked`) are
+ * requested by the functions that issue and change keys, and by nothing else.
+ */
+export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]>>> = {
+  gateway: [...OF_CALLS, ...OF_OPERATIONS, "governance_decision"],
+  tools: [...OF_CALLS, ...OF_OPERATIONS, "governance_decision"],
+  worker: [
+    ...OF_CALLS,
+    ...OF_OPERATIONS,
+    "platform_health_check",
+    "self_heal",
+    "escalation",
+    "repair_intended",
+    "undo_intended",
+    "repair_held",
+    "undo_held",
+    "platform_scan",
+    "approval",
+    "governed_act",
+    "anchor_confirmed",
+    "ledger_break",
+    "config_change",
+    "runbook_change",
+    "governance_stop",
+  ],
+  engine: ["config_change", "learning_receipt"],
+  operator: ["config_change", "governance_stop"],
+};

@@ -1,0 +1,61 @@
+/** Database roles by the process that logs in as each. */
+export const ROLES = {
+  /** Owns the schema: runs the migrations and grants the rights, and nothing else. */
+  owner: "sealoop_owner",
+  gateway: "sealoop_gateway",
+  /** The tool server. */
+  tools: "sealoop_tools",
+  worker: "sealoop_worker",
+  engine: "sealoop_engine",
+  /** Takes the outbox, and appends receipts by a function that checks them. */
+  sequencer: "sealoop_sequencer",
+  /** The public ledger: SELECT on what is public. */
+  ledger: "sealoop_ledger",
+  /** The operator's commands. */
+  operator: "sealoop_operator",
+} as const;
+
+/** A role of the platform. */
+export type Role = keyof typeof ROLES;
+
+/** Roles that nobody logs in as. They own functions that do what their callers may not do themselves. */
+export const FUNCTION_OWNERS = {
+  /** Of functions that request receipts, keep keys, and serve many tenants at once: it has policies of its own. */
+  crossing: "sealoop_crossing",
+  /** Of the functions that append to the ledger: no other role may write receipts, keys or the head. */
+  ledgerWriter: "sealoop_ledger_writer",
+} as const;
+
+/** A role that owns functions. */
+export type FunctionOwner = keyof typeof FUNCTION_OWNERS;
+
+/**
+ * Returns the statements by which an administrator of PostgreSQL creates the roles. They can be repeated.
+ *
+ * @param passwords of plain letters and digits
+ */
+export function createRolesSql(passwords: Readonly<Record<Role, string>>): string {
+  const create = (name: string) =>
+    `DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${name}') THEN CREATE ROLE ${name}; END IF; END $$;`;
+  return [
+    ...Object.entries(ROLES).flatMap(([role, name]) => [
+      create(name),
+      `ALTER ROLE ${name} LOGIN PASSWORD '${passwords[role as Role]}';`,
+    ]),
+    // The owner may give functions to these, and has none of their rights otherwise.
+    ...Object.values(FUNCTION_OWNERS).flatMap((name) => [
+      create(name),
+      `GRANT ${name} TO ${ROLES.owner} WITH INHERIT FALSE, SET TRUE;`,
+    ]),
+  ].join("\n");
+}
+
+/** Returns the statements that create a database of the platform. @param database identifier, quoted if it has to be */
+export function createDatabaseSql(database: string, template = "template1"): string[] {
+  const { owner, ...others } = ROLES;
+  return [
+    `CREATE DATABASE ${database} OWNER ${owner} TEMPLATE ${template};`,
+    `REVOKE ALL ON DATABASE ${database} FROM PUBLIC;`,
+    `GRANT CONNECT ON DATABASE ${database} TO ${Object.values(others).join(", ")};`,
+  ];
+}

@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import pg from "pg";
+import {
+  FUNCTION_OWNERS,
+  FUNCTIONS,
+  type Grant,
+  type Grantee,
+  RIGHTS,
+  type Role,
+  ROLES,
+} from "../../store/mod.ts";
+import { storeAs, type TestDatabase, testDatabase } from "../_servers.ts";
+import { asSuperuser } from "../_superuser.ts";
+
+const { owner: _, ...OTHERS } = ROLES;
+const LOGINS = Object.keys(OTHERS) as Exclude<Role, "owner">[];
+const NAMES: Readonly<Record<Grantee, string>> = { ...OTHERS, ...FUNCTION_OWNERS };
+const GRANTEES = Object.keys(NAMES) as Grantee[];
+const INSUFFICIENT_PRIVILEGE = "42501";
+
+/** A table, with the names of its columns. */
+interface Table {
+  readonly name: string;
+  readonly isSequence: boolean;
+  readonly columns: readonly string[];
+}
+
+describe("the rights of each role", () => {
+  let database: TestDatabase;
+  let tables: Table[];
+  before(async () => {
+    database = await testDatabase();
+    tables = await asSuperuser({ url: database.superuserUrl }).query<{
+      name: string;
+      isSequence: boolean;
+      columns: string[];
+    }>(
+      `SELECT c.relname AS name, c.relkind = 'S' AS "isSequence",
+         array_agg(a.attname::text ORDER BY a.attnum) AS columns
+       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+       WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S') AND c.relnamespace = 'public'::regnamespace
+       GROUP BY 1, 2 ORDER BY 1`,
+    );
+  });
+  after(() => database?.drop());
+
+  it("are written down for every table", () => {
+    const isWritten = ({ name, isSequence }: Table) => !isSequence || name in RIGHTS;
+    assert.deepEqual(tables.filter(isWritten).map(({ name }) => name), Object.keys(RIGHTS).sort());
+  });
+
+  for (const role of GRANTEES) {
+    it(`are, for ${NAMES[role]}, exactly the written ones, on every column of every table`, async () => {
+      const client = await connectAs(role);
+      try {
+        const differences: string[] = [];
+        for (const table of tables) differences.push(...await findDifferences(client, role, table));
+        assert.deepEqual(differences, []);
+      } finally {
+        await client.end();
+      }
+    });
+  }
+
+  /** Connects as a role. Nobody can log in as one that owns functions, so the superuser becomes it. */
+  async function connectAs(role: Grantee): Promise<pg.Client> {
+    const isOwner = role in FUNCTION_OWNERS;
+    const connectionString = isOwner ? database.superuserUrl : database.urls[role as Role];
+    const client = new pg.Client({ connectionString });
+    await client.connect();
+    if (isOwner) await client.query(`SET ROLE ${NAMES[role]}`);
+    return client;
+  }
+
+  it("let nobody call a function that runs with other rights, unless that is written down", async () => {
+    const functions = await asSuperuser({ url: database.superuserUrl }).query<{
+      name: string;
+      owner: string;
+      definer: boolean;
+      isSafe: boolean;
+      callers: string[];
+    }>(
+      `SELECT p.proname AS name, pg_get_userbyid(proowner)::text AS owner, prosecdef AS definer,
+         coalesce('search_path=public, pg_temp' = ANY (proconfig), false) AS "isSafe",
+         ARRAY(SELECT r.rolname::text FROM pg_roles r WHERE r.rolname = ANY ($1)
+           AND has_function_privilege(r.oid, p.oid, 'EXECUTE')) AS callers
+       FROM pg_proc p WHERE pronamespace = 'public'::regnamespace
+         AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')`,
+      [Object.values(NAMES)],
+    );
+    for (const { name, owner, definer, isSafe, callers } of functions) {
+      const rights = FUNCTIONS[name];
+      if (definer) {
+        assert.ok(rights && isSafe, `${name} is not written down, or has no search_path`);
+      }
+      if (!rights) continue;
+      const names = new Set(rights.callers.map((role) => NAMES[role]));
+      if (rights.runsAs) {
+        assert.equal(owner, NAMES[rights.runsAs], name);
+        names.add(owner); // may call what it owns
+      }
+      assert.deepEqual(callers.sort(), [...names].sort(), name);
+    }
+    const known = functions.map(({ name }) => name);
+    assert.deepEqual(Object.keys(FUNCTIONS).filter((name) => !known.includes(name)), []);
+  });
+
+  it("can't be widened from within a connection", async () => {
+    for (const role of LOGINS) {
+      const db = (await storeAs({ url: database.urls[role] }, role)).asPlatform();
+      const others = [...Object.values(ROLES), ...Object.values(FUNCTION_OWNERS), "postgres"];
+      for (const other of others.filter((name) => name !== ROLES[role])) {
+        const denied = { code: INSUFFICIENT_PRIVILEGE };
+        await assert.rejects(db.query(`SET ROLE ${other}`), denied);
+        await assert.rejects(db.query(`SET SESSION AUTHORIZATION ${other}`), denied);
+        await assert.rejects(db.query(`GRANT ${other} TO ${ROLES[role]}`), denied);
+      }
+      for (const sql of ["CREATE TABLE mine (n int)", "CREATE ROLE more", "CREATE SCHEMA mine"]) {
+        await assert.rejects(db.query(sql), { code: INSUFFICIENT_PRIVILEGE });
+      }
+    }
+  });
+});
+
+/** Tries every statement on a table, and lists where the database decides otherwise than the written rights. */
+async function findDifferences(
+  client: pg.Client,
+  role: Grantee,
+  { name, isSequence, columns }: Table,
+): Promise<string[]> {
+  const rights = rightsOf(RIGHTS[name] ?? [], role);
+  const attempts: { what: string; sql: string; isAllowed: boolean }[] = [
+    { what: "DELETE", sql: `DELETE FROM ${name} WHERE false`, isAllowed: rights.has("DELETE") },
+    { what: "TRUNCATE", sql: `TRUNCATE ${name}`, isAllowed: rights.has("TRUNCATE") },
+  ];
+  const statements = {
+    SELECT: (column: string) => `SELECT ${column} FROM ${name} WHERE false`,
+    INSERT: (column: string) =>
+      `INSERT INTO ${name} (${column}) OVERRIDING SYSTEM VALUE SELECT NULL WHERE false`,
+    UPDATE: (column: string) => `UPDATE ${name} SET ${column} = DEFAULT WHERE false`,
+  };
+  for (const [privilege, write] of Object.entries(statements)) {
+    for (const column of columns.map((column) => pg.escapeIdentifier(column))) {
+      const plain = column.slice(1, -1);
+      const isAllowed = rights.has(privilege) || rights.has(`${privilege} ${plain}`);
+      attempts.push({ what: `${privilege} ${plain}`, sql: write(column), isAllowed });
+    }
+  }
+  const differences: string[] = [];
+  for (const { what, sql, isAllowed } of attempts) {
+    if (isSequence && !what.startsWith("SELECT")) continue; // no statement writes it
+    if (await isPermitted(client, sql) !== isAllowed) {
+      differences.push(`${name}: ${what} is ${isAllowed ? "refused" : "allowed"}`);
+    }
+  }
+  return differences;
+}
+
+/** Returns `SELECT`, or `SELECT column` where a role has a right on some columns alone. */
+function rightsOf(grants: readonly Grant[], role: Grantee): Set<string> {
+  const rights = new Set<string>();
+  for (const [privileges, ...grantees] of grants) {
+    if (!grantees.includes(role)) continue;
+    for (const [, privilege, columns] of privileges.matchAll(/([A-Z]+)(?: \(([^)]*)\))?/g)) {
+      if (columns === undefined) rights.add(privilege!);
+      else for (const column of columns.split(", ")) rights.add(`${privilege} ${column}`);
+    }
+  }
+  return rights;
+}
+
+/** Runs a statement and rolls it back. @returns false where the role may not run it */
+async function isPermitted(client: pg.Client, sql: string): Promise<boolean> {
+  await client.query("BEGIN");
+  try {
+    await client.query(sql);
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code === INSUFFICIENT_PRIVILEGE) return false;
+    const isRefusedOtherwise = /append-only|foreign key constraint/.test(String(error));
+    if (isRefusedOtherwise) return true; // by a trigger, after the right was checked
+    throw error;
+  } finally {
+    await client.query("ROLLBACK");
+  }
+}
