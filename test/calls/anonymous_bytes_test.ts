@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { ANONYMOUS_ACTOR } from "../../domain/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
+import { asSuperuser } from "../_superuser.ts";
 import type { Json } from "./_platform.ts";
 
 /** Grows most as JSON within JSON. */
@@ -15,7 +16,7 @@ describe("the bytes of a call without a key", () => {
   after(() => people?.stop());
 
   async function sum(sql: string): Promise<number> {
-    return (await people.store.asPlatform().first(`SELECT (${sql})::int AS n`))!.n;
+    return (await asSuperuser(people.store).first(`SELECT (${sql})::int AS n`))!.n;
   }
   const stored = async () =>
     await sum(`
