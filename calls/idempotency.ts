@@ -1,20 +1,6 @@
 /** Calls with an idempotency key: the first runs, and each repetition gets its answer. */
 import { createHash } from "node:crypto";
-import {
-  asProblem,
-  EARLIER_HEADER,
-  FileOutput,
-  InvalidInput,
-  isDatabaseAway,
-  isGoverned,
-  type Issue,
-  JsonText,
-  outputText,
-  outputValue,
-  Problem,
-  type Recovery,
-} from "../contract/mod.ts";
-import { type ErrorName, ERRORS } from "../domain/mod.ts";
+import { asProblem, isDatabaseAway, isGoverned, Problem, type Recovery } from "../contract/mod.ts";
 import {
   beginIdempotentCall,
   type CallClaim,
@@ -26,11 +12,10 @@ import {
   type Holder,
   isHolderGone,
   type KeptCall,
-  type KeptEnd,
-  type KeptError,
   takeOverCall,
 } from "../store/mod.ts";
 import { repeatHeldCall } from "./approvals/mod.ts";
+import { errorName, keptEnd, keptOutcome } from "./_kept_end.ts";
 import { countKeptCall } from "./limit.ts";
 import { forTenant, type Platform, tenantOf } from "./platform.ts";
 import { recoverCall } from "./recover/mod.ts";
@@ -47,8 +32,6 @@ export type Perform = (
   begin: (decisionId: string | undefined) => Promise<void>,
 ) => Promise<CallOutcome>;
 
-/** Largest answer that is kept. */
-const MAX_ANSWER_BYTES = 128 * 1024;
 /** Attempts to claim a call that others repeat at the same time. */
 const MAX_CLAIMS = 5;
 
@@ -204,54 +187,6 @@ async function recoverOutcome(
       `have been done: look ${look}`,
   );
 }
-
-/**
- * Returns the part of a call's end that is kept; undefined: a repetition is to run it again. A refusal before the call has
- * begun is not kept: nothing was done, and whatever refused it may change.
- */
-function keptEnd(
-  { shownOnce = [] }: CheckedCall["operation"],
-  { output, error, decision }: CallOutcome,
-  hasBegun: boolean,
-): KeptEnd | undefined {
-  if (decision?.approvalId) return { approvalId: decision.approvalId };
-  if (!hasBegun) return undefined;
-  if (error) return isKept(error) ? { error: toKept(error) } : undefined;
-  const value = outputValue(output) as Record<string, unknown> | undefined;
-  const hasSecrets = shownOnce.some((name) => value?.[name] != null);
-  const secrets = Object.fromEntries(shownOnce.map((name) => [name, null]));
-  const text = hasSecrets ? JSON.stringify({ ...value, ...secrets }) : outputText(output);
-  if (!(output instanceof FileOutput) && Buffer.byteLength(text) <= MAX_ANSWER_BYTES) {
-    return { output: text };
-  }
-  const message =
-    "The call with this idempotency key was done; its answer was too large to be kept";
-  return { error: toKept(new Problem("Conflict", message)) };
-}
-
-/** Returns whether a repetition gets this error again: not where the limit, the service or the connection was the cause. */
-function isKept({ name, rule }: Problem): boolean {
-  return rule.status < 500 && name !== "RateLimited" && name !== "Cancelled" &&
-    name !== "StillRunning";
-}
-
-function toKept(error: Problem): KeptError {
-  const { name, message, extra: { body, headers } } = error;
-  const issues = error instanceof InvalidInput ? error.issues : undefined;
-  return { name, message, body, headers, issues };
-}
-
-function keptOutcome({ output, error, changedAt }: KeptCall): CallOutcome {
-  if (!error) return { output: new JsonText(output!) };
-  const { name, message, body, headers, issues } = error;
-  const earlier = { ...headers, [EARLIER_HEADER]: changedAt.toISOString() };
-  if (issues) return { error: new InvalidInput(issues as Issue[], earlier) };
-  const extra = { ...(body ? { body } : {}), headers: earlier };
-  return { error: new Problem(errorName(name), message, extra) };
-}
-
-const errorName = (name: string): ErrorName =>
-  Object.hasOwn(ERRORS, name) ? name as ErrorName : "Internal";
 
 /** SHA-256 of a value as JSON whose fields are sorted, hex. */
 function sha256(value: unknown): string {
