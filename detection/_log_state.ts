@@ -131,7 +131,7 @@ function learnTemplate(
 ): NewTemplate | undefined {
   const { template, isNew } = learnLine(miner, splitWords(line));
   if (!isNew || (newTemplates === "errors" && level === "info")) return undefined;
-  return { template, level, sample: sampleOf(line) };
+  return { template: template.words.join(" "), level, sample: sampleOf(line) };
 }
 
 function parseSources(stored: LogState["sources"]): AttackSources {

@@ -46,16 +46,16 @@ export function listTemplates({ leaves }: TemplateMiner): [string, number][] {
 export function learnLine(
   miner: TemplateMiner,
   words: readonly string[],
-): { template: string; isNew: boolean } {
+): { template: Template; isNew: boolean } {
   const match = find(miner, words);
   if (match) {
     match.count++;
     match.words = match.words.map((word, i) => word === words[i] ? word : VALUE);
-    return { template: match.words.join(" "), isNew: false };
+    return { template: match, isNew: false };
   }
-  const template = words.join(" ");
+  const template = { words: [...words], count: 1 };
   if (words.length === 0 || miner.size >= MAX_TEMPLATES) return { template, isNew: false };
-  add(miner, { words: [...words], count: 1 });
+  add(miner, template);
   return { template, isNew: true };
 }
 
