@@ -59,24 +59,6 @@ const NEGATION = /\b(no|0|without|zero) (error|warning|failure|exception)/i;
 /** Status of a response in the common log format of web servers. */
 const RESPONSE_STATUS = /" ([1-5])\d\d (?:\d+|-)/;
 
-/** Time, and where it is the host, before the message. */
-const PREFIXES: readonly RegExp[] = [
-  /^\W{0,2}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?\s?(?:Z|[+-]\d\d:?\d\d)?\]?\s*/,
-  /^(?:<\d+>)?[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \S+ /,
-  /^\[[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d(?:\.\d+)? \d{4}\]\s*/,
-];
-/** Values: UUIDs, addresses of both versions, hexadecimal numbers, quoted texts, numbers. */
-const VALUES: readonly RegExp[] = [
-  /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi,
-  /\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/g,
-  /\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}\b/gi,
-  /\b0x[0-9a-f]+\b/gi,
-  /\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b/gi,
-  /"[^"]{0,300}"/g,
-  /\d+(?:[.,]\d+)*/g,
-];
-const MAX_WORDS = 40;
-
 /** Returns the level of a line: the one that it names, or else the one that its words suggest. */
 export function levelOf(line: string): LineLevel {
   const status = RESPONSE_STATUS.exec(line)?.[1];
@@ -88,14 +70,6 @@ export function levelOf(line: string): LineLevel {
   }
   if (NEGATION.test(line)) return "info";
   return ERROR_WORDS.test(line) ? "error" : WARNING_WORDS.test(line) ? "warning" : "info";
-}
-
-/** Splits a line into words, without its time and with `<*>` in place of each value. */
-export function splitWords(line: string): string[] {
-  let text = line;
-  for (const prefix of PREFIXES) text = text.replace(prefix, "");
-  for (const value of VALUES) text = text.replace(value, "<*>");
-  return text.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
 }
 
 /** Builds a pattern that matches each of these words, as a whole. */

@@ -7,17 +7,26 @@ import {
   findDistributedAttack,
   recordSign,
 } from "./_log_attacks.ts";
-import { levelOf, type LineLevel, splitWords } from "./_log_lines.ts";
+import type { ColumnCounts } from "./_log_header.ts";
+import { levelOf, type LineLevel } from "./_log_lines.ts";
 import { countMinutes, type ErrorPeak, findErrorPeaks, type Minute } from "./_log_rates.ts";
 import { parseSign } from "./_log_signs.ts";
-import { learnLine, listTemplates, openMiner, type TemplateMiner } from "./_log_templates.ts";
+import {
+  findTemplate,
+  learnLines,
+  type MinerState,
+  NOTHING_LEARNED,
+  openMiner,
+  saveMiner,
+  textOf,
+} from "./_log_templates.ts";
 import { timeOf } from "./_log_time.ts";
 
 /** State of a log, as it is stored: what was learned from its lines. */
 export interface LogState {
   /** Number of lines that were read. */
   readonly lines: number;
-  readonly templates: readonly (readonly [string, number])[];
+  readonly kinds: MinerState;
   readonly minutes: readonly Minute[];
   readonly sources: readonly (readonly [string, StoredSource])[];
 }
@@ -58,7 +67,7 @@ export interface LogReading {
   readonly errorSamples: readonly string[];
 }
 
-const EMPTY: LogState = { lines: 0, templates: [], minutes: [], sources: [] };
+export const EMPTY_STATE: LogState = { lines: 0, kinds: NOTHING_LEARNED, minutes: [], sources: [] };
 const MAX_SAMPLES = 5;
 const MAX_SAMPLE_CHARACTERS = 300;
 const MAX_NEW_TEMPLATES = 20;
@@ -71,7 +80,7 @@ const MAX_NEW_TEMPLATES = 20;
  * @param options.old whether the lines are older than the first look: they are learned from, but give no findings
  */
 export function readLines(
-  before: LogState = EMPTY,
+  before: LogState = EMPTY_STATE,
   lines: readonly string[],
   { limits, now, old }: {
     readonly limits: LogLimits;
@@ -80,8 +89,9 @@ export function readLines(
   },
 ): LogReading {
   const sources = parseSources(before.sources);
-  const miner = openMiner(before.templates);
   const attacks = new Map<string, Attack>();
+  const miner = openMiner(before.kinds);
+  const learned = limits.newTemplates === "none" ? [] : learnLines(miner, lines);
   const newTemplates: NewTemplate[] = [];
   const timed: { time: number; isError: boolean }[] = [];
   const errorSamples: string[] = [];
@@ -98,12 +108,10 @@ export function readLines(
       if (attack) attacks.set(`${attack.code} ${attack.source}`, attack);
       hasAttempt ||= sign?.user !== undefined && sign.kind !== "accepted";
     }
-    if (limits.newTemplates === "none") continue;
-    const template = learnTemplate(miner, line, level, limits);
     const isLearning = old || before.lines + i < limits.learnLines;
-    if (template && !isLearning && newTemplates.length < MAX_NEW_TEMPLATES) {
-      newTemplates.push(template);
-    }
+    if (isLearning || !learned[i]?.isNew || newTemplates.length >= MAX_NEW_TEMPLATES) continue;
+    if (limits.newTemplates === "errors" && level === "info") continue;
+    newTemplates.push({ template: textOf(learned[i].template), level, sample: sampleOf(line) });
   }
   const distributed = hasAttempt ? findDistributedAttack(sources, time, limits) : [];
   const minutes = countMinutes(before.minutes, timed);
@@ -112,7 +120,7 @@ export function readLines(
   return {
     state: {
       lines: before.lines + lines.length,
-      templates: listTemplates(miner),
+      kinds: saveMiner(miner),
       minutes,
       sources: serializeSources(sources),
     },
@@ -121,17 +129,6 @@ export function readLines(
     newTemplates,
     errorSamples,
   };
-}
-
-function learnTemplate(
-  miner: TemplateMiner,
-  line: string,
-  level: LineLevel,
-  { newTemplates }: LogLimits,
-): NewTemplate | undefined {
-  const { template, isNew } = learnLine(miner, splitWords(line));
-  if (!isNew || (newTemplates === "errors" && level === "info")) return undefined;
-  return { template: template.words.join(" "), level, sample: sampleOf(line) };
 }
 
 function parseSources(stored: LogState["sources"]): AttackSources {
@@ -151,12 +148,16 @@ export function sampleOf(line: string): string {
   return line.slice(0, MAX_SAMPLE_CHARACTERS);
 }
 
-/** Returns whether a line is of the kind that a finding is about. */
-export function isLikeFinding(line: string, { code, detail }: FindingRecord): boolean {
+/** Returns whether a line is of the kind that a finding is about. @param columns of the finding's log */
+export function isLikeFinding(
+  line: string,
+  { code, detail }: FindingRecord,
+  columns: ColumnCounts,
+): boolean {
   if (code === "error_rate") return levelOf(line) === "error";
   if (code === "new_templates") {
-    const known = openMiner((detail.templates as string[] ?? []).map((text) => [text, 1]));
-    return !learnLine(known, splitWords(line)).isNew;
+    const templates = (detail.templates as string[] ?? []).map((text) => [text, 1] as const);
+    return findTemplate(openMiner({ columns, templates }), line) !== undefined;
   }
   const sign = parseSign(line);
   return sign !== undefined && sign.kind !== "accepted" && sign.kind !== "hint";

@@ -1,9 +1,18 @@
 /**
- * Kinds of lines ("templates"), learned line by line: lines of the same length and beginning that agree in half of their
- * words have one template, and the words in which they differ are values.
+ * Kinds of lines ("templates"), learned line by line: messages of the same length and beginning that agree in most of their
+ * words have one template, and the words in which they differ are values. The columns before a message do not count.
  *
  * @see He, Zhu, Zheng, Lyu: Drain: An Online Log Parsing Approach with Fixed Depth Tree, ICWS 2017
  */
+import {
+  type ColumnCounts,
+  countColumns,
+  findHeader,
+  type LogHeader,
+  messageStart,
+  NO_COLUMNS,
+} from "./_log_header.ts";
+import { messageField, splitWords, VALUE } from "./_log_words.ts";
 
 /** A template of lines. */
 export interface Template {
@@ -13,60 +22,130 @@ export interface Template {
   count: number;
 }
 
+/** What was learned from the lines of a log, as it is stored. */
+export interface MinerState {
+  readonly columns: ColumnCounts;
+  /** Texts of templates, with how many lines have each. */
+  readonly templates: readonly (readonly [string, number])[];
+}
+
 /** Templates that were learned. */
 export interface TemplateMiner {
+  columns: ColumnCounts;
+  header: LogHeader | undefined;
   /** Templates by number and first of their words. */
   readonly leaves: Map<string, Template[]>;
   size: number;
 }
 
+export const NOTHING_LEARNED: MinerState = { columns: NO_COLUMNS, templates: [] };
+
 /** Share of its words in which a line agrees with its template. */
 const MIN_AGREEMENT = 0.5;
 /** A log with more templates than this has lines without any order. */
 const MAX_TEMPLATES = 1_000;
-const VALUE = "<*>";
+/** Maximum of templates of the same length and beginning. */
+const MAX_LEAF_TEMPLATES = 100;
 
-/** Opens a miner. @param known texts of templates, with how many lines have each */
-export function openMiner(known: readonly (readonly [string, number])[] = []): TemplateMiner {
-  const miner: TemplateMiner = { leaves: new Map(), size: 0 };
-  for (const [text, count] of known) add(miner, { words: text.split(" "), count });
+/** Opens a miner. */
+export function openMiner({ columns, templates }: MinerState = NOTHING_LEARNED): TemplateMiner {
+  const header = findHeader(columns);
+  const miner: TemplateMiner = { columns, header, leaves: new Map(), size: 0 };
+  for (const [text, count] of templates) add(miner, { words: text.split(" "), count });
   return miner;
 }
 
-/** Lists the templates that were learned, as {@linkcode openMiner} takes them. */
-export function listTemplates({ leaves }: TemplateMiner): [string, number][] {
-  return [...leaves.values()].flat().map(({ words, count }) => [words.join(" "), count]);
+/** Returns what a miner learned, as {@linkcode openMiner} takes it. */
+export function saveMiner(miner: TemplateMiner): MinerState {
+  const templates = listTemplates(miner).map((one): [string, number] => [textOf(one), one.count]);
+  return { columns: miner.columns, templates };
+}
+
+/** Lists the templates that were learned. */
+export function listTemplates({ leaves }: TemplateMiner): Template[] {
+  return [...leaves.values()].flat();
+}
+
+/** Returns the text of a template. */
+export function textOf({ words }: Template): string {
+  return words.join(" ");
 }
 
 /**
- * Learns from a line.
+ * Learns from lines.
  *
- * @returns its template, and whether that is new; once there are too many templates, none is new
+ * As long as the columns before messages are not known, each batch may change them, and templates are learned anew.
+ *
+ * @returns for each line its template, and whether that is new; once there are too many templates, none is new
  */
-export function learnLine(
+export function learnLines(
   miner: TemplateMiner,
-  words: readonly string[],
-): { template: Template; isNew: boolean } {
-  const match = find(miner, words);
-  if (match) {
-    match.count++;
-    match.words = match.words.map((word, i) => word === words[i] ? word : VALUE);
-    return { template: match, isNew: false };
+  lines: readonly string[],
+): { template: Template; isNew: boolean }[] {
+  const columns = countColumns(miner.columns, lines);
+  if (columns !== miner.columns) {
+    const header = findHeader(columns);
+    if (JSON.stringify(header) !== JSON.stringify(miner.header)) {
+      miner.leaves.clear();
+      miner.size = 0;
+    }
+    miner.columns = columns;
+    miner.header = header;
   }
-  const template = { words: [...words], count: 1 };
-  if (words.length === 0 || miner.size >= MAX_TEMPLATES) return { template, isNew: false };
-  add(miner, template);
-  return { template, isNew: true };
+  return lines.map((line) => learnWords(miner, wordsOf(line, miner.header)));
 }
 
-function find({ leaves }: TemplateMiner, words: readonly string[]): Template | undefined {
-  let best: Template | undefined;
-  let most = -1;
-  for (const template of leaves.get(leafKey(words)) ?? []) {
-    const same = template.words.filter((word, i) => word === words[i]).length;
-    if (same > most) [best, most] = [template, same];
+/** Finds the template of a line, without learning from it. */
+export function findTemplate(miner: TemplateMiner, line: string): Template | undefined {
+  const words = wordsOf(line, miner.header);
+  return find(miner.leaves.get(leafKey(words)) ?? [], words);
+}
+
+function wordsOf(line: string, header: LogHeader | undefined): string[] {
+  const message = messageField(line);
+  return splitWords(message ?? (header ? line.slice(messageStart(line, header)) : line));
+}
+
+function learnWords(
+  miner: TemplateMiner,
+  words: string[],
+): { template: Template; isNew: boolean } {
+  const key = leafKey(words);
+  const leaf = miner.leaves.get(key) ?? [];
+  const match = find(leaf, words);
+  if (match) {
+    match.count++;
+    for (const [i, word] of words.entries()) {
+      if (match.words[i] !== word) match.words[i] = VALUE;
+    }
+    return { template: match, isNew: false };
   }
-  return most / words.length >= MIN_AGREEMENT ? best : undefined;
+  const template = { words, count: 1 };
+  const isNew = words.length > 0 && miner.size < MAX_TEMPLATES && leaf.length < MAX_LEAF_TEMPLATES;
+  if (isNew) add(miner, template);
+  return { template, isNew };
+}
+
+function find(leaf: readonly Template[], words: readonly string[]): Template | undefined {
+  let best: Template | undefined;
+  let most = 0;
+  for (const template of leaf) {
+    const agreement = agreementOf(template.words, words);
+    if (agreement > most) [best, most] = [template, agreement];
+  }
+  return most >= MIN_AGREEMENT ? best : undefined;
+}
+
+/** Returns the share of equal words. Values on both sides do not count. */
+function agreementOf(template: readonly string[], words: readonly string[]): number {
+  let same = 0;
+  let values = 0;
+  for (let i = 0; i < words.length; i++) {
+    if (template[i] !== words[i]) continue;
+    if (words[i] === VALUE) values++;
+    else same++;
+  }
+  return values === words.length ? 1 : same / (words.length - values);
 }
 
 function add(miner: TemplateMiner, template: Template): void {

@@ -1,5 +1,5 @@
-/** A format of times: its pattern, at the beginning of a line or in its first brackets, and how to read it. */
-type TimeFormat = readonly [pattern: RegExp, parse: (match: RegExpExecArray, now: Date) => number];
+/** A format of times: its pattern, at the beginning of a line, and how to read its parts. */
+type TimeFormat = readonly [pattern: RegExp, parse: (parts: string[], now: Date) => number];
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const DAY_MS = 86_400_000;
@@ -13,54 +13,98 @@ const FORMATS: readonly TimeFormat[] = [
       return Date.parse(`${year}-${month}-${day}T${time}.${fraction.slice(0, 3)}${offset}`);
     },
   ],
-  // Dec 10 06:55:46: the year is this one, or the last one
+  // Dec 10 06:55:46
   [
     /^(?:<\d+>)?([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)/,
-    ([, month, day, hour, minute, second], now) => {
-      const inYear = (year: number) => localTime(year, month!, day!, [hour!, minute!, second!]);
-      const year = now.getFullYear();
-      return inYear(year) > now.getTime() + DAY_MS ? inYear(year - 1) : inYear(year);
-    },
+    ([, month, ...rest], now) => timeInYear([monthNumber(month!), ...rest], now),
   ],
   // [Sun Dec 04 04:47:44.123456 2005]
   [
     /^\[[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d\d):(\d\d):(\d\d)(?:\.\d+)? (\d{4})\]/,
     ([, month, day, hour, minute, second, year]) =>
-      localTime(Number(year), month!, day!, [hour!, minute!, second!]),
+      localTime([year, monthNumber(month!), day, hour, minute, second]),
   ],
   // 127.0.0.1 - - [10/Oct/2000:13:55:36 -0700]
   [
     /^[^[]{0,200}\[(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)\]/,
-    ([, day, name, year, time, hours, minutes]) => {
-      const month = String(MONTHS.indexOf(name!) + 1).padStart(2, "0");
-      return Date.parse(`${year}-${month}-${day}T${time}${hours}:${minutes}`);
-    },
+    ([, day, month, year, time, hours, minutes]) =>
+      Date.parse(
+        `${year}-${monthNumber(month!).padStart(2, "0")}-${day}T${time}${hours}:${minutes}`,
+      ),
   ],
+  // 2005-06-03-15.42.50.363779, 20171223-22:15:29:606, 20171223T221529
+  [
+    /^\W{0,2}(\d{4})-?(\d\d)-?(\d\d)[-_T ](\d\d)[.:]?(\d\d)[.:]?(\d\d)(?:[.,:](\d{3}))?/,
+    ([, ...parts]) => localTime(parts),
+  ],
+  // 081109 203615, 081109 20:36:15, 17/06/09 20:10:40
+  [
+    /^\[?(\d\d)([-/]?)(\d\d)\2(\d\d) +(\d{1,2}):?(\d\d):?(\d\d)(?:[.,](\d{3}))?/,
+    ([, year, , ...rest]) => localTime([`20${year}`, ...rest]),
+  ],
+  // 03-17 16:13:38.811, [10.30 16:49:06], I0302 15:04:05.000000
+  [
+    /^[[A-Z]?(\d\d)[-./]?(\d\d) (\d\d):(\d\d):(\d\d)/,
+    ([, ...parts], now) => timeInYear(parts, now),
+  ],
+  // 1423:M 02 Mar 2026 03:04:22.958
+  [
+    /^(?:\S{1,20} )?(\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d)(?:[.,](\d{3}))?/,
+    ([, day, month, year, ...rest]) => localTime([year, monthNumber(month!), day, ...rest]),
+  ],
+  // Seconds or milliseconds since 1970, among the first words
+  [
+    /^(?:\S{1,80} +){0,4}?\W?(1\d{9})(\d{3})?(?:\.\d+)?(?!\S*\w)/,
+    ([, seconds, milliseconds = "0"]) => Number(seconds) * 1_000 + Number(milliseconds),
+  ],
+];
+/** Texts before the time: a word with the name of a log file, a name and a colon, and fields before the one with the time. */
+const PREFIXES: readonly RegExp[] = [
+  /^\S*\.(?:log|out|err|txt)\S* +/,
+  /^[^\s:]{1,300}:(?:\d+:)?/,
+  /^(?:\{|\w+=).{0,300}?\b(?:time|timestamp|ts)"? ?[:=] ?"?/,
+  /^(?:time|timestamp|ts)="?/,
 ];
 
 /** Returns the time of a line, milliseconds; undefined: it has none in a known format. */
 export function timeOf(line: string, now: Date): number | undefined {
+  const time = timeAtStart(line, now);
+  if (time !== undefined) return time;
+  for (const prefix of PREFIXES) {
+    const length = prefix.exec(line)?.[0].length;
+    const later = length === undefined ? undefined : timeAtStart(line.slice(length), now);
+    if (later !== undefined) return later;
+  }
+  return undefined;
+}
+
+function timeAtStart(text: string, now: Date): number | undefined {
   for (const [pattern, parse] of FORMATS) {
-    const match = pattern.exec(line);
+    const match = pattern.exec(text);
     const time = match ? parse(match, now) : Number.NaN;
     if (Number.isFinite(time)) return time;
   }
   return undefined;
 }
 
-function localTime(
-  year: number,
-  month: string,
-  day: string,
-  [hour, minute, second]: readonly [string, string, string],
-): number {
-  if (!MONTHS.includes(month)) return Number.NaN;
-  return new Date(
-    year,
-    MONTHS.indexOf(month),
-    Number(day),
-    Number(hour),
-    Number(minute),
-    Number(second),
-  ).getTime();
+/** Returns the time of a month, day, hour, minute and second in this year or, where that is still to come, in the last. */
+function timeInYear(parts: readonly (string | undefined)[], now: Date): number {
+  const year = now.getFullYear();
+  const time = localTime([String(year), ...parts]);
+  return time > now.getTime() + DAY_MS ? localTime([String(year - 1), ...parts]) : time;
+}
+
+/** Returns a time by its parts, from year to millisecond; NaN: there is no such time. */
+function localTime(parts: readonly (string | undefined)[]): number {
+  const [year, month, day, hour, minute, second, millisecond = 0] = parts.map((part) =>
+    part === undefined ? undefined : Number(part)
+  ) as number[];
+  if (month! < 1 || month! > 12 || day! < 1 || day! > 31) return Number.NaN;
+  if (hour! > 23 || minute! > 59 || second! > 60) return Number.NaN;
+  return new Date(year!, month! - 1, day, hour, minute, second, millisecond).getTime();
+}
+
+/** Returns the number of a month, 1 to 12; 0: there is no such month. */
+function monthNumber(name: string): string {
+  return String(MONTHS.indexOf(name) + 1);
 }

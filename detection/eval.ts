@@ -10,9 +10,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
-import { splitWords } from "./_log_lines.ts";
 import { type LabelledLog, writeLabelledLogs } from "./_log_systems.ts";
-import { learnLine, openMiner } from "./_log_templates.ts";
+import { learnLines, openMiner } from "./_log_templates.ts";
 
 const SAMPLES = join(ROOT, "..", "shared", "data", "logs");
 const written = writeLabelledLogs(join(ROOT, "detection", "log_systems"));
@@ -38,11 +37,9 @@ function print(title: string, logs: readonly LabelledLog[], details: boolean): v
 }
 
 function groupingAccuracy({ lines, labels }: LabelledLog): number {
-  const miner = openMiner();
   const groups = new Map<object, { count: number; labels: Set<string> }>();
   const kinds = new Map<string, number>();
-  for (const [i, line] of lines.entries()) {
-    const { template } = learnLine(miner, splitWords(line));
+  for (const [i, { template }] of learnLines(openMiner(), lines).entries()) {
     const label = labels[i]!;
     kinds.set(label, (kinds.get(label) ?? 0) + 1);
     const group = groups.get(template) ?? { count: 0, labels: new Set() };

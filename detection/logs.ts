@@ -4,7 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type FilePlace, matchesGlob, readAddedLines } from "../integrations/files/mod.ts";
 import { type FindingRecord, getLogPlace, listOpenFindings, putLogPlace } from "../store/mod.ts";
 import { createLogFindings, LOGIN_AFTER_FAILURES } from "./_log_findings.ts";
-import { isLikeFinding, type LogLimits, type LogState, readLines } from "./_log_state.ts";
+import {
+  EMPTY_STATE,
+  isLikeFinding,
+  type LogLimits,
+  type LogState,
+  readLines,
+} from "./_log_state.ts";
 import {
   type DetailedFinding,
   type DetectionContext,
@@ -121,7 +127,7 @@ function isRecent({ target }: FindingRecord, { window_seconds }: Settings, now: 
 }
 
 async function recheckLog(
-  { settings: { logs: settings }, host }: DetectionContext,
+  { store, settings: { logs: settings }, host }: DetectionContext,
   _: FaultId,
   known: FindingRecord | undefined,
   time: RecheckTime,
@@ -134,15 +140,21 @@ async function recheckLog(
   }
   if (code === LOGIN_AFTER_FAILURES) return { present: true, code };
   if (known.host !== host) return { present: true, code: "other_host" };
-  const count = await watchLog(String(known.target.path), known).catch(() => 0);
+  const path = String(known.target.path);
+  const { state } = await getLogPlace<FilePlace, LogState>(store.db, host, path) ?? {};
+  const count = await watchLog(path, known, state).catch(() => 0);
   const max = code === "error_rate" ? settings.errors * WATCH_MS / 60_000 : 0;
   return count > max ? { present: true, code } : { present: false, code: "ok" };
 }
 
 /** Counts the lines of a finding's kind that are added while the log is watched. */
-async function watchLog(path: string, known: FindingRecord): Promise<number> {
+async function watchLog(
+  path: string,
+  known: FindingRecord,
+  { kinds: { columns } } = EMPTY_STATE,
+): Promise<number> {
   const before = await readAddedLines(path, undefined, WATCH_TAIL_BYTES);
   await sleep(WATCH_MS);
   const { lines } = await readAddedLines(path, before.place);
-  return lines.filter((line) => isLikeFinding(line, known)).length;
+  return lines.filter((line) => isLikeFinding(line, known, columns)).length;
 }

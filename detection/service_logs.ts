@@ -2,7 +2,8 @@
 import { basename, join } from "node:path";
 import type { Config } from "../config.ts";
 import { readTail, searchLogs } from "../integrations/host/mod.ts";
-import { levelOf, splitWords } from "./_log_lines.ts";
+import { levelOf } from "./_log_lines.ts";
+import { learnLines, listTemplates, openMiner, textOf } from "./_log_templates.ts";
 import { timeOf } from "./_log_time.ts";
 import { detectorsFilePath } from "./context.ts";
 import { BadDetectorsFile, readDetectorsFile } from "./settings.ts";
@@ -44,7 +45,7 @@ export async function findLoggedErrors(
     limit: MAX_LINES,
   });
   const own = components.includes(component)
-    ? [summarize(component, lines.map(({ text }) => messageOf(text)))]
+    ? [summarize(component, lines.map(({ text }) => text))]
     : [];
   const others = await Promise.all(
     listLogs(config, service).map(async (path) => {
@@ -74,23 +75,10 @@ function errorLines(text: string, since: Date): string[] {
   ).slice(-MAX_LINES);
 }
 
-/** Returns the message of a line. The platform's own lines are JSON. */
-function messageOf(line: string): string {
-  if (!line.startsWith("{")) return line;
-  try {
-    const { msg } = JSON.parse(line) as { msg?: unknown };
-    return typeof msg === "string" ? msg : line;
-  } catch {
-    return line;
-  }
-}
-
 function summarize(log: string, errors: readonly string[]): LoggedErrors {
-  const counts = new Map<string, number>();
-  for (const error of errors) {
-    const message = splitWords(error).join(" ").slice(0, MAX_MESSAGE_CHARACTERS);
-    counts.set(message, (counts.get(message) ?? 0) + 1);
-  }
-  const [most] = [...counts].sort((a, b) => b[1] - a[1]);
-  return { log, count: errors.length, mostFrequent: most?.[0] || null };
+  const miner = openMiner();
+  learnLines(miner, errors);
+  const [most] = listTemplates(miner).sort((a, b) => b.count - a.count);
+  const mostFrequent = most ? textOf(most).slice(0, MAX_MESSAGE_CHARACTERS) : null;
+  return { log, count: errors.length, mostFrequent };
 }
