@@ -4,7 +4,7 @@
  */
 
 /** Kinds of fields; one field may be of several. */
-const KINDS = ["time", "level", "number", "group", "colon", "mark", "bar", "name"] as const;
+const KINDS = ["time", "level", "number", "group", "colon", "mark", "apart", "name"] as const;
 type FieldKind = typeof KINDS[number];
 
 /** Fields of lines, counted by column and kind. */
@@ -30,7 +30,7 @@ export const NO_COLUMNS: ColumnCounts = { lines: 0, headed: 0, columns: [] };
 /** Number of lines from which on the columns are known. */
 export const HEADER_LINES = 100;
 /** Maximum of lines of one batch that are looked at. */
-const MAX_LINES = 500;
+const MAX_LINES = 300;
 const MAX_COLUMNS = 12;
 /** Share of lines that have the same kind of field in a column of the header. */
 const MIN_SHARE = 0.8;
@@ -54,12 +54,12 @@ const TIME = new RegExp(
 );
 const LEVEL =
   /^\W{0,2}(?:\w+:)?(?:trace\d?|verbose|debug|info|information|notice|log|warn|warning|err|error|severe|failure|fatal|crit|critical|alert|emerg|emergency|panic|[VDIWEF])\W{0,2}$/i;
-const PATTERNS: Readonly<Record<Exclude<FieldKind, "bar">, RegExp>> = {
+const PATTERNS: Readonly<Record<Exclude<FieldKind, "apart">, RegExp>> = {
   time: TIME,
   level: LEVEL,
   number: /^\W*\d[\d.,:#-]*\W*$/,
   group: /^\(.*\)$/,
-  colon: /\w.*:$/,
+  colon: /\w\W{0,3}:$/,
   mark: /\]$|^\W+$/,
   name: /^[A-Za-z_$][\w$-]*(?:\.[\w$-]+){2,}$/,
 };
@@ -67,7 +67,8 @@ const PATTERNS: Readonly<Record<Exclude<FieldKind, "bar">, RegExp>> = {
 /** A field of a line, and what follows. */
 interface Field {
   readonly text: string;
-  readonly isBeforeBar: boolean;
+  /** Whether more than one space follows, or a tab or a bar. */
+  readonly isApart: boolean;
   /** Where the next field begins. */
   readonly next: number;
 }
@@ -114,7 +115,7 @@ export function findHeader({ headed, columns }: ColumnCounts): LogHeader | undef
       steps.push("stop");
       column += near.indexOf(most) + 1;
       if (share("colon", column - 1) >= most / 2) break; // the message follows
-    } else if ((["number", "group", "bar", "name"] as const).some((kind) => has(kind, column))) {
+    } else if ((["number", "group", "apart", "name"] as const).some((kind) => has(kind, column))) {
       steps.push("field");
       column++;
     } else break;
@@ -150,9 +151,9 @@ function isStop(text: string): boolean {
   return last === ":" || last === "]" || PATTERNS.mark.test(text);
 }
 
-function kindsOf({ text, isBeforeBar }: Field): Set<FieldKind> {
+function kindsOf({ text, isApart }: Field): Set<FieldKind> {
   return new Set(
-    KINDS.filter((kind) => kind === "bar" ? isBeforeBar : PATTERNS[kind].test(text)),
+    KINDS.filter((kind) => kind === "apart" ? isApart : PATTERNS[kind].test(text)),
   );
 }
 
@@ -176,11 +177,9 @@ function readField(line: string, from: number): Field {
   }
   while (end < line.length && !isSeparator(line.charCodeAt(end))) end++;
   let next = end;
-  let isBeforeBar = false;
-  for (; next < line.length && isSeparator(line.charCodeAt(next)); next++) {
-    isBeforeBar ||= line[next] === "|";
-  }
-  return { text: line.slice(from, end), isBeforeBar, next };
+  while (next < line.length && isSeparator(line.charCodeAt(next))) next++;
+  const isApart = next < line.length && line.slice(end, next) !== " ";
+  return { text: line.slice(from, end), isApart, next };
 }
 
 /** A space, a tab or a bar. */

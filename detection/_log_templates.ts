@@ -41,7 +41,13 @@ export interface TemplateMiner {
 export const NOTHING_LEARNED: MinerState = { columns: NO_COLUMNS, templates: [] };
 
 /** Share of its words in which a line agrees with its template. */
-const MIN_AGREEMENT = 0.5;
+const MIN_AGREEMENT = 0.6;
+/** Words that tell kinds apart, where two lines have different ones: participles, and names of states in capitals. */
+const TELLING: readonly RegExp[] = [/^\W*[a-z_]{2,}(?:ed|ing)\W*$/i, /^\W*[A-Z_]{2,}\W*$/];
+/** With so many kinds that differ in nothing but such words, these are values. */
+const MAX_APART = 8;
+/** A word before a value. */
+const NAMES_VALUE = /\w[:=]$/;
 /** A log with more templates than this has lines without any order. */
 const MAX_TEMPLATES = 1_000;
 /** Maximum of templates of the same length and beginning. */
@@ -129,11 +135,14 @@ function learnWords(
 function find(leaf: readonly Template[], words: readonly string[]): Template | undefined {
   let best: Template | undefined;
   let most = 0;
+  const apart: Template[] = [];
   for (const template of leaf) {
     const agreement = agreementOf(template.words, words);
-    if (agreement > most) [best, most] = [template, agreement];
+    if (agreement < MIN_AGREEMENT || agreement <= most) continue;
+    if (agreement < 1 && areApart(template.words, words)) apart.push(template);
+    else [best, most] = [template, agreement];
   }
-  return most >= MIN_AGREEMENT ? best : undefined;
+  return best ?? (apart.length >= MAX_APART ? apart[0] : undefined);
 }
 
 /** Returns the share of equal words. Values on both sides do not count. */
@@ -148,6 +157,14 @@ function agreementOf(template: readonly string[], words: readonly string[]): num
   return values === words.length ? 1 : same / (words.length - values);
 }
 
+/** Returns whether two of the words that differ tell the kinds apart. */
+function areApart(template: readonly string[], words: readonly string[]): boolean {
+  return words.some((word, i) =>
+    word !== template[i] && TELLING.some((one) => one.test(word) && one.test(template[i]!)) &&
+    !(i > 0 && NAMES_VALUE.test(words[i - 1]!))
+  );
+}
+
 function add(miner: TemplateMiner, template: Template): void {
   const key = leafKey(template.words);
   const leaf = miner.leaves.get(key);
@@ -157,5 +174,6 @@ function add(miner: TemplateMiner, template: Template): void {
 }
 
 function leafKey(words: readonly string[]): string {
-  return `${words.length} ${words[0] ?? ""}`;
+  const [first = ""] = words;
+  return `${words.length} ${first.includes(VALUE) ? VALUE : first}`;
 }

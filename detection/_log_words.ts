@@ -7,23 +7,30 @@ const MAX_WORDS = 40;
 
 /** The message among the named fields of a line, as JSON and logfmt have them. */
 const MESSAGE_FIELD = /(?:"(?:msg|message)"\s*:\s*|\b(?:msg|message)=)"((?:[^"\\]|\\.)*)"/;
-const QUOTED = /"[^"]{0,300}"/g;
+/** A quoted text is a value, but for the method of a request. */
+const QUOTED = /"(?:([A-Z]{3,7}) )?[^"]{0,300}"/g;
+/** A size or a duration: its unit may differ from line to line. */
+const QUANTITY =
+  /(?<![\w.])\d+(?:[.,]\d+)* (?:[KMGT]i?B|kB|B|bytes?|[mun]?s|secs?|seconds?|mins?|minutes?)(?!\w)/g;
+/** Brackets: what a list or a reference has in them is one value if there is a number among it. */
+const BRACKETED = /\[[^[\]]{1,200}\]|\{[^{}]{1,200}\}/g;
 const QUOTED_SINGLY = /(?<!\w)'[^']{0,100}'(?!\w)/g;
-/** Words that may hold a value. */
-const MAY_HOLD_VALUE = /[\d/\\@=]/;
-/** Values within words: of named fields, URLs, paths, mail addresses, hosts with a port, identifiers, addresses, numbers. */
-const VALUES: readonly RegExp[] = [
-  /(?<=\w=)[^<].*/,
-  /\w+:\/\/\S+/,
-  /(?:\b[A-Za-z]:)?(?:[/\\][^\s/\\:,;()[\]{}'"<>]+){2,}[/\\]?/g,
-  /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g,
-  /\b[\w-]+(?:\.[\w-]+)+:\d+\b/g,
-  /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi,
-  /\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}\b/gi,
-  /\b(?:0x)?(?=[a-f]*\d)[0-9a-f]{6,}\b/gi,
-  /\d+(?:[.,:]\d+)*/g,
-];
+const URL_IN_WORD = /\w{1,20}:\/\/\S+/;
+const PATH = /(?:\b[A-Za-z]:)?(?:[/\\][^\s/\\:,;()[\]{}'"<>]+){2,}[/\\]?/g;
+const MAIL_ADDRESS = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+/g;
+const HAS_DIGIT = /\d/;
 const HAS_LETTER = /[a-zA-Z]|[^\x00-\x7f]/;
+/** Values with digits. The first that fits counts. */
+const NUMBERS = new RegExp(
+  [
+    /\b[\w-]{1,63}(?:\.[\w-]{1,63})+:\d+\b/, // a host and its port
+    /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/, // a UUID
+    /\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}\b/, // an address of IPv6, or of hardware
+    /(?:(?<=_|^|\W)-)?(?<![a-z0-9])(?:0x)?(?=[a-f]*\d)[0-9a-f]{6,}\b/, // hexadecimal
+    /(?:(?<=_|^|\W)[-+])?\d+(?:[.,:]\d+)*/,
+  ].map(({ source }) => source).join("|"),
+  "gi",
+);
 
 /** Returns the field of a line that is its message; undefined: the line has no such field. */
 export function messageField(line: string): string | undefined {
@@ -34,16 +41,24 @@ export function messageField(line: string): string | undefined {
 /** Splits a message into words, with `<*>` in place of each value. */
 export function splitWords(message: string): string[] {
   let text = message.slice(0, MAX_CHARACTERS);
-  if (text.includes('"')) text = text.replace(QUOTED, VALUE);
+  if (text.includes('"')) text = text.replace(QUOTED, (_, method?: string) => method ? `${method} ${VALUE}` : VALUE);
   if (text.includes("'")) text = text.replace(QUOTED_SINGLY, VALUE);
+  if (text.includes("[") || text.includes("{")) {
+    text = text.replace(BRACKETED, (group) => /\d/.test(group) ? VALUE : group);
+  }
+  text = text.replace(QUANTITY, VALUE);
   return text.split(/\s+/, MAX_WORDS).filter(Boolean).map(maskValues);
 }
 
 function maskValues(word: string): string {
   let text = word;
-  if (MAY_HOLD_VALUE.test(text)) {
-    for (const value of VALUES) text = text.replace(value, VALUE);
+  const equals = text.indexOf("=");
+  if (equals > 0 && /\w/.test(text[equals - 1]!) && text.length > equals + 1) {
+    text = text.slice(0, equals + 1) + VALUE;
   }
-  if (!text.includes(VALUE)) return text;
-  return HAS_LETTER.test(text) ? text : VALUE;
+  if (text.includes("://")) text = text.replace(URL_IN_WORD, VALUE);
+  if (text.includes("/") || text.includes("\\")) text = text.replace(PATH, VALUE);
+  if (text.includes("@")) text = text.replace(MAIL_ADDRESS, VALUE);
+  if (HAS_DIGIT.test(text)) text = text.replace(NUMBERS, VALUE);
+  return text.includes(VALUE) && !HAS_LETTER.test(text) ? VALUE : text;
 }
