@@ -14,8 +14,23 @@ export interface AttackSource {
   accepted: number;
 }
 
-/** Sources by address. */
-export type AttackSources = Map<string, AttackSource>;
+/** A process that checks logins, with the failures that it wrote itself, and those that PAM wrote in its name. */
+export interface LoginProcess {
+  /** As PAM named it last. */
+  pamSource: string;
+  pamFailures: number;
+  failures: number;
+  /** Time of its last failure. */
+  at: number;
+}
+
+/** Attempts of all sources. */
+export interface LoginAttempts {
+  /** By address. */
+  readonly sources: Map<string, AttackSource>;
+  /** By {@linkcode LoginSign.process}, the last one at the end. */
+  readonly processes: Map<string, LoginProcess>;
+}
 
 /** An attack by one source. */
 export interface Attack {
@@ -52,6 +67,7 @@ export interface AttackLimits {
 /** Attempts are remembered for a day, as some attacks are slow. */
 const DAY_MS = 86_400_000;
 const MAX_SOURCES = 1_000;
+const MAX_PROCESSES = 1_000;
 /** Maximum of attempts of each kind that are remembered of a source. */
 const MAX_ATTEMPTS = 100;
 const MAX_USERS = 20;
@@ -62,10 +78,12 @@ const MAX_USERS = 20;
  * @returns the attack; undefined: the source does not attack, or not yet
  */
 export function recordSign(
-  sources: AttackSources,
-  { source, kind, user, port, times }: LoginSign,
+  attempts: LoginAttempts,
+  sign: LoginSign,
   { at, limits }: { readonly at: number; readonly limits: AttackLimits },
 ): Attack | undefined {
+  const { source, kind, user, port } = sign;
+  const { sources } = attempts;
   if (source === null || kind === "hint") return undefined;
   let known = sources.get(source);
   if (!known) {
@@ -80,7 +98,10 @@ export function recordSign(
     if (failures < limits.failures) return undefined;
     return { source, code: "login_after_failures", failures, ports: 0, users: [], at, user };
   }
-  if (kind === "failure") known.failures.push(...Array(Math.min(times, MAX_ATTEMPTS)).fill(at));
+  if (kind === "failure" || kind === "pam_failure") {
+    const count = countNewFailures(attempts, { ...sign, source }, at, limits);
+    known.failures.push(...Array(Math.min(count, MAX_ATTEMPTS)).fill(at));
+  }
   if (user !== undefined) known.invalid.set(user, at);
   if (port !== undefined && (known.ports.has(port) || known.ports.size < MAX_ATTEMPTS)) {
     known.ports.set(port, at);
@@ -93,7 +114,7 @@ export function recordSign(
 
 /** Finds an attack of many sources that each try a little. */
 export function findDistributedAttack(
-  sources: AttackSources,
+  { sources }: LoginAttempts,
   at: number,
   limits: AttackLimits,
 ): Attack[] {
@@ -103,6 +124,36 @@ export function findDistributedAttack(
   );
   if (suspects.length < limits.sources) return [];
   return suspects.map(([source, known]) => createAttack(source, known, "invalid_users", at));
+}
+
+/**
+ * Counts the failures that are new. A process and PAM may both write about the same ones, in any order; then those of the
+ * process count, as PAM may name the source otherwise.
+ */
+function countNewFailures(
+  { sources, processes }: LoginAttempts,
+  { process: id, kind, source, times }: LoginSign & { readonly source: string },
+  at: number,
+  { windowMs }: AttackLimits,
+): number {
+  const before = processes.get(id);
+  const process = before && at - before.at <= windowMs
+    ? before
+    : { pamSource: source, pamFailures: 0, failures: 0, at };
+  process.at = at;
+  processes.delete(id);
+  if (processes.size >= MAX_PROCESSES) processes.delete(processes.keys().next().value!);
+  processes.set(id, process);
+  const ahead = Math.max(0, process.pamFailures - process.failures);
+  if (kind === "pam_failure") {
+    process.pamSource = source;
+    process.pamFailures += times;
+    return Math.max(0, process.pamFailures - process.failures) - ahead;
+  }
+  process.failures += times;
+  const replaced = Math.min(times, ahead);
+  if (replaced > 0) sources.get(process.pamSource)?.failures.splice(-replaced);
+  return times;
 }
 
 function attackCode(
@@ -150,7 +201,7 @@ function forget(known: AttackSource, since: number): void {
 }
 
 /** Makes room for another source: where there are too many, removes those that were silent longest. */
-function removeOldest(sources: AttackSources): void {
+function removeOldest(sources: LoginAttempts["sources"]): void {
   if (sources.size < MAX_SOURCES) return;
   const all = [...sources].sort(([, a], [, b]) => lastAttempt(a) - lastAttempt(b));
   for (const [source] of all.slice(0, MAX_SOURCES / 10)) sources.delete(source);

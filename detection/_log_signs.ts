@@ -2,8 +2,20 @@
 export interface LoginSign {
   /** Address or name of the source; null: the line has none. */
   readonly source: string | null;
-  /** `scan`: a firewall blocked it; `hint`: it goes with an attack, but is no attempt of its own. */
-  readonly kind: "failure" | "invalid_user" | "break_in" | "accepted" | "scan" | "hint";
+  /**
+   * `pam_failure`: as PAM writes it, often beside the line of the process itself; `scan`: a firewall blocked it; `hint`: it
+   * goes with an attack, but is no attempt of its own.
+   */
+  readonly kind:
+    | "failure"
+    | "pam_failure"
+    | "invalid_user"
+    | "break_in"
+    | "accepted"
+    | "scan"
+    | "hint";
+  /** The process that wrote it: its id or, where the line has none, its name and the source. */
+  readonly process: string;
   readonly user?: string;
   /** Blocked port, where the line is a firewall's. */
   readonly port?: string;
@@ -27,30 +39,52 @@ const PATTERNS: readonly (readonly [RegExp, LoginSign["kind"]])[] = [
   [/^\S*login: .*auth(?:entication)? failed.*\brip=(?<source>[^,\s]+)/, "failure"],
   [/^FAILED LOGIN .*\bFROM (?<source>\S+)/i, "failure"],
   [/^(?:\[ *\d+\.\d+\] )?.{0,40}\bIN=.* SRC=(?<source>\S+) .*\bDPT=(?<port>\d+)\b/, "scan"],
-  [/authentication failures?; .*rhost=(?<source>\S*)/, "hint"],
+  [
+    /(?:\b(?<more>\d+) more )?authentication failures?; .*\brhost=(?<source>[^\s\]]*)/,
+    "pam_failure",
+  ],
   [/Too many authentication failures|maximum authentication attempts exceeded/, "hint"],
   [/^input_userauth_request: invalid user|check pass; user unknown|ignoring max retries/, "hint"],
 ];
 /** Time, host and program before the message. */
 const HEADER = /^.{0,200}?[\w)/-](?:\[\d+\])?: /;
+const PROCESS = /(\S+?)(?:\[(\d+)\])?: $/;
+/** A line of the log itself about the line before it. */
+const LAST_REPEATED = /(?:^|\s)last message repeated (\d+) times?[\s-]*$/;
 const REPEATED = /^message repeated (\d+) times: \[ ?/;
 /** An address or the name of a host. Other texts in its place were made up by the attacker. */
 const SOURCE_NAME = /^[\w.:%-]{1,255}$/;
 /** Maximum of characters of a line that are read. */
 const MAX_CHARACTERS = 2_000;
 
-/** Parses a line. Returns undefined where it has no sign of an attack or a login. */
-export function parseSign(line: string): LoginSign | undefined {
+/**
+ * Parses a line.
+ *
+ * @param last sign of the line before, which this one may repeat
+ * @returns undefined: the line has no sign of an attack or a login
+ */
+export function parseSign(line: string, last?: LoginSign): LoginSign | undefined {
   const text = line.slice(0, MAX_CHARACTERS);
-  const rest = text.slice(HEADER.exec(text)?.[0].length ?? 0);
+  const header = HEADER.exec(text)?.[0] ?? "";
+  const lastRepeated = header === "" ? LAST_REPEATED.exec(text) : null;
+  if (lastRepeated) return last && { ...last, times: Number(lastRepeated[1]) };
+  const rest = text.slice(header.length);
   const repeated = REPEATED.exec(rest);
   const message = rest.slice(repeated?.[0].length ?? 0);
   for (const [pattern, kind] of PATTERNS) {
     const match = pattern.exec(message);
     if (!match) continue;
-    const { source, user, port } = match.groups ?? {};
+    const { source, user, port, more } = match.groups ?? {};
     const isName = source !== undefined && SOURCE_NAME.test(source);
-    return { source: isName ? source : null, kind, user, port, times: Number(repeated?.[1] ?? 1) };
+    const [, name, pid] = PROCESS.exec(header) ?? [];
+    return {
+      source: isName ? source : null,
+      kind,
+      process: pid ?? `${name} ${source}`,
+      user,
+      port,
+      times: Number(more ?? 1) * Number(repeated?.[1] ?? 1),
+    };
   }
   return undefined;
 }

@@ -3,14 +3,15 @@ import {
   type Attack,
   type AttackLimits,
   type AttackSource,
-  type AttackSources,
   findDistributedAttack,
+  type LoginAttempts,
+  type LoginProcess,
   recordSign,
 } from "./_log_attacks.ts";
 import type { ColumnCounts } from "./_log_header.ts";
 import { levelOf, type LineLevel } from "./_log_lines.ts";
 import { countMinutes, type ErrorPeak, findErrorPeaks, type Minute } from "./_log_rates.ts";
-import { parseSign } from "./_log_signs.ts";
+import { type LoginSign, parseSign } from "./_log_signs.ts";
 import {
   findTemplate,
   learnLines,
@@ -28,7 +29,12 @@ export interface LogState {
   readonly lines: number;
   readonly kinds: MinerState;
   readonly minutes: readonly Minute[];
-  readonly sources: readonly (readonly [string, StoredSource])[];
+  readonly attempts: {
+    readonly sources: readonly (readonly [string, StoredSource])[];
+    readonly processes: readonly (readonly [string, LoginProcess])[];
+    /** Of the last line, which the next one may repeat. */
+    readonly lastSign?: LoginSign;
+  };
 }
 
 type StoredSource = Omit<AttackSource, "invalid" | "ports"> & {
@@ -67,7 +73,12 @@ export interface LogReading {
   readonly errorSamples: readonly string[];
 }
 
-export const EMPTY_STATE: LogState = { lines: 0, kinds: NOTHING_LEARNED, minutes: [], sources: [] };
+export const EMPTY_STATE: LogState = {
+  lines: 0,
+  kinds: NOTHING_LEARNED,
+  minutes: [],
+  attempts: { sources: [], processes: [] },
+};
 const MAX_SAMPLES = 5;
 const MAX_SAMPLE_CHARACTERS = 300;
 const MAX_NEW_TEMPLATES = 20;
@@ -88,7 +99,8 @@ export function readLines(
     readonly old: boolean;
   },
 ): LogReading {
-  const sources = parseSources(before.sources);
+  const attempts = parseAttempts(before.attempts);
+  let sign = before.attempts.lastSign;
   const attacks = new Map<string, Attack>();
   const miner = openMiner(before.kinds);
   const learned = limits.newTemplates === "none" ? [] : learnLines(miner, lines);
@@ -103,8 +115,8 @@ export function readLines(
     timed.push({ time, isError: level === "error" });
     if (level === "error" && errorSamples.length < MAX_SAMPLES) errorSamples.push(sampleOf(line));
     if (limits.attacks) {
-      const sign = parseSign(line);
-      const attack = sign && recordSign(sources, sign, { at: time, limits });
+      sign = parseSign(line, sign);
+      const attack = sign && recordSign(attempts, sign, { at: time, limits });
       if (attack) attacks.set(`${attack.code} ${attack.source}`, attack);
       hasAttempt ||= sign?.user !== undefined && sign.kind !== "accepted";
     }
@@ -113,7 +125,7 @@ export function readLines(
     if (limits.newTemplates === "errors" && level === "info") continue;
     newTemplates.push({ template: textOf(learned[i].template), level, sample: sampleOf(line) });
   }
-  const distributed = hasAttempt ? findDistributedAttack(sources, time, limits) : [];
+  const distributed = hasAttempt ? findDistributedAttack(attempts, time, limits) : [];
   const minutes = countMinutes(before.minutes, timed);
   const first = timed.reduce((earliest, { time }) => Math.min(earliest, time), Infinity);
   const hasPeaks = limits.errorRate && !old && lines.length > 0;
@@ -122,7 +134,7 @@ export function readLines(
       lines: before.lines + lines.length,
       kinds: saveMiner(miner),
       minutes,
-      sources: serializeSources(sources),
+      attempts: { ...serializeAttempts(attempts, time - limits.windowMs), lastSign: sign },
     },
     attacks: old ? [] : [...distributed, ...attacks.values()],
     peaks: hasPeaks ? findErrorPeaks(minutes, Math.floor(first / 60_000), limits) : [],
@@ -131,16 +143,26 @@ export function readLines(
   };
 }
 
-function parseSources(stored: LogState["sources"]): AttackSources {
-  return new Map(stored.map(([source, { invalid, ports, ...rest }]) => {
-    return [source, { ...rest, invalid: new Map(invalid), ports: new Map(ports) }];
-  }));
+function parseAttempts({ sources, processes }: LogState["attempts"]): LoginAttempts {
+  return {
+    sources: new Map(sources.map(([source, { invalid, ports, ...rest }]) => {
+      return [source, { ...rest, invalid: new Map(invalid), ports: new Map(ports) }];
+    })),
+    processes: new Map(processes.map(([id, process]) => [id, { ...process }])),
+  };
 }
 
-function serializeSources(sources: AttackSources): LogState["sources"] {
-  return [...sources].map(([source, { invalid, ports, ...rest }]) => {
-    return [source, { ...rest, invalid: [...invalid], ports: [...ports] }];
-  });
+/** @param since time before which processes are forgotten */
+function serializeAttempts(
+  { sources, processes }: LoginAttempts,
+  since: number,
+): LogState["attempts"] {
+  return {
+    sources: [...sources].map(([source, { invalid, ports, ...rest }]) => {
+      return [source, { ...rest, invalid: [...invalid], ports: [...ports] }];
+    }),
+    processes: [...processes].filter(([, { at }]) => at > since),
+  };
 }
 
 /** Cuts a line so that it can be kept. */

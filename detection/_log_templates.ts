@@ -80,7 +80,8 @@ export function textOf({ words }: Template): string {
 /**
  * Learns from lines.
  *
- * As long as the columns before messages are not known, each batch may change them, and templates are learned anew.
+ * As long as the columns before messages are not known, a batch may change them. Then templates are learned anew, and none of
+ * the batch is new.
  *
  * @returns for each line its template, and whether that is new; once there are too many templates, none is new
  */
@@ -89,16 +90,17 @@ export function learnLines(
   lines: readonly string[],
 ): { template: Template; isNew: boolean }[] {
   const columns = countColumns(miner.columns, lines);
-  if (columns !== miner.columns) {
-    const header = findHeader(columns);
-    if (JSON.stringify(header) !== JSON.stringify(miner.header)) {
-      miner.leaves.clear();
-      miner.size = 0;
-    }
-    miner.columns = columns;
-    miner.header = header;
+  const header = findHeader(columns);
+  const hasChanged = JSON.stringify(header) !== JSON.stringify(miner.header);
+  Object.assign(miner, { columns, header });
+  if (hasChanged) {
+    miner.leaves.clear();
+    miner.size = 0;
   }
-  return lines.map((line) => learnWords(miner, wordsOf(line, miner.header)));
+  return lines.map((line) => {
+    const { template, isNew } = learnWords(miner, wordsOf(line, header));
+    return { template, isNew: isNew && !hasChanged };
+  });
 }
 
 /** Finds the template of a line, without learning from it. */

@@ -41,7 +41,9 @@ export function messageField(line: string): string | undefined {
 /** Splits a message into words, with `<*>` in place of each value. */
 export function splitWords(message: string): string[] {
   let text = message.slice(0, MAX_CHARACTERS);
-  if (text.includes('"')) text = text.replace(QUOTED, (_, method?: string) => method ? `${method} ${VALUE}` : VALUE);
+  if (text.includes('"')) {
+    text = text.replace(QUOTED, (_, method?: string) => method ? `${method} ${VALUE}` : VALUE);
+  }
   if (text.includes("'")) text = text.replace(QUOTED_SINGLY, VALUE);
   if (text.includes("[") || text.includes("{")) {
     text = text.replace(BRACKETED, (group) => /\d/.test(group) ? VALUE : group);

@@ -83,7 +83,7 @@ const Logs = z.strictObject({
   errors: count(10).describe("Errors in a minute below which there is no peak"),
   times_usual: z.number().min(1).max(1_000).default(3)
     .describe("How many times as many errors as in a bad minute before are a peak"),
-  learn_lines: z.number().int().min(100).max(1_000_000).default(500).describe(
+  learn_lines: count(500).describe(
     "Lines of a log that only teach: before, every kind of line is new",
   ),
 });

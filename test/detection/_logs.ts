@@ -8,11 +8,16 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 
 /** Formats a line of sshd. @param secondsAgo when it was written */
 export function sshd(message: string, secondsAgo = 0, pid = 4711): string {
+  return syslog(`sshd[${pid}]: ${message}`, secondsAgo);
+}
+
+/** Formats a line of a host's log. @param secondsAgo when it was written */
+export function syslog(message: string, secondsAgo = 0): string {
   const at = new Date(Date.now() - secondsAgo * 1_000);
   const day = String(at.getDate()).padStart(2, " ");
   const time = [at.getHours(), at.getMinutes(), at.getSeconds()]
     .map((n) => String(n).padStart(2, "0")).join(":");
-  return `${MONTHS[at.getMonth()]} ${day} ${time} gate sshd[${pid}]: ${message}\n`;
+  return `${MONTHS[at.getMonth()]} ${day} ${time} gate ${message}\n`;
 }
 
 /** Formats lines of failed logins. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { recheck } from "../../detection/mod.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
-import { createTestLog, failedLogins, sshd } from "./_logs.ts";
+import { createTestLog, failedLogins, sshd, syslog } from "./_logs.ts";
 import { asSuperuser } from "../_superuser.ts";
 
 describe("attacks in a log", () => {
@@ -130,6 +130,94 @@ describe("attacks in a log", () => {
       sshd("message repeated 5 times: [ Failed password for root from 203.0.113.5 port 4 ssh2]"),
     );
     assert.deepEqual((await auth.sweep()).codes, ["brute_force"]);
+  });
+
+  describe("that only PAM writes about", () => {
+    const pam = (source: string, { pid = 1, more = "", user = "" } = {}) =>
+      `sshd(pam_unix)[${pid}]: ${more}authentication failure${
+        more && "s"
+      }; logname= uid=0 euid=0 ` +
+      `tty=NODEVssh ruser= rhost=${source}${user && `  user=${user}`}`;
+    const sourcesOf = ({ detail }: { detail: Record<string, unknown> }) =>
+      detail.sources as { source: string; failures: number }[];
+
+    it("are found, whatever form its lines have", async () => {
+      const auth = await log();
+      await auth.sweep();
+      const sources = Array.from(
+        { length: 39 },
+        (_, i) => i % 3 ? `203.0.113.${i}` : `host-${i}.dyn.example.net`,
+      );
+      for (const [i, source] of sources.entries()) {
+        const pid = 1_000 + 10 * i;
+        const forms: readonly string[][] = [
+          [0, 1, 2, 3, 4].map((n) => syslog(pam(source, { pid: pid + n, user: "root" }))),
+          [
+            syslog("sshd(pam_unix)[7]: check pass; user unknown"),
+            syslog(pam(source, { pid })),
+            syslog("last message repeated 4 times"),
+          ],
+          [syslog(pam(source, { pid })), syslog(pam(source, { pid, more: "4 more " }))],
+          [
+            sshd(`pam_unix(sshd:auth): ${pam(source).replace(/^.*?: /, "")}`, 0, pid),
+            sshd(`PAM ${pam(source, { more: "4 more " }).replace(/^.*?: /, "")}`, 0, pid),
+          ],
+          [
+            sshd(
+              `message repeated 5 times: [ pam_unix(sshd:auth): ${
+                pam(source).replace(/^.*?: /, "")
+              }]`,
+              0,
+              pid,
+            ),
+          ],
+        ];
+        await auth.append(...forms[i % forms.length]!);
+      }
+      const { findings: [found], incidents } = await auth.sweep();
+      assert.equal(incidents.length, 1);
+      assert.equal(found!.code, "brute_force");
+      assert.match(found!.summary, /^39 sources attack logins on .* failed 5 times$/);
+      assert.ok(sourcesOf(found!).every(({ failures }) => failures === 5));
+      assert.equal(found!.detail.more_sources, 19);
+    });
+
+    it("are counted once where the process writes about them, too, in any order and under any name", async () => {
+      const auth = await log();
+      await auth.sweep();
+      const failed = (pid: number) =>
+        sshd("Failed password for root from 203.0.113.5 port 4 ssh2", 0, pid);
+      const rhost = "dsl-5.example.net";
+      await auth.append(
+        syslog(pam(rhost, { pid: 11 })),
+        failed(11),
+        failed(11),
+        syslog(pam(rhost, { pid: 11, more: "1 more " })),
+        failed(12),
+        syslog(pam(rhost, { pid: 12 })),
+      );
+      await auth.append(syslog(pam(rhost, { pid: 13 })));
+      assert.deepEqual((await auth.sweep()).codes, []); // three failures, and one of PAM alone
+      await auth.append(failed(13), failed(14)); // the other sweep's line is replaced
+      const { findings: [found] } = await auth.sweep();
+      assert.deepEqual(sourcesOf(found!), [{
+        source: "203.0.113.5",
+        code: "brute_force",
+        failures: 5,
+        ports: 0,
+        users: [],
+      }]);
+    });
+
+    it("need a source", async () => {
+      const auth = await log();
+      await auth.sweep();
+      await auth.append(
+        ...Array.from({ length: 9 }, () => syslog(pam("", { user: "ada" }).replace("sshd", "su"))),
+        syslog("last message repeated 9 times"),
+      );
+      assert.deepEqual((await auth.sweep()).codes, []);
+    });
   });
 
   it("are over when the log has none of them for a while", async () => {

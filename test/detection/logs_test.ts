@@ -52,6 +52,52 @@ describe("the log detector", () => {
       assert.deepEqual((await app.sweep()).codes, []);
     });
 
+    const two = (value: number) => String(value).padStart(2, "0");
+    const parts = (at: Date) =>
+      [
+        [at.getFullYear(), at.getMonth() + 1, at.getDate()].map(two),
+        [at.getHours(), at.getMinutes(), at.getSeconds()].map(two),
+      ] as const;
+    /** Beginnings of lines by the example that shows their form. */
+    const beginnings: Readonly<Record<string, (at: Date) => string>> = {
+      "- 1117838570 2005.06.03 R02-M1": (at) =>
+        `- ${Math.floor(at.getTime() / 1_000)} ${parts(at)[0].join(".")} R02-M1`,
+      "134681 node-246 unix.hw up 1077804742 1": (at) =>
+        `134681 node-246 unix.hw up ${Math.floor(at.getTime() / 1_000)} 1`,
+      "081109 203615 148": (at) => `${parts(at)[0].join("").slice(2)} ${parts(at)[1].join("")} 148`,
+      "2005-06-03-15.42.50.363779": (at) =>
+        `${parts(at)[0].join("-")}-${parts(at)[1].join(".")}.363779`,
+      "20171223-22:15:29:606|Step": (at) =>
+        `${parts(at)[0].join("")}-${parts(at)[1].join(":")}:606|Step`,
+      "17/06/09 20:10:40": (at) => `${parts(at)[0].join("/").slice(2)} ${parts(at)[1].join(":")}`,
+      "03-17 16:13:38.811 1702": (at) =>
+        `${parts(at)[0].slice(1).join("-")} ${parts(at)[1].join(":")}.811 1702`,
+      "[10.30 16:49:06]": (at) => `[${parts(at)[0].slice(1).join(".")} ${parts(at)[1].join(":")}]`,
+      "api.log.1.2017-05-16_13:53:08 2017-05-16 00:00:00.008": (at) =>
+        `api.log.1.2017-05-16_13:53:08 ${parts(at)[0].join("-")} ${parts(at)[1].join(":")}.008`,
+      "/var/log/api.log:17:2017-05-16T00:00:00Z": (at) => `/var/log/api.log:17:${at.toISOString()}`,
+      '{"pid":7,"time":"2017-05-16T00:00:00.000Z"': (at) =>
+        `{"pid":7,"time":"${at.toISOString()}",`,
+    };
+    for (const [example, begin] of Object.entries(beginnings)) {
+      it(`are found by times as in ${example}`, async () => {
+        const app = await log();
+        const lines = (ago: number, errors: number) => {
+          const at = new Date(Date.now() - ago * 60_000);
+          return Array.from(
+            { length: 50 },
+            (_, i) => `${begin(at)} ${i < errors ? "ERROR order failed" : "INFO order done"}\n`,
+          );
+        };
+        for (let ago = 40; ago > 15; ago--) await app.append(...lines(ago, 1));
+        await app.sweep();
+        await app.append(...lines(5, 40));
+        const { codes, findings } = await app.sweep();
+        assert.deepEqual(codes, ["error_rate"]);
+        assert.match(findings[0]!.summary, /has 40 errors in a minute; a bad minute had 1 before/);
+      });
+    }
+
     it("are not found before it is known what is usual", async () => {
       const app = await log();
       await app.sweep();
@@ -77,7 +123,70 @@ describe("the log detector", () => {
       const { findings: [found], incidents } = await app.sweep();
       assert.equal(incidents.length, 1);
       assert.deepEqual([found!.code, found!.severity], ["new_templates", "medium"]);
-      assert.deepEqual(found!.detail.templates, ["ERROR cannot write page <*> of file <*>"]);
+      assert.deepEqual(found!.detail.templates, ["cannot write page <*> of file <*>"]);
+    });
+
+    it("are told by the messages, whatever columns are before these", async () => {
+      const app = await log({ block: "learn_lines: 200" });
+      const hosts = ["dn228", "dn731", "an12", "tbird-admin1"];
+      const line = (i: number, level: string, message: string) => {
+        const host = hosts[i % 4];
+        const second = 1_131_566_461 + i;
+        return `- ${second} 2005.11.09 ${host} Nov 9 12:01:01 ${host}/${host} part${
+          i % 9
+        }[${i}] ${level} app: ${message}\n`;
+      };
+      const kinds = (i: number) =>
+        ["cache is full", `lost connection ${i} to 10.0.0.${i % 99}`, `user ada retries`][i % 3]!;
+      await app.append(...Array.from({ length: 300 }, (_, i) => line(i, "WARN", kinds(i))));
+      await app.sweep();
+      await app.append(...Array.from({ length: 50 }, (_, i) => line(i * 7, "ERROR", kinds(i + 1))));
+      assert.deepEqual((await app.sweep()).codes, []);
+      await app.append(line(5, "ERROR", "disk 7 is broken"), line(6, "ERROR", "disk 8 is broken"));
+      const { findings: [found] } = await app.sweep();
+      assert.deepEqual(found!.detail.templates, ["disk <*> is broken"]);
+    });
+
+    it("are told by the field with the message, where lines have named fields", async () => {
+      const app = await log({ block: "learn_lines: 100" });
+      const line = (message: string, i: number) =>
+        `{"level":"error","time":"2026-01-01T00:00:00Z","reqId":"r${i}","msg":"${message}"}\n`;
+      await app.append(...Array.from({ length: 150 }, (_, i) => line(`order ${i} failed`, i)));
+      await app.sweep();
+      await app.append(line("order 9 failed", 1), line(String.raw`no \"stock\" in shop 7`, 2));
+      const { findings: [found] } = await app.sweep();
+      assert.deepEqual(found!.detail.templates, ["no <*> in shop <*>"]);
+    });
+
+    it("are told by what happened, and not by values", async () => {
+      const app = await log({ block: "learn_lines: 100" });
+      const line = (message: string) => `2026-01-01 00:00:00 WARN ${message}\n`;
+      const known = ["job a1 of ada was started late", "job b2 of ken was started late"];
+      await app.append(...Array.from({ length: 120 }, (_, i) => line(known[i % 2]!)));
+      await app.sweep();
+      await app.append(line("job c3 of eve was started late"));
+      assert.deepEqual((await app.sweep()).codes, []);
+      await app.append(line("job d4 of ada was killed late"));
+      const { findings: [found] } = await app.sweep();
+      assert.deepEqual(found!.detail.templates, ["job d<*> of ada was killed late"]);
+    });
+
+    it("of a log without any order are bounded in time and space", async () => {
+      const app = await log();
+      const word = () => Math.random().toString(36).replace(/[^a-z]/g, "");
+      const lines = Array.from(
+        { length: 20_000 },
+        (_, i) => `same ${Array.from({ length: 30 + i % 3 }, word).join(i % 2 ? " " : '[{="/')}\n`,
+      );
+      await app.append(...lines, `${'[{("a-b.c/'.repeat(6_000)}\n`);
+      const started = performance.now();
+      await app.sweep();
+      assert.ok(performance.now() - started < 20_000);
+      const [row] = await context.store.asPlatform().query(
+        "SELECT length(state::text) AS size FROM log_places WHERE path = $1",
+        [app.path],
+      );
+      assert.ok(Number(row!.size) < 1_000_000, `${row!.size} bytes`);
     });
 
     it("are not found while the log is young", async () => {
