@@ -19,7 +19,7 @@ const URL_IN_WORD = /\w{1,20}:\/\/\S+/;
 const PATH = /(?:\b[A-Za-z]:)?(?:[/\\][^\s/\\:,;()[\]{}'"<>]+){2,}[/\\]?/g;
 const MAIL_ADDRESS = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+/g;
 const HAS_DIGIT = /\d/;
-const HAS_LETTER = /[a-zA-Z]|[^\x00-\x7f]/;
+const HAS_LETTER = /\p{Letter}/u;
 /** Values with digits. The first that fits counts. */
 const NUMBERS = new RegExp(
   [
