@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import type { Page } from "puppeteer-core";
+import { asSuperuser } from "../../_superuser.ts";
 import { contentWidth, findBarriers, textOf, usePages } from "./_pages.ts";
 
 /** Maximum bytes of a page with all its files, compressed. */
@@ -15,9 +16,14 @@ describe("the ledger's pages", () => {
 
   it("show hostile text as text", async () => {
     const { tab, address } = pages;
+    const category = HOSTILE.slice(0, 60);
+    await asSuperuser(pages.sealing.app).execute(
+      "INSERT INTO seal_categories (role, category) VALUES ('sealoop_worker', $1)",
+      [category],
+    );
     await pages.seal({
       id: "hostile",
-      category: HOSTILE.slice(0, 60),
+      category,
       actor: HOSTILE,
       subject: HOSTILE,
       action: HOSTILE,
