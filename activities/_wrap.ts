@@ -1,8 +1,16 @@
 import { heartbeat } from "@temporalio/activity";
-import { ApplicationFailure } from "@temporalio/common";
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  DefaultFailureConverter,
+  defaultPayloadConverter,
+} from "@temporalio/common";
 import { Problem } from "../contract/mod.ts";
+import { noteActivityTenant } from "../temporal/mod.ts";
 
 const HEARTBEAT_INTERVAL_MS = 1_000;
+/** Puts messages and stack traces into payloads, as they may have private text. */
+const CONVERTER = new DefaultFailureConverter({ encodeCommonAttributes: true });
 
 type Activity = (...args: never[]) => Promise<unknown>;
 type ByName = Readonly<Record<string, Activity>>;
@@ -13,7 +21,8 @@ export type OfTenant<A extends ByName> = {
 };
 
 /**
- * Wraps activities for their worker: each works in the name of a tenant, sends heartbeats and fails with typed errors.
+ * Wraps activities for their worker: each works in the name of a tenant, sends heartbeats and fails with typed errors,
+ * whose messages only clients and workflows of the tenant can read.
  *
  * By the heartbeats, Temporal notices within seconds that the worker was killed, however long the work takes. A
  * {@linkcode Problem} becomes a failure of its own name, on which workflows and the retry policy decide; the SDK would
@@ -32,15 +41,24 @@ export function wrapActivities<A extends ByName>(
 
 function wrap(name: string, ofTenant: (tenant: string) => ByName) {
   return async (tenant: string, ...args: never[]) => {
+    noteActivityTenant(tenant);
     const timer = setInterval(() => heartbeat(), HEARTBEAT_INTERVAL_MS);
     try {
       return await ofTenant(tenant)[name]!(...args);
     } catch (error) {
-      throw error instanceof Problem ? failureOf(error) : error;
+      throw withoutText(error instanceof Problem ? failureOf(error) : error);
     } finally {
       clearInterval(timer);
     }
   };
+}
+
+/** Returns an error as it is sent to Temporal, with its text in a payload. A cancellation has none. */
+function withoutText(error: unknown): unknown {
+  if (error instanceof CancelledFailure || (error as Error)?.name === "AbortError") return error;
+  const failure = ApplicationFailure.fromError(error);
+  failure.failure = CONVERTER.errorToFailure(failure, defaultPayloadConverter);
+  return failure;
 }
 
 function failureOf(problem: Problem): ApplicationFailure {

@@ -6,6 +6,7 @@ import { PLATFORM_TENANT } from "../domain/mod.ts";
 import type { Engine } from "../engine/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Store, UsageMeter } from "../store/mod.ts";
+import { clientFor } from "../temporal/mod.ts";
 import type { FailureLimiter } from "./failure_limiter.ts";
 import type { Keyring } from "./keyring.ts";
 
@@ -38,11 +39,12 @@ export type Context = Platform & CallContext;
 export const operation: ReturnType<typeof defineOperation<Platform>> = defineOperation<Platform>();
 
 /** Returns the parts in the name of a tenant: what they read and write is the tenant's. */
-export function forTenant<Parts extends Pick<Platform, "store">>(
+export function forTenant<Parts extends Pick<Platform, "store" | "temporal">>(
   parts: Parts,
   tenant: string,
 ): Parts {
-  return { ...parts, store: parts.store.forTenant(tenant) };
+  const store = parts.store.forTenant(tenant);
+  return { ...parts, store, temporal: async () => clientFor(await parts.temporal(), store) };
 }
 
 /** Returns the tenant in whose name a caller acts; without a key, that is the operator's. */

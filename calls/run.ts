@@ -57,6 +57,7 @@ async function contextOf(
     signal,
     progress,
     detached,
+    spansTenants: operation.spansTenants === true && caller.tier === "admin",
     decisionId,
   };
 }

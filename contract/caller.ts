@@ -46,6 +46,8 @@ export interface CallContext {
   progress(done: number, total: number, message: string): void;
   /** True where the caller follows the run by itself: a long-running operation then returns once it has started it. */
   readonly detached?: boolean;
+  /** True where the call is about the things of all tenants: a key of tier admin calls an operation that spans them. */
+  readonly spansTenants?: boolean;
   /** `GOV-` and 12 hex characters: the governance decision that allowed the call. Ids of what it creates derive from it. */
   readonly decisionId?: string | undefined;
 }

@@ -123,6 +123,8 @@ export interface Operation<Context = never> {
    */
   // deno-lint-ignore no-explicit-any -- as in `run`
   ownerOf?(input: any, context: Context): Promise<string | undefined>;
+  /** True where a call by a key of tier admin is about the things of all tenants; all others see their own tenant alone. */
+  readonly spansTenants?: true;
   /** Workflow type that a caller starts through this operation. */
   readonly startsWorkflow?: WorkflowName;
   /** Kinds of errors that this operation can return, besides those that any can. */

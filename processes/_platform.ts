@@ -32,7 +32,7 @@ export async function openPlatform(
     watchChain(store, { onDemand: true }),
     openKeyring(store, failures),
   ]);
-  const temporal = openLazyTemporal(config);
+  const temporal = openLazyTemporal(config, store);
   const platform: Platform = {
     config,
     log,

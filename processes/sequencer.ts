@@ -20,7 +20,7 @@ async function startSequencer({ config, log, databaseUrl }: ProcessParts): Promi
   const retry = openRetry(log, [WrongDatabaseRole]);
   const store = openStore(databaseUrl("sequencer"), "sequencer", 2);
   await retry("PostgreSQL", () => store.asPlatform().query("SELECT")); // refuses another role at once
-  const temporal = await retry("Temporal", () => connectTemporal(config));
+  const temporal = await retry("Temporal", () => connectTemporal(config, store));
   await retry("Temporal", () => ensureSequencer(temporal.client));
   const stopping = new AbortController();
   const { signal } = stopping;

@@ -34,17 +34,15 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
 
   readDetectorsFile(detectorsFilePath(config)); // refuses a wrong file now, and not in every sweep
   const runbooks = loadCatalogue(config);
-  const [{ platform, close }, temporal] = await Promise.all([
-    retry("PostgreSQL", () => openPlatform(parts, "worker")),
-    retry("Temporal", () => connectTemporal(config)),
-  ]);
+  const { platform, close } = await retry("PostgreSQL", () => openPlatform(parts, "worker"));
+  const { store } = platform;
+  const temporal = await retry("Temporal", () => connectTemporal(config, store));
   const { client } = temporal;
   await retry("Temporal", () =>
     Promise.all([
       registerTemporal(client, config),
       ensureWebhookRelay(client),
     ]));
-  const { store } = platform;
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
   const servicesFile = await retry("PostgreSQL", () => followServices(services, log));
   await retry("PostgreSQL", () => putInForce(store, runbooks));
@@ -65,6 +63,7 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
       config,
       taskQueues: listWorkerQueues(config),
       activities,
+      store,
       connect: () => connectWorker(config),
       onFailure: (err) => log.error({ err }, "The workers failed; connecting again"),
     }));

@@ -3,11 +3,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { deleteOldEvidence } from "../ledger/mod.ts";
-import { findNeededEffects, listTenants, pruneUsage, type Store } from "../store/mod.ts";
+import {
+  findNeededEffects,
+  listTenants,
+  prunePrivateTexts,
+  pruneUsage,
+  type Store,
+} from "../store/mod.ts";
 import { deleteExpiredAside } from "./_aside.ts";
 import { listExpiredMarks, MARK_RETENTION_DAYS, removeMarks } from "./_old_marks.ts";
 
 const DAY_MS = 86_400_000;
+/** Longest that a run takes, apart from its waits for approvals: a conversation of 50 messages, one a day. */
+const MAX_RUN_DAYS = 60;
 
 /**
  * Deletes the marks of acts on this host, a week after they have ended and their ticket was closed. Marks of acts that are
@@ -31,6 +39,13 @@ export async function deleteOldMarks(
   return deletable.length;
 }
 
+/** Deletes the texts of runs that have ended and whose histories Temporal has deleted. */
+async function deleteOldPrivateTexts({ temporal }: Config, store: Store): Promise<void> {
+  for (const tenant of await listTenants(store.asPlatform())) {
+    await prunePrivateTexts(store.asTenant(tenant), MAX_RUN_DAYS + temporal.retention_days);
+  }
+}
+
 /** Deletes old data every day until the signal. */
 export async function keepDeletingOldData(
   { config, store, log, signal }: {
@@ -49,6 +64,7 @@ export async function keepDeletingOldData(
       }),
       Promise.resolve().then(() => deleteExpiredAside(config.dataDir)),
       deleteOldMarks(config, store),
+      deleteOldPrivateTexts(config, store),
     ]);
     for (const deletion of deletions) {
       if (deletion.status === "fulfilled") continue;

@@ -100,16 +100,23 @@ function copyRedoc(folder) {
 /** Bundles the workflows for Temporal's sandbox. That takes seconds, so bundles are kept by a hash of their sources. */
 async function buildWorkflows(file) {
   const entry = join(ROOT, "workflows", "mod.ts");
+  const converters = join(ROOT, "workflows", "_converters.ts");
   const version = readFileSync(
     join(ROOT, "node_modules/@temporalio/workflow/package.json"),
     "utf8",
   );
-  const kept = join(CACHE, `workflows-${digest([version, await bundledText(entry)])}.js`);
+  const texts = [await bundledText(entry), await bundledText(converters)];
+  const kept = join(CACHE, `workflows-${digest([version, ...texts])}.js`);
   const isKept = existsSync(kept);
   if (!isKept) {
     const { bundleWorkflowCode, DefaultLogger } = await import("@temporalio/worker");
     const logger = new DefaultLogger("WARN");
-    const { code } = await bundleWorkflowCode({ workflowsPath: entry, logger });
+    const { code } = await bundleWorkflowCode({
+      workflowsPath: entry,
+      payloadConverterPath: converters,
+      failureConverterPath: converters,
+      logger,
+    });
     mkdirSync(CACHE, { recursive: true });
     removeOldBundles();
     writeFileSync(`${kept}.${process.pid}`, code);

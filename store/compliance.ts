@@ -53,7 +53,10 @@ export interface StoredFacts {
   readonly learnt: number;
 }
 
-/** Counts the facts that controls are compared with, in one snapshot. Those of drills are left out. */
+/**
+ * Counts the facts that controls are compared with, in one snapshot: of the handle's tenant, and the keys of all tenants,
+ * as each of them opens the platform. Those of drills are left out.
+ */
 export async function getStoredFacts(db: Db): Promise<StoredFacts> {
   const row = await db.first<{ facts: StoredFacts }>(
     `SELECT json_build_object(
@@ -65,7 +68,7 @@ export async function getStoredFacts(db: Db): Promise<StoredFacts> {
           'admins', count(*) FILTER (WHERE tier = 'admin'),
           'auditors', count(*) FILTER (WHERE scope = 'audit'),
           'approvers', count(DISTINCT lower(trim(principal))) FILTER (WHERE may_approve))
-        FROM keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())),
+        FROM all_keys() WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())),
       'services', (SELECT json_build_object(
           'known', count(*),
           'owned', count(*) FILTER (WHERE owner IS NOT NULL OR origin = 'platform'),

@@ -220,6 +220,7 @@ export {
   setPolicy,
   setPolicyFileStatus,
 } from "./policies.ts";
+export { getPrivateTexts, prunePrivateTexts, putPrivateTexts } from "./private_texts.ts";
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
 export { FUNCTIONS, type Grant, type Grantee, RIGHTS, SEAL_CATEGORIES } from "./rights.ts";
 export { createDatabaseSql, createRolesSql, FUNCTION_OWNERS, type Role, ROLES } from "./roles.ts";

@@ -8,6 +8,8 @@ import { loadClientConnectConfig } from "@temporalio/envconfig";
 import type { NativeConnection } from "@temporalio/worker";
 import type { Config } from "../config.ts";
 import { Problem } from "../contract/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { clientCodec } from "./payloads.ts";
 
 /** Location of Temporal. */
 export interface TemporalLocation {
@@ -61,8 +63,31 @@ export function locateTemporal(config: Config): TemporalLocation {
   return { address, namespace };
 }
 
-/** Connects a client. @throws where nothing answers within ten seconds */
-export async function connectTemporal(config: Config): Promise<TemporalConnection> {
+/** Clients in the name of tenants, by the connection that they share and by the store of the tenant. */
+const clients = new WeakMap<Client["connection"], WeakMap<Store, Client>>();
+
+/**
+ * Returns a client on the connection of another one, in the name of the store's tenant: private text of what it sends is
+ * the tenant's, and it reads no other.
+ */
+export function clientFor({ connection, options: { namespace } }: Client, store: Store): Client {
+  const known = clients.get(connection) ?? new WeakMap<Store, Client>();
+  clients.set(connection, known);
+  const client = known.get(store) ?? new Client({
+    connection,
+    namespace,
+    dataConverter: { payloadCodecs: [clientCodec(store)] },
+  });
+  known.set(store, client);
+  return client;
+}
+
+/**
+ * Connects a client in the name of the store's tenant.
+ *
+ * @throws where nothing answers within ten seconds
+ */
+export async function connectTemporal(config: Config, store: Store): Promise<TemporalConnection> {
   const { connectionOptions, namespace } = readSettings(config);
   const retry = defaultGrpcRetryOptions({ maxAttempts: MAX_ATTEMPTS });
   const connection = await Connection.connect({
@@ -71,7 +96,7 @@ export async function connectTemporal(config: Config): Promise<TemporalConnectio
     interceptors: [makeGrpcRetryInterceptor(retry)],
   });
   return {
-    client: new Client({ connection, namespace }),
+    client: clientFor(new Client({ connection, namespace }), store),
     namespace,
     close: () => connection.close(),
   };
@@ -85,12 +110,12 @@ export async function connectWorker(config: Config): Promise<WorkerConnection> {
 }
 
 /** Opens a client that connects when it is first needed, and again after that failed. */
-export function openLazyTemporal(config: Config): LazyTemporal {
+export function openLazyTemporal(config: Config, store: Store): LazyTemporal {
   let connecting: Promise<TemporalConnection> | undefined;
   let connected: TemporalConnection | undefined;
   return {
     async client() {
-      const attempt = connecting ??= connectTemporal(config);
+      const attempt = connecting ??= connectTemporal(config, store);
       try {
         connected = await attempt;
         return connected.client;

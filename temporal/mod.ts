@@ -2,7 +2,7 @@
  * Temporal: connecting to it, registering search attributes and schedules, and running workers.
  *
  * ```ts
- * const { client, close } = await connectTemporal(config);
+ * const { client, close } = await connectTemporal(config, store);
  * await registerTemporal(client, config);
  * await ensureSequencer(client);
  * ```
@@ -10,6 +10,7 @@
  * @module
  */
 export {
+  clientFor,
   connectTemporal,
   connectWorker,
   type LazyTemporal,
@@ -24,6 +25,7 @@ export {
   ensureWebhookRelay,
   keepWorkflowRunning,
 } from "./long_lived_workflows.ts";
+export { noteActivityTenant, workerCodec } from "./payloads.ts";
 export { registerTemporal } from "./register.ts";
 export { createSdkLogger, installRuntime } from "./sdk_log.ts";
 export {

@@ -3,7 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker, WorkerOptions } from "@temporalio/worker";
 import { type Config, ROOT } from "../config.ts";
 import { TASK_QUEUE } from "../domain/mod.ts";
+import type { Store } from "../store/mod.ts";
 import type { WorkerConnection } from "./connect.ts";
+import { workerCodec } from "./payloads.ts";
 
 /** Workflows as the SDK takes them: a bundle, or their sources. `debugMode`: they run in no thread of their own. */
 export type WorkflowCode = Pick<WorkerOptions, "workflowBundle" | "workflowsPath" | "debugMode">;
@@ -14,6 +16,8 @@ export interface WorkerParts {
   /** Task queues of `temporal.yaml` to take work from. */
   readonly taskQueues: readonly string[];
   readonly activities: object;
+  /** The texts of payloads are kept in it. Absent: payloads have none, and stay as they are. */
+  readonly store?: Store;
   /** Default: the bundle that `npm run build` makes. */
   readonly workflows?: WorkflowCode;
   /** Connects to Temporal. */
@@ -109,7 +113,7 @@ async function startGroup(parts: WorkerParts): Promise<WorkerGroup> {
 }
 
 async function createWorkers(
-  { config, taskQueues, activities, workflows = BUILT_WORKFLOWS }: WorkerParts,
+  { config, taskQueues, activities, store, workflows = BUILT_WORKFLOWS }: WorkerParts,
   connection: WorkerConnection,
 ): Promise<Worker[]> {
   const { Worker } = await import("@temporalio/worker"); // loading it takes half a second, which clients don't need
@@ -121,6 +125,7 @@ async function createWorkers(
       ...workflows,
       taskQueue,
       activities,
+      ...(store ? { dataConverter: { payloadCodecs: [workerCodec(store)] } } : {}),
       reuseV8Context: true,
       maxConcurrentWorkflowTaskExecutions: queue.workflow_tasks,
       maxConcurrentActivityTaskExecutions: queue.activities,

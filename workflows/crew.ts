@@ -32,7 +32,7 @@ export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
   const reports: AgentReport[] = [];
   setHandler(reportsQuery, () => reports);
   const triage = await perform(QUICK, "triage: what it is, and whom it concerns")
-    .triageIncident(incident);
+    .triageIncident({ incident });
   reports.push(triage);
   const verification = await examine(incident, triage, reports);
 

@@ -49,14 +49,14 @@ export async function reasoning({ prompt }: ReasoningRequest): Promise<Reasoning
   const intake = await run.node("intake", () => readPrompt(prompt));
   const safety = await run.node("safety", () => checkPrompt(prompt));
   if (!safety.passed) {
-    const refusal = await perform(QUICK, "Says why it is refused").composeRefusal(safety);
-    return run.end("refused", refusal);
+    const { answer } = await perform(QUICK, "Says why it is refused").composeRefusal(safety);
+    return run.end("refused", answer);
   }
   const retrieved = await run.node("retrieve", () => classifyPrompt(prompt));
   const { plan, calls } = await run.node("plan", () => makePlan(prompt, intake, retrieved));
   if (plan.kind === "unclear") {
-    const question = await perform(QUICK, "Asks what it is about").composeQuestion(retrieved);
-    return run.end("input_required", question, [], { ...BY_RULES, model_calls: calls });
+    const { answer } = await perform(QUICK, "Asks what it is about").composeQuestion(retrieved);
+    return run.end("input_required", answer, [], { ...BY_RULES, model_calls: calls });
   }
   const results = await run.node("act", () => lookUpAll(plan));
   const { objections, draft, by } = await run.node(
@@ -72,7 +72,7 @@ export async function reasoning({ prompt }: ReasoningRequest): Promise<Reasoning
 }
 
 async function readPrompt(prompt: string): Promise<[Intake, string]> {
-  const intake = await perform(QUICK, "Reads what the prompt names").readPrompt(prompt);
+  const intake = await perform(QUICK, "Reads what the prompt names").readPrompt({ prompt });
   const { kind, services, tickets, receipts, topics } = intake;
   const named = [...services, ...tickets, ...receipts, ...topics].join(", ");
   return [intake, `${kind}; names ${named || "nothing that is known here"}`];
@@ -82,7 +82,9 @@ async function readPrompt(prompt: string): Promise<[Intake, string]> {
 async function checkPrompt(prompt: string): Promise<[Safety, string]> {
   let safety: Safety;
   try {
-    safety = await perform(INTERACTIVE, "Checks the prompt by the guardrails").checkPrompt(prompt);
+    safety = await perform(INTERACTIVE, "Checks the prompt by the guardrails").checkPrompt({
+      prompt,
+    });
   } catch (error) {
     if (isCancellation(error)) throw error;
     safety = { passed: false, reasons: ["they can't be reached at the moment; ask again later"] };
@@ -92,7 +94,7 @@ async function checkPrompt(prompt: string): Promise<[Safety, string]> {
 
 async function classifyPrompt(prompt: string): Promise<[Retrieved, string]> {
   const retrieved = await perform(QUICK, "Looks up what is known of such faults")
-    .classifyPrompt(prompt);
+    .classifyPrompt({ prompt });
   const { classification, articles } = retrieved;
   const kind = classification
     ? `${classification.category}, ${classification.severity}, ${classification.confidence}`
@@ -115,7 +117,7 @@ async function makePlan(
 /** @param fallback stays where no model is configured, or it chooses nothing */
 async function choosePlan(prompt: string, fallback: Plan): Promise<MadePlan> {
   const draft = await resultOrReason(
-    () => perform(MODEL_CALL, "Has a model choose, where one is configured").draftPlan(prompt),
+    () => perform(MODEL_CALL, "Has a model choose, where one is configured").draftPlan({ prompt }),
     "away",
   );
   if (typeof draft === "string") return { plan: fallback, calls: 0 };
@@ -128,7 +130,7 @@ async function choosePlan(prompt: string, fallback: Plan): Promise<MadePlan> {
 async function lookUpAll({ lookups }: Plan): Promise<[LookupResult[], string]> {
   const results = await Promise.all(
     lookups.slice(0, MAX_LOOKUPS).map((lookup) =>
-      perform(QUICK, `Looks up ${describe(lookup)}`).lookUp(lookup)
+      perform(QUICK, `Looks up: ${lookup.tool}`).lookUp(lookup)
     ),
   );
   const successful = results.filter(({ says }) => says.length > 0).length;

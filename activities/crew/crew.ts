@@ -1,4 +1,10 @@
-import type { AgentReport, CrewScope, Triage, Verification } from "../../domain/mod.ts";
+import type {
+  AgentReport,
+  CrewRequest,
+  CrewScope,
+  Triage,
+  Verification,
+} from "../../domain/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { reportChanges } from "./_changes.ts";
 import { reportLogs } from "./_logs.ts";
@@ -10,7 +16,9 @@ import { reportVerification } from "./_verification.ts";
 /** Creates the activities of the crew's agents. All are safe to repeat: they only read. */
 export function crewActivities(parts: ActivityParts) {
   /** Classifies an incident, and finds the services that it concerns. */
-  async function triageIncident(incident: string): Promise<Triage> {
+  async function triageIncident(
+    { incident }: Pick<CrewRequest, "incident">,
+  ): Promise<Triage> {
     return await reportTriage(parts, incident);
   }
 

@@ -3,7 +3,7 @@
  *
  * ```ts
  * const { triageIncident, inspectLogs } = crewActivities(parts);
- * const { services } = await triageIncident("The shop answers with errors");
+ * const { services } = await triageIncident({ incident: "The shop answers with errors" });
  * ```
  *
  * @module

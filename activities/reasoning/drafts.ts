@@ -4,6 +4,7 @@ import type {
   Draft,
   Lookup,
   PlanDraft,
+  ReasoningRequest,
   Review,
 } from "../../domain/mod.ts";
 import { listServiceNames } from "../../store/mod.ts";
@@ -24,7 +25,9 @@ export function answerDraftActivities({ store, engine }: ActivityParts) {
    *
    * @throws {EngineUnavailable}
    */
-  async function draftPlan(prompt: string): Promise<Draft<PlanDraft>> {
+  async function draftPlan(
+    { prompt }: Pick<ReasoningRequest, "prompt">,
+  ): Promise<Draft<PlanDraft>> {
     const services = (await listServiceNames(db)).slice(0, MAX_SERVICES);
     const { plan, ...result } = await askModel(engine, {
       task: "plan",

@@ -3,7 +3,7 @@
  *
  * ```ts
  * const { readPrompt, lookUp } = reasoningActivities(parts);
- * const { services } = await readPrompt("pay-db is down");
+ * const { services } = await readPrompt({ prompt: "pay-db is down" });
  * ```
  *
  * @module

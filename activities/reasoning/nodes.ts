@@ -6,6 +6,7 @@ import type {
   LookupResult,
   Objections,
   Plan,
+  ReasoningRequest,
   Retrieved,
   Safety,
 } from "../../domain/mod.ts";
@@ -22,17 +23,20 @@ const MAX_ARTICLES = 3;
 /** Services that are named as examples. */
 const MAX_EXAMPLES = 8;
 
+/** The text to answer. */
+type Prompt = Pick<ReasoningRequest, "prompt">;
+
 /** Creates the activities of the reasoning pipeline. All are safe to repeat: they only read. */
 export function reasoningActivities({ store, engine }: ActivityParts) {
   const db = store.db;
 
   /** Returns what a prompt names of what the platform knows. */
-  async function readPrompt(prompt: string): Promise<Intake> {
+  async function readPrompt({ prompt }: Prompt): Promise<Intake> {
     return readPromptWords(prompt, await listServiceNames(db));
   }
 
   /** Checks a prompt by the guardrails' input rail. @throws {EngineUnavailable} treat as refused */
-  async function checkPrompt(prompt: string): Promise<Safety> {
+  async function checkPrompt({ prompt }: Prompt): Promise<Safety> {
     const { rails } = await engine.validate({ incident: prompt }, store.tenant);
     const input = rails.find(({ rail }) => rail === "input_safety");
     if (!input) {
@@ -42,7 +46,7 @@ export function reasoningActivities({ store, engine }: ActivityParts) {
   }
 
   /** Classifies a prompt, and finds articles about such faults; returns nothing while the engine is away. */
-  async function classifyPrompt(prompt: string): Promise<Retrieved> {
+  async function classifyPrompt({ prompt }: Prompt): Promise<Retrieved> {
     try {
       const { classification, rag_context, provider } = await engine.classify({
         description: prompt,
@@ -103,14 +107,14 @@ export function reasoningActivities({ store, engine }: ActivityParts) {
   }
 
   /** Composes the answer to a prompt that the guardrails refuse. */
-  function composeRefusal({ reasons }: Safety): Promise<string> {
-    return Promise.resolve(`The guardrails refuse this text: ${reasons.join("; ")}`);
+  function composeRefusal({ reasons }: Safety): Promise<Pick<Answer, "answer">> {
+    return Promise.resolve({ answer: `The guardrails refuse this text: ${reasons.join("; ")}` });
   }
 
   /** Composes the question that asks for what is missing. */
-  async function composeQuestion({ classification }: Retrieved): Promise<string> {
+  async function composeQuestion({ classification }: Retrieved): Promise<Pick<Answer, "answer">> {
     const names = (await listServiceNames(db)).slice(0, MAX_EXAMPLES).join(", ");
-    return [
+    const sentences = [
       "Which incident or service is this about?",
       ...(classification === null
         ? ["(The engine is away, so only what is named can be looked up.)"]
@@ -119,7 +123,8 @@ export function reasoningActivities({ store, engine }: ActivityParts) {
         names ? ` such as ${names}` : ""
       }.`,
       "Status, incidents, approvals, repairs, services and the ledger can be asked about, too.",
-    ].join(" ");
+    ];
+    return { answer: sentences.join(" ") };
   }
 
   return {

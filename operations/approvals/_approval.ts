@@ -18,6 +18,7 @@ const Run = z.object({ workflow_id: z.string(), run_id: z.string() });
 /** An approval. */
 export const Approval = z.object({
   approval_id: ApprovalId,
+  tenant_id: z.string(),
   status: ApprovalStatus,
   subject: z.string().describe("Ticket that the approval is about, or the requesting key"),
   ticket_id: z.string().nullable(),
@@ -49,6 +50,7 @@ export const Approval = z.object({
 /** An approval, in examples. */
 export const exampleApproval = {
   approval_id: "APR-5b1e09c77a42",
+  tenant_id: "platform",
   status: "pending",
   subject: "billing-cleaner",
   ticket_id: null,
@@ -74,6 +76,7 @@ export function toApproval(record: ApprovalRecord) {
   const asking = record.askingRun as { workflow_id: string; run_id: string } | null;
   return {
     approval_id: record.id,
+    tenant_id: record.tenant,
     status: record.status,
     subject: escapeInvisible(record.subject),
     ticket_id: record.ticketId,

@@ -2,7 +2,13 @@ import { z } from "zod";
 import { existingApproval } from "../../calls/approvals/mod.ts";
 import { operation } from "../../calls/mod.ts";
 import { redactSecrets } from "../../contract/mod.ts";
-import { getHeldCall, type HeldCall, listApprovalMoves, listApprovals } from "../../store/mod.ts";
+import {
+  getHeldCall,
+  type HeldCall,
+  listApprovalMoves,
+  listApprovals,
+  listTenants,
+} from "../../store/mod.ts";
 import { Limit, Timestamp } from "../schemas/mod.ts";
 import {
   Approval,
@@ -43,6 +49,7 @@ export const approvalList = operation({
   name: "approvals.list",
   group: "people",
   summary: "List approvals, newest first",
+  description: "Those of your tenant; keys of tier admin get those of all tenants.",
   effect: "read",
   access: "key",
   input: z.object({
@@ -52,9 +59,17 @@ export const approvalList = operation({
   output: z.object({ approvals: z.array(Approval) }),
   rest: { approvals_list: "GET /v1/approvals" },
   example: { input: { status: "pending" }, output: { approvals: [exampleApproval] } },
-  run: async ({ status, limit }, { store }) => {
-    const records = await listApprovals(store.db, { status, limit });
-    return { approvals: records.map(toApproval) };
+  spansTenants: true,
+  run: async ({ status, limit }, { store, spansTenants }) => {
+    const tenants = spansTenants ? await listTenants(store.db) : [store.tenant];
+    const records = await Promise.all(
+      tenants.map((tenant) => listApprovals(store.asTenant(tenant), { status, limit })),
+    );
+    const newest = records.flat().sort((a, b) => b.askedAt.localeCompare(a.askedAt)).slice(
+      0,
+      limit,
+    );
+    return { approvals: newest.map(toApproval) };
   },
 });
 

@@ -139,7 +139,9 @@ export const approveWeakness = operation({
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${weakness.finding.fingerprint}`,
       args: [toLoopFinding(weakness.finding, `key:${context.caller.keyId}`)],
-      staticSummary: weakness.finding.summary,
+      staticSummary: `${
+        weakness.finding.service ?? weakness.finding.kind
+      }: ${weakness.finding.code}`,
     }, given);
     const status = await followStartedRun(context, WORKFLOW.itsmLoop, run, wait_seconds);
     return { ...status, ...given };

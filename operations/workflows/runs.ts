@@ -10,7 +10,8 @@ export const workflowList = operation({
   group: "workflows",
   summary: "List runs of workflows, newest first",
   description:
-    "Conversations and tasks over A2A are not listed, except to keys of tier admin; their own key lists them over A2A.",
+    "Those of your tenant; keys of tier admin get those of all tenants. Conversations and tasks over A2A are not listed, " +
+    "except to keys of tier admin; their own key lists them over A2A.",
   effect: "read",
   access: "key",
   input: z.object({
@@ -24,10 +25,11 @@ export const workflowList = operation({
   rest: { workflows_list: "GET /v1/workflows" },
   errors: ["Unavailable"],
   example: { input: { type: WORKFLOW.itsmLoop, limit: 1 }, output: { workflows: [exampleRun] } },
-  run: async ({ status, type, limit }, { store, temporal, caller }) => {
+  spansTenants: true,
+  run: async ({ status, type, limit }, { store, temporal, caller, spansTenants }) => {
     const hidden = caller.tier === "admin" ? [] : CONVERSATIONS;
     const query = [
-      runsOfTenant(store.tenant),
+      ...(spansTenants ? [] : [runsOfTenant(store.tenant)]),
       ...(status ? [`ExecutionStatus = '${toQueryStatus(status)}'`] : []),
       ...(type ? [`WorkflowType = '${type}'`] : []),
       ...hidden.map((type) => `WorkflowType != '${type}'`),

@@ -24,6 +24,7 @@ import { approvals } from "./0012_approvals.ts";
 import { governance } from "./0013_governance.ts";
 import { webhooks } from "./0014_webhooks.ts";
 import { tasks } from "./0015_tasks.ts";
+import { privateTexts } from "./0016_private_texts.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -43,4 +44,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0013_governance": governance,
   "0014_webhooks": webhooks,
   "0015_tasks": tasks,
+  "0016_private_texts": privateTexts,
 };

@@ -13,7 +13,7 @@ import { openPlatform } from "../../processes/mod.ts";
 import { serve } from "../../web/mod.ts";
 import { eventually } from "../_time.ts";
 import { connect } from "../mcp/_tool_server.ts";
-import { openLoop, type TestLoop } from "../workflows/_loop.ts";
+import { openLoop, type ServeEngine, type TestLoop } from "../workflows/_loop.ts";
 import { giveKey } from "../_superuser.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
@@ -57,14 +57,22 @@ export interface People {
   stop(): Promise<void>;
 }
 
-/** Opens one. @param settings by the names of environment variables @param extra operations besides the platform's */
+/**
+ * Opens one.
+ *
+ * @param settings by the names of environment variables
+ * @param extra operations besides the platform's
+ * @param serveEngine default: this process serves an engine without a model
+ */
 export async function openPeople(
   settings: Record<string, string> = {},
   extra: readonly Operation<Platform>[] = [],
+  serveEngine?: ServeEngine,
 ): Promise<People> {
   const all = [...operations, ...extra];
   const loop = await openLoop({
     settings,
+    ...(serveEngine ? { serve: serveEngine } : {}),
     operations: new Map([...registry, ...extra.map((one) => [one.name, one] as const)]),
   });
   const { store, sealer, log } = loop;

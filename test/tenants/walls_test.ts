@@ -302,6 +302,15 @@ describe("the walls between tenants", () => {
     assert.equal(await status(`/v1/approvals/${approval_id}/info`), 200);
     assert.equal(await status(`/v1/workflows/${workflow_id}`), 200);
     assert.equal(await status(`/v1/itsm/tickets/${ticket_id}`), 404, "it does not say so");
+    const list = async (path: string) =>
+      await (await fetch(people.url + path, { headers: { "x-api-key": key } })).json() as Json;
+    const { approvals } = await list("/v1/approvals?limit=200");
+    const tenants = new Set(approvals.map((approval: Json) => approval.tenant_id));
+    assert.ok(tenants.has("acme") && tenants.has("rival"), [...tenants].join());
+    const { workflows } = await list("/v1/workflows?limit=200");
+    assert.ok(workflows.some((run: Json) => run.workflow_id === workflow_id));
+    const spanning = operations.filter(({ spansTenants }) => spansTenants).map(({ name }) => name);
+    assert.deepEqual(spanning.sort(), ["approvals.list", "workflows.list"]);
     const crossing = operations.filter(({ ownerOf }) => ownerOf).map(({ name }) => name);
     assert.deepEqual(crossing.sort(), [
       ...["approvals.approve", "approvals.deny", "approvals.info", "approvals.reopen"],

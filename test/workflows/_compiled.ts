@@ -20,6 +20,7 @@ import {
   serverEnvironment,
 } from "../../processes/supervisor/mod.ts";
 import { migrate, openStore, setPolicy, type Store } from "../../store/mod.ts";
+import { clientFor } from "../../temporal/mod.ts";
 import { platformSettings } from "../_platform.ts";
 import { testFolder } from "../_run.ts";
 import { ensureSecondsLeftInDay } from "../_time.ts";
@@ -128,7 +129,7 @@ export async function startCompiledPlatform(
     store,
     sealer,
     superuserUrl: databaseOf(superuserUrl, urls.worker),
-    client: new Client({ connection, namespace }),
+    client: clientFor(new Client({ connection, namespace }), store),
     async kill(target) {
       const back = once(news, target.toLowerCase(), { signal: AbortSignal.timeout(BACK_MS) });
       process.kill(processes().get(target)!, "SIGKILL");

@@ -31,7 +31,7 @@ import { openSealer, watchChain } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { loadCatalogue } from "../../runbooks/mod.ts";
 import { openStore, openUsageMeter, type Store } from "../../store/mod.ts";
-import { ensureSequencer, registerTemporal, startWorkers } from "../../temporal/mod.ts";
+import { clientFor, ensureSequencer, registerTemporal, startWorkers } from "../../temporal/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { TEST_DETECTORS, testFolder } from "../_run.ts";
 import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
@@ -101,8 +101,11 @@ async function cachedBundle(): Promise<WorkflowBundle> {
   }
   const path = join(CACHE, `workflows-${hash.digest("hex").slice(0, 32)}.js`);
   if (existsSync(path)) return { code: readFileSync(path, "utf8") };
+  const converters = join(ROOT, "workflows", "_converters.ts");
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(ROOT, "workflows", "mod.ts"),
+    payloadConverterPath: converters,
+    failureConverterPath: converters,
     logger: quiet,
   });
   mkdirSync(CACHE, { recursive: true });
@@ -156,7 +159,7 @@ export async function openParts(
     openKeyring(store, failures),
   ]);
   const connection = await Connection.connect({ address: place.address });
-  const client = new Client({ connection, namespace: place.namespace });
+  const client = clientFor(new Client({ connection, namespace: place.namespace }), store);
   const stopping = new AbortController();
   const engine = await serve(database.urls.engine);
   let engineStopped: Promise<void> | undefined;
@@ -226,6 +229,7 @@ export async function openLoop(
     config: parts.config,
     taskQueues: Object.values(TASK_QUEUE),
     activities: watched(activities, watch),
+    store: parts.store,
     workflows: { workflowBundle: await bundleTestWorkflows(), debugMode: !threads },
     connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
     onFailure: (error) => console.error(error),

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { loadConfig } from "../../config.ts";
 import { openStore, type Store } from "../../store/mod.ts";
-import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
+import { clientFor, ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import { program } from "../_programs.ts";
 import { TEST_DETECTORS, testFolder } from "../_run.ts";
 import { testDatabase, testTemporal } from "../_servers.ts";
@@ -76,10 +76,10 @@ export async function openLoopBench(
     ...settings,
   };
   const connection = await Connection.connect({ address });
-  const client = new Client({ connection, namespace });
+  const store = openStore(database.urls.worker, "worker");
+  const client = clientFor(new Client({ connection, namespace }), store);
   await registerTemporal(client, withoutSchedules(loadConfig(env)));
   await ensureSequencer(client);
-  const store = openStore(database.urls.worker, "worker");
   const workers: WorkerProcess[] = [];
   const engine = await serve(database.urls.engine);
   return {

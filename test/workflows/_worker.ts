@@ -15,6 +15,7 @@ import { openEngine } from "../../engine/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
 import { loadCatalogue } from "../../runbooks/mod.ts";
 import { openStore } from "../../store/mod.ts";
+import { clientFor, workerCodec } from "../../temporal/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import type { KillPoint } from "./_loop_bench.ts";
@@ -33,7 +34,8 @@ const { SEALOOP_DATABASE_WORKER_URL: workerUrl, SEALOOP_DATABASE_SEQUENCER_URL: 
   config.settings;
 const log = createLog("test", "silent");
 const { platform } = await openPlatform({ config, log, databaseUrl: () => workerUrl! }, "worker");
-const client = new Client({ connection: await Connection.connect({ address }), namespace });
+const bare = new Client({ connection: await Connection.connect({ address }), namespace });
+const client = clientFor(bare, platform.store);
 const stopping = new AbortController().signal;
 const worked = createActivities({
   ...platform,
@@ -71,6 +73,7 @@ const workers = await Promise.all(
       taskQueue,
       workflowBundle: { codePath: codePath! },
       activities: deadly,
+      dataConverter: { payloadCodecs: [workerCodec(platform.store)] },
       reuseV8Context: true,
       debugMode: true, // workflows run in this thread, which saves half a second
       stickyQueueScheduleToStartTimeout: "1s",

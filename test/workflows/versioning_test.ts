@@ -41,6 +41,7 @@ describe("workers of a named build", () => {
         config: { ...parts.config, settings: { ...parts.config.settings, ...only(named) } },
         taskQueues: Object.values(TASK_QUEUE),
         activities: createAllActivities({ ...parts, stopping: parts.stopping.signal }),
+        store: parts.store,
         workflows: { workflowBundle: await bundleTestWorkflows() },
         connect: async () => ({
           connection: await NativeConnection.connect({ address }),

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { defaultPayloadConverter, type Payload } from "@temporalio/common";
+import { openStore } from "../../store/mod.ts";
+import { workerCodec } from "../../temporal/mod.ts";
+import { testStore } from "../_servers.ts";
+
+describe("the codec of payloads", () => {
+  let opened: Awaited<ReturnType<typeof testStore>>;
+  before(async () => {
+    opened = await testStore();
+  });
+  after(() => opened?.close());
+
+  async function encode(value: unknown): Promise<Payload> {
+    const codec = workerCodec(opened.store);
+    return (await codec.encode([defaultPayloadConverter.toPayload(value)]))[0]!;
+  }
+
+  async function decode(payload: Payload): Promise<unknown> {
+    const [decoded] = await workerCodec(opened.store).decode([payload]);
+    return defaultPayloadConverter.fromPayload(decoded!);
+  }
+
+  const shown = (payload: Payload) => JSON.parse(Buffer.from(payload.data!).toString());
+
+  it("leaves ids, states, codes and counts where operators see them", async () => {
+    const value = {
+      finding: { service: "shop", check: "http", code: "status_500", severity: "high" },
+      ticket_id: "INC-4f1d22a90b7c",
+      run: { workflow_id: "loop-1d0f6a2b9c3e4857", run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10" },
+      round: 2,
+      present: true,
+      service: null,
+    };
+    const payload = await encode(value);
+    assert.deepEqual(shown(payload), value);
+    assert.equal(payload.metadata!.tenant, undefined);
+    assert.deepEqual(await decode(payload), value);
+  });
+
+  it("takes out every other text, whatever it is called and wherever it is", async () => {
+    const secret = "Zebra";
+    const value = {
+      report: secret,
+      code: `a sentence of ${secret}`,
+      requested_by: secret,
+      steps: [{ step: "one", found: secret, [secret]: 1 }],
+      action: { status: secret, [secret]: [1, 2] },
+      held: { $private: secret },
+      run: [secret, { workflow_id: `${secret} ${secret}` }],
+      id: "x".repeat(129) + secret,
+    };
+    const payload = await encode(value);
+    const text = JSON.stringify(shown(payload));
+    const kept = text.replaceAll(`"${secret}":1`, ""); // names of fields are code's
+    assert.ok(!kept.includes(secret), text);
+    assert.deepEqual(await decode(payload), value);
+    assert.ok(!JSON.stringify(shown(await encode([secret]))).includes(secret));
+  });
+
+  it("keeps the same text once", async () => {
+    const count = async () =>
+      Number((await opened.store.asPlatform().first("SELECT count(*) FROM private_texts"))!.count);
+    const before = await count();
+    for (let n = 0; n < 3; n++) await encode({ n, prompt: "the same", again: "the same" });
+    assert.equal(await count(), before + 1);
+  });
+
+  it("leaves values that are no JSON, and those of old", async () => {
+    assert.equal(await decode(await encode(undefined)), undefined);
+    assert.equal(await decode(await encode(null)), null);
+    const plain = defaultPayloadConverter.toPayload({ prompt: "By hand" });
+    assert.deepEqual(await decode(plain), { prompt: "By hand" });
+  });
+
+  it("says which text is missing", async () => {
+    const payload = await encode({ prompt: "to be erased" });
+    await opened.store.asPlatform().execute("DELETE FROM private_texts");
+    const { $private: id } = shown(payload).prompt;
+    const another = openStore(opened.store.url, opened.store.role); // a process that remembers none
+    try {
+      await assert.rejects(
+        workerCodec(another).decode([payload]),
+        new Error(`Cannot read a payload: its text ${id} is not in the database`),
+      );
+    } finally {
+      await another.close();
+    }
+  });
+});

@@ -1,0 +1,247 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { WorkflowHandle } from "@temporalio/client";
+import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
+import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
+import { addStop, issueKey, putService, removeStop } from "../../store/mod.ts";
+import { clientFor } from "../../temporal/mod.ts";
+import { setGovernance } from "../_governance.ts";
+import { eventually } from "../_time.ts";
+import { openPeople, type People } from "../api/_people.ts";
+import { serveEngine } from "../engine/_engine.ts";
+import { a2aClient, type Json, message, skill } from "../mcp/_a2a.ts";
+import {
+  type BrokenService,
+  heldRestart,
+  startBrokenService,
+} from "../workflows/_broken_service.ts";
+import { writeRecorderRunbooks } from "../workflows/_loop_scenarios.ts";
+import { serveModel } from "../workflows/_model.ts";
+
+const TENANT = "acme";
+
+describe("histories of a tenant's runs", () => {
+  let people: People;
+  let key: string;
+  let personKey: string;
+  let tools: string;
+  /** Private words by what they are in. */
+  const words = new Map<string, string>();
+  const broken: BrokenService[] = [];
+  const asked: string[] = [];
+
+  /** Returns a word that is in one text of the tenant, and nowhere else. */
+  function word(name: string): string {
+    const known = words.get(name) ?? `zq${randomBytes(6).toString("hex")}`;
+    words.set(name, known);
+    return known;
+  }
+
+  before(async function () {
+    this.timeout(180_000);
+    const model = await serveModel(({ task, text }) => {
+      asked.push(text);
+      if (task === "plan") return { looks: [] };
+      const claim = { text: `It is ${word("model")}.`, evidence: [1] };
+      const diagnosis = { cause: "(none)", confidence: 1, diagnosis: claim, steps: [claim] };
+      return task === "diagnosis" ? diagnosis : { claims: [claim] };
+    });
+    people = await openPeople(
+      {
+        SEALOOP_RUNBOOKS: await writeRecorderRunbooks(),
+        SEALOOP_OUTBOUND_ALLOW: "127.0.0.0/8",
+        SEALOOP_WEBHOOK_PAUSES: "1",
+        SEALOOP_LIMIT_ENTERPRISE: "100000",
+      },
+      [],
+      (databaseUrl) => serveEngine(databaseUrl, model),
+    );
+    tools = (await people.tools()).url;
+    const db = people.store.asTenant(TENANT);
+    const issue = (principal: string, mayApprove: boolean) =>
+      issueKey(db, { tier: "enterprise", scope: "full", principal, mayApprove, expiresAt: null });
+    key = (await issue(word("agent"), false)).key;
+    personKey = (await issue(`Ada ${word("person")}`, true)).key;
+    await setGovernance(people.store, {
+      rules: [
+        { name: "ask", when: { tools: ["itsm_create_ticket"] }, then: "needs_approval" },
+        { name: "rest", when: { tools: ["*"] }, then: "allow", guardrails: false },
+      ],
+    });
+  });
+  after(async () => {
+    for (const service of broken) await service.remove();
+    await people?.stop();
+  });
+
+  async function post(path: string, body: object, by = key): Promise<Json> {
+    const headers = { "x-api-key": by, "content-type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify(body) };
+    const response = await fetch(people.url + path, init);
+    const answer = await response.json();
+    assert.ok(response.ok, `${path}: ${JSON.stringify(answer)}`);
+    return answer;
+  }
+
+  async function get(path: string): Promise<Json> {
+    return await (await fetch(people.url + path, { headers: { "x-api-key": key } })).json();
+  }
+
+  /** Breaks a service whose restart has a private word among its arguments. */
+  async function breakService(name: string): Promise<void> {
+    const place = {
+      store: people.store.forTenant(TENANT),
+      dataDir: people.loop.config.dataDir,
+    };
+    const runbook = (command: readonly string[], folder: string) => {
+      const restart = heldRestart(command, folder) as { command: readonly string[] };
+      return { command: [...restart.command, word("command")] };
+    };
+    const service = await startBrokenService(place, { name, runbook });
+    broken.push(service);
+    await service.release();
+  }
+
+  /** Waits for the approval that a loop asks for, and approves it as a person of the tenant. */
+  async function approve(isIt: (approval: Json) => boolean): Promise<void> {
+    const { approval_id } = await eventually(async () => {
+      const { approvals } = await get("/v1/approvals?status=pending");
+      return approvals.find(isIt);
+    });
+    await post(`/v1/approvals/${approval_id}/approve`, {}, personKey);
+  }
+
+  /** Does everything of which Temporal hears. */
+  async function doEverything(): Promise<void> {
+    await post("/v1/itsm/webhooks", { url: `https://127.0.0.1:9/${word("webhook")}` });
+    await breakService("shop");
+    await breakService("asks-shop");
+    await putService(people.store.asTenant(TENANT), {
+      ...{ name: "desk", type: "web", host: word("host"), owner: `Bob ${word("owner")}` },
+      ...{ origin: "file", check: { tcp: "127.0.0.1:1" }, restart: null, watched: true },
+      dependsOn: [],
+    });
+    await post("/v1/itsm/loop", { service: "shop", incident: `It ${word("report")} hangs` });
+    await post("/v1/itsm/loop", { service: "asks-shop" });
+    await post("/v1/itsm/loop", { incident: word("one-word-report") });
+    await post("/v1/itsm/loop", {});
+    await approve(({ ticket_id }) => ticket_id !== null);
+
+    await post("/v1/approvals", {
+      description: `Drop ${word("description")}`,
+      action: { command: word("action"), [word("field")]: { status: word("status") } },
+    });
+    await approve(({ description }) => description.includes(word("description")));
+
+    const client = a2aClient(tools, key);
+    const send = async (params: Json) => (await client.ask("message/send", params)).result;
+    const conversation = await send({ message: message(`Hello ${word("greeting")}`) });
+    await client.until(conversation.id, ["input-required"]);
+    const more = { taskId: conversation.id, contextId: conversation.contextId };
+    await send({ message: message(`shop ${word("prompt")} is down`, more) });
+    await client.until(conversation.id, ["completed"]);
+    const incident = `shop fails with ${word("incident")}`;
+    const crew = await send(skill("dispatch_crew_incident", { incident }));
+    await client.until(crew.id, ["completed"]);
+    const args = { title: `Broken ${word("title")}`, description: word("text") };
+    const held = await send(skill("itsm_create_ticket", args));
+    await approve(({ subject }) => subject === "tool:itsm_create_ticket");
+    await client.until(held.id, ["completed"]);
+
+    const stop = { kind: "all", name: "", reason: `Because of ${word("stop")}` } as const;
+    await addStop(people.store.asPlatform(), stop);
+    const drill = await clientFor(people.loop.client, people.store.forTenant(TENANT)).workflow
+      .start(WORKFLOW.itsmTest, {
+        taskQueue: TASK_QUEUE.itsm,
+        workflowId: "test-0a1b2c3d",
+        args: [{ id: "0a1b2c3d", scenario: "crash", requested_by: "key:1" }],
+        typedSearchAttributes: [tenantAttribute(TENANT)],
+      });
+    await assert.rejects(drill.result(), ({ cause }: Json) => {
+      assert.match(cause.cause.message, new RegExp(word("stop")), "its tenant reads why");
+      return true;
+    });
+    await removeStop(people.store.asPlatform(), stop);
+  }
+
+  /** Returns all runs that have ended, once there are such of all these types. */
+  async function endedRuns(types: readonly string[]): Promise<WorkflowHandle[]> {
+    const { workflow } = people.loop.client;
+    return await eventually(async () => {
+      const runs: WorkflowHandle[] = [];
+      const ended = new Set<string>();
+      for await (const { workflowId, runId, type, status } of workflow.list()) {
+        runs.push(workflow.getHandle(workflowId, runId));
+        if (status.name !== "RUNNING") ended.add(type);
+        else if (types.includes(type)) return undefined;
+      }
+      return types.every((type) => ended.has(type)) ? runs : undefined;
+    });
+  }
+
+  it("have none of its private words, and all that its runs need", async function () {
+    this.timeout(180_000);
+    await doEverything();
+    const runs = await endedRuns([
+      ...["itsmLoop", "itsmSweep", "itsmTest", "approval", "governedAct", "reasoning", "crew"],
+      ...["a2aTask", "a2aSkill", "webhookDelivery"],
+    ]);
+    const texts: string[] = [];
+    for (const run of runs) {
+      texts.push(...textsOf(JSON.parse(historyToJSON(await run.fetchHistory()))));
+      const { raw } = await run.describe();
+      texts.push(...textsOf(JSON.parse(JSON.stringify(raw))));
+    }
+    const all = texts.join("\n").toLowerCase();
+    assert.ok(/"ticket_id":"inc-/.test(all) && all.includes("checks the prompt"), "they are read");
+    const found = [...words].filter(([, word]) => all.includes(word));
+    assert.deepEqual(found.map(([name]) => name), []);
+
+    // The runs had them nevertheless.
+    assert.ok(asked.some((text) => text.includes(word("prompt"))));
+    assert.ok(asked.some((text) => text.includes(word("incident"))));
+    const { workflows } = await get("/v1/workflows?type=crew");
+    const { result } = await get(`/v1/workflows/${workflows[0].workflow_id}/result`);
+    assert.match(result.diagnosis, new RegExp(word("model")));
+    const { tickets } = await get("/v1/itsm/tickets?limit=50");
+    for (const name of ["title", "one-word-report"]) {
+      assert.ok(JSON.stringify(tickets).includes(word(name)), name);
+    }
+  });
+
+  it("give their results to no client of another tenant", async () => {
+    const { workflows } = await get("/v1/workflows?type=crew");
+    const rival = clientFor(people.loop.client, people.store.forTenant("rival"));
+    const run = rival.workflow.getHandle(workflows[0].workflow_id);
+    await assert.rejects(run.result(), /is not in the database/);
+  });
+
+  it("begin no run of another tenant", async () => {
+    const { workflow } = clientFor(people.loop.client, people.store.forTenant(TENANT));
+    const run = await workflow.start(WORKFLOW.reasoning, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: "reasoning-of-another",
+      args: [{ prompt: `What of ${word("prompt")}?`, requested_by: "key:1" }],
+      typedSearchAttributes: [tenantAttribute("rival")],
+    });
+    const failure = await eventually(async () => {
+      const { events } = await run.fetchHistory();
+      return events?.find((event) => event.workflowTaskFailedEventAttributes);
+    });
+    const { failure: reason } = failure!.workflowTaskFailedEventAttributes!;
+    assert.match(reason!.message!, /belongs to another tenant/);
+    await run.terminate();
+    await sleep(0);
+  });
+});
+
+/** Returns every text within a value: as it is, and decoded from base64. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === "string") return [value, Buffer.from(value, "base64").toString("latin1")];
+  if (value === null || typeof value !== "object") return [];
+  if ((value as Json).type === "Buffer") {
+    return [Buffer.from((value as Json).data).toString("latin1")];
+  }
+  return Object.entries(value).flatMap(([name, inner]) => [name, ...textsOf(inner)]);
+}
