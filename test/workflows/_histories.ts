@@ -1,6 +1,8 @@
 /** Recorded histories: `test/histories/<workflow type>.<what happens>.json`, one event a line. */
 import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import type { PayloadCodec } from "@temporalio/common";
+import { type History, historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import * as workflows from "../../workflows/mod.ts";
 
 /** The folder of the histories. */
@@ -33,9 +35,18 @@ export function readHistories(): RecordedHistory[] {
   });
 }
 
-/** Prints a history, one event a line, without the names of machine and worker and without stack traces. */
-export function printHistory(json: string): string {
-  const { events } = JSON.parse(json, (key, value) => {
+/**
+ * Prints a history, one event a line, without the names of machine and worker and without stack traces. Texts that stand
+ * in the database are put back, so that it can be replayed without one.
+ *
+ * @param codec of the worker that ran it
+ */
+export async function printHistory(
+  history: History,
+  codec: PayloadCodec,
+): Promise<string> {
+  const decoded = await decodePayloads(JSON.parse(historyToJSON(history)), codec);
+  const { events } = JSON.parse(JSON.stringify(decoded), (key, value) => {
     if (key === "identity") return "recorder";
     if (key === "stackTrace") return "";
     if (key === "data" && typeof value === "string") return withoutFolders(value);
@@ -46,9 +57,41 @@ export function printHistory(json: string): string {
   return `{"events":[\n${lines.join(",\n")}\n]}\n`;
 }
 
-/** Replaces the names of the recorder's folders in a payload. */
+/** Decodes the payloads within a history's JSON, in which bytes are base64. */
+async function decodePayloads(value: unknown, codec: PayloadCodec): Promise<unknown> {
+  if (value === null || typeof value !== "object") return value;
+  if (isCoded(value)) {
+    const metadata = Object.entries(value.metadata).map(([name, text]) => [name, toBytes(text)]);
+    const payload = { metadata: Object.fromEntries(metadata), data: toBytes(value.data) };
+    const [decoded] = await codec.decode([payload]);
+    const { tenant: _, ...others } = value.metadata;
+    return { metadata: others, data: Buffer.from(decoded!.data!).toString("base64") };
+  }
+  if (Array.isArray(value)) {
+    return await Promise.all(value.map((one) => decodePayloads(one, codec)));
+  }
+  const entries = Object.entries(value)
+    .map(async ([name, one]) => [name, await decodePayloads(one, codec)] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** Returns true for a payload some of whose texts stand in the database. */
+function isCoded(
+  value: object,
+): value is { metadata: Readonly<Record<string, string>>; data: string } {
+  return "data" in value && "metadata" in value &&
+    (value.metadata as Record<string, string>)?.tenant !== undefined;
+}
+
+const toBytes = (base64: string) => Buffer.from(base64, "base64");
+
+/** Replaces the names of the recorder's folders in a payload, and removes a failure's stack trace. */
 function withoutFolders(base64: string): string {
   const text = Buffer.from(base64, "base64").toString();
+  if (text.includes('"stack_trace":')) {
+    const { message } = JSON.parse(text);
+    return Buffer.from(JSON.stringify({ message, stack_trace: "" })).toString("base64");
+  }
   if (!text.includes(tmpdir())) return base64;
   const folders = new RegExp(`${tmpdir()}/sealoop-test-[^/"]+`, "g");
   return Buffer.from(text.replace(folders, "/srv/recorder")).toString("base64");

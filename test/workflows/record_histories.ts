@@ -9,7 +9,6 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
-import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { createServiceFinding } from "../../detection/mod.ts";
 import { type ApprovalRequest, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import {
@@ -24,6 +23,7 @@ import {
   putWebhook,
   type VoteMove,
 } from "../../store/mod.ts";
+import { workerCodec } from "../../temporal/mod.ts";
 import type { anchorReceipts } from "../../workflows/mod.ts";
 import { mochaGlobalTeardown } from "../_run.ts";
 import { eventually } from "../_time.ts";
@@ -249,8 +249,11 @@ try {
   for (const [name, scenario] of Object.entries(SCENARIOS)) {
     if (names.length > 0 && !names.includes(name)) continue;
     watch = () => {};
-    const history = await (await scenario()).fetchHistory();
-    await writeFile(new URL(`${name}.json`, HISTORIES), printHistory(historyToJSON(history)));
+    const run = await scenario();
+    const history = await run.fetchHistory();
+    const { store } = [loop, ...writers].find(({ client }) => client.workflow === run.client)!;
+    const text = await printHistory(history, workerCodec(store));
+    await writeFile(new URL(`${name}.json`, HISTORIES), text);
     console.log(`${name}: ${history.events?.length} events`);
   }
 } finally {
