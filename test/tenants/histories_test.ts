@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
+import { defaultPayloadConverter } from "@temporalio/common";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
 import { addStop, issueKey, putService, removeStop } from "../../store/mod.ts";
-import { clientFor } from "../../temporal/mod.ts";
+import { clientFor, ensureWebhookRelay, workerCodec } from "../../temporal/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { eventually } from "../_time.ts";
 import { openPeople, type People } from "../api/_people.ts";
@@ -17,7 +17,7 @@ import {
   startBrokenService,
 } from "../workflows/_broken_service.ts";
 import { writeRecorderRunbooks } from "../workflows/_loop_scenarios.ts";
-import { serveModel } from "../workflows/_model.ts";
+import { MODEL, serveModel } from "../workflows/_model.ts";
 
 const TENANT = "acme";
 
@@ -43,9 +43,10 @@ describe("histories of a tenant's runs", () => {
     const model = await serveModel(({ task, text }) => {
       asked.push(text);
       if (task === "plan") return { looks: [] };
-      const claim = { text: `It is ${word("model")}.`, evidence: [1] };
-      const diagnosis = { cause: "(none)", confidence: 1, diagnosis: claim, steps: [claim] };
-      return task === "diagnosis" ? diagnosis : { claims: [claim] };
+      const [said] = [...words.values()].filter((one) => text.includes(one));
+      const claim = { text: `It is about ${said}.`, evidence: [1] };
+      const diagnosis = { cause: "shop", confidence: 1, diagnosis: claim, steps: [claim] };
+      return task === "diagnose" ? diagnosis : { claims: [claim] };
     });
     people = await openPeople(
       {
@@ -57,6 +58,7 @@ describe("histories of a tenant's runs", () => {
       [],
       (databaseUrl) => serveEngine(databaseUrl, model),
     );
+    await ensureWebhookRelay(people.loop.client);
     tools = (await people.tools()).url;
     const db = people.store.asTenant(TENANT);
     const issue = (principal: string, mayApprove: boolean) =>
@@ -136,18 +138,22 @@ describe("histories of a tenant's runs", () => {
 
     const client = a2aClient(tools, key);
     const send = async (params: Json) => (await client.ask("message/send", params)).result;
+    const until = (id: string, state: string) =>
+      eventually(async () =>
+        (await client.ask("tasks/get", { id })).result.status.state === state || undefined
+      );
     const conversation = await send({ message: message(`Hello ${word("greeting")}`) });
-    await client.until(conversation.id, ["input-required"]);
+    await until(conversation.id, "input-required");
     const more = { taskId: conversation.id, contextId: conversation.contextId };
     await send({ message: message(`shop ${word("prompt")} is down`, more) });
-    await client.until(conversation.id, ["completed"]);
+    await until(conversation.id, "completed");
     const incident = `shop fails with ${word("incident")}`;
     const crew = await send(skill("dispatch_crew_incident", { incident }));
-    await client.until(crew.id, ["completed"]);
+    await until(crew.id, "completed");
     const args = { title: `Broken ${word("title")}`, description: word("text") };
     const held = await send(skill("itsm_create_ticket", args));
     await approve(({ subject }) => subject === "tool:itsm_create_ticket");
-    await client.until(held.id, ["completed"]);
+    await until(held.id, "completed");
 
     const stop = { kind: "all", name: "", reason: `Because of ${word("stop")}` } as const;
     await addStop(people.store.asPlatform(), stop);
@@ -203,7 +209,8 @@ describe("histories of a tenant's runs", () => {
     assert.ok(asked.some((text) => text.includes(word("incident"))));
     const { workflows } = await get("/v1/workflows?type=crew");
     const { result } = await get(`/v1/workflows/${workflows[0].workflow_id}/result`);
-    assert.match(result.diagnosis, new RegExp(word("model")));
+    assert.equal(result.written_by, MODEL, `${result.fallback}; ${result.dropped}`);
+    assert.ok(result.diagnosis.includes(word("incident")), result.diagnosis);
     const { tickets } = await get("/v1/itsm/tickets?limit=50");
     for (const name of ["title", "one-word-report"]) {
       assert.ok(JSON.stringify(tickets).includes(word(name)), name);
@@ -225,14 +232,16 @@ describe("histories of a tenant's runs", () => {
       args: [{ prompt: `What of ${word("prompt")}?`, requested_by: "key:1" }],
       typedSearchAttributes: [tenantAttribute("rival")],
     });
-    const failure = await eventually(async () => {
+    const failed = await eventually(async () => {
       const { events } = await run.fetchHistory();
       return events?.find((event) => event.workflowTaskFailedEventAttributes);
     });
-    const { failure: reason } = failure!.workflowTaskFailedEventAttributes!;
-    assert.match(reason!.message!, /belongs to another tenant/);
+    const { failure } = failed!.workflowTaskFailedEventAttributes!;
+    const codec = workerCodec(people.store);
+    const [attributes] = await codec.decode([failure!.encodedAttributes!]);
+    const { message } = defaultPayloadConverter.fromPayload<{ message: string }>(attributes!);
+    assert.match(message, /belongs to another tenant/);
     await run.terminate();
-    await sleep(0);
   });
 });
 
