@@ -57,7 +57,7 @@ async function contextOf(
     signal,
     progress,
     detached,
-    spansTenants: operation.spansTenants === true && caller.tier === "admin",
+    spansTenants: call.operation.spansTenants === true && call.caller.tier === "admin",
     decisionId,
   };
 }
