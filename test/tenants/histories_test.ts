@@ -4,7 +4,7 @@ import type { WorkflowHandle } from "@temporalio/client";
 import { defaultPayloadConverter } from "@temporalio/common";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
-import { addStop, issueKey, putService, removeStop } from "../../store/mod.ts";
+import { addStop, issueKey, listTickets, putService, removeStop } from "../../store/mod.ts";
 import { clientFor, ensureWebhookRelay, workerCodec } from "../../temporal/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { eventually } from "../_time.ts";
@@ -44,8 +44,8 @@ describe("histories of a tenant's runs", () => {
       asked.push(text);
       if (task === "plan") return { looks: [] };
       const [said] = [...words.values()].filter((one) => text.includes(one));
-      const claim = { text: `It is about ${said}.`, evidence: [1] };
-      const diagnosis = { cause: "shop", confidence: 1, diagnosis: claim, steps: [claim] };
+      const claim = { text: `It is about desk, as ${said} says.`, evidence: [1] };
+      const diagnosis = { cause: "desk", confidence: 1, diagnosis: claim, steps: [claim] };
       return task === "diagnose" ? diagnosis : { claims: [claim] };
     });
     people = await openPeople(
@@ -147,7 +147,7 @@ describe("histories of a tenant's runs", () => {
     const more = { taskId: conversation.id, contextId: conversation.contextId };
     await send({ message: message(`shop ${word("prompt")} is down`, more) });
     await until(conversation.id, "completed");
-    const incident = `shop fails with ${word("incident")}`;
+    const incident = `desk fails with ${word("incident")}`;
     const crew = await send(skill("dispatch_crew_incident", { incident }));
     await until(crew.id, "completed");
     const args = { title: `Broken ${word("title")}`, description: word("text") };
@@ -211,7 +211,7 @@ describe("histories of a tenant's runs", () => {
     const { result } = await get(`/v1/workflows/${workflows[0].workflow_id}/result`);
     assert.equal(result.written_by, MODEL, `${result.fallback}; ${result.dropped}`);
     assert.ok(result.diagnosis.includes(word("incident")), result.diagnosis);
-    const { tickets } = await get("/v1/itsm/tickets?limit=50");
+    const tickets = await listTickets(people.store.asTenant(TENANT), { limit: 50 });
     for (const name of ["title", "one-word-report"]) {
       assert.ok(JSON.stringify(tickets).includes(word(name)), name);
     }
