@@ -163,6 +163,11 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
     ["INSERT, UPDATE, DELETE", "worker"],
   ],
   a2a_tasks: [["SELECT, INSERT, UPDATE, DELETE", ...WORKING]],
+  // Texts of payloads: whoever starts a run or works on it
+  private_texts: [
+    ["SELECT, INSERT (id, text), UPDATE (used_at)", ...WORKING],
+    ["DELETE", "worker"],
+  ],
 
   migrations: [],
   migrations_lock: [],

@@ -9,6 +9,4 @@ export const privateTexts = `
   );
   CREATE INDEX private_texts_used ON private_texts (tenant_id, used_at);
   SELECT wall_off(false, 'private_texts');
-
-  GRANT SELECT, INSERT, UPDATE, DELETE ON private_texts TO sealoop_app;
 `;

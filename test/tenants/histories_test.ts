@@ -4,9 +4,10 @@ import type { WorkflowHandle } from "@temporalio/client";
 import { defaultPayloadConverter } from "@temporalio/common";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
-import { addStop, issueKey, listTickets, putService, removeStop } from "../../store/mod.ts";
+import { addStop, listTickets, putService, removeStop } from "../../store/mod.ts";
 import { clientFor, ensureWebhookRelay, workerCodec } from "../../temporal/mod.ts";
 import { setGovernance } from "../_governance.ts";
+import { giveKey } from "../_superuser.ts";
 import { eventually } from "../_time.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { serveEngine } from "../engine/_engine.ts";
@@ -60,9 +61,8 @@ describe("histories of a tenant's runs", () => {
     );
     await ensureWebhookRelay(people.loop.client);
     tools = (await people.tools()).url;
-    const db = people.store.asTenant(TENANT);
     const issue = (principal: string, mayApprove: boolean) =>
-      issueKey(db, { tier: "enterprise", scope: "full", principal, mayApprove, expiresAt: null });
+      giveKey(people.store, { tenant: TENANT, tier: "enterprise", principal, mayApprove });
     key = (await issue(word("agent"), false)).key;
     personKey = (await issue(`Ada ${word("person")}`, true)).key;
     await setGovernance(people.store, {
