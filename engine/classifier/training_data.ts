@@ -25,7 +25,18 @@ const ReportSchema = z.strictObject({
   category: z.enum(CATEGORIES),
   severity: z.enum(SEVERITIES),
   language: z.enum(["en", "de", "fr", "es", "tr"]),
-  voice: z.enum(["alert", "log", "user", "mail", "chat", "shorthand", "ticket"]),
+  voice: z.enum([
+    "alert",
+    "log",
+    "user",
+    "mail",
+    "chat",
+    "shorthand",
+    "ticket",
+    "manager",
+    "vendor",
+    "postmortem",
+  ]),
 });
 
 /** An article about one kind of fault: its symptoms and causes, how to check for it and fix it. */
