@@ -49,7 +49,9 @@ const SEVERITY_WEIGHTS: KindWeights = {
   meaning_pairs: 0.6,
 };
 const CONCEPT_WEIGHT = 0.11;
-const SIGNAL_WEIGHT = 0.25;
+const SIGNAL_WEIGHT = 0.3;
+/** Weight of the lexicon's concepts in severity: a theft is graded otherwise than a slow page. */
+const SEVERITY_CONCEPT_WEIGHT = 0.15;
 const CATEGORY_COST = 0.15;
 const SEVERITY_COST = 0.4;
 /** Weight of naive Bayes against the support vector machines. */
@@ -169,10 +171,14 @@ function categoryFeatures(
 }
 
 function severityFeatures(
-  { counts, signals }: ReadText,
+  { counts, phrases, signals }: ReadText,
   rarityOf: (cell: number) => number,
 ): Features {
-  return weighFeatures(counts, rarityOf, SEVERITY_WEIGHTS, scale(signals, SIGNAL_WEIGHT));
+  const extra = new Map([
+    ...scale(signals, SIGNAL_WEIGHT),
+    ...scale(weighConcepts(phrases), SEVERITY_CONCEPT_WEIGHT),
+  ]);
+  return weighFeatures(counts, rarityOf, SEVERITY_WEIGHTS, extra);
 }
 
 /** Returns the weighted sum of a text's features for each output. */

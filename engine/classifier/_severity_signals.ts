@@ -10,6 +10,12 @@ const FRACTION = /(?<!\d)(\d{1,7})\s?(?:of(?: the)?|\/|out of|von|sur|de)\s?(\d{
 const PERCENT = /(?<!\d)(\d{1,4}(?:[.,]\d{1,4})?)\s?%/g;
 /** After a fraction: it counts what works. */
 const READY = /^\s?\S*\s?(?:are |is )?(?:up|ready|available|online|running|reachable|healthy)/;
+/** Words after a number that multiply it. */
+const MULTIPLES: readonly (readonly [words: string, factor: number])[] = [
+  ["k|thousand|tausend|mille|mil|bin", 1e3],
+  ["m|million|millions|mio|millionen|millones|milyon", 1e6],
+  ["bn|billion|billions|milliard|milliards|milliarden|milyar", 1e9],
+];
 /** A word that may stand between a number and what it counts: "40 back-office users", "3 web servers". */
 const WORD_BETWEEN = { people: String.raw`[\p{L}-]{1,20}`, sites: String.raw`\p{L}{1,20}` };
 
@@ -25,16 +31,18 @@ export function createSignalReader(
   const counts = (["people", "sites"] as const).map((kind) => ({
     kind,
     pattern: new RegExp(
-      String.raw`(?<![\d.,])(\d[\d.,]{0,9})\s?(?:${WORD_BETWEEN[kind]}\s)?(?:${
-        counted[kind].join("|")
-      })`,
+      String.raw`(?<![\d.,])(\d[\d.,]{0,9})\s?(?:(${
+        MULTIPLES.map(([words]) => words).join("|")
+      })\s)?(?:of )?(?:${WORD_BETWEEN[kind]}\s)?(?:${counted[kind].join("|")})`,
       "gu",
     ),
   }));
 
   function* countSignals(plain: string): Generator<string> {
     for (const { kind, pattern } of counts) {
-      for (const [, n] of plain.matchAll(pattern)) yield `${kind} ${magnitudeOf(n!)}`;
+      for (const [, n, multiple] of plain.matchAll(pattern)) {
+        yield `${kind} ${magnitudeOf(n!, multiple)}`;
+      }
     }
   }
 
@@ -77,8 +85,9 @@ function stepOf(share: number): string {
 }
 
 /** Returns 3 for 1 to 3, then 10, 30, 100 and so on. */
-function magnitudeOf(digits: string): string {
-  const value = Number(digits.replace(/[.,](?=\d{3}\b)/g, "").replace(/[.,].*/, ""));
+function magnitudeOf(digits: string, multiple: string | undefined): string {
+  const factor = MULTIPLES.find(([words]) => words.split("|").includes(multiple ?? ""))?.[1] ?? 1;
+  const value = factor * Number(digits.replace(/[.,](?=\d{3}\b)/g, "").replace(/[.,].*/, ""));
   return String([3, 10, 30, 100, 300, 1_000].find((limit) => value <= limit) ?? "many");
 }
 
