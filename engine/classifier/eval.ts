@@ -30,6 +30,8 @@ if (!process.argv.includes("cross")) {
   await evaluate("Held out", predict, heldOut());
   await evaluate("Held out, second set", predict, heldOut("second"));
   await evaluate("Held out, third set", predict, heldOut("third"));
+  await evaluate("Held out, first reports of incidents", predict, heldOut("symptoms"));
+  await evaluate("Held out, causes of incidents", predict, heldOut("causes"));
 }
 
 /**
