@@ -48,6 +48,14 @@ const LAYERS: readonly DetectorName[] = [
   "host_resources",
 ];
 
+/** Returns whether a finding about a service explains that services which need it fail. */
+export function isFailure(
+  { detector, code }: { readonly detector: string; readonly code: string },
+): boolean {
+  return detector !== "logs" && !ISOLATED_CODES.has(code) && !WARNING_CODES.has(code) &&
+    !SLOWNESS_CODES.has(code);
+}
+
 /** Findings by their place, so that searching for causes meets only those that may be one. */
 export interface FindingIndex {
   readonly all: readonly Groupable[];

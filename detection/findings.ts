@@ -1,4 +1,10 @@
-import type { DetectorName, FindingCheck, RelatedFinding, Severity } from "../domain/mod.ts";
+import {
+  type DetectorName,
+  type FindingCheck,
+  FLAPPING,
+  type RelatedFinding,
+  type Severity,
+} from "../domain/mod.ts";
 import { checkKind, type Service } from "../integrations/host/mod.ts";
 import { fingerprintFault, type Store } from "../store/mod.ts";
 
@@ -25,8 +31,10 @@ export type ServiceFinding = DetectedFinding & {
   readonly check: "http" | "tcp" | "command";
 };
 
-/** Code of a slow service. That is another fault than a failing one, which is found while this one waits for people. */
+/** Code of a slow service. */
 const SLOW = "slow";
+/** Codes of faults other than that a service fails, which is found while one of these waits for people. */
+const OWN_FAULTS: ReadonlySet<string> = new Set([SLOW, FLAPPING]);
 
 /** Creates the finding that a service fails its check, or passes it slowly. */
 export async function createServiceFinding(
@@ -35,7 +43,7 @@ export async function createServiceFinding(
   code: string,
 ): Promise<ServiceFinding> {
   const kind = checkKind(check!);
-  const fault = code === SLOW ? [name, kind, SLOW] : [name, kind];
+  const fault = OWN_FAULTS.has(code) ? [name, kind, code] : [name, kind];
   return {
     service: name,
     detector: "service_probes",

@@ -32,6 +32,15 @@ export {
   type ProbeStatus,
   type StatusParts,
 } from "./platform_status.ts";
+export {
+  decidingReading,
+  type FailingDependency,
+  findFailingDependencies,
+  judgeFault,
+  type Judgement,
+  type MeasuredFault,
+  type Reading,
+} from "./judgement.ts";
 export { recheck, type Recheckable } from "./recheck.ts";
 export { checkReportedService, createReportedFinding, type Report } from "./reported.ts";
 export { findLoggedErrors, type LoggedErrors } from "./service_logs.ts";

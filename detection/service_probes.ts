@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { FLAPPING } from "../domain/mod.ts";
 import { checkKind, probe, type ProbeResult, type Service } from "../integrations/host/mod.ts";
 import {
   getProbeHistories,
@@ -183,16 +184,18 @@ async function recheckService(
   const service = name === null ? undefined : await getService(db, name) as Service | undefined;
   if (!service?.check) return { present: false, code: "no_check" };
   const probeAgain = () => probe(service.check!, timeoutOf(service, settings));
-  if (code === "flapping" && time === "after") {
+  if (code === FLAPPING && time === "after") {
     const failure = await findFailure(probeAgain);
     if (failure) return { present: true, code: failure.code };
     await putProbeHistories(db, [{ service: service.name, ...NO_HISTORY }]);
     return { present: false, code: "ok" };
   }
   const result = await probeAgain();
-  if (code === "flapping") {
+  if (code === FLAPPING) {
     const { flapping } = (await getProbeHistories(db)).get(service.name) ?? NO_HISTORY;
-    return { present: flapping || !result.healthy, code: flapping ? "flapping" : result.code };
+    // While it is down, the code is that of the failure, which may be repaired.
+    const isUp = flapping && result.healthy;
+    return { present: flapping || !result.healthy, code: isUp ? FLAPPING : result.code };
   }
   const isSlow = result.healthy && code === "slow" &&
     result.elapsedMs > slowLimitOf(service, settings);

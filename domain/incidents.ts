@@ -7,6 +7,9 @@ export const STEPS = ["DETECT", "TICKET", "DIAGNOSE", "REMEDIATE", "VERIFY", "CL
 /** A step of the loop. */
 export type StepName = typeof STEPS[number];
 
+/** Code of a service that goes up and down, as long as it is up. */
+export const FLAPPING = "flapping";
+
 /** Kinds of checks by which detectors find faults. */
 export const FINDING_CHECKS = [
   "http",

@@ -23,19 +23,27 @@ export interface Action {
   readonly sha256: string;
 }
 
+/** The kind of a fault. */
+export interface FaultClass {
+  readonly category: string;
+  readonly severity: string;
+  /** How likely the category is right, 0 to 1. */
+  readonly confidence: number;
+  /** The detector that measured it, or who read words about it: `local` or a model's provider. */
+  readonly provider: string;
+}
+
 /** A diagnosis: the cause, the evidence for it, and the action against it. */
 export interface Diagnosis {
   readonly cause: string;
-  /** `runbook_alone`: the engine was away, so only the service and the finding were used. */
-  readonly basis: "engine_and_runbook" | "runbook_alone";
-  /** Null: the engine was away. */
-  readonly classification: {
-    readonly category: string;
-    readonly severity: string;
-    readonly confidence: number;
-    readonly provider: string;
-  } | null;
-  /** Articles and past incidents that support the classification. */
+  /**
+   * `measured`: what a detector measured decided the category; `words`: a report or lines of a log did; `runbook_alone`:
+   * there are only words, and the engine was away.
+   */
+  readonly basis: "measured" | "words" | "runbook_alone";
+  /** Null: there are only words, and the engine was away. */
+  readonly classification: FaultClass | null;
+  /** Articles and past incidents about the fault. */
   readonly citations: readonly { readonly id: string; readonly sha256: string }[];
   /** Runbooks that match but can't be used here, with the reason's code. */
   readonly passed_over: readonly { readonly runbook: string; readonly code: string }[];

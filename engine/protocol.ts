@@ -12,6 +12,12 @@ export const CLASSIFY_REQUEST = z.strictObject({
   tenant: z.string().min(1),
   /** `house`, the default: passages may be of past incidents as well. */
   audience: z.enum(["public", "house"]).optional(),
+  /** The kind of the fault, where it was measured: articles are chosen by it, and no model is asked. */
+  measured: z.strictObject({
+    category: z.enum(CATEGORIES),
+    /** Id of the article about just this fault. */
+    article: z.string().nullable(),
+  }).optional(),
 });
 
 const Citation = z.object({

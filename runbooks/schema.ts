@@ -161,6 +161,9 @@ export const RunbookFile = z.strictObject({
     .describe(
       "Of runbooks that fit equally, the lower one is first: what costs less, and undoes better",
     ),
+  repairs_flapping: z.boolean().default(false).describe(
+    "It may act on a service that goes up and down while the service is up; without it, people look at such a service",
+  ),
   needs: z.array(z.enum(["restart", "check"])).default([])
     .describe("What the services file must say of the service"),
   parameters: z.record(z.string().regex(/^[a-z][a-z_]{0,30}$/), Parameter).default({}),

@@ -45,6 +45,9 @@ export type NewFinding = Omit<
   "sightings" | "first_seen_at" | "last_seen_at" | "cleared_at"
 >;
 
+/** Maximum number of edges to a service that another one needs. */
+const MAX_DEPTH = 100;
+
 /** Records that a detector has just run. */
 export async function recordDetectorRun(
   db: Db,
@@ -158,6 +161,20 @@ export async function listOpenFindings(
     [detector, host],
   );
   return rows.map(toFinding);
+}
+
+/** Returns findings that are present on the services that one needs, directly or not, those nearest to it first. */
+export async function listFindingsOfDependencies(
+  db: Db,
+  service: string,
+): Promise<Pick<FindingRecord, "service" | "detector" | "code">[]> {
+  return await db.query(
+    `SELECT f.service, f.detector, f.code
+     FROM services start, services_reached(start.id, $2, true) AS r
+     JOIN services s USING (id) JOIN findings f ON f.service = s.name AND f.cleared_at IS NULL
+     WHERE start.name = $1 ORDER BY r.distance, f.first_seen_at`,
+    [service, MAX_DEPTH],
+  );
 }
 
 function toFinding(row: Row): FindingRecord {

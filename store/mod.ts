@@ -96,6 +96,7 @@ export {
   getFinding,
   getFindings,
   listDetectorRuns,
+  listFindingsOfDependencies,
   listOpenFindings,
   type NewFinding,
   pruneFindings,

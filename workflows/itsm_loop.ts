@@ -1,5 +1,5 @@
 import { CancellationScope, isCancellation } from "@temporalio/workflow";
-import type { Finding, LoopResult } from "../domain/mod.ts";
+import { type Finding, FLAPPING, type LoopResult } from "../domain/mod.ts";
 import { reasonOf } from "./_failures.ts";
 import { LONG, perform, QUICK, SEAL } from "./_options.ts";
 import { repair, undo } from "./_repair.ts";
@@ -55,7 +55,7 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
     );
     run.diagnosis = diagnosis;
     const { action } = diagnosis;
-    if (!action) return "no_runbook";
+    if (!action) return code === FLAPPING ? FLAPPING : "no_runbook";
 
     const obstacle = await repair(run, { ...order, diagnosis, action });
     if (obstacle) return obstacle;

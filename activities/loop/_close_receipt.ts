@@ -14,9 +14,9 @@ import type { Ticket } from "../../store/mod.ts";
 export interface RunSummary {
   readonly outcome: "sealed" | "escalated";
   /**
-   * Reason of an escalation: `no_runbook`, `refused_by_guardrails`, `guardrails_away`, `approval_denied`,
-   * `approval_expired`, `approval_ended` (from outside), `stopped` (for too long), `unknown_effect`, `not_healed`,
-   * `cancelled`, or an error's name.
+   * Reason of an escalation: `no_runbook`, `flapping` (it is up, and left to people), `refused_by_guardrails`,
+   * `guardrails_away`, `approval_denied`, `approval_expired`, `approval_ended` (from outside), `stopped` (for too long),
+   * `unknown_effect`, `not_healed`, `cancelled`, or an error's name.
    */
   readonly reason?: string;
   readonly diagnosis?: Diagnosis;

@@ -1,5 +1,5 @@
 import { SCAN_DETECTOR } from "../../compliance/scans/mod.ts";
-import type { Action, Diagnosis, Finding } from "../../domain/mod.ts";
+import { type Action, type Diagnosis, type Finding, FLAPPING } from "../../domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import {
   matchRunbooks,
@@ -47,6 +47,10 @@ export function createActionFinder({ store, runbooks }: ActivityParts) {
     const usable: Omit<Action, "id" | "sha256">[] = [];
     for (const runbook of matching) {
       if (usable.length >= round) break;
+      if (code === FLAPPING && !runbook.repairs_flapping) {
+        passed_over.push({ runbook: runbook.runbook, code });
+        continue;
+      }
       try {
         usable.push(createAction(runbook, target, values));
       } catch (error) {

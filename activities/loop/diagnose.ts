@@ -1,29 +1,31 @@
 import { hostname } from "node:os";
-import { SCAN_DETECTOR } from "../../compliance/scans/mod.ts";
 import {
-  type Category,
-  type Diagnosis,
-  type Finding,
-  type Severity,
-  worse,
-} from "../../domain/mod.ts";
-import { EngineUnavailable, MIN_ADVICE_CONFIDENCE } from "../../engine/mod.ts";
+  decidingReading,
+  type FailingDependency,
+  findFailingDependencies,
+  judgeFault,
+  type Judgement,
+} from "../../detection/mod.ts";
+import { type Diagnosis, type Finding, type Severity, worse } from "../../domain/mod.ts";
+import { type ClassifyResult, EngineUnavailable } from "../../engine/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { addTicketEvent, type FindingRecord, getFinding } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { categoryOf } from "./_category.ts";
 import { createActionFinder } from "./_find_action.ts";
 import type { RoundOrder } from "./_order.ts";
 import { findService } from "./_services.ts";
 
-/** The engine's classification, with the articles that support it. */
-type Classification = Pick<Diagnosis, "basis" | "classification" | "citations">;
+/** The facts about a fault that a diagnosis rests on. */
+interface Facts {
+  readonly service: Service | undefined;
+  /** As its detector recorded it. */
+  readonly record: FindingRecord | undefined;
+  readonly failing: readonly FailingDependency[];
+}
 
-const UNCLASSIFIED: Classification = {
-  basis: "runbook_alone",
-  classification: null,
-  citations: [],
-};
+/** The kind of a fault, and what supports it. */
+type Verdict = Pick<Diagnosis, "basis" | "classification">;
+
 const MAX_DESCRIPTION = 4_000;
 
 /** Creates the activity that diagnoses. */
@@ -33,26 +35,45 @@ export function diagnoseActivities(parts: ActivityParts) {
   const findAction = createActionFinder(parts);
 
   /**
-   * Classifies the fault by the engine, and finds a runbook for it; in later rounds the next one that matches. While the
-   * engine is away, or only guesses, the finding and the service decide. Safe to repeat: it only reads, and adds one event
-   * to the ticket.
+   * Tells the kind of the fault, and finds a runbook for it; in later rounds the next one that matches. What was measured
+   * decides. The engine reads what people and logs say, and finds articles about the fault. Safe to repeat: it only reads,
+   * and adds one event to the ticket.
    */
   async function diagnose(order: RoundOrder): Promise<Diagnosis> {
     const { finding, code } = order;
-    const [record, namedService] = await Promise.all([
-      getFinding(db, finding.fingerprint),
-      finding.service === null ? undefined : findService(db, finding.service),
-    ]);
-    const service = finding.service === null ? await affectedHost(finding, record) : namedService;
-    const description = record?.summary ?? describe(service, finding, code);
-    const classified = await classify(finding, description);
-    const category = chooseCategory(order, classified, service, record);
+    const facts = await gatherFacts(finding);
+    const { service, record } = facts;
+    const measured = judge(order, facts);
+    const words = finding.report ?? linesOf(record);
+    const answer = await askEngine(finding, words, measured);
+    const verdict = decide(finding, measured, words === undefined ? undefined : answer);
+    const category = verdict.classification?.category ?? null;
     const { action, passed_over } = service
       ? await findAction(order, { service, category, record })
       : { action: null, passed_over: [] };
-    const diagnosis: Diagnosis = { cause: code, ...classified, passed_over, action };
-    await recordDiagnosis(order, diagnosis, category, record);
+    const citations = answer?.classification.citations ?? [];
+    const diagnosis: Diagnosis = {
+      cause: code,
+      ...verdict,
+      citations: citations.map(({ id, sha256 }) => ({ id, sha256 })),
+      passed_over,
+      action,
+    };
+    await recordDiagnosis(order, diagnosis, {
+      ...(measured ? { says: measured.says, because: measured.because } : {}),
+      ...(measured && words !== undefined && answer ? { reading: readingOf(answer) } : {}),
+    });
     return diagnosis;
+  }
+
+  async function gatherFacts(finding: Finding): Promise<Facts> {
+    const { service: name, fingerprint } = finding;
+    const [record, service, failing] = await Promise.all([
+      getFinding(db, fingerprint),
+      name === null ? undefined : findService(db, name),
+      name === null ? [] : findFailingDependencies(db, name),
+    ]);
+    return { service: name === null ? await affectedHost(finding, record) : service, record, failing };
   }
 
   /** Returns this host, if the finding is about it and no service. */
@@ -65,77 +86,96 @@ export function diagnoseActivities(parts: ActivityParts) {
       : undefined;
   }
 
-  async function classify({ report, check }: Finding, words: string): Promise<Classification> {
+  /** Asks the engine about words, or about what was measured. @returns undefined: it is away */
+  async function askEngine(
+    { check }: Finding,
+    words: string | undefined,
+    measured: Judgement | undefined,
+  ): Promise<ClassifyResult | undefined> {
+    const description = words ?? measured!.says;
     try {
-      const { classification, provider } = await engine.classify({
-        description: report ? report.slice(0, MAX_DESCRIPTION) : words,
+      return await engine.classify({
+        description: description.slice(0, MAX_DESCRIPTION),
         source: check,
+        ...(words === undefined && measured
+          ? { measured: { category: measured.category, article: measured.article } }
+          : {}),
       }, store.tenant);
-      const { category, severity, confidence, citations } = classification;
-      return {
-        basis: "engine_and_runbook",
-        classification: { category, severity, confidence, provider },
-        citations: citations.map(({ id, sha256 }) => ({ id, sha256 })),
-      };
     } catch (error) {
-      if (error instanceof EngineUnavailable) return UNCLASSIFIED;
+      if (error instanceof EngineUnavailable) return undefined;
       throw error;
     }
   }
 
   async function recordDiagnosis(
-    { ticket_id, finding, round, run }: RoundOrder,
+    { ticket_id, round, run }: RoundOrder,
     diagnosis: Diagnosis,
-    category: string | null,
-    record: FindingRecord | undefined,
+    reasons: Readonly<Record<string, unknown>>,
   ): Promise<void> {
-    const found = category === null
-      ? undefined
-      : { category, severity: severityOf(finding, diagnosis, record) };
+    const { classification } = diagnosis;
     await addTicketEvent(db, ticket_id, {
       key: `${run.run_id}/diagnosed-${round}`,
       kind: "diagnosed",
       phase: "diagnosed",
-      data: { round, category, ...eventDataOf(diagnosis) },
-      ...(found ? { found } : {}),
+      data: {
+        round,
+        category: classification?.category ?? null,
+        ...eventDataOf(diagnosis),
+        ...reasons,
+      },
+      ...(classification ? { found: classification } : {}),
     });
   }
 
   return { diagnose };
 }
 
-/** Returns the category of a fault: as measured where the engine's is a guess, else the engine's. */
-function chooseCategory(
-  { finding, code }: RoundOrder,
-  { classification }: Classification,
-  service: Service | undefined,
-  record: FindingRecord | undefined,
-): Category | null {
-  if (isScanned(record)) return "security"; // its text names settings and packages, which misleads the engine
-  const isGuess = !classification || classification.confidence < MIN_ADVICE_CONFIDENCE;
-  const measured = isGuess ? categoryOf({ check: finding.check, code }, service?.type) : undefined;
-  return measured ?? (classification?.category as Category | undefined) ?? null;
+/** Judges what was measured. @returns undefined: nothing was, as with a report about no service that can be probed */
+function judge(
+  { finding: { check }, code }: RoundOrder,
+  facts: Facts,
+): Judgement | undefined {
+  return check === "report" ? undefined : judgeFault({ check, code, ...facts });
 }
 
-/** Returns the severity for the ticket. The engine may raise what a detector measured, and not lower it. */
+/** Returns the lines of a log that a finding is about; undefined: it is about none. */
+function linesOf(record: FindingRecord | undefined): string | undefined {
+  const { samples } = record?.detail ?? {};
+  return Array.isArray(samples) && samples.length > 0 ? samples.join("\n") : undefined;
+}
+
+/** @param answer to words about the fault; undefined: there are none, or the engine was away */
+function decide(
+  finding: Finding,
+  measured: Judgement | undefined,
+  answer: ClassifyResult | undefined,
+): Verdict {
+  const reading = answer && { ...answer.classification, provider: answer.provider };
+  if (!measured) {
+    if (!reading) return { basis: "runbook_alone", classification: null };
+    const { category, severity, confidence, provider } = reading;
+    return { basis: "words", classification: { category, severity, confidence, provider } };
+  }
+  const deciding = decidingReading(measured, reading);
+  const { category, confidence } = deciding ?? measured;
+  const provider = deciding?.provider ?? finding.detector ?? finding.check;
+  const severity = severityOf(finding, answer);
+  return {
+    basis: deciding ? "words" : "measured",
+    classification: { category, severity, confidence, provider },
+  };
+}
+
+/** Returns the severity of a measured fault. A person who reports it may raise it. */
 function severityOf(
-  { severity = "low" }: Finding,
-  { classification }: Diagnosis,
-  record: FindingRecord | undefined,
-): string {
-  return classification && !isScanned(record)
-    ? worse(classification.severity as Severity, severity)
-    : "as it was";
+  { severity = "high", report }: Finding,
+  answer: ClassifyResult | undefined,
+): Severity {
+  return report === undefined || !answer ? severity : worse(answer.classification.severity, severity);
 }
 
-function isScanned(record: FindingRecord | undefined): boolean {
-  return record?.detector === SCAN_DETECTOR;
-}
-
-/** Describes a finding that no detector has described. */
-function describe(service: Service | undefined, { check }: Finding, code: string): string {
-  const subject = service ? `${service.name} (${service.type})` : "A service";
-  return `${subject} fails its ${check} check: ${code.replaceAll("_", " ")}`;
+function readingOf({ classification: { category, confidence }, provider }: ClassifyResult) {
+  return { category, confidence, provider };
 }
 
 function eventDataOf(

@@ -30,7 +30,7 @@ interface Move {
 }
 
 /** Fields of an event that are in another section, or in the receipt. */
-const OMITTED_FIELDS: ReadonlySet<string> = new Set(["workflow_id", "run_id", "basis"]);
+const OMITTED_FIELDS: ReadonlySet<string> = new Set(["workflow_id", "run_id", "basis", "says", "because"]);
 const MAX_CODE_LENGTH = 200;
 
 /** Formats the draft of a postmortem as Markdown: the known facts, and a section that people fill in. */
@@ -68,28 +68,32 @@ function formatSummary(ticket: Ticket): string {
 }
 
 /** Formats the last diagnosis. Earlier ones are in the timeline. */
-function formatCause({ events, ticket }: PostmortemFacts): string {
+function formatCause({ events }: PostmortemFacts): string {
   const diagnosis = events.findLast(({ kind }) => kind === "diagnosed");
   if (!diagnosis) return "Nothing was diagnosed.";
-  const { cause, round, classification, citations } = diagnosis.data;
-  const { category, confidence } = (classification ?? {}) as {
-    category?: string;
-    confidence?: number;
-  };
+  const { cause, round, says, because, basis, classification, reading, citations } = diagnosis.data;
   const sentences = [`The check reported \`${code(cause)}\` (round ${code(round)}).`];
-  const byText = category && confidence !== undefined
-    ? `${escape(category)} with a confidence of ${confidence.toFixed(2)}`
-    : undefined;
-  if (byText && category === ticket.category) {
-    sentences.push(`It was classified as ${byText}.`);
-  } else if (ticket.category) {
-    sentences.push(`Its category, ${escape(ticket.category)}, follows from the measurement.`);
-    if (byText) sentences.push(`By its text it was classified as ${byText}.`);
+  if (typeof says === "string") sentences.push(escape(says));
+  const judged = describeClass(classification);
+  if (judged && basis === "measured") {
+    sentences.push(`By what was measured it is ${judged}. ${escape(String(because))}`);
+  } else if (judged) {
+    sentences.push(`By its words it is ${judged}.`);
   }
+  const read = basis === "measured" ? describeClass(reading) : undefined;
+  if (read) sentences.push(`By its words alone it would be ${read}.`);
   if (Array.isArray(citations) && citations.length > 0) {
     sentences.push(`Citations: ${citations.map((one) => `\`${code(one)}\``).join(", ")}.`);
   }
   return sentences.join(" ");
+}
+
+/** Describes a category with its confidence; undefined: there is none. */
+function describeClass(value: unknown): string | undefined {
+  const { category, confidence } = (value ?? {}) as { category?: string; confidence?: number };
+  return category && confidence !== undefined
+    ? `${escape(category)} with a confidence of ${confidence.toFixed(2)}`
+    : undefined;
 }
 
 function formatTimeline({ events, moves }: PostmortemFacts): string {

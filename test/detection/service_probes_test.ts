@@ -164,15 +164,22 @@ describe("service_probes", () => {
       "flappy flapping",
     ]);
     const finding = await createServiceFinding(context.store, service, "flapping");
-    assert.equal(
+    assert.notEqual(
       finding.fingerprint,
       (await createServiceFinding(context.store, service, "status_500")).fingerprint,
+      "a failure is found while people look at the flapping",
     );
     const flapping = await context.with(settings);
     assert.deepEqual(await recheck(flapping, finding, "before"), {
       present: true,
       code: "flapping",
     });
+    answer = { status: 503, afterMs: 0 };
+    assert.deepEqual(await recheck(flapping, finding, "before"), {
+      present: true,
+      code: "status_503",
+    });
+    answer = { status: 200, afterMs: 0 };
     assert.deepEqual(await recheck(flapping, finding, "after"), { present: false, code: "ok" });
     assert.deepEqual((await sweep(settings)).codes, []);
   });

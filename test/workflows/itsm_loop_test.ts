@@ -109,7 +109,7 @@ describe("itsmLoop", () => {
     });
     const sha256 = "0".repeat(64);
     const diagnosis = {
-      ...{ cause: "reported", basis: "engine_and_runbook", classification: null } as const,
+      ...{ cause: "reported", basis: "words", classification: null } as const,
       citations: [{ id: "dns-slow", sha256 }, { id: "INC-ba9876543210", sha256 }],
       passed_over: [],
       action: null,

@@ -51,20 +51,27 @@ describe("formatPostmortem()", () => {
     ]);
   });
 
-  it("gives the classification beside the measured category where the two differ", () => {
-    const diagnosedAs = (category: string) =>
+  it("says what was measured first, and what words alone would say after it", () => {
+    const diagnosed = (data: Readonly<Record<string, unknown>>) =>
       format([{
         at: "2026-07-01T12:00:00.000Z",
         kind: "diagnosed",
-        data: { cause: "refused", round: 1, classification: { category, confidence: 0.2 } },
+        data: { cause: "refused", round: 1, ...data },
       }]);
+    const measured = diagnosed({
+      basis: "measured",
+      says: "Nothing listens on 127.0.0.1:9000.",
+      because: "The program does not run.",
+      classification: { category: "application", confidence: 0.8 },
+      reading: { category: "dns", confidence: 0.2 },
+    });
     assert.match(
-      diagnosedAs("application"),
-      /It was classified as application with a confidence of 0\.20\./,
+      measured,
+      /Nothing listens on 127\.0\.0\.1:9000\. By what was measured it is application with a confidence of 0\.80\. The program does not run\. By its words alone it would be dns with a confidence of 0\.20\./,
     );
     assert.match(
-      diagnosedAs("dns"),
-      /Its category, application, follows from the measurement\. By its text it was classified as dns with a confidence of 0\.20\./,
+      diagnosed({ basis: "words", classification: { category: "dns", confidence: 0.9 } }),
+      /By its words it is dns with a confidence of 0\.90\./,
     );
   });
 
