@@ -238,6 +238,6 @@ describe("a repair that needs permission", () => {
     assert.equal(await faulty.starts(), 1);
     const { details } = (await recordOf(result.ticket_id!)).receipts.at(-1)!;
     assert.equal(details.reason, "guardrails_away");
-    assert.equal((details.diagnosis as { basis: string }).basis, "runbook_alone");
+    assert.equal((details.diagnosis as { basis: string }).basis, "measured");
   });
 });

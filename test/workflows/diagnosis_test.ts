@@ -1,0 +1,410 @@
+import assert from "node:assert/strict";
+import { randomBytes, randomUUID } from "node:crypto";
+import { diagnoseActivities } from "../../activities/loop/mod.ts";
+import { createServiceFinding } from "../../detection/mod.ts";
+import { type Finding, FLAPPING, type LoopResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import type { HealthCheck, Service } from "../../integrations/host/mod.ts";
+import { getTicket, openTicket, putProbeHistories, putService, recordFindings } from "../../store/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
+import { testFolder } from "../_run.ts";
+import { type BrokenService, startBrokenService } from "./_broken_service.ts";
+import { openLoop, type TestLoop } from "./_loop.ts";
+import { runbookStep, writeRunbooks } from "./_runbooks.ts";
+import { readTicketRecord } from "./_ticket_record.ts";
+
+/** Categories that an engineer would accept for a failing service, by its declared type. */
+const TYPES: Readonly<Record<string, readonly string[]>> = {
+  web: ["application"],
+  api: ["application"],
+  worker: ["application"],
+  database: ["database"],
+  "postgres-primary": ["database"],
+  cache: ["database"],
+  queue: ["messaging"],
+  broker: ["messaging"],
+  "mail-relay": ["messaging"],
+  dns: ["dns"],
+  storage: ["storage"],
+  ldap: ["identity"],
+  "load-balancer": ["network"],
+  backup: ["backup"],
+  host: ["compute"],
+  printer: ["hardware"],
+  sandbox: ["application"],
+  test: ["application"],
+};
+
+const HTTP = { http: "http://127.0.0.1:9000/health?token=s3cret" };
+const TCP = { tcp: "127.0.0.1:9000" };
+const COMMAND = { command: ["/usr/local/bin/check-it", "--password", "s3cret"] };
+
+/** Codes of probes: what is said, and the categories where the code tells them, whatever the type. */
+const CODES: readonly (readonly [
+  check: HealthCheck,
+  code: string,
+  says: RegExp,
+  categories?: readonly string[],
+])[] = [
+  [HTTP, "refused", /^Nothing listens on 127\.0\.0\.1:9000\./],
+  [TCP, "refused", /^Nothing listens on 127\.0\.0\.1:9000\./],
+  [HTTP, "timeout", /does not answer in time/],
+  [TCP, "timeout", /does not answer in time/],
+  [COMMAND, "timeout", /check-it does not end in time/],
+  [HTTP, "econnreset", /closes the connection/],
+  [TCP, "econnreset", /closes the connection/],
+  [HTTP, "enotfound", /name 127\.0\.0\.1 can't be resolved/, ["dns"]],
+  [TCP, "eai_again", /can't be resolved/, ["dns"]],
+  [TCP, "ehostunreach", /no way over the network/, ["network"]],
+  [HTTP, "enetunreach", /no way over the network/, ["network"]],
+  [HTTP, "cert_has_expired", /certificate that has expired/, ["certificate"]],
+  [HTTP, "err_tls_cert_altname_invalid", /not issued to 127\.0\.0\.1/, ["certificate"]],
+  [HTTP, "depth_zero_self_signed_cert", /not trusted/, ["certificate"]],
+  [HTTP, "eproto", /No encrypted connection/, ["configuration"]],
+  [HTTP, "status_400", /answers 400/],
+  [HTTP, "status_401", /answers 401/, ["configuration", "identity"]],
+  [HTTP, "status_403", /answers 403/, ["configuration", "identity"]],
+  [HTTP, "status_404", /answers 404/],
+  [HTTP, "status_429", /answers 429/],
+  [HTTP, "status_500", /answers 500/],
+  [HTTP, "status_502", /answers 502/],
+  [HTTP, "status_503", /answers 503/],
+  [HTTP, "status_504", /answers 504/],
+  [HTTP, "status_507", /answers 507: it has no storage left/, ["storage"]],
+  [HTTP, "hpe_invalid_constant", /not HTTP/],
+  [HTTP, "address_not_allowed", /do not allow the check/, ["configuration"]],
+  [COMMAND, "exit_1", /check-it fails with exit code 1\b/],
+  [COMMAND, "exit_22", /fails with exit code 22/],
+  [COMMAND, "exit_127", /can't be run/, ["configuration"]],
+  [COMMAND, "enoent", /can't be run/, ["configuration"]],
+  [COMMAND, "sigsegv", /ended by sigsegv/],
+  [HTTP, "slow", /answers, but too slowly/],
+  [HTTP, FLAPPING, /goes up and down, and is up at the moment/],
+  [TCP, "unreachable", /can't be reached/],
+];
+
+/** Lines of logs, and what they are about. */
+const LOGS: readonly (readonly [category: string, lines: readonly string[]])[] = [
+  ["storage", [
+    "2026-11-20T10:00:01Z ERROR cannot write /srv/spool/17.tmp: ENOSPC: no space left on device",
+    "2026-11-20T10:00:02Z ERROR cannot write /srv/spool/18.tmp: ENOSPC: no space left on device",
+  ]],
+  ["database", [
+    "2026-11-20 10:00:01 UTC [201] ERROR:  deadlock detected",
+    "2026-11-20 10:00:02 UTC [207] FATAL:  sorry, too many clients already",
+  ]],
+  ["certificate", [
+    "Nov 20 10:00:01 web1 nginx: SSL_do_handshake() failed: certificate verify failed: certificate has expired",
+  ]],
+  ["dns", ["Nov 20 10:00:01 app1 app[7]: getaddrinfo ENOTFOUND orders.internal"]],
+];
+
+describe("the diagnosis of a finding", () => {
+  let loop: TestLoop;
+  const brokenServices: BrokenService[] = [];
+
+  before(async () => {
+    loop = await openLoop();
+  });
+  after(async () => {
+    for (const broken of brokenServices) await broken.remove();
+    await loop?.stop();
+  });
+
+  async function put(fields: Partial<Service> & Pick<Service, "name">): Promise<Service> {
+    const service: Service = {
+      type: "service",
+      host: "127.0.0.1",
+      owner: null,
+      origin: "file",
+      check: HTTP,
+      restart: null,
+      watched: false,
+      dependsOn: [],
+      ...fields,
+    };
+    await putService(loop.store.db, service);
+    return service;
+  }
+
+  /** Records a finding of a detector. */
+  async function record(finding: Finding, detail: Readonly<Record<string, unknown>> = {}) {
+    await recordFindings(loop.store.db, [{
+      fingerprint: finding.fingerprint,
+      detector: finding.detector!,
+      service: finding.service,
+      host: null,
+      kind: finding.check,
+      code: finding.code,
+      severity: finding.severity!,
+      root: finding.fingerprint,
+      summary: `${finding.service} has ${finding.code}`,
+      detail,
+      target: {},
+    }]);
+  }
+
+  /** Diagnoses a finding. @returns the diagnosis, its ticket and its event */
+  async function diagnose(finding: Finding) {
+    const id = `INC-${randomBytes(6).toString("hex")}`;
+    await openTicket(loop.store.db, {
+      id,
+      title: "x",
+      description: "",
+      severity: finding.severity ?? "high",
+      phase: "ticketed",
+      service: finding.service,
+      fingerprint: null,
+      workflowId: null,
+      runId: null,
+      requestedBy: "test",
+    });
+    const diagnosis = await diagnoseActivities(loop).diagnose({
+      finding,
+      ticket_id: id,
+      code: finding.code,
+      round: 1,
+      run: { workflow_id: "loop-diagnosis", run_id: randomUUID() },
+    });
+    const ticket = (await getTicket(loop.store.db, id))!;
+    const [event] = await loop.store.db.query(
+      "SELECT data FROM ticket_events WHERE ticket_id = $1 AND kind = 'diagnosed'",
+      [id],
+    );
+    return { ...diagnosis, ticket, data: event!.data as Record<string, unknown> };
+  }
+
+  const logFinding = (service: string | null, code: string): Finding => ({
+    service,
+    detector: "logs",
+    check: "log",
+    code,
+    fingerprint: randomBytes(8).toString("hex"),
+    severity: "medium",
+    observed_at: new Date().toISOString(),
+  });
+
+  it("judges every declared type with every code of a probe as an engineer would", async () => {
+    const wrong: string[] = [];
+    for (const [type, usual] of Object.entries(TYPES)) {
+      for (const [check, code, says, fixed] of CODES) {
+        const service = await put({ name: `the-payment-dns-of-${type}`, type, check });
+        const { classification, basis, ticket, data } = await diagnose(
+          await createServiceFinding(loop.store, service, code),
+        );
+        const { category, confidence, severity } = classification!;
+        const ok = (fixed ?? usual).includes(category) && says.test(String(data.says)) &&
+          !/s3cret/.test(JSON.stringify(data)) && confidence >= 0.4 && confidence <= 0.95 &&
+          basis === "measured" && ticket.category === category &&
+          severity === (code === "slow" ? "medium" : "high");
+        if (!ok) wrong.push(`${type} ${code}: ${category} ${confidence} ${data.says}`);
+      }
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+  it("has no category for a service of which nothing tells the kind, and says so", async () => {
+    for (const check of [TCP, COMMAND]) {
+      const service = await put({ name: "thing", type: "thing", check });
+      const finding = await createServiceFinding(loop.store, service, "timeout");
+      const { classification, citations } = await diagnose(finding);
+      assert.equal(classification!.category, "other");
+      assert.ok(classification!.confidence <= 0.3);
+      assert.deepEqual(citations, []);
+    }
+    const plain = await put({ name: "thing", type: "service" });
+    const byCheck = await diagnose(await createServiceFinding(loop.store, plain, "refused"));
+    assert.equal(byCheck.classification!.category, "application", "it speaks HTTP");
+    assert.ok(byCheck.classification!.confidence < 0.8);
+    const known = await put({ name: "thing", type: "thing", check: { tcp: "127.0.0.1:5432" } });
+    const byPort = await diagnose(await createServiceFinding(loop.store, known, "refused"));
+    assert.equal(byPort.classification!.category, "database");
+    assert.ok(byPort.classification!.confidence < 0.8);
+  });
+
+  it("blames a dependency only if a declared one fails as well", async () => {
+    const needed = await put({ name: "needed", type: "database", check: TCP });
+    const service = await put({
+      name: "needing",
+      type: "web",
+      dependsOn: [{ service: "needed", kind: "depends_on" }],
+    });
+    const finding = await createServiceFinding(loop.store, service, "status_502");
+    assert.equal((await diagnose(finding)).classification!.category, "application");
+    await record({ ...await createServiceFinding(loop.store, needed, "slow") });
+    assert.equal((await diagnose(finding)).classification!.category, "application");
+    await record(await createServiceFinding(loop.store, needed, "refused"));
+    const { classification, data } = await diagnose(finding);
+    assert.equal(classification!.category, "dependency");
+    assert.match(String(data.says), /needed, which it needs, fails as well \(refused\)/);
+    const disk = await diagnose(await createServiceFinding(loop.store, service, "status_507"));
+    assert.equal(disk.classification!.category, "storage");
+  });
+
+  it("reads the lines of a log, and takes the service's type where they do not tell", async () => {
+    await put({ name: "logging", type: "web" });
+    for (const [category, samples] of LOGS) {
+      for (const service of ["logging", null]) {
+        const finding = logFinding(service, "error_rate");
+        await record(finding, { samples });
+        const { basis, classification } = await diagnose(finding);
+        assert.deepEqual([basis, classification!.category], ["words", category], samples[0]);
+      }
+    }
+    const unclear = { samples: ["ERROR frob 17 failed", "ERROR frob 18 failed"] };
+    const typed = logFinding("logging", "new_templates");
+    await record(typed, unclear);
+    const ofType = await diagnose(typed);
+    assert.deepEqual([ofType.basis, ofType.classification!.category], ["measured", "application"]);
+    const lone = logFinding(null, "new_templates");
+    await record(lone, unclear);
+    const { category, confidence } = (await diagnose(lone)).classification!;
+    assert.equal(category, "other");
+    assert.ok(confidence <= 0.3);
+  });
+
+  it("does not blame a supplier for what a log complains of", async () => {
+    await put({ name: "paying", type: "web" });
+    const finding = logFinding("paying", "error_rate");
+    const line = "ERROR Stripe API answered 503 Service Unavailable, payment provider is down";
+    await record(finding, { samples: [line, line, line] });
+    const { classification, data } = await diagnose(finding);
+    assert.notEqual(classification!.category, "dependency");
+    assert.notEqual(data.reading, undefined, "what the lines say stays in the ticket");
+  });
+
+  it("takes attacks in a log, scans and resources as they were measured", async () => {
+    const cases: readonly (readonly [Finding["detector"], Finding["check"], string, string])[] = [
+      ["logs", "log", "brute_force", "security"],
+      ["logs", "log", "port_scan", "security"],
+      ["logs", "log", "login_after_failures", "security"],
+      ["host_resources", "host", "disk_full", "storage"],
+      ["host_resources", "host", "inodes_filling", "storage"],
+      ["host_resources", "host", "memory_low", "compute"],
+      ["host_resources", "host", "load_high", "compute"],
+      ["certificates", "certificate", "expired", "certificate"],
+      ["certificates", "certificate", "expires_soon", "certificate"],
+      ["certificates", "certificate", "untrusted", "certificate"],
+      ["certificates", "certificate", "wrong_name", "certificate"],
+      ["platform", "platform", "slow", "database"],
+      ["platform", "platform", "connections_exhausted", "database"],
+      ["platform", "platform", "ledger_broken", "security"],
+      ["platform", "platform", "workflows_failed", "application"],
+      ["platform", "platform", "weak_setting", "security"],
+    ];
+    for (const [detector, check, code, category] of cases) {
+      const finding = { ...logFinding(null, code), detector, check } as Finding;
+      await record(finding);
+      const { classification, basis, data } = await diagnose(finding);
+      assert.equal(classification!.category, category, code);
+      assert.ok(classification!.confidence >= 0.8, code);
+      assert.equal(basis, "measured");
+      assert.equal(data.says, `null has ${code}.`, "the detector's own sentence");
+    }
+  });
+
+  it("takes a person's words for what they are where nothing was measured", async () => {
+    const report = "The TLS certificate of shop.example expired last night";
+    const words = await diagnose({
+      service: null,
+      check: "report",
+      code: "reported",
+      report,
+      fingerprint: randomBytes(8).toString("hex"),
+      observed_at: new Date().toISOString(),
+    });
+    assert.deepEqual([words.basis, words.classification!.category], ["words", "certificate"]);
+    const service = await put({ name: "reported", type: "web" });
+    const measured = await diagnose({
+      ...await createServiceFinding(loop.store, service, "refused"),
+      report,
+    });
+    assert.deepEqual(
+      [measured.basis, measured.classification!.category],
+      ["measured", "application"],
+    );
+    assert.equal((measured.data.reading as { category: string }).category, "certificate");
+  });
+
+  it("seals the measured category, and no address", async () => {
+    const { service } = await broken("sealed", () => null);
+    const { receipt_id, ticket_id } = await run(service, "refused");
+    const { receipts } = await readTicketRecord(loop.store, ticket_id!);
+    const receipt = receipts.find(({ id }) => id === receipt_id)!;
+    const { basis, category, provider } = receipt.details.diagnosis as Record<string, unknown>;
+    assert.deepEqual([basis, category, provider], ["measured", "application", "service_probes"]);
+    assert.doesNotMatch(JSON.stringify(receipt.details), /127\.0\.0\.1/);
+  });
+
+  async function broken(name: string, runbook?: () => null): Promise<BrokenService> {
+    const place = { store: loop.store, dataDir: loop.config.dataDir };
+    const service = await startBrokenService(place, { name, runbook });
+    brokenServices.push(service);
+    return service;
+  }
+
+  async function run(service: Service, code: string): Promise<LoopResult> {
+    const finding = await createServiceFinding(loop.store, service, code);
+    return await loop.client.workflow.execute<typeof itsmLoop>(WORKFLOW.itsmLoop, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `loop-${finding.fingerprint}`,
+      args: [finding],
+    });
+  }
+});
+
+describe("a service that goes up and down", () => {
+  let loop: TestLoop;
+  let broken: BrokenService;
+
+  before(async () => {
+    loop = await openLoop({ settings: { SEALOOP_RUNBOOKS: await writeFlappingRunbook() } });
+    const place = { store: loop.store, dataDir: loop.config.dataDir };
+    broken = await startBrokenService(place, { name: "flapping" });
+    await run("refused"); // it is up again
+    const marks = { service: "flapping", looks: "udududududududududuu", flapping: true };
+    await putProbeHistories(loop.store.db, [marks]);
+  });
+  after(async () => {
+    await broken?.remove();
+    await loop?.stop();
+  });
+
+  async function writeFlappingRunbook(): Promise<string> {
+    const folder = await testFolder();
+    await writeRunbooks(folder, {
+      "calm-it": {
+        match: { services: ["flapping"], types: ["calm"], findings: [{ check: "http" }] },
+        repairs_flapping: true,
+        steps: [runbookStep("say", { notify: { message: "It was calmed down." } })],
+      },
+    });
+    return folder;
+  }
+
+  async function run(code: string) {
+    const finding = await createServiceFinding(loop.store, broken.service, code);
+    const result = await loop.client.workflow.execute<typeof itsmLoop>(WORKFLOW.itsmLoop, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `loop-${finding.fingerprint}`,
+      args: [finding],
+    });
+    return { ...result, ...await readTicketRecord(loop.store, result.ticket_id!) };
+  }
+
+  it("is diagnosed and left to people while it is up", async () => {
+    const starts = await broken.starts();
+    const { outcome, receipts, effects, ticket } = await run(FLAPPING);
+    const { details } = receipts.at(-1)!;
+    assert.deepEqual([outcome, details.reason, details.cause], ["escalated", FLAPPING, FLAPPING]);
+    assert.deepEqual(effects, []);
+    assert.equal(ticket.category, "application");
+    assert.equal(await broken.starts(), starts, "nothing was restarted");
+  });
+
+  it("is repaired by a runbook that says that it repairs such services", async () => {
+    await putService(loop.store.db, { ...broken.service, type: "calm" });
+    const { outcome, effects } = await run(FLAPPING);
+    assert.equal(outcome, "sealed");
+    assert.deepEqual(effects.map(({ state }) => state), ["done"]);
+  });
+});
