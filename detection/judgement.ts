@@ -118,7 +118,14 @@ export function judgeFault(fault: MeasuredFault): Judgement {
   const known = service && categoryOfService(service);
   if (!known) {
     const because = "Nothing that was measured or declared tells the kind of the fault.";
-    return { category: "other", confidence: UNKNOWN_CONFIDENCE, says, because, article, isOpen: true };
+    return {
+      category: "other",
+      confidence: UNKNOWN_CONFIDENCE,
+      says,
+      because,
+      article,
+      isOpen: true,
+    };
   }
   return {
     category: known.category,
@@ -165,9 +172,7 @@ function categoryOfService(
   const port = check ? Number(placeOf(check).port) : NaN;
   const byPort = services.find(({ ports }) => ports.includes(port));
   if (byPort) return { category: byPort.category, support: PORT_SUPPORT };
-  return check && "http" in check
-    ? { category: "application", support: HTTP_SUPPORT }
-    : undefined;
+  return check && "http" in check ? { category: "application", support: HTTP_SUPPORT } : undefined;
 }
 
 /** Says what is wrong: as the entry has it, or as the detector said it. */

@@ -27,6 +27,7 @@ export {
 export { type Engine, EngineUnavailable, openEngine } from "./client.ts";
 export { type KnowledgeBase, openKnowledgeBase } from "./knowledge_base.ts";
 export {
+  citedPassages,
   CLASSIFICATION,
   type ClassifyRequest,
   type ClassifyResult,

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { DECISIONS, SEVERITIES } from "../domain/mod.ts";
 import { RAILS } from "../guard/mod.ts";
-import { CATEGORIES, MIN_ADVICE_CONFIDENCE } from "./classifier/mod.ts";
+import { CATEGORIES, MIN_ADVICE_CONFIDENCE, MIN_RELEVANCE } from "./classifier/mod.ts";
 
 /** A report to classify. */
 export const CLASSIFY_REQUEST = z.strictObject({
@@ -23,7 +23,7 @@ export const CLASSIFY_REQUEST = z.strictObject({
 const Citation = z.object({
   id: z.string(),
   title: z.string(),
-  score: z.number().describe("Higher is better; comparable within one answer only"),
+  score: z.number().min(0).max(1).describe("How likely it is about the fault"),
   sha256: z.string().regex(/^[0-9a-f]{64}$/).describe(
     "SHA-256 of the cited text, 64 hex characters",
   ),
@@ -35,9 +35,12 @@ export const CLASSIFICATION = z.object({
   severity: z.enum(SEVERITIES),
   confidence: z.number().min(0).max(1).describe("How likely the category is right"),
   recommended_action: z.string().describe(
-    `What to check first, and what to do then; below a confidence of ${MIN_ADVICE_CONFIDENCE}, that a person has to read the report`,
+    `What to check first, and what to do then; without a citation, or below a confidence of ${MIN_ADVICE_CONFIDENCE}, that ` +
+      "a person has to read the report",
   ),
-  citations: z.array(Citation).describe("What the verdict rests on, best first"),
+  citations: z.array(Citation).describe(
+    `Articles and past incidents about the fault, best first: those with a score of at least ${MIN_RELEVANCE}`,
+  ),
 });
 
 /** The passages that were retrieved for a report, best first. */
@@ -92,6 +95,13 @@ export const HEALTH = z.object({
 
 /** Readiness of the engine, by kind of request. */
 export type EngineHealth = z.output<typeof HEALTH>["ready"];
+
+/** Returns the passages of an answer that it cites, best first. */
+export function citedPassages(
+  { classification: { citations }, rag_context: { passages } }: ClassifyResult,
+): ClassifyResult["rag_context"]["passages"] {
+  return passages.filter(({ id }) => citations.some((citation) => citation.id === id));
+}
 
 /** The parameter of {@linkcode Engine.classify}. */
 export type ClassifyRequest = z.output<typeof CLASSIFY_REQUEST>;

@@ -1,7 +1,7 @@
 /** Answers a report with the classification of the local classifier or of a model, and with retrieved passages. */
 import type { Logger } from "pino";
-import { adviceAt, type Classification, type Classifier } from "./classifier/mod.ts";
-import type { KnowledgeBase, Passage } from "./knowledge_base.ts";
+import { adviceAt, type Classifier, type RankedPassage } from "./classifier/mod.ts";
+import type { KnowledgeBase } from "./knowledge_base.ts";
 import type { ClassifyRequest, ClassifyResult } from "./protocol.ts";
 import { type Answer, type Model, NoAnswer, type Question } from "./providers/mod.ts";
 
@@ -17,8 +17,6 @@ const CANDIDATES = 12;
 const MAX_PASSAGE_LENGTH = 1_200;
 /** For the whole answer; the client waits for 2,000. */
 const ANSWER_MS = 1_850;
-/** Constant of reciprocal rank fusion: the higher, the less the first places count. @see Cormack et al., 2009 */
-const RANK_CONSTANT = 60;
 
 /** The parts that answer a report. */
 export interface ReportClassifierParts {
@@ -35,20 +33,28 @@ export function createReportClassifier(
 ): ClassifyReport {
   return async (request) => {
     const started = performance.now();
-    const { citations, ...local } = classifier.classify(request);
-    const candidates = await knowledge.find(request.description, {
-      tenant: request.tenant,
+    const { description, source, measured, tenant } = request;
+    const found = await knowledge.find(description, {
+      tenant,
       incidents: request.audience !== "public",
       limit: CANDIDATES,
     });
-    const cited = citations.flatMap(({ id }) => knowledge.article(id) ?? []);
-    const passages = fuse(rankByCategory(candidates, local), cited, local.category)
-      .slice(0, MAX_PASSAGES)
-      .map((passage) => ({ ...passage, text: passage.text.slice(0, MAX_PASSAGE_LENGTH) }));
+    const { passages: ranked, citations, ...local } = classifier.classify(
+      { description, source, known: measured?.category },
+      found.filter(({ kind }) => kind === "incident"),
+    );
+    const byId = new Map(found.map((passage) => [passage.id, passage]));
+    const passages = withMeasured(ranked, measured).flatMap(({ id, score }) => {
+      const passage = knowledge.article(id) ?? byId.get(id);
+      return passage
+        ? [{ ...passage, score, text: passage.text.slice(0, MAX_PASSAGE_LENGTH) }]
+        : [];
+    }).slice(0, MAX_PASSAGES);
     const msLeft = ANSWER_MS - (performance.now() - started);
-    const answer = await askModel({ ...request, passages }, msLeft);
+    const answer = measured ? undefined : await askModel({ ...request, passages }, msLeft);
     const { category, severity, confidence, recommended_action } = answer ?? local;
-    const sources = answer ? passages.filter(({ id }) => answer.citations.includes(id)) : passages;
+    const cited = (answer ?? { citations: citations.map(({ id }) => id) }).citations;
+    const sources = passages.filter(({ id }) => id === measured?.article || cited.includes(id));
     return {
       classification: {
         category,
@@ -78,35 +84,12 @@ export function createReportClassifier(
   }
 }
 
-/** Ranks passages by score. Those of other categories count less, the surer the classification is. */
-function rankByCategory(
-  passages: readonly Passage[],
-  { category, confidence }: Pick<Classification, "category" | "confidence">,
-): Passage[] {
-  const weighted = (passage: Passage) =>
-    passage.score * (passage.category === category ? 1 : 1 - confidence);
-  return passages.toSorted((a, b) => weighted(b) - weighted(a));
-}
-
-/**
- * Merges two rankings of passages (reciprocal rank fusion): by words alone, and by the classifier. The passage that the
- * recommended action is taken from comes first.
- */
-function fuse(
-  found: readonly Passage[],
-  cited: readonly Passage[],
-  category: string,
-): Passage[] {
-  const source = cited.find((passage) => passage.category === category)?.id;
-  const all = new Map([...cited, ...found].map((passage) => [passage.id, passage]));
-  const share = (list: readonly Passage[], id: string) => {
-    const at = list.findIndex((passage) => passage.id === id);
-    return at < 0 ? 0 : (RANK_CONSTANT + 1) / (RANK_CONSTANT + 1 + at) / 2;
-  };
-  return [...all.values()]
-    .map((passage) => ({
-      ...passage,
-      score: Math.round(1_000 * (share(found, passage.id) + share(cited, passage.id))) / 1_000,
-    }))
-    .sort((a, b) => Number(b.id === source) - Number(a.id === source) || b.score - a.score);
+/** Returns the passages with the article about just the fault that was measured, if there is one, as the first. */
+function withMeasured(
+  ranked: readonly Pick<RankedPassage, "id" | "score">[],
+  measured: ClassifyRequest["measured"],
+): readonly Pick<RankedPassage, "id" | "score">[] {
+  const article = measured?.article;
+  if (!article) return ranked;
+  return [{ id: article, score: 1 }, ...ranked.filter(({ id }) => id !== article)];
 }

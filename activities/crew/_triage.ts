@@ -1,13 +1,17 @@
 import { SCAN_DETECTOR } from "../../compliance/scans/mod.ts";
 import { DRILL_SERVICE_PATTERN, type Triage } from "../../domain/mod.ts";
-import { type ClassifyResult, type Engine, EngineUnavailable } from "../../engine/mod.ts";
+import {
+  citedPassages,
+  type ClassifyResult,
+  type Engine,
+  EngineUnavailable,
+} from "../../engine/mod.ts";
 import { type Db, listOpenFindings, listServiceNames } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { readPromptWords } from "../reasoning/mod.ts";
 import { MAX_LISTED, serviceSource } from "./_sources.ts";
 
 const DRILL_SERVICE = new RegExp(DRILL_SERVICE_PATTERN);
-const MAX_PASSAGES = 3;
 /** Weight of a service that is only named. */
 const NAMED_WEIGHT = 0.2;
 
@@ -26,7 +30,7 @@ export async function reportTriage(
     concernOf(store.db, incident),
     classify(engine, incident, store.tenant),
   ]);
-  const passages = classified?.rag_context.passages.slice(0, MAX_PASSAGES) ?? [];
+  const passages = classified ? citedPassages(classified) : [];
   return {
     agent: "triage",
     round: 1,

@@ -73,7 +73,11 @@ export function diagnoseActivities(parts: ActivityParts) {
       name === null ? undefined : findService(db, name),
       name === null ? [] : findFailingDependencies(db, name),
     ]);
-    return { service: name === null ? await affectedHost(finding, record) : service, record, failing };
+    return {
+      service: name === null ? await affectedHost(finding, record) : service,
+      record,
+      failing,
+    };
   }
 
   /** Returns this host, if the finding is about it and no service. */
@@ -171,7 +175,9 @@ function severityOf(
   { severity = "high", report }: Finding,
   answer: ClassifyResult | undefined,
 ): Severity {
-  return report === undefined || !answer ? severity : worse(answer.classification.severity, severity);
+  return report === undefined || !answer
+    ? severity
+    : worse(answer.classification.severity, severity);
 }
 
 function readingOf({ classification: { category, confidence }, provider }: ClassifyResult) {

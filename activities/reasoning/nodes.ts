@@ -10,7 +10,7 @@ import type {
   Retrieved,
   Safety,
 } from "../../domain/mod.ts";
-import { EngineUnavailable } from "../../engine/mod.ts";
+import { citedPassages, EngineUnavailable } from "../../engine/mod.ts";
 import { getTicket, listServiceNames } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { type Answer, composeAnswerText } from "./_answer.ts";
@@ -18,8 +18,6 @@ import { planFor } from "./_plan.ts";
 import { kindOfPrompt, readPromptWords } from "./_prompt.ts";
 import { LOOKUPS } from "./lookups/mod.ts";
 
-/** Most articles that an answer cites. */
-const MAX_ARTICLES = 3;
 /** Services that are named as examples. */
 const MAX_EXAMPLES = 8;
 
@@ -48,15 +46,15 @@ export function reasoningActivities({ store, engine }: ActivityParts) {
   /** Classifies a prompt, and finds articles about such faults; returns nothing while the engine is away. */
   async function classifyPrompt({ prompt }: Prompt): Promise<Retrieved> {
     try {
-      const { classification, rag_context, provider } = await engine.classify({
+      const result = await engine.classify({
         description: prompt,
         source: "reasoning",
       }, store.tenant);
-      const { category, severity, confidence, recommended_action } = classification;
+      const { category, severity, confidence, recommended_action } = result.classification;
       return {
         classification: { category, severity, confidence, recommended_action },
-        provider,
-        articles: rag_context.passages.slice(0, MAX_ARTICLES)
+        provider: result.provider,
+        articles: citedPassages(result)
           .map(({ id, kind, title, sha256 }) => ({ id, kind, title, sha256 })),
       };
     } catch (error) {

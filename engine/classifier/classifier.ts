@@ -10,8 +10,17 @@ import { readWordLists, WORD_LIST_FILES } from "./_word_lists.ts";
 import { adviceAt } from "./advice.ts";
 import { cache } from "./cache.ts";
 import { CATEGORIES, type Category } from "./categories.ts";
-import { createSearch, type Search, type SearchHit, weighTerms } from "./search.ts";
-import { type Article, readArticles, readReports } from "./training_data.ts";
+import {
+  type Candidate,
+  isHeldOut,
+  learnRelevance,
+  MIN_RELEVANCE,
+  rankByRelevance,
+  type RankedPassage,
+  toCandidate,
+} from "./relevance.ts";
+import { createSearch, type Search, weighFields, weighTerms } from "./search.ts";
+import { type Article, readArticles, readJudgedReports, readReports } from "./training_data.ts";
 
 /** A report to classify. */
 export interface Report {
@@ -19,15 +28,16 @@ export interface Report {
   readonly description: string;
   /** Its origin, such as `api` or the name of a monitoring system. It does not influence the result. */
   readonly source: string;
+  /** The kind of the fault, where it is known: articles are chosen by it. */
+  readonly known?: Category | undefined;
 }
 
-/** An article about the fault. */
-export interface Citation {
+/** A passage about an earlier incident. */
+export interface IncidentPassage {
   readonly id: string;
   readonly title: string;
-  readonly category: Category;
-  /** > 0; comparable within one classification only. */
-  readonly score: number;
+  readonly category: string;
+  readonly text: string;
 }
 
 /** The result for one report. */
@@ -36,23 +46,30 @@ export interface Classification {
   readonly severity: Severity;
   /** Probability that the category is right, 0 to 1, two decimals. */
   readonly confidence: number;
-  /** The first check and the first fix; for a guess, that a person has to read the report. */
+  /** The first check and the first fix of the first citation; without one, that a person has to read the report. */
   readonly recommended_action: string;
-  /** Best first, up to three. */
-  readonly citations: readonly Citation[];
+  /** Articles and incidents with the probability that each is about the fault, two decimals; best first, up to 20. */
+  readonly passages: readonly RankedPassage[];
+  /** The first of these, if they are likely enough; up to three. */
+  readonly citations: readonly RankedPassage[];
 }
 
 /** Classifies reports and finds articles. */
 export interface Classifier {
-  /** Classifies a report. The same report always gets the same result. */
-  classify(report: Report): Classification;
+  /**
+   * Classifies a report. The same report always gets the same result.
+   *
+   * @param incidents are ranked with the articles
+   */
+  classify(report: Report, incidents?: readonly IncidentPassage[]): Classification;
   /** Finds articles that share words with a text. */
-  search: Search;
+  readonly search: Search;
   /** All articles that ship with the product. */
   readonly articles: readonly Article[];
 }
 
 const MAX_CITATIONS = 3;
+const MAX_PASSAGES = 20;
 const NO_ARTICLE =
   "Have a person read the report: no article of the knowledge base fits it well enough to act on.";
 
@@ -68,13 +85,15 @@ export function openClassifier(
   folder: string = join(ROOT, "engine"),
   cacheFolder?: string,
 ): Promise<Classifier> {
-  const sources = ["knowledge", "reports", ...WORD_LIST_FILES].map((name) => join(folder, name));
+  const sources = ["knowledge", "reports", "citations", ...WORD_LIST_FILES].map((name) =>
+    join(folder, name)
+  );
   return Promise.resolve().then(() =>
     createClassifier(cache(sources, () => train(folder), cacheFolder))
   );
 }
 
-/** Returns what a classifier needs: the contents of the files, and the trained model. */
+/** Returns what a classifier needs: the contents of the files, and what was learnt from them. */
 function train(folder: string) {
   const articles = readArticles(join(folder, "knowledge"));
   const lists = readWordLists(folder);
@@ -84,54 +103,74 @@ function train(folder: string) {
     ...articleExamples(articles, readText),
   ]);
   const readTerms = createTermReader(lists);
-  return { articles, terms: articles.map((one) => weighTerms(one, readTerms)), lists, model };
+  const terms = articles.map((one) => weighTerms(one, readTerms));
+  const predict = createPredict(model);
+  const { search } = createSearch(articles, terms, readTerms);
+  const judged = readJudgedReports(join(folder, "citations")).filter((one) => !isHeldOut(one));
+  const relevance = learnRelevance(judged.map((report) => ({
+    report,
+    candidates: search(report.text).map(toCandidate),
+    categories: predict(readText(report.text)).categories,
+  })));
+  return { articles, terms, lists, model, relevance };
 }
 
 function createClassifier(
-  { articles, terms, lists, model }: ReturnType<typeof train>,
+  { articles, terms, lists, model, relevance }: ReturnType<typeof train>,
 ): Classifier {
   const readText = createTextReader(lists);
+  const readTerms = createTermReader(lists);
   const predict = createPredict(model);
-  const search = createSearch(articles, terms, createTermReader(lists));
+  const { search, compare } = createSearch(articles, terms, readTerms);
+  const articleOf = new Map(articles.map((article) => [article.id, article]));
+
+  function rank(
+    { description, known }: Report,
+    incidents: readonly IncidentPassage[],
+    categories: readonly number[],
+  ): RankedPassage[] {
+    const candidates = [
+      ...search(description).map(toCandidate),
+      ...incidents.flatMap(({ id, title, category, text }): Candidate[] => {
+        const likeness = compare(description, weighFields([[2, [title]], [1, [text]]], readTerms));
+        return likeness ? [{ id, title, category, ...likeness }] : [];
+      }),
+    ].sort((a, b) => b.score - a.score);
+    return rankByRelevance(candidates, known ? certain(known) : categories, relevance)
+      .slice(0, MAX_PASSAGES).map((one) => ({ ...one, score: round(one.score) }));
+  }
+
   return {
     search,
     articles,
-    classify({ description }) {
-      const { categories, severity } = predict(readText(description));
+    classify(report, incidents = []) {
+      const { categories, severity } = predict(readText(report.description));
       const best = Math.max(...categories);
-      const category = CATEGORIES[categories.indexOf(best)]!;
-      const cited = selectCitations(search(description), categories);
-      const action = actionOf(cited.find(({ article }) => article.category === category));
+      const confidence = round(best);
+      const passages = rank(report, incidents, categories);
+      const citations = passages.filter(({ score }) => score >= MIN_RELEVANCE)
+        .slice(0, MAX_CITATIONS);
+      const article = citations.map(({ id }) => articleOf.get(id)).find((one) => one !== undefined);
       return {
-        category,
+        category: CATEGORIES[categories.indexOf(best)]!,
         severity,
-        confidence: round(best),
-        recommended_action: adviceAt(round(best), action),
-        citations: cited.map(({ article: { id, title, category }, score }) => ({
-          id,
-          title,
-          category,
-          score: round(score),
-        })),
+        confidence,
+        recommended_action: adviceAt(confidence, actionOf(article)),
+        passages,
+        citations,
       };
     },
   };
 }
 
-/** Returns the best hits, where an article of a likely category needs fewer words in common. */
-function selectCitations(hits: readonly SearchHit[], categories: readonly number[]): SearchHit[] {
-  return hits
-    .map(({ article, score }) => ({
-      article,
-      score: score * categories[CATEGORIES.indexOf(article.category)]!,
-    }))
-    .filter(({ score }) => round(score) > 0)
-    .sort((a, b) => b.score - a.score).slice(0, MAX_CITATIONS);
+/** Returns the probabilities of the categories where one is known. */
+function certain(known: Category): number[] {
+  return CATEGORIES.map((category) => Number(category === known));
 }
 
-function actionOf(hit: SearchHit | undefined): string {
-  if (!hit) return NO_ARTICLE;
-  const { checks: [check], fixes: [fix] } = hit.article;
+function actionOf(article: Article | undefined): string {
+  if (!article) return NO_ARTICLE;
+  const { checks: [check], fixes: [fix] } = article;
   return `Check: ${check} If that is it: ${fix}`;
 }
 

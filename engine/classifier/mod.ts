@@ -13,12 +13,13 @@ export { adviceAt, MIN_ADVICE_CONFIDENCE } from "./advice.ts";
 export { cache } from "./cache.ts";
 export { CATEGORIES, type Category } from "./categories.ts";
 export {
-  type Citation,
   type Classification,
   type Classifier,
+  type IncidentPassage,
   openClassifier,
   type Report,
 } from "./classifier.ts";
+export { MIN_RELEVANCE, type RankedPassage } from "./relevance.ts";
 export type { Search, SearchHit } from "./search.ts";
 export { stemsOf } from "./_text.ts";
 export { type Article, readReports } from "./training_data.ts";

@@ -38,12 +38,22 @@ const ReportSchema = z.strictObject({
     "postmortem",
   ]),
 });
+const JudgedReportSchema = z.strictObject({
+  text: z.string(),
+  /** Ids of the articles about its fault. */
+  about: z.array(z.string()),
+  /** Ids of the articles that a search finds for it and that are about another fault. */
+  not: z.array(z.string()),
+});
 
 /** An article about one kind of fault: its symptoms and causes, how to check for it and fix it. */
 export type Article = Readonly<z.output<typeof ArticleSchema>>;
 
 /** A report by a person or a program, with its right category and severity. */
 export type LabelledReport = Readonly<z.output<typeof ReportSchema>>;
+
+/** A report, with articles that a person has judged for it. An article that is not named is about another fault. */
+export type JudgedReport = Readonly<z.output<typeof JudgedReportSchema>>;
 
 /**
  * Reads the articles of a folder of YAML files, in the order of the files' names.
@@ -60,9 +70,21 @@ export function readArticles(folder: string): Article[] {
  * @throws {z.ZodError} a report has another shape
  */
 export function readReports(folder: string): LabelledReport[] {
+  return readLines(folder).map((line) => ReportSchema.parse(line));
+}
+
+/**
+ * Reads the judged reports of a folder, as {@linkcode readReports} does.
+ *
+ * @throws {z.ZodError} a report has another shape
+ */
+export function readJudgedReports(folder: string): JudgedReport[] {
+  return readLines(folder).map((line) => JudgedReportSchema.parse(line));
+}
+
+function readLines(folder: string): unknown[] {
   return readFiles(folder, ".jsonl").flatMap((text) =>
-    text.split("\n").filter((line) => line !== "")
-      .map((line) => ReportSchema.parse(JSON.parse(line)))
+    text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line))
   );
 }
 

@@ -30,7 +30,13 @@ interface Move {
 }
 
 /** Fields of an event that are in another section, or in the receipt. */
-const OMITTED_FIELDS: ReadonlySet<string> = new Set(["workflow_id", "run_id", "basis", "says", "because"]);
+const OMITTED_FIELDS: ReadonlySet<string> = new Set([
+  "workflow_id",
+  "run_id",
+  "basis",
+  "says",
+  "because",
+]);
 const MAX_CODE_LENGTH = 200;
 
 /** Formats the draft of a postmortem as Markdown: the known facts, and a section that people fill in. */

@@ -4,7 +4,13 @@ import { diagnoseActivities } from "../../activities/loop/mod.ts";
 import { createServiceFinding } from "../../detection/mod.ts";
 import { type Finding, FLAPPING, type LoopResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { HealthCheck, Service } from "../../integrations/host/mod.ts";
-import { getTicket, openTicket, putProbeHistories, putService, recordFindings } from "../../store/mod.ts";
+import {
+  getTicket,
+  openTicket,
+  putProbeHistories,
+  putService,
+  recordFindings,
+} from "../../store/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { testFolder } from "../_run.ts";
 import { type BrokenService, startBrokenService } from "./_broken_service.ts";
