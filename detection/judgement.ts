@@ -87,7 +87,7 @@ const HTTP_SUPPORT = 0.75;
 const UNKNOWN_CONFIDENCE = 0.3;
 const DEPENDENCY_CONFIDENCE = 0.8;
 /** Confidence from which on words may tell a category that the measurement leaves open. */
-const MIN_READING_CONFIDENCE = 0.5;
+const MIN_READING_CONFIDENCE = 0.6;
 
 const { faults, services } = Judgements.parse(
   parse(readFileSync(join(ROOT, "detection", "judgements.yaml"), "utf8")),

@@ -9,6 +9,7 @@ import { run } from "./_run.mjs";
 const SECTIONS: Readonly<Record<string, string>> = {
   guard: "guard/eval.ts",
   reports: "engine/classifier/eval.ts",
+  findings: "detection/findings_eval.ts",
   logs: "detection/eval.ts",
 };
 
