@@ -10,6 +10,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   guard: "guard/eval.ts",
   reports: "engine/classifier/eval.ts",
   findings: "detection/findings_eval.ts",
+  citations: "engine/classifier/citations_eval.ts",
   logs: "detection/eval.ts",
 };
 

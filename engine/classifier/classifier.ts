@@ -19,7 +19,7 @@ import {
   type RankedPassage,
   toCandidate,
 } from "./relevance.ts";
-import { createSearch, type Search, weighFields, weighTerms } from "./search.ts";
+import { createSearch, type Search, weighPassage, weighTerms } from "./search.ts";
 import { type Article, readArticles, readJudgedReports, readReports } from "./training_data.ts";
 
 /** A report to classify. */
@@ -132,7 +132,7 @@ function createClassifier(
     const candidates = [
       ...search(description).map(toCandidate),
       ...incidents.flatMap(({ id, title, category, text }): Candidate[] => {
-        const likeness = compare(description, weighFields([[2, [title]], [1, [text]]], readTerms));
+        const likeness = compare(description, weighPassage(title, [[1, [text]]], readTerms));
         return likeness ? [{ id, title, category, ...likeness }] : [];
       }),
     ].sort((a, b) => b.score - a.score);

@@ -88,7 +88,7 @@ export function learnRelevance(
 
 /** What tells that a passage is about a fault. Each number is about -3 to 3. */
 function features(
-  { id, category, score, coverage, largest }: Candidate,
+  { id, category, score, strength, titleShare }: Candidate,
   candidates: readonly Candidate[],
   categories: readonly number[],
 ): number[] {
@@ -96,12 +96,10 @@ function features(
   const probability = categories[CATEGORIES.indexOf(category as Category)] ?? 0;
   return [
     1,
-    Math.log1p(score) / 2,
-    coverage * 3,
-    Math.max(-3, Math.log(score / best) * 2),
-    probability,
+    strength,
+    2 * Math.max(-1.5, Math.log(score / best)),
     Math.log(Math.max(probability, 0.01)) / 2,
-    largest,
+    2 * titleShare,
   ];
 }
 

@@ -6,10 +6,10 @@ import type { Article } from "./training_data.ts";
 export interface Likeness {
   /** > 0; higher with more and rarer shared terms. Comparable within one search only. */
   readonly score: number;
-  /** Share of the text's terms that the passage has, each weighed by its rarity, 0 to 1. */
-  readonly coverage: number;
-  /** Share of the score that comes from a single term, 0 to 1. */
-  readonly largest: number;
+  /** The score against the weight of all terms of the text, so that short and long texts can be compared. */
+  readonly strength: number;
+  /** Share of the title's terms that the text has, each weighed by its rarity, 0 to 1. */
+  readonly titleShare: number;
 }
 
 /** An article that a search found. */
@@ -21,16 +21,19 @@ export interface SearchHit extends Likeness {
 export type Search = (text: string) => SearchHit[];
 
 /** Compares a text with the weighted terms of a passage; undefined: they share none. */
-export type Compare = (text: string, passage: ArticleTerms) => Likeness | undefined;
+export type Compare = (text: string, passage: PassageTerms) => Likeness | undefined;
 
-/** The terms of an article, weighted. */
-export interface ArticleTerms {
+/** The terms of a passage, weighted. */
+export interface PassageTerms {
   readonly weights: ReadonlyMap<string, number>;
   /** Sum of the weights of its words. */
   readonly length: number;
+  /** The terms of its title. */
+  readonly title: readonly Term[];
 }
 
 const MAX_HITS = 20;
+const TITLE_WEIGHT = 3;
 /** A term that a larger share of the articles has says nothing about one of them. */
 const MAX_DOCUMENT_SHARE = 0.25;
 /** BM25: saturation of repeated terms, and penalty for long articles. @see Robertson and Zaragoza, 2009 */
@@ -40,7 +43,7 @@ const B = 0.5;
 /** Indexes articles, to search them and to compare other passages by the same measure (BM25 over weighted fields). */
 export function createSearch(
   articles: readonly Article[],
-  terms: readonly ArticleTerms[],
+  terms: readonly PassageTerms[],
   readTerms: TermReader,
 ): { readonly search: Search; readonly compare: Compare } {
   const averageLength = terms.reduce((sum, { length }) => sum + length, 0) / (terms.length || 1);
@@ -56,10 +59,10 @@ export function createSearch(
     }
   }
 
-  /** Returns the terms of a text that tell something, with their weights. */
-  function weigh(text: string): Map<string, number> {
+  /** Returns the terms that tell something, with their weights. */
+  function weigh(terms: readonly Term[]): Map<string, number> {
     const weighed = new Map<string, number>();
-    for (const term of distinct(readTerms(text))) {
+    for (const term of terms) {
       const found = postings.get(term.name)?.length ?? 0;
       if (found > articles.length * MAX_DOCUMENT_SHARE) continue;
       const rarity = Math.log(1 + (articles.length - found + 0.5) / (found + 0.5));
@@ -68,81 +71,74 @@ export function createSearch(
     return weighed;
   }
 
-  function search(text: string): SearchHit[] {
-    const query = weigh(text);
-    const sums = new Map<number, Sum>();
-    for (const [term, weight] of query) {
-      for (const posting of postings.get(term) ?? []) {
-        sums.set(posting.at, add(sums.get(posting.at), weight, posting.weight));
-      }
-    }
-    const all = total(query);
-    return [...sums].sort(([a, x], [b, y]) => y.score - x.score || a - b).slice(0, MAX_HITS)
-      .map(([at, sum]) => ({ article: articles[at]!, ...toLikeness(sum, all) }));
+  function likenessOf(
+    query: ReadonlyMap<string, number>,
+    title: ReadonlyMap<string, number>,
+    score: number,
+  ): Likeness {
+    const shared = new Map([...title].filter(([term]) => query.has(term)));
+    return {
+      score,
+      strength: score / total(query),
+      titleShare: total(shared) / (total(title) || 1),
+    };
   }
 
-  function compare(text: string, { weights, length }: ArticleTerms): Likeness | undefined {
-    const query = weigh(text);
-    let sum: Sum | undefined;
+  const titles = terms.map(({ title }) => weigh(title));
+
+  function search(text: string): SearchHit[] {
+    const query = weigh(readTerms(text));
+    const scores = new Map<number, number>();
     for (const [term, weight] of query) {
-      const n = weights.get(term);
-      if (n !== undefined) sum = add(sum, weight, saturate(n, length));
+      for (const posting of postings.get(term) ?? []) {
+        scores.set(posting.at, (scores.get(posting.at) ?? 0) + weight * posting.weight);
+      }
     }
-    return sum && toLikeness(sum, total(query));
+    return [...scores].sort(([a, x], [b, y]) => y - x || a - b).slice(0, MAX_HITS)
+      .map(([at, score]) => ({ article: articles[at]!, ...likenessOf(query, titles[at]!, score) }));
+  }
+
+  function compare(
+    text: string,
+    { weights, length, title }: PassageTerms,
+  ): Likeness | undefined {
+    const query = weigh(readTerms(text));
+    let score = 0;
+    for (const [term, weight] of query) {
+      score += weight * saturate(weights.get(term) ?? 0, length);
+    }
+    return score > 0 ? likenessOf(query, weigh(title), score) : undefined;
   }
 
   return { search, compare };
 }
 
-/** Contributions of shared terms to a score. */
-interface Sum {
-  score: number;
-  covered: number;
-  largest: number;
-}
-
-function add(
-  { score, covered, largest }: Sum = { score: 0, covered: 0, largest: 0 },
-  weight: number,
-  saturation: number,
-): Sum {
-  const part = weight * saturation;
-  return { score: score + part, covered: covered + weight, largest: Math.max(largest, part) };
-}
-
-function toLikeness({ score, covered, largest }: Sum, all: number): Likeness {
-  return { score, coverage: covered / all, largest: largest / score };
-}
-
-function total(query: ReadonlyMap<string, number>): number {
-  return [...query.values()].reduce((sum, weight) => sum + weight, 0);
-}
-
-function distinct(terms: readonly Term[]): Iterable<Term> {
-  return new Map(terms.map((term) => [term.name, term])).values();
+function total(weights: ReadonlyMap<string, number>): number {
+  return [...weights.values()].reduce((sum, weight) => sum + weight, 0);
 }
 
 /** Weighs the terms of an article. Its title and the words that people use for it count most. */
-export function weighTerms(article: Article, readTerms: TermReader): ArticleTerms {
-  return weighFields([
-    [3, [article.title, ...Object.values(article.words).flat()]],
+export function weighTerms(article: Article, readTerms: TermReader): PassageTerms {
+  return weighPassage(article.title, [
+    [3, Object.values(article.words).flat()],
     [2, [...article.symptoms, ...article.applies_to]],
     [1, [...article.causes, ...article.checks, ...article.fixes]],
   ], readTerms);
 }
 
-/** Weighs the terms of texts, each group of them by a weight of its own. */
-export function weighFields(
+/** Weighs the terms of a passage: its title most, and each group of other texts by a weight of its own. */
+export function weighPassage(
+  title: string,
   fields: readonly (readonly [weight: number, texts: readonly string[]])[],
   readTerms: TermReader,
-): ArticleTerms {
+): PassageTerms {
   const weights = new Map<string, number>();
   let length = 0;
-  for (const [weight, texts] of fields) {
+  for (const [weight, texts] of [[TITLE_WEIGHT, [title]] as const, ...fields]) {
     for (const { name, kind } of texts.flatMap(readTerms)) {
       weights.set(name, (weights.get(name) ?? 0) + weight);
       if (kind === "word") length += weight;
     }
   }
-  return { weights, length };
+  return { weights, length, title: readTerms(title) };
 }

@@ -80,7 +80,7 @@ export const classifyReport = operation({
         recommended_action: "Check: `df -hT` and `df -i`: space or inodes?",
         citations: [{
           id: "storage-filesystem-full",
-          title: "A file system is full and services on it stop",
+          title: "A file system is full: no space left on device, services on it stop",
           score: 0.9,
           sha256: "8ff9d9ad8332f9b1238811da0965b6ae93531392a5d19cc9b40afee74fa13f9d",
         }],
@@ -88,11 +88,12 @@ export const classifyReport = operation({
       rag_context: {
         passages: [{
           id: "storage-filesystem-full",
-          title: "A file system is full and services on it stop",
+          title: "A file system is full: no space left on device, services on it stop",
           score: 0.9,
           sha256: "8ff9d9ad8332f9b1238811da0965b6ae93531392a5d19cc9b40afee74fa13f9d",
           kind: "article",
-          text: "A file system is full and services on it stop\nSymptoms:\n- …",
+          text:
+            "A file system is full: no space left on device, services on it stop\nSymptoms:\n- …",
         }],
       },
       provider: "local",

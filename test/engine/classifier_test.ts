@@ -107,6 +107,28 @@ describe("openClassifier()", () => {
     assert.deepEqual(wrong, []);
   });
 
+  it("cites nothing for a report that could be about anything, and gives no recipe", () => {
+    for (const text of ["HTTP 500 on /checkout", "service unavailable", "users can't log in"]) {
+      const { citations, recommended_action } = classify(text);
+      assert.deepEqual(citations, [], text);
+      assert.match(recommended_action, /^Have a person read the report/);
+    }
+  });
+
+  it("cites first what is about the fault in four of five answers, by judged reports", () => {
+    const judged = readFileSync(join(ROOT, "engine", "citations", "judged.jsonl"), "utf8").trim()
+      .split("\n").map((line) => JSON.parse(line) as { text: string; about: string[] });
+    const cited = judged.flatMap(({ text, about }) => {
+      const [first] = classify(text).citations;
+      return first ? [{ isRight: about.includes(first.id), score: first.score }] : [];
+    });
+    const right = cited.filter(({ isRight }) => isRight).length;
+    assert.ok(cited.length > judged.length / 4, `${cited.length} are cited`);
+    assert.ok(right / cited.length >= 0.8, `${right} of ${cited.length}`);
+    const mean = cited.reduce((sum, { score }) => sum + score, 0) / cited.length;
+    assert.ok(Math.abs(mean - right / cited.length) < 0.1, `a mean score of ${mean}`);
+  });
+
   it("tells an outage for everybody from a request without hurry, in each language", () => {
     const pairs = [
       ["Checkout is down for all customers, nothing works", "Could you rename the icon? No hurry"],
