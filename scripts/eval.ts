@@ -11,7 +11,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   reports: "engine/classifier/eval.ts",
   findings: "detection/findings_eval.ts",
   citations: "engine/classifier/citations_eval.ts",
-  logs: "detection/eval.ts",
+  logs: "detection/logs_eval.ts",
 };
 
 const [name, ...args] = process.argv.slice(2);
