@@ -38,7 +38,7 @@ export async function* run(): AsyncGenerator<Figure> {
   const searchWords: Search = async (text) =>
     (await knowledge.find(text, {
       tenant: PLATFORM_TENANT,
-      incidents: false,
+      kinds: ["article"],
       limit: Math.max(...RANKS),
     }))
       .map(({ category }) => category);

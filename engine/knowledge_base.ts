@@ -32,14 +32,13 @@ export interface Passage extends Omit<PassageMatch, "nr"> {
 export interface KnowledgeSearch {
   /** Passages are shared ones and this tenant's. */
   readonly tenant: string;
-  /** Whether past incidents may be among them. */
-  readonly incidents: boolean;
+  readonly kinds: readonly Passage["kind"][];
   readonly limit: number;
 }
 
 /** Finds passages for a report. */
 export interface KnowledgeBase {
-  /** Returns passages, best first. While the store is away, these are articles from memory. */
+  /** Returns passages, best first. While the store is away, there are articles alone, from memory. */
   find(text: string, wanted: KnowledgeSearch): Promise<Passage[]>;
   /** Returns an article that ships with the product. */
   article(id: string): Passage | undefined;
@@ -136,9 +135,8 @@ export function openKnowledgeBase(
 
   async function search(
     text: string,
-    { tenant, incidents, limit }: KnowledgeSearch,
+    { tenant, kinds, limit }: KnowledgeSearch,
   ): Promise<Passage[]> {
-    const kinds = incidents ? ["article", "incident"] as const : ["article"] as const;
     const db = store.asTenant(tenant);
     const found = await searchKnowledge(db, [...new Set(stemsOf(text))], { kinds, limit });
     const missing = found.filter(({ sha256 }) => !texts.has(sha256)).map(({ nr }) => nr);
@@ -149,7 +147,8 @@ export function openKnowledgeBase(
     }));
   }
 
-  function searchInMemory(text: string, limit: number): Passage[] {
+  function searchInMemory(text: string, { kinds, limit }: KnowledgeSearch): Passage[] {
+    if (!kinds.includes("article")) return [];
     return classifier.search(text).slice(0, limit)
       .map(({ article, score }) => ({ ...shipped.get(article.id)!, score }));
   }
@@ -167,13 +166,12 @@ export function openKnowledgeBase(
 
   return {
     async find(text, wanted) {
-      const { limit } = wanted;
-      if (!isStored) return searchInMemory(text, limit);
+      if (!isStored) return searchInMemory(text, wanted);
       try {
         return await withTimeout(SEARCH_TIMEOUT_MS, search(text, wanted));
       } catch (err) {
         log.warn({ err }, "The knowledge base can't be searched; articles are found from memory");
-        return searchInMemory(text, limit);
+        return searchInMemory(text, wanted);
       }
     },
     article: (id) => shipped.get(id),

@@ -11,8 +11,8 @@ export type ClassifyReport = (request: ClassifyRequest) => Promise<ClassifyResul
 /** Passages of an answer, and citations of its classification. */
 const MAX_PASSAGES = 5;
 const MAX_CITATIONS = 3;
-/** Passages that the answer's are chosen from. */
-const CANDIDATES = 12;
+/** Past incidents that are ranked with the articles. */
+const MAX_INCIDENTS = 5;
 /** Longest text of a passage in an answer, in UTF-16 units. */
 const MAX_PASSAGE_LENGTH = 1_200;
 /** For the whole answer; the client waits for 2,000. */
@@ -34,16 +34,14 @@ export function createReportClassifier(
   return async (request) => {
     const started = performance.now();
     const { description, source, measured, tenant } = request;
-    const found = await knowledge.find(description, {
-      tenant,
-      incidents: request.audience !== "public",
-      limit: CANDIDATES,
-    });
+    const incidents = request.audience === "public"
+      ? []
+      : await knowledge.find(description, { tenant, kinds: ["incident"], limit: MAX_INCIDENTS });
     const { passages: ranked, citations, ...local } = classifier.classify(
       { description, source, known: measured?.category },
-      found.filter(({ kind }) => kind === "incident"),
+      incidents,
     );
-    const byId = new Map(found.map((passage) => [passage.id, passage]));
+    const byId = new Map(incidents.map((passage) => [passage.id, passage]));
     const passages = withMeasured(ranked, measured).flatMap(({ id, score }) => {
       const passage = knowledge.article(id) ?? byId.get(id);
       return passage

@@ -19,7 +19,13 @@ import {
   type RankedPassage,
   toCandidate,
 } from "./relevance.ts";
-import { createSearch, type Search, weighPassage, weighTerms } from "./search.ts";
+import {
+  createSearch,
+  type PassageTerms,
+  type Search,
+  weighPassage,
+  weighTerms,
+} from "./search.ts";
 import { type Article, readArticles, readJudgedReports, readReports } from "./training_data.ts";
 
 /** A report to classify. */
@@ -38,6 +44,8 @@ export interface IncidentPassage {
   readonly title: string;
   readonly category: string;
   readonly text: string;
+  /** Hash of its text. */
+  readonly sha256: string;
 }
 
 /** The result for one report. */
@@ -70,6 +78,8 @@ export interface Classifier {
 
 const MAX_CITATIONS = 3;
 const MAX_PASSAGES = 20;
+/** Incidents whose terms are remembered, as reading them takes longer than all the rest. */
+const MAX_REMEMBERED = 2_000;
 const NO_ARTICLE =
   "Have a person read the report: no article of the knowledge base fits it well enough to act on.";
 
@@ -123,6 +133,16 @@ function createClassifier(
   const predict = createPredict(model);
   const { search, compare } = createSearch(articles, terms, readTerms);
   const articleOf = new Map(articles.map((article) => [article.id, article]));
+  const remembered = new Map<string, PassageTerms>();
+
+  function termsOf({ sha256, title, text }: IncidentPassage): PassageTerms {
+    const known = remembered.get(sha256);
+    if (known) return known;
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    const weighed = weighPassage(title, [[1, [text]]], readTerms);
+    remembered.set(sha256, weighed);
+    return weighed;
+  }
 
   function rank(
     { description, known }: Report,
@@ -131,8 +151,9 @@ function createClassifier(
   ): RankedPassage[] {
     const candidates = [
       ...search(description).map(toCandidate),
-      ...incidents.flatMap(({ id, title, category, text }): Candidate[] => {
-        const likeness = compare(description, weighPassage(title, [[1, [text]]], readTerms));
+      ...incidents.flatMap((incident): Candidate[] => {
+        const { id, title, category } = incident;
+        const likeness = compare(description, termsOf(incident));
         return likeness ? [{ id, title, category, ...likeness }] : [];
       }),
     ].sort((a, b) => b.score - a.score);

@@ -113,7 +113,7 @@ describe("learning", () => {
   const found = async (id: string) => {
     const passages = await knowledge.find("labels of the label printer are blank", {
       tenant: PLATFORM_TENANT,
-      incidents: true,
+      kinds: ["article", "incident"],
       limit: 8,
     });
     return passages.some((passage) => passage.id === id);
