@@ -4,13 +4,15 @@ import { findCommands } from "./_embedded_commands.ts";
 import { memoize } from "./_memoize.ts";
 import type { Text } from "./_texts.ts";
 import type { Policy } from "./policy.ts";
-import { checkCommand } from "./shell/mod.ts";
+import { judgeText } from "./_command.ts";
 import { findIntents, type Intent, removeHidden } from "./text/mod.ts";
 import type { Objection, ProposedAction, RailResult } from "./types.ts";
 
 /** Services that an action reaches, and recent repairs. */
 export interface Reach {
-  /** Services that need the target, from the service graph; null where it does not know the target. */
+  /** Number of services that the action is on. */
+  readonly reached: number;
+  /** Services that need these, from the service graph; null where it knows none of them. */
   readonly dependents: readonly string[] | null;
   /** Repairs within the last hour, of the target and of all services. */
   readonly repairs: { readonly target: number; readonly all: number };
@@ -92,7 +94,7 @@ function checkConfidence(confidence: Claim<number>, { bounds }: Policy): RailRes
 function checkRadius(
   claim: Claim<number>,
   { bounds }: Policy,
-  { dependents }: Reach,
+  { dependents, reached }: Reach,
 ): RailResult {
   if (claim === "unreadable") {
     return ask(
@@ -103,7 +105,7 @@ function checkRadius(
   }
   const max = bounds.max_blast_radius;
   const claimed = claim === "missing" ? 0 : claim.value;
-  const computed = dependents === null ? 0 : dependents.length + 1;
+  const computed = dependents === null ? 0 : dependents.length + reached;
   const radius = Math.max(claimed, computed);
   const services = computed === 1 ? "service" : "services";
   const notes = dependents === null
@@ -137,10 +139,10 @@ const checkText = memoize(
 function checkTextAnew({ at, text, isCommand }: Text): Objection[] {
   const visible = removeHidden(text);
   const objections = isCommand || looksLikeCommand(visible)
-    ? checkCommand(visible).filter(({ weight, code }) =>
+    ? judgeText(visible).objections.filter(({ weight, code }) =>
       at === "action.command" || weight === "deny" || !/^(unseen|unknown)$/.test(code)
     )
-    : findCommands(visible).flatMap((line) => checkCommand(line))
+    : findCommands(visible).flatMap((line) => judgeText(line).objections)
       .filter(({ weight }) => weight === "deny");
   const hasProse = /\s[a-z]{3,}\s[a-z]{3,}\s[a-z]{3,}/i.test(visible);
   if (isCommand && at === "action.command" && !hasProse) return objections;

@@ -7,6 +7,8 @@ export interface LookupRequest {
   /** Words that may be names of services. */
   readonly names: readonly string[];
   readonly target: string | undefined;
+  /** Names of units, containers, databases and hosts that a command acts on. */
+  readonly actedOn: readonly string[];
   readonly ticketId: string | undefined;
 }
 
@@ -16,6 +18,9 @@ export interface LookupResult {
   readonly policy: PolicyVersion | null;
   /** Entries by name in lower case. */
   readonly services: ReadonlyMap<string, readonly KnownService[]>;
+  /** Services that are restarted by such a name, or run on such a host. */
+  readonly behind: readonly KnownService[];
+  readonly hasServices: boolean;
   readonly tickets: ReadonlyMap<string, KnownTicket>;
   /** Repairs within the last hour, by service, of the services asked for. */
   readonly repairs: ReadonlyMap<string, number>;
@@ -28,7 +33,11 @@ const MAX_BATCH = 64;
 const LOOK_UP = {
   name: "guard_lookup",
   text: `
-    WITH recent AS MATERIALIZED (
+    WITH described AS NOT MATERIALIZED (
+      SELECT name, host, json_build_object('name', name, 'host', host, 'status', status, 'restart', restart->'command',
+        'checkedAgo', extract(epoch FROM now() - checked_at)::float) AS entry, restart
+      FROM services
+    ), recent AS MATERIALIZED (
       SELECT service, coalesce(action_id, id) AS repair FROM effects
       WHERE intended_at > now() - interval '1 hour' AND state <> 'not_done' AND undoes IS NULL
     ), asked_tickets AS MATERIALIZED (
@@ -37,9 +46,13 @@ const LOOK_UP = {
     SELECT
       (SELECT json_build_object('version', version, 'policy', policy, 'commitment', commitment)
        FROM guard_policies ORDER BY version DESC LIMIT 1) AS policy,
-      (SELECT json_agg(json_build_object('name', name, 'host', host, 'status', status,
-         'checkedAgo', extract(epoch FROM now() - checked_at)::float) ORDER BY name)
-       FROM services WHERE name = ANY ($1::text[]) OR lower(name) = ANY ($1::text[])) AS services,
+      (SELECT json_agg(entry ORDER BY name) FROM described
+       WHERE name = ANY ($1::text[]) OR lower(name) = ANY ($1::text[])) AS services,
+      (SELECT json_agg(entry ORDER BY name) FROM described
+       WHERE cardinality($4::text[]) > 0
+         AND (host = ANY ($4::text[]) OR jsonb_typeof(restart->'command') = 'array' AND restart->'command' ?| $4::text[])
+      ) AS behind,
+      EXISTS (SELECT FROM services WHERE origin <> 'platform') AS has_services,
       (SELECT json_agg(asked_tickets) FROM asked_tickets) AS tickets,
       (SELECT json_object_agg(service, n) FROM (
          SELECT service, count(DISTINCT repair) AS n FROM recent
@@ -52,6 +65,8 @@ const LOOK_UP = {
 interface LookupRow {
   readonly policy: PolicyVersion | null;
   readonly services: readonly KnownService[] | null;
+  readonly behind: readonly KnownService[] | null;
+  readonly has_services: boolean;
   readonly tickets: readonly KnownTicket[] | null;
   readonly repairs: Readonly<Record<string, number>> | null;
   readonly all_repairs: number;
@@ -71,7 +86,10 @@ async function lookUp(db: Db, requests: readonly LookupRequest[]): Promise<Looku
   );
   const targets = requests.flatMap(({ target }) => target?.toLowerCase() ?? []);
   const ticketIds = requests.flatMap(({ ticketId }) => ticketId ?? []);
-  const row = (await db.first<LookupRow>(LOOK_UP, [[...names], targets, ticketIds]))!;
+  const actedOn = requests.flatMap(({ actedOn }) =>
+    actedOn.flatMap((name) => [name, `${name}.service`])
+  );
+  const row = (await db.first<LookupRow>(LOOK_UP, [[...names], targets, ticketIds, actedOn]))!;
   const services = new Map<string, KnownService[]>();
   for (const service of row.services ?? []) {
     const name = service.name.toLowerCase();
@@ -80,6 +98,8 @@ async function lookUp(db: Db, requests: readonly LookupRequest[]): Promise<Looku
   return {
     policy: row.policy,
     services,
+    behind: row.behind ?? [],
+    hasServices: row.has_services,
     tickets: new Map(row.tickets?.map((ticket) => [ticket.id, ticket])),
     repairs: new Map(Object.entries(row.repairs ?? {})),
     allRepairs: row.all_repairs,

@@ -1,4 +1,6 @@
 /** The third rail: compares the action and its incident with the service graph, the probes and the ticket. */
+import { judgeActionCommand, namesActedOn } from "./_command.ts";
+import { contradictions } from "./_facts.ts";
 import type { PlatformState } from "./_state.ts";
 import type { Objection, RailResult, ValidateRequest } from "./types.ts";
 
@@ -7,33 +9,73 @@ const DOWN =
 /** Age up to which a probe counts as current. */
 const MAX_PROBE_AGE_SECONDS = 30;
 
-/** Compares claims with the platform's state. A target that the service graph does not know only leads to a note. */
+/** Compares the claims of an action with the incident and with the platform's state. */
 export function outputFactCheck(request: ValidateRequest, state: PlatformState): RailResult {
   const objections: Objection[] = [];
   const notes: string[] = [];
   const ask = (code: string, reason: string, remedy: string) =>
     objections.push({ weight: "ask", code, reason, remedy });
-  const target = typeof request.action?.target === "string" ? request.action.target.trim() : "";
   if (state.target) {
     notes.push(
       `The service graph knows the target ${state.target.name}, last seen ${state.target.status}`,
     );
     checkSubject(request, state, state.target.name, ask);
     checkProbe(request, state, ask);
-  } else if (target !== "") {
-    if (state.policy.bounds.require_known_target) {
-      ask(
-        "unknown_target",
-        "The service graph does not know the target",
-        "Name a service of the graph, or add it there first.",
-      );
-    } else {notes.push(
-        "The service graph does not know the target: what is said of it can't be checked",
-      );}
   }
+  checkStrangers(request, state, ask, notes);
+  checkWords(request, ask);
   checkTicket(request, state, ask);
   checkNumbers(request, ask);
   return { objections, notes };
+}
+
+/** Objects to acting on what the service graph does not know, where it has services besides the platform's own. */
+function checkStrangers(
+  { action = {} }: ValidateRequest,
+  { strangers, hasServices, policy, target }: PlatformState,
+  ask: Ask,
+  notes: string[],
+): void {
+  const { require_known_target: required } = policy.bounds;
+  const claimed = typeof action.target === "string" && action.target.trim() !== "";
+  if (strangers.length === 0) {
+    if (claimed && !target) {
+      notes.push("The service graph does not know the target: what is said of it can't be checked");
+    }
+    return;
+  }
+  const names = strangers.slice(0, 3).join(", ").slice(0, 120);
+  if ((required === "auto" ? hasServices : required) && !judgeActionCommand(action).looks) {
+    ask(
+      "unknown_target",
+      `The service graph does not know ${names}`,
+      "Name a service of the graph, or add it there first.",
+    );
+  } else {
+    notes.push(
+      `The service graph does not know the target ${names}: what is said of it can't be checked`,
+    );
+  }
+}
+
+/** Objects where the words of the action contradict those of the incident. */
+function checkWords({ incident, action = {} }: ValidateRequest, ask: Ask): void {
+  if (judgeActionCommand(action).looks) return;
+  const { description, target } = action;
+  const words = [description, target].filter((one) => typeof one === "string").join(" \n");
+  for (
+    const { incident: said, action: claimed } of contradictions(
+      incident,
+      words,
+      namesActedOn(action),
+    ).slice(0, 4)
+  ) {
+    ask(
+      "contradicted",
+      `The incident says "${said.slice(0, 80)}", and the action says "${claimed.slice(0, 80)}"`,
+      "Let the action rest on what the incident says, or correct the incident.",
+    );
+  }
 }
 
 type Ask = (code: string, reason: string, remedy: string) => unknown;

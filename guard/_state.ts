@@ -8,6 +8,8 @@ export interface KnownService {
   readonly status: "up" | "down" | "unknown";
   /** Seconds since the last probe; null: it was never probed. */
   readonly checkedAgo: number | null;
+  /** Words of the command that restarts it: they name its unit or container. */
+  readonly restart: readonly string[] | null;
 }
 
 /** A ticket as it is stored. */
@@ -34,7 +36,13 @@ export interface PlatformState {
   readonly policyVersion: string;
   /** The service that the action's target names; undefined: the service graph has none of that name. */
   readonly target: KnownService | undefined;
-  /** Services that need the target, directly or not; null where the service graph does not know the target. */
+  /** Services of the service graph that the action is on: the target, and what the command acts on. */
+  readonly reached: readonly KnownService[];
+  /** Names of what the action is on that the service graph does not know. */
+  readonly strangers: readonly string[];
+  /** The service graph has services besides the platform's own. */
+  readonly hasServices: boolean;
+  /** Services that need those reached, directly or not; null where none is reached. */
   readonly dependents: readonly string[] | null;
   /** Services that the target needs. */
   readonly needs: readonly string[];
@@ -52,6 +60,9 @@ export const EMPTY_STATE: PlatformState = {
   policy: DEFAULT_POLICY,
   policyVersion: policyVersionName(null),
   target: undefined,
+  reached: [],
+  strangers: [],
+  hasServices: false,
   dependents: null,
   needs: [],
   named: [],

@@ -1,5 +1,6 @@
 /** Reads the state around a proposed action from the store, as the action's tenant sees it. */
 import { type Db, getImpact, type PolicyVersion, type Store } from "../store/mod.ts";
+import { namesActedOn } from "./_command.ts";
 import { createLookup, type LookupResult } from "./_lookup.ts";
 import type { KnownService, PlatformState, StoredArticle } from "./_state.ts";
 import { DEFAULT_POLICY, POLICY, policyVersionName } from "./policy.ts";
@@ -14,6 +15,8 @@ const MAX_DEPTH = 4;
 const UNDEFINED = new Set(["42P01", "42703"]);
 /** Services that a request may name, and words that may be names. */
 const MAX_SERVICES = 50;
+/** Services acted on whose dependents are looked up. */
+const MAX_REACHED = 8;
 const MAX_NAMES = 400;
 const MAX_NAME_LENGTH = 200;
 const MAX_CITATIONS = 50;
@@ -35,20 +38,38 @@ export function createStateReader(
     const ticketId = context?.ticket_id;
     const command = String(action?.command ?? "").slice(0, MAX_COMMAND_LENGTH);
     const text = `${incident.slice(0, MAX_INCIDENT_LENGTH)} ${command}`;
-    const names = [...(target === undefined ? [] : [target]), ...namesIn(text)];
+    const actedOn = namesActedOn(action ?? {});
+    const names = [...(target === undefined ? [] : [target]), ...actedOn, ...namesIn(text)];
     const [found, articles] = await Promise.all([
-      lookUp({ names, target, ticketId }),
+      lookUp({
+        names,
+        target,
+        actedOn: target === undefined ? actedOn : [...actedOn, target],
+        ticketId,
+      }),
       readArticles(db, context?.citations ?? []),
     ]);
     const services = servicesNamed(found, names);
     const known = services.find(({ name }) => name.toLowerCase() === target?.toLowerCase());
     const ticket = ticketId === undefined ? undefined : found.tickets.get(ticketId);
-    const impact = known && await getImpact(db, known.name, MAX_DEPTH);
+    const { reached, strangers } = resolveNames(target, actedOn, services, found.behind, known);
+    const impacts = await Promise.all(
+      reached.slice(0, MAX_REACHED).map(({ name }) => getImpact(db, name, MAX_DEPTH)),
+    );
+    const related = (side: "upstream" | "downstream") => {
+      const all = new Set(
+        impacts.flatMap((impact) => impact?.[side].map(({ name }) => name) ?? []),
+      );
+      return [...all].filter((name) => !reached.some((one) => one.name === name));
+    };
     return {
       ...readPolicy(found.policy),
       target: known,
-      dependents: impact ? impact.downstream.map(({ name }) => name) : null,
-      needs: impact ? impact.upstream.map(({ name }) => name) : [],
+      reached,
+      strangers: context?.listed ? strangers.filter((name) => name === target) : strangers,
+      hasServices: found.hasServices,
+      dependents: reached.length > 0 ? related("downstream") : null,
+      needs: related("upstream"),
       named: services.filter((service) => service !== known),
       ticket,
       repairs: {
@@ -57,6 +78,33 @@ export function createStateReader(
       },
       articles,
     };
+  };
+}
+
+/** Tells which services the names of an action stand for, and which of the names nothing stands behind. */
+function resolveNames(
+  target: string | undefined,
+  actedOn: readonly string[],
+  named: readonly KnownService[],
+  behind: readonly KnownService[],
+  known: KnownService | undefined,
+): { reached: KnownService[]; strangers: string[] } {
+  const reached = new Map(known ? [[known.name, known]] : []);
+  const strangers = target !== undefined && !known ? [target] : [];
+  for (const name of actedOn) {
+    const isMeant = (one: KnownService) => one.name.toLowerCase() === name.toLowerCase();
+    const restarted = behind.filter(({ restart }) =>
+      restart?.some((word) => word === name || word === `${name}.service`)
+    );
+    const found = [...named.filter(isMeant), ...restarted];
+    for (const one of found) reached.set(one.name, one);
+    const isHost = behind.some(({ host }) => host === name);
+    if (found.length === 0 && !isHost && name !== target) strangers.push(name);
+  }
+  const isHostOfSome = behind.some(({ host }) => host === target);
+  return {
+    reached: [...reached.values()],
+    strangers: strangers.filter((name) => name !== target || !isHostOfSome),
   };
 }
 

@@ -1,14 +1,13 @@
 import type { Decision } from "../domain/mod.ts";
 import type { Store } from "../store/mod.ts";
+import { judgeActionCommand } from "./_command.ts";
 import { executionBounds } from "./_execution_bounds.ts";
 import { inputSafety } from "./_input_safety.ts";
-import { memoize } from "./_memoize.ts";
 import { outputFactCheck } from "./_output_fact_check.ts";
 import { retrievalIntegrity } from "./_retrieval_integrity.ts";
 import { EMPTY_STATE, type PlatformState } from "./_state.ts";
 import { createStateReader } from "./_state_reader.ts";
 import { textsOf } from "./_texts.ts";
-import { isReadOnly } from "./shell/mod.ts";
 import { warmUpPatterns } from "./text/mod.ts";
 import type { GuardVerdict, RailName, RailResult, RailVerdict, ValidateRequest } from "./types.ts";
 
@@ -54,9 +53,9 @@ export function judgeAction(
 ): GuardVerdict {
   const { action = {}, context } = request;
   const texts = textsOf(request);
-  const reachesNobody = typeof action.command === "string" && isReadOnlyCommand(action.command);
   const reach = {
-    dependents: reachesNobody ? null : state.dependents,
+    reached: Math.max(state.reached.length, 1),
+    dependents: judgeActionCommand(action).looks ? null : state.dependents,
     repairs: state.repairs,
   };
   return combine({
@@ -73,8 +72,6 @@ export function judgeAction(
     retrieval_integrity: retrievalIntegrity(request, state),
   }, state.policyVersion);
 }
-
-const isReadOnlyCommand = memoize(isReadOnly, (command: string) => command);
 
 /** Combines the results of the rails: one that denies is enough, and so is one that asks. */
 function combine(

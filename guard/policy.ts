@@ -13,8 +13,9 @@ const BOUNDS = z.strictObject({
   allow_secrets: z.boolean().default(false).describe(
     "Whether actions may touch secrets without approval",
   ),
-  require_known_target: z.boolean().default(false)
-    .describe("Whether a target that the CMDB does not know needs approval"),
+  require_known_target: z.union([z.boolean(), z.literal("auto")]).default("auto").describe(
+    "Whether a target that the CMDB does not know needs approval; auto: once it has services besides the platform's own",
+  ),
   min_relevance: z.number().min(0).max(1).default(0.02)
     .describe("Least share of the incident's words that a cited article must have"),
   max_repairs_per_target_hour: z.number().int().min(1).max(1_000).default(5).describe(

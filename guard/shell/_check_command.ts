@@ -1,40 +1,22 @@
 /** Checks a command line: parses it, and applies the rules of the programs it would run. */
 import type { Objection } from "../types.ts";
-import { clouds } from "./_clouds.ts";
 import { checkCode } from "./_code.ts";
-import { databases } from "./_databases.ts";
-import { disks, disksByPattern } from "./_disks.ts";
-import { files, writeObjections } from "./_files.ts";
-import { network } from "./_network.ts";
-import { platforms } from "./_platforms.ts";
-import { ask, deny, type ProgramRule } from "./_rule.ts";
+import { writeObjections } from "./_files.ts";
+import { judgeRun } from "./_judge.ts";
+import { ask, deny } from "./_rule.ts";
 import { checkSql } from "./_sql.ts";
 import { DOWNLOADED } from "./_state.ts";
-import { system } from "./_system.ts";
-import { type LineIssue, type Run, UNKNOWN } from "./_types.ts";
-import { unknownProgram } from "./_unknown_programs.ts";
+import { type LineIssue, type Run, type Target, UNKNOWN } from "./_types.ts";
 import { parseLine } from "./_walk.ts";
-import { checkWindows, looksLikeWindows } from "./_windows.ts";
-import { unwrap } from "./_wrappers.ts";
+import { checkWindows, isWindowsLine, unknownWindows } from "./_windows.ts";
 
 /** Levels of program text within program text. */
 const MAX_CODE_DEPTH = 3;
 const MAX_OBJECTIONS = 12;
 
-const RULES = new Map<string, ProgramRule[]>();
-for (const table of [files, system, disks, databases, platforms, clouds, network]) {
-  for (const [name, rule] of Object.entries(table)) {
-    RULES.set(name, [...(RULES.get(name) ?? []), rule]);
-  }
-}
-
-/** Programs that only read, or that are judged by what they run. */
-const KNOWN_PROGRAM =
-  /^(echo|printf|true|false|:|\[|\[\[|test|cd|pwd|ls|cat|grep|egrep|fgrep|zgrep|rg|sort|uniq|wc|cut|tr|head|tail|df|du|free|top|htop|ps|uptime|vmstat|iostat|sar|ss|netstat|lsof|id|whoami|hostname|date|sleep|wait|read|set|shift|return|exit|export|local|if|for|which|type|file|stat|touch|mkdir|make|npm|yarn|pip3?|sudo|env)$/;
-
 const ISSUE_OBJECTIONS: Readonly<Record<LineIssue, () => Objection>> = {
   too_long: () => ask("unseen", "The command is longer than can be read"),
-  too_deep: () => deny("unseen", "The command is nested more deeply than any honest one"),
+  too_deep: () => ask("unseen", "The command is nested more deeply than can be read"),
   not_parsed: () => ask("unseen", "The command is not complete shell text"),
   fork_bomb: () => deny("outage", "It starts itself again and again, without end"),
   hidden_program: () =>
@@ -49,71 +31,125 @@ const SQL =
   /^\s*(?:--[^\n]*\n\s*)*(?:select\s.+\sfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|drop\s+(?:table|database|schema|user|role|index|view)|truncate\s+(?:table\s+)?\w+\s*(?:;|,|cascade|$)|alter\s+(?:table|user|role|system|database)|create\s+(?:table|index|user|role|database)|grant\s+\w+|revoke\s+\w+|vacuum\b|analyze\b|reindex\b|begin\s*;|use\s+\w+\s*;)/i;
 const STOPPED = /^(stop|down|kill|offline)$/;
 const STARTED = /^(start|restart|up|online|reload-or-restart)$/;
+/** Programs that undo what others do, on the same operand. */
+const UNDOES: Readonly<Record<string, string>> = {
+  ifdown: "ifup",
+  swapoff: "swapon",
+  umount: "mount",
+  "stop-service": "start-service",
+  "stop-website": "start-website",
+  "stop-webapppool": "start-webapppool",
+};
 
-/** Tells whether a run stops what a later run of the same program starts again: a restart in two steps. */
+/** Tells whether a run stops what a later run starts again: a restart in two steps. */
 function isStartedAgain(run: Run, runs: readonly Run[]): boolean {
-  if (
-    run.program === "shutdown" && run.args.length === 0 &&
-    runs.some(({ program }) => program === "no")
-  ) return true;
-  if (run.program === "ifdown") {
-    return runs.some(({ program, args }) => program === "ifup" && args[0] === run.args[0]);
+  if (run.program === "shutdown" && run.args.length === 0) {
+    return runs.some(({ program }) => program === "no");
+  }
+  const later = runs.slice(runs.indexOf(run) + 1);
+  const undo = UNDOES[run.program];
+  if (undo !== undefined) {
+    const last = run.args.at(-1);
+    return later.some(({ program, args }) => program === undo && args.includes(last!));
   }
   if (!run.args.some((arg) => STOPPED.test(arg))) return false;
   const units = run.args.filter((arg) => !STOPPED.test(arg) && !arg.startsWith("-"));
-  const later = runs.slice(runs.indexOf(run) + 1).filter(({ program, args }) =>
-    program === run.program && args.some((arg) => STARTED.test(arg))
-  );
-  const wide = run.args.some((arg) => /^(-v|--volumes|--rmi|--force|\*)$/.test(arg));
-  return !wide && later.some(({ args }) => units.every((unit) => args.includes(unit)));
+  const isWide = run.args.some((arg) => /^(-v|--volumes|--rmi|--force|\*)$/.test(arg));
+  return !isWide &&
+    later.some(({ program, args }) =>
+      program === run.program && args.some((arg) => STARTED.test(arg)) &&
+      units.every((unit) => args.includes(unit))
+    );
+}
+
+/** What a line would do, as far as it is known. */
+export interface CommandJudgement {
+  readonly objections: readonly Objection[];
+  /** Everything that it runs is known to only read. */
+  readonly looks: boolean;
+  readonly targets: readonly Target[];
 }
 
 /**
- * Returns objections to a command.
+ * Judges a command.
  *
  * @param line a line of a POSIX shell, PowerShell or cmd; any length
  * @param depth of program text within program text
  */
-export function checkCommand(line: string, depth = 0): Objection[] {
-  const isWindows = looksLikeWindows(line);
-  const isSql = SQL.test(line);
+export function judgeCommand(line: string, depth = 0): CommandJudgement {
+  if (SQL.test(line)) return { objections: distinct(checkSql(line)), looks: false, targets: [] };
+  const isWindows = isWindowsLine(line);
   const { runs, issues, code } = parseLine(line);
   const relevant = issues.filter((issue) =>
     !isWindows || issue !== "not_parsed" && issue !== "hidden_program"
   );
+  const judged = runs.map((run) => {
+    const judgement = judgeRun(run);
+    const isAgain = isStartedAgain(run, runs);
+    if (!isAgain && !isWindows) return judgement;
+    // Windows: `unknownWindows` tells what is not known.
+    const stays = ({ code }: Objection) => isAgain ? code === "unknown" : code !== "unknown";
+    return { ...judgement, objections: judgement.objections.filter(stays) };
+  });
+  const targets = distinctTargets(
+    judged.flatMap(({ targets, looks }) => targets.filter(({ kind }) => !looks || kind === "host")),
+  );
   const objections = [
-    ...runs.filter((run) => !isStartedAgain(run, runs)).flatMap(checkRun),
-    ...(isSql ? checkSql(line) : relevant.map((issue) => ISSUE_OBJECTIONS[issue]())),
-    ...(isWindows ? checkWindows(line) : []),
+    ...runs.flatMap(commonObjections),
+    ...judged.flatMap(({ objections }) => objections),
+    ...relevant.map((issue) => ISSUE_OBJECTIONS[issue]()),
+    ...checkWindows(line),
+    ...(isWindows ? unknownWindows(line) : []),
+    ...manyTargets(targets),
+    ...(depth < MAX_CODE_DEPTH
+      ? code.flatMap(({ language, text }) => checkInnerCode(language, text, depth))
+      : code.length > 0
+      ? [ISSUE_OBJECTIONS.too_deep()]
+      : []),
   ];
-  if (depth < MAX_CODE_DEPTH) {
-    objections.push(
-      ...code.flatMap(({ language, text }) => checkInnerCode(language, text, depth)),
-    );
-  }
-  return distinct(objections).slice(0, MAX_OBJECTIONS);
+  return {
+    objections: distinct(objections).slice(0, MAX_OBJECTIONS),
+    looks: issues.length === 0 && runs.length > 0 && judged.every(({ looks }) => looks) &&
+      runs.every(({ writes }) => writes.every(({ path }) => path === "/dev/null")),
+    targets,
+  };
 }
 
-function checkInnerCode(language: string, text: string, depth: number): Objection[] {
+/** Returns objections to a command; see {@linkcode judgeCommand}. */
+export function checkCommand(line: string): readonly Objection[] {
+  return judgeCommand(line).objections;
+}
+
+function checkInnerCode(language: string, text: string, depth: number): readonly Objection[] {
   if (language === "powershell" || language === "cmd") {
     return [
       ...checkWindows(text),
-      ...checkCommand(text, depth + 1).filter(({ weight }) => weight === "deny"),
+      ...unknownWindows(text),
+      ...judgeCommand(text, depth + 1).objections.filter(({ weight }) => weight === "deny"),
     ];
   }
-  const { found, lines } = checkCode(text);
-  return [...found, ...lines.flatMap((line) => checkCommand(line, depth + 1))];
+  const { found, lines } = checkCode(text, language);
+  const denied = lines.flatMap((line) => judgeCommand(line, depth + 1).objections)
+    .filter(({ weight }) => weight === "deny");
+  return [...found, ...denied];
 }
 
-function checkRun(run: Run): Objection[] {
-  const common = commonObjections(run);
-  const hidden = hiddenRemoval(run);
-  const rules = RULES.get(run.program);
-  if (rules) return [...common, ...hidden, ...rules.flatMap((rule) => rule(run))];
-  const byPattern = disksByPattern.find(([pattern]) => pattern.test(run.program))?.[1];
-  if (byPattern) return [...common, ...byPattern(run)];
-  if (KNOWN_PROGRAM.test(run.program) || unwrap(run.program, run.args).length > 0) return common;
-  return [...common, ...hidden, ...unknownProgram(run)];
+/** Objects to acting on several things at once. A socket and its service count as one. */
+function manyTargets(targets: readonly Target[]): Objection[] {
+  const kinds = new Map<string, Set<string>>();
+  for (const { kind, name } of targets) {
+    const stem = name.replace(/\.(service|socket|timer|path)$/, "");
+    kinds.set(kind, (kinds.get(kind) ?? new Set()).add(stem));
+  }
+  return [...kinds].filter(([kind, names]) => kind !== "database" && names.size > 1).map((
+    [kind, names],
+  ) =>
+    ask("outage", `It acts on ${names.size} ${kind}s at once: ${[...names].slice(0, 3).join(", ")}`)
+  );
+}
+
+function distinctTargets(all: readonly Target[]): Target[] {
+  return [...new Map(all.map((one) => [`${one.kind} ${one.name}`, one])).values()];
 }
 
 /** Returns objections that do not depend on the program. */
@@ -136,14 +172,14 @@ function commonObjections(run: Run): Objection[] {
   if (input?.path?.startsWith("/dev/tcp/") || input?.path?.startsWith("/dev/udp/")) {
     objections.push(...writeObjections(input.path, run, false));
   }
+  const hidesRemoval = program.includes(UNKNOWN) &&
+    args.some((arg) => /^-[a-z]*r[a-z]*f|^-[a-z]*f[a-z]*r|^\/$/.test(arg));
+  if (hidesRemoval) {
+    objections.push(
+      deny("unseen", "A program whose name is hidden gets the arguments of a removal"),
+    );
+  }
   return objections;
-}
-
-function hiddenRemoval({ program, args }: Run): Objection[] {
-  return program.includes(UNKNOWN) &&
-      args.some((arg) => /^-[a-z]*r[a-z]*f|^-[a-z]*f[a-z]*r|^\/$/.test(arg))
-    ? [deny("unseen", "A program whose name is hidden gets the arguments of a removal")]
-    : [];
 }
 
 function distinct(all: readonly Objection[]): Objection[] {
@@ -153,16 +189,4 @@ function distinct(all: readonly Objection[]): Objection[] {
     if (!first.has(key)) first.set(key, one);
   }
   return [...first.values()];
-}
-
-const READ_ONLY_PROGRAM =
-  /^(echo|printf|true|false|:|\[|\[\[|test|cd|pwd|ls|cat|grep|egrep|fgrep|zgrep|rg|sort|uniq|wc|cut|tr|head|tail|df|du|free|top|ps|uptime|vmstat|iostat|mpstat|sar|ss|netstat|lsof|id|whoami|hostname|date|sleep|which|type|file|stat|dig|nslookup|host|ping|mtr|traceroute|journalctl|dmesg|awk|jq|sudo|getent|last|lsblk|findmnt|nproc|lscpu|lspci)$/;
-
-/** Tells whether a line reaches nobody: all its programs are known to only read, and it writes no file. */
-export function isReadOnly(line: string): boolean {
-  const { runs, issues } = parseLine(line);
-  return issues.length === 0 && runs.length > 0 &&
-    runs.every(({ program, writes }) =>
-      READ_ONLY_PROGRAM.test(program) && writes.every(({ path }) => path === "/dev/null")
-    );
 }

@@ -1,5 +1,11 @@
 /** Program text in other languages: calls that destroy, and calls that pass text to a shell. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import { ROOT } from "../../config.ts";
 import type { Objection } from "../types.ts";
+import { isSecret } from "./_destinations.ts";
 import { areaOf } from "./_paths.ts";
 import { ask, deny } from "./_rule.ts";
 const REMOVES =
@@ -21,12 +27,81 @@ const COMPUTED_CALL = /\$\w+\s*\(|\bsend\s*\(|\bcall_user_func/;
 const RUNS_TEXT =
   /\b(eval|exec|__import__|assert|compile|Function|instance_eval|runInNewContext|create_function|getattr)\s*[("']/;
 
+const FILE = z.record(z.string(), z.strictObject({ modules: z.string(), names: z.string() }));
+const known = new Map(
+  Object.entries(FILE.parse(parse(readFileSync(join(ROOT, "guard", "code.yaml"), "utf8"))))
+    .flatMap(([languages, { modules, names }]) =>
+      languages.split(", ").map((language) =>
+        [language, {
+          modules: new Set(modules.split(" ")),
+          names: new Set(names.split(" ")),
+        }] as const
+      )
+    ),
+);
+/** Names that reach everything else, wherever they stand. */
+const REACHES_ALL =
+  /__\w+__|\b(eval|exec|environ|getattr|setattr|globals|locals|vars|builtins|subclasses|popen|subprocess|child_process|constructor|prototype|binding|Function|ENV|instance_eval|send|method|const_get|system)\b/;
+/** Text in which functions are called without brackets, so that every word is looked at. */
+const BARE_CALLS = new Set(["perl", "ruby", "php"]);
+
+/** Objects to the first name in program text that is not known to be harmless. */
+function unknownNames(code: string, language: string): Objection[] {
+  const list = known.get(language);
+  if (!list) return [ask("unknown", `What program text in ${language} does is not known`)];
+  const opened = code.replace(
+    /\bopen\s*\(\s*(["'])([^"'\n]*)\1\s*(,\s*["']r[tb]?["']\s*)?\)/g,
+    (_, _quote, path) => isSecret(path) ? "secret_file()" : "''",
+  );
+  const plain = opened.replace(/(["'])(?:\\.|(?!\1)[^\\])*\1/gs, "''");
+  const modules = [
+    ...plain.matchAll(
+      /^\s*(?:import|use|from)\s+([\w.:, ]+?)(?=\s+(?:as|import|qw)\b|[;\n(]|$)|[;{]\s*(?:import|use)\s+([\w.:, ]+)/gm,
+    ),
+  ]
+    .flatMap(([, first, later]) => (first ?? later)!.split(/[\s,]+/)).filter(Boolean);
+  const required = [...code.matchAll(/\brequire\s*\(?\s*["']([^"']+)["']/g)].map(([, name]) =>
+    name!
+  );
+  const strange = [...modules, ...required].find((name) =>
+    !list.modules.has(name.replace(/^node:/, "")) && !/^(v?5[\d.]*)$/.test(name)
+  );
+  const words = BARE_CALLS.has(language)
+    ? plain.matchAll(/(?<![$@%\w:])([A-Za-z_]\w*)/g)
+    : plain.matchAll(/([A-Za-z_$][\w$]*)\s*\(/g);
+  const name = [...words].map(([, one]) => one!)
+    .find((one) => !list.names.has(one) && !list.modules.has(one));
+  const reached = REACHES_ALL.exec(plain)?.[0];
+  const found = strange ?? reached ?? name ??
+    (/`/.test(plain) && language !== "javascript" ? "`" : undefined);
+  return found === undefined
+    ? []
+    : [ask("unknown", `What \`${found.slice(0, 40)}\` does in program text is not known`)];
+}
+
+/** Objects to text of awk that runs programs or writes files. */
+function awkObjections(code: string): Objection[] {
+  const plain = code.replace(/>\s*"\/dev\/std(err|out)"/g, "")
+    .replace(/"(?:\\.|[^"\\])*"/g, '""')
+    .replace(/(^|[\s({;,!~&|])\/(?:\\.|\[[^\]]*\]|[^/\\\n])+\//g, "$1re");
+  const runs =
+    /\b(system|getline|close|fflush)\b|@(load|include)|(?<!\|)\|(?!\|)|\|&|\bprintf?\b[^;}\n(]*>|ENVIRON/
+      .test(plain);
+  return runs ? [ask("unknown", "Its text runs programs or writes files")] : [];
+}
+
 /**
  * Checks program text.
  *
  * @returns objections, and the shell lines that the program would run
  */
-export function checkCode(text: string): { found: Objection[]; lines: string[] } {
+export function checkCode(text: string, language: string): { found: Objection[]; lines: string[] } {
+  const hostile = findHostile(text);
+  const unclear = language === "awk" ? awkObjections(text) : unknownNames(text, language);
+  return { ...hostile, found: [...hostile.found, ...unclear] };
+}
+
+function findHostile(text: string): { found: Objection[]; lines: string[] } {
   const code = resolveAliases(text.slice(0, 8_000));
   const found: Objection[] = [];
   const strings = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\]){1,600})\1/gs)].map((

@@ -1,11 +1,12 @@
 /** Programs that overwrite, move or change files. */
 import type { Objection } from "../types.ts";
 import { hasOption, operands } from "./_arguments.ts";
+import { isSecret } from "./_destinations.ts";
 import { type Area, areaOf, normalizePath } from "./_paths.ts";
-import { attributes, mode, owner } from "./_permissions.ts";
-import { CRITICAL, displayPath, find, removalObjections, remove } from "./_removal.ts";
-import { ask, deny, type ProgramRule, type ProgramRules } from "./_rule.ts";
-import type { Run } from "./_types.ts";
+import { CRITICAL, displayPath } from "./_removal.ts";
+import { ask, deny, type ProgramRule } from "./_rule.ts";
+import { isPlainSed } from "./_sed.ts";
+import { type Run, UNKNOWN } from "./_types.ts";
 
 /** Files from which programs start by themselves. */
 const AUTORUN =
@@ -20,6 +21,10 @@ const LIMIT_LINE =
 function setsLimits({ input }: Run): boolean {
   return input?.text?.split("\n").every((line) => LIMIT_LINE.test(line)) === true;
 }
+
+/** Folders that web servers show to everyone. */
+const WEB_ROOT =
+  /^\/(var\/www|srv\/www|usr\/share\/nginx)\/(?!.*\/(cache|tmp|uploads?|logs?|sessions?)\/)/;
 
 /** A certificate or its key, in an ordinary place. */
 const CERTIFICATE = /^\/(etc|opt|srv|usr\/local|var)\/(?!.*\.ssh\/).*\.(pem|crt|key|p12|pfx|jks)$/;
@@ -43,7 +48,14 @@ export function writeObjections(path: string, run: Run, overwrites: boolean): Ob
       ),
     ];
   }
-  if (/^\/(proc|sys)\//.test(at)) return [];
+  if (/^\/(proc|sys)\//.test(at)) {
+    return /^\/proc\/sys\/vm\/drop_caches$|^\/sys\/class\/scsi_host\/host\d+\/scan$/.test(at)
+      ? []
+      : [ask("defence", `It changes a setting of the kernel: \`${displayPath(at)}\``)];
+  }
+  if (WEB_ROOT.test(at) && !/^(touch|mkdir|rm|chown|chmod|cp|rsync)$/.test(run.program)) {
+    return [ask("sends", `It puts \`${displayPath(path)}\` where a web server shows it`)];
+  }
   const area: Area = areaOf(path, run.folder);
   const named = `\`${displayPath(path)}\``;
   if (area === "device") return [deny("disk", `It writes to the device ${named}`)];
@@ -76,32 +88,57 @@ export function writeObjections(path: string, run: Run, overwrites: boolean): Ob
   return [];
 }
 
-const move: ProgramRule = (run) => {
-  const all = operands(run.args);
-  const target = run.args.includes("-t") ? run.args[run.args.indexOf("-t") + 1] : all.at(-1);
-  const sources = all.filter((path) => path !== target);
+/** Judges `mv`: what it takes away, and what it overwrites. */
+export const move: ProgramRule = (run) => {
+  const { sources, target } = splitPaths(run);
   const taken = sources.flatMap((path): Objection[] => {
     const area = areaOf(path, run.folder);
+    const named = `\`${displayPath(path)}\``;
+    if (path.startsWith(UNKNOWN)) return [ask("unseen", "What it moves away can't be known")];
     if (
       ["root", "system", "secret", "evidence", "backup"].includes(area) &&
       !/^\/etc\/(?!passwd|shadow|sudoers|ssh)/.test(path)
-    ) return [deny("destroys", `It moves \`${displayPath(path)}\` away`)];
+    ) return [deny("destroys", `It moves ${named} away`)];
+    if (area === "system" && target !== undefined && !target.startsWith("/etc/")) {
+      return [ask("destroys", `It moves a part of the system away: ${named}`)];
+    }
     return area === "data" && target !== undefined && !/\.(bak|old)|backup|_old/.test(target)
-      ? [ask("destroys", `It moves data away: \`${displayPath(path)}\``)]
+      ? [ask("destroys", `It moves data away: ${named}`)]
       : [];
   });
   const lost = target === "/dev/null" ? [deny("destroys", "It moves files to /dev/null")] : [];
   return [...lost, ...taken, ...(target ? writeObjections(target, run, true) : [])];
 };
 
-const copy: ProgramRule = (run) => {
-  const target = run.args.includes("-t")
-    ? run.args[run.args.indexOf("-t") + 1]
-    : operands(run.args).at(-1);
-  return target && operands(run.args).length > 1 ? writeObjections(target, run, true) : [];
+/** Judges `cp`: what it reads, and what it overwrites. */
+export const copy: ProgramRule = (run) => {
+  const { sources, target } = splitPaths(run);
+  if (target === undefined || sources.length === 0 && run.program !== "install") return [];
+  const isWithinCertificates = CERTIFICATE.test(target);
+  const read = sources.filter((path) =>
+    areaOf(path) === "root" || isSecret(path) && !isWithinCertificates
+  ).slice(0, 1).map((path) => ask("secret", `It copies \`${displayPath(path)}\``));
+  return [...read, ...writeObjections(target, run, true)];
 };
 
-const truncate: ProgramRule = (run) =>
+/** Judges `ln`: what it hides, and whether it points to where anybody may write. */
+export const link: ProgramRule = (run) => {
+  const { sources, target } = splitPaths(run);
+  const foreign = sources.some((path) => path.startsWith("/") && areaOf(path) === "scratch");
+  return [
+    ...(foreign ? [ask("unseen", "It links to a file that anybody may change")] : []),
+    ...(target !== undefined ? writeObjections(target, run, true) : []),
+  ];
+};
+
+function splitPaths(run: Run): { sources: readonly string[]; target: string | undefined } {
+  const all = operands(run.args);
+  const target = run.args.includes("-t") ? run.args[run.args.indexOf("-t") + 1] : all.at(-1);
+  return { sources: all.filter((path) => path !== target), target };
+}
+
+/** Judges `truncate`. */
+export const truncate: ProgramRule = (run) =>
   operands(run.args).filter((path) => !/^[+\-<>/%]?\d+[KMGTkB]*$/.test(path)).flatMap(
     (path): Objection[] => {
       const area = areaOf(path, run.folder);
@@ -115,12 +152,15 @@ const truncate: ProgramRule = (run) =>
     },
   );
 
-const sync: ProgramRule = (run) => {
+/** Judges `rsync`: what it removes, and where it writes. */
+export const sync: ProgramRule = (run) => {
+  if (hasOption(run.args, "n", "--dry-run", "--list-only")) return [];
   const target = operands(run.args).at(-1) ?? "";
-  if (!run.args.some((arg) => /^--(delete|del|remove-source-files)/.test(arg))) return [];
   const path = target.replace(/^[\w.@-]+:{1,2}/, "");
+  const written = writeObjections(path, run, true);
+  if (!run.args.some((arg) => /^--(delete|del|remove-source-files)/.test(arg))) return written;
   const area = areaOf(path.endsWith("/") ? `${path}*` : path, run.folder);
-  if (area === "scratch") return [];
+  if (area === "scratch") return written;
   return [
     (["root", "system", "data", "backup", "secret"].includes(area) ? deny : ask)(
       "destroys",
@@ -129,65 +169,84 @@ const sync: ProgramRule = (run) => {
   ];
 };
 
-const edit: ProgramRule = (run) => {
-  if (!run.args.some((arg) => /^(-[a-zA-Z]*i|--in-place)/.test(arg))) return [];
-  const paths = operands(run.args).slice(1);
-  const disables = /SELINUX=(disabled|permissive)|PermitRootLogin\s+yes|NOPASSWD/i.test(
-    run.args.join(" "),
+/** Judges `sed`: its script, and the files that it changes. */
+export const edit: ProgramRule = (run) => {
+  const { args } = run;
+  const scripts = args.flatMap((arg, n) =>
+    /^(-\w*e|--expression)$/.test(args[n - 1] ?? "") ? [arg] : []
   );
+  const words = operands(args).filter((word) => !scripts.includes(word));
+  const paths = scripts.length > 0 ? words : words.slice(1);
+  const script = scripts.length > 0 ? scripts.join("\n") : words[0] ?? "";
+  const unclear = isPlainSed(script)
+    ? []
+    : [ask("unknown", "What its script does is not known: it may run programs or write files")];
+  if (!args.some((arg) => /^(-[a-zA-Z]*i|--in-place)/.test(arg))) {
+    const secret = paths.some(isSecret);
+    return [...unclear, ...(secret ? [ask("secret", "It reads keys, passwords or accounts")] : [])];
+  }
+  const disables = /SELINUX=(disabled|permissive)|PermitRootLogin\s+yes|NOPASSWD/i.test(script);
   return [
+    ...unclear,
     ...(disables ? [deny("defence", "It edits a setting that protects the system")] : []),
-    ...paths.flatMap((path) => writeObjections(path, run, false)),
+    ...paths.flatMap((path) => writeObjections(path, run, false)).map((one) =>
+      /^s?\/?[^s]*s\/\^\/#/.test(script) ? { ...one, weight: "ask" as const } : one // it only comments out
+    ),
   ];
 };
 
-export const files: ProgramRules = {
-  rm: remove,
-  srm: remove,
-  unlink: remove,
-  rmdir: (run) => operands(run.args).flatMap((path) => removalObjections(path, run, false)),
-  shred: (run) =>
-    operands(run.args).filter((word) => !/^\d+$/.test(word)).flatMap((path) => {
-      const found = removalObjections(path, run, true);
-      return found.length > 0
-        ? found
-        : areaOf(path, run.folder) === "scratch"
-        ? []
-        : [ask("destroys", `It shreds \`${displayPath(path)}\``)];
-    }),
-  find,
-  fd: (run) =>
-    /^(rm|shred)$/.test(
-        run.args[run.args.findIndex((arg) => /^-[xX]$|^--exec/.test(arg)) + 1] ?? "",
-      )
-      ? [ask("destroys", "It removes whatever matches")]
-      : [],
-  mv: move,
-  cp: copy,
-  install: (run) => [
-    ...copy(run),
-    ...(run.args.some((arg, n) =>
-        /^(-m|--mode)$/.test(run.args[n - 1] ?? "") && /^[467][0-7]{3}$|s/.test(arg)
-      )
-      ? [deny("access", "It lets whoever runs the file take its owner's rights (setuid)")]
+/** Judges `tee`. */
+export const tee: ProgramRule = (run) =>
+  operands(run.args).flatMap((path) =>
+    writeObjections(path, run, !hasOption(run.args, "a", "--append"))
+  );
+
+/** Judges `fallocate`. */
+export const fallocate: ProgramRule = (run) =>
+  run.args.some((arg) => /^\d{3,}[GT]i?B?$|^\d+[TPE]i?B?$/i.test(arg))
+    ? [ask("outage", "It takes more space than a disk has to spare")]
+    : operands(run.args).filter((word) => !/^\d+[KMGT]?i?B?$/i.test(word))
+      .flatMap((path) => writeObjections(path, run, true));
+
+/** Judges `tar`: what it runs, packs, and unpacks over. */
+export const archive: ProgramRule = (run) => {
+  const { args } = run;
+  const runs = args.some((arg, n) =>
+    /^--(checkpoint-action|to-command|rsh-command|use-compress-program|info-script|new-volume-script)/
+        .test(arg) &&
+      !/=(g?zip|pigz|zstd|xz|bzip2|pbzip2|lz4)( -\w+)*$/.test(arg) ||
+    /^-\w*[IF]$/.test(arg) && !/^(pigz|zstd|xz|lz4|pbzip2)( -\w+)*$/.test(args[n + 1] ?? "")
+  );
+  if (runs) return [deny("unseen", "It runs a program by way of an option of tar")];
+  if (
+    args.some((arg) =>
+      /^--(files-from|rmt-command|absolute-names|overwrite|unlink-first)/.test(arg)
+    )
+  ) {
+    return [ask("unknown", "What it packs, or where it unpacks, can't be known")];
+  }
+  if (args.includes("--remove-files")) return [ask("destroys", "It removes what it packs")];
+  const mode = args.filter((arg, n) => n === 0 || /^-\w/.test(arg)).join("");
+  const files = args.flatMap((arg, n) =>
+    /^-?\w*f$/.test(args[n - 1] ?? "") && (n === 1 || args[n - 1]!.startsWith("-")) ? [arg] : []
+  );
+  const paths = operands(args).filter((word, n) =>
+    !files.includes(word) && !(n === 0 && /^\w*[ctxru]\w*$/.test(word) && word.length < 7)
+  );
+  if (/x|--extract|--get/.test(mode) || args.some((arg) => /^--(extract|get)/.test(arg))) {
+    const at = args.indexOf("-C");
+    const to = at < 0 ? undefined : args[at + 1];
+    const isScratch = to !== undefined && areaOf(to, run.folder) === "scratch";
+    return isScratch && !/P/.test(mode)
+      ? []
+      : [ask("destroys", "It unpacks files that can't be seen over those that are there")];
+  }
+  if (/t/.test(mode) && !/c/.test(mode)) return [];
+  return [
+    ...(paths.some(isSecret) ? [ask("secret", "It packs keys, passwords or accounts")] : []),
+    ...(paths.some((path) => areaOf(path) === "root")
+      ? [ask("secret", "It packs a whole part of the machine")]
       : []),
-  ],
-  ln: (run) => hasOption(run.args, "f", "--force") ? copy(run) : [],
-  tee: (run) =>
-    operands(run.args).flatMap((path) =>
-      writeObjections(path, run, !hasOption(run.args, "a", "--append"))
-    ),
-  chmod: mode,
-  setfacl: (run) => hasOption(run.args, "R") ? owner(run) : [],
-  chown: owner,
-  chgrp: owner,
-  chattr: attributes,
-  truncate,
-  fallocate: (run) =>
-    run.args.some((arg) => /^\d{3,}[GT]i?B?$|^\d+[TPE]i?B?$/i.test(arg))
-      ? [ask("outage", "It takes more space than a disk has to spare")]
-      : operands(run.args).flatMap((path) => writeObjections(path, run, true)),
-  rsync: sync,
-  sed: edit,
-  perl: edit,
+    ...files.filter((path) => path !== "-").flatMap((path) => writeObjections(path, run, true)),
+  ];
 };

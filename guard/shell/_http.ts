@@ -1,12 +1,46 @@
 /** The rule for HTTP clients. */
 import type { Objection } from "../types.ts";
 import { carriesSecrets, hostsOf, isInternal, isSensitive } from "./_destinations.ts";
+import { writeObjections } from "./_files.ts";
 import { areaOf } from "./_paths.ts";
 import { ask, deny, type ProgramRule } from "./_rule.ts";
 import { type Run, UNKNOWN } from "./_types.ts";
 
 const METADATA =
   /169\.254\.169\.254|metadata\.google\.internal|metadata\.azure|fd00:ec2::254|100\.100\.100\.200/;
+
+/** Paths of interfaces that a request may ask to act: to read settings again, to empty a cache, to try once more. */
+const HARMLESS_PATH =
+  /\/(-\/(reload|healthy|ready)|_cache\/clear|_refresh|_flush|_search|_count|_msearch|_analyze|_cluster\/(reroute\?retry_failed(=true)?|allocation\/explain)|restart|retry|retries|purge|resume|graphql|query|query_range|search|health\w*|ping|reload|refresh|sync|loggers\/[\w.]+|cache\w*(\/(clear|flush|purge))?|invalidate|api\/v\d\/(query|query_range|series|labels))\/?(\?[\w=&%.,*-]*)?$/;
+const CHANGES_BY_ADDRESS =
+  /\/(shutdown|stop|kill|destroy|delete|drop|wipe|reset|disable|terminate|reboot|poweroff|halt|remove|flushall|factory-?reset)([/?]|$)/i;
+const ENDS_READ_ONLY = /"index\.blocks\.read_only_allow_delete"\s*:\s*(null|false)/;
+
+/** Tells whether a request asks for more than an answer. */
+export function changesSomething({ args }: Run): boolean {
+  return args.some((arg, n) => {
+    const method = requestMethod(arg, args[n - 1]);
+    if (method !== undefined) return !/^(GET|HEAD|OPTIONS)$/.test(method);
+    return /^(-d|--data(-\w+)?|--json|-F|--form|-T|--upload-file|--post-data|--post-file|--body-data|--body-file)(=|$)|^-[dFT]./
+          .test(arg) &&
+        !args.some((one) => /^(-G|--get)$/.test(one)) || /^(POST|PUT|PATCH|DELETE)$/.test(arg);
+  });
+}
+
+/** Returns objections to asking an interface to act, unless the address is one of those that are harmless. */
+function actObjections(run: Run): Objection[] {
+  const addresses = run.args.filter((arg) =>
+    !arg.startsWith("-") && /[/:]/.test(arg) && !/\s|^[{"']|^@|^[\w-]+: /.test(arg)
+  );
+  const text = run.args.join(" ");
+  if (addresses.some((one) => CHANGES_BY_ADDRESS.test(one))) {
+    return [ask("outage", "It asks a service to end, or to remove what it has")];
+  }
+  if (!changesSomething(run) || ENDS_READ_ONLY.test(text)) return [];
+  return addresses.some((one) => HARMLESS_PATH.test(one))
+    ? []
+    : [ask("unknown", "What it asks a service to change is not known")];
+}
 
 /** The rule for curl, wget and similar programs. */
 export const http: ProgramRule = (run) => {
@@ -51,7 +85,7 @@ export const http: ProgramRule = (run) => {
         : ask("sends", "It puts what a program prints into an address outside"),
     );
   }
-  return [...found, ...downloadObjections(run)];
+  return [...found, ...actObjections(run), ...downloadObjections(run)];
 };
 
 /** Returns the files that a request sends; `-` is standard input. */
@@ -100,9 +134,18 @@ function deleteObjections(args: readonly string[], text: string): Objection[] {
 }
 
 function downloadObjections(run: Run): Objection[] {
-  const at = run.args.findIndex((arg) => /^(-o|-O|--output|--output-document)$/.test(arg));
-  const target = at < 0 ? undefined : run.args[at + 1];
+  const options = run.program === "wget"
+    ? /^(-\w*O|-o|-a|-P|--output-document|--directory-prefix)$/
+    : /^(-\w*o|--output|--dump-header|-D|-c|--cookie-jar|--trace\S*|--stderr)$/;
+  const at = run.args.findIndex((arg) => options.test(arg));
+  const inline = run.args.map((arg) =>
+    /^--output(?:-document)?=(.+)|^-[oO](\/.+)/.exec(arg)?.slice(1).find(Boolean)
+  )
+    .find((path) => path !== undefined);
+  const target = at < 0 ? inline : run.args[at + 1];
   if (target === undefined || !target.startsWith("/") || target.startsWith("/dev/")) return [];
+  const written = writeObjections(target, run, true);
+  if (written.length > 0) return written;
   return ["system", "secret", "root"].includes(areaOf(target))
     ? [ask("remote_code", "It puts what it downloads into a part of the system")]
     : [];

@@ -37,6 +37,8 @@ export const mode: ProgramRule = (run) => {
         ? [deny("opens", `It changes the rights of a part of the system: ${named}`)]
         : open
         ? [ask("opens", `It lets everyone write to ${named}`)]
+        : /^\/(usr|s?bin|lib\d*|boot)\//.test(path)
+        ? [ask("opens", `It changes who may use a program of the system: ${named}`)]
         : [];
     }
     if (area === "evidence" && open) return [ask("opens", `It lets everyone change ${named}`)];
@@ -60,6 +62,9 @@ export const owner: ProgramRule = (run) => {
       }
       if (area === "secret" || area === "device") {
         return [deny("access", `It gives \`${displayPath(path)}\` to another owner`)];
+      }
+      if (area === "root") {
+        return [ask("opens", `It gives \`${displayPath(path)}\` to another owner`)];
       }
       return deep && area === "unknown"
         ? [ask("unseen", "What it gives to another owner can't be told")]

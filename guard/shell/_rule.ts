@@ -4,8 +4,6 @@ import type { Run } from "./_types.ts";
 
 /** Returns objections to one program's run. */
 export type ProgramRule = (run: Run) => Objection[];
-/** Rules by the program's name. */
-export type ProgramRules = Readonly<Record<string, ProgramRule>>;
 
 const REMEDIES: Readonly<Record<string, string>> = {
   destroys:
@@ -20,7 +18,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   access: "Have accounts, keys and rights changed by a person.",
   secret: "Use a step that needs no secret, or have a person approve it.",
   unseen: "Write out what is to run, so that it can be read before.",
-  unknown: "Use a program that is known, or put the command on the list of a runbook.",
+  unknown: "Use a program and options that are known, or put the command on the list of a runbook.",
+  environment: "Leave the environment as it is; set options on the program itself.",
   remote_code: "Install from a package or a file that is known beforehand.",
   cluster: "Name the one workload, and restart or roll it back.",
   cloud: "Name a step that removes nothing, or have a person do it.",
@@ -39,19 +38,4 @@ export function ask(kind: string, reason: string): Objection {
     reason,
     remedy: REMEDIES[kind] ?? "Have a person approve it.",
   };
-}
-
-/** Makes a rule that always objects. */
-export function always(kind: string, reason: string, object = deny): ProgramRule {
-  return () => [object(kind, reason)];
-}
-
-/** Makes a rule that objects where the arguments, with spaces around, match a pattern. */
-export function whenArgsMatch(
-  pattern: RegExp,
-  kind: string,
-  reason: string,
-  object = deny,
-): ProgramRule {
-  return ({ args }) => pattern.test(` ${args.join(" ")} `) ? [object(kind, reason)] : [];
 }

@@ -1,8 +1,31 @@
-/** Statements of databases. */
+/** Statements of databases: those that `sql.yaml` knows are allowed, what destroys is denied. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import { ROOT } from "../../config.ts";
 import type { Objection } from "../types.ts";
+import { globPattern } from "./_programs.ts";
 import { ask, deny } from "./_rule.ts";
-const PASSING =
-  /^["'`[]?[\w.]*(tmp|temp|staging|stage|cache|sessions?|scratch|_old|_bak|import|queue|log|logs|locks?)\w*["'`\]]?$/i;
+
+const FILE = z.strictObject({
+  statements: z.record(z.string(), z.string()),
+  passing_tables: z.string(),
+  functions: z.string(),
+});
+const file = FILE.parse(parse(readFileSync(join(ROOT, "guard", "sql.yaml"), "utf8")));
+const STATEMENTS = Object.keys(file.statements).map((one) => new RegExp(`^${one}`, "i"));
+const FUNCTIONS = new Set(file.functions.split(/\s+/));
+const FUNCTION_GLOBS = [...FUNCTIONS].filter((name) => name.includes("*")).map((name) =>
+  globPattern(name)
+);
+/** Tables whose rows pass by. */
+const PASSING = new RegExp(`^["'\`[]?([\\w]+\\.)*${file.passing_tables}["'\`\\]]?$`, "i");
+/** Removes rows by their age. */
+const BY_AGE =
+  /\w+\s*<=?\s*\(?\s*(now\(\)|current_(date|timestamp)|date_sub\(|sysdate|getdate\(\)|dateadd\()[^;]*(-|interval|,)/i;
+const SECRET_TABLE =
+  /\b(pg_shadow|pg_authid|mysql\.user|sys\.sql_logins|dba_users|pg_user_mappings?)\b/i;
 const ALWAYS =
   /\bwhere\s+(\(*\s*)?(true|1\s*=\s*1|1\b(?!\s*[=<>])|'[^']{0,20}'\s*=\s*'[^']{0,20}'|not\s+false|\w+\s+is\s+not\s+null|\w+\s+like\s+'%+'|\w+\s*<=?\s*(?:now\(\)|current_timestamp|current_date|sysdate|getdate\(\))|\w+\s*(>=?|<>|!=)\s*(0|-1|''|null))\s*\)*\s*($|limit|returning)/i;
 const REACHES_OUT =
@@ -13,7 +36,27 @@ export function checkSql(text: string): Objection[] {
   const plain = text.slice(0, 8_000)
     .replace(/\/\*!\d*\s?([^*]{0,2000})\*\//g, " $1 ").replace(/\/\*[^*]{0,2000}\*\//g, " ")
     .replace(/--[^\n]{0,2000}/g, " ");
-  return splitStatements(plain).flatMap(checkStatement);
+  return splitStatements(plain).filter((one) => one.trim() !== "").flatMap((one) => {
+    const found = checkStatement(one);
+    return found.length > 0 ? found : unknownStatement(one);
+  });
+}
+
+/** Objects to a statement, or to a function in it, that is not known. */
+function unknownStatement(raw: string): Objection[] {
+  const text = raw.replace(/\\[gG]\s*$/, "").replace(/\s+/g, " ").trim();
+  const words = text.replace(/'(?:''|[^'])*'|\$\$.*?\$\$/g, "''").replace(/"[^"]*"|`[^`]*`/g, "x");
+  if (SECRET_TABLE.test(words)) return [ask("secret", "It reads the passwords of a database")];
+  const changed = /^(?:delete from|update(?! statistics))\s+(?:only\s+)?(\S+)/i.exec(words)?.[1];
+  const isKnown = changed === undefined
+    ? STATEMENTS.some((one) => one.test(words))
+    : PASSING.test(changed) || /^delete/i.test(words) && BY_AGE.test(text);
+  const name = [...words.matchAll(/([A-Za-z_][\w.]*)\s*\(/g)]
+    .map(([, one]) => one!.toLowerCase().replace(/^pg_catalog\./, ""))
+    .find((one) => !FUNCTIONS.has(one) && !FUNCTION_GLOBS.some((glob) => glob.test(one)));
+  if (isKnown && (name === undefined || /^(create|use|pragma|exec|dbcc)/i.test(words))) return [];
+  const named = isKnown ? `the function ${name}` : `\`${words.split(" ").slice(0, 3).join(" ")}\``;
+  return [ask("unknown", `What ${named.slice(0, 80)} does to the database is not known`)];
 }
 
 function splitStatements(text: string): string[] {
@@ -140,7 +183,10 @@ function checkChange(text: string): Objection[] {
   ) {
     return [ask("unseen", "It has the database run something later")];
   }
-  if (/pg_terminate_backend\(\s*pid\s*\)/i.test(text) && !/\bwhere\b/i.test(text)) {
+  if (
+    /pg_(terminate|cancel)_backend\(\s*\w*\.?pid\s*\)/i.test(text) &&
+    !/\bwhere\b.*\b(state\w*|xact_start|query_start|wait_event|pid\s*=\s*\d)/i.test(text)
+  ) {
     return [ask("outage", "It ends every connection of the database")];
   }
   return [];

@@ -1,6 +1,6 @@
 /** State while a line is parsed. */
 import type { Function as ShellFunction } from "unbash";
-import type { FileWrite, Input, LineIssue, Run } from "./_types.ts";
+import type { Assignment, FileWrite, Input, LineIssue, Run } from "./_types.ts";
 
 /** Stands in a word for downloaded content. */
 export const DOWNLOADED = "\uE001";
@@ -47,13 +47,29 @@ export function hasTooManyRuns({ runs }: State): boolean {
 
 /** Records one program's run. */
 export function addRun(
-  run: { program: string; args?: readonly string[]; writes: readonly FileWrite[] },
+  run: {
+    program: string;
+    path?: string;
+    args?: readonly string[];
+    writes?: readonly FileWrite[];
+    environment?: readonly Assignment[];
+  },
   { folder, remote }: RunContext,
   state: State,
   input: Input | undefined,
   into: string | undefined,
 ): Run {
-  const complete: Run = { args: [], ...run, folder, remote, input, into };
+  const complete: Run = {
+    args: [],
+    path: run.program,
+    writes: [],
+    environment: [],
+    ...run,
+    folder,
+    remote,
+    input,
+    into,
+  };
   if (state.runs.length <= MAX_RUNS) state.runs.push(complete);
   return complete;
 }

@@ -6,6 +6,8 @@ export const UNKNOWN = "\uE000";
 export interface Run {
   /** Name without folders, lower case, such as `rm`; with {@linkcode UNKNOWN} in it where it can't be read. */
   readonly program: string;
+  /** The program as it is written, with its folder. */
+  readonly path: string;
   /** Its arguments after expansion of variables, braces and quotes. Globs are kept. */
   readonly args: readonly string[];
   readonly writes: readonly FileWrite[];
@@ -13,10 +15,26 @@ export interface Run {
   readonly input: Input | undefined;
   /** The working folder; undefined: the line does not set it. */
   readonly folder: string | undefined;
+  /** Variables that the line sets for it. */
+  readonly environment: readonly Assignment[];
   /** It runs on another machine (ssh, kubectl exec). */
   readonly remote: boolean;
   /** The next program of its pipe. */
   readonly into: string | undefined;
+}
+
+/** A variable that a line sets. */
+export interface Assignment {
+  readonly name: string;
+  readonly value: string;
+  /** Programs get it; false: it is the shell's own, unless the name was exported before. */
+  readonly isExported: boolean;
+}
+
+/** Something that a run acts on. */
+export interface Target {
+  readonly kind: "service" | "container" | "workload" | "database" | "host";
+  readonly name: string;
 }
 
 /** A redirection that writes. */
@@ -54,6 +72,10 @@ export interface ParsedLine {
 
 /** A program, shell text or program text that a program runs. */
 export type Inner =
-  | { readonly argv: readonly string[]; readonly remote?: boolean }
+  | {
+    readonly argv: readonly string[];
+    readonly remote?: boolean;
+    readonly environment?: readonly Assignment[];
+  }
   | { readonly script: string; readonly remote?: boolean }
   | { readonly code: string; readonly language: string };

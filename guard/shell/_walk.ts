@@ -1,5 +1,12 @@
 /** Parses a shell line into the programs it would run, with their arguments, through whatever wraps them. */
-import { type Command, forEachChild, parse, type Statement, type SyntaxNode } from "unbash";
+import {
+  type Command,
+  forEachChild,
+  parse,
+  type Statement,
+  type SyntaxNode,
+  type Word,
+} from "unbash";
 import { isForkBomb, isForkLoop } from "./_fork_bombs.ts";
 import { findInner } from "./_inner.ts";
 import { outputOf } from "./_output.ts";
@@ -17,6 +24,7 @@ import {
   type State,
 } from "./_state.ts";
 import {
+  type Assignment,
   type FileWrite,
   type Inner,
   type Input,
@@ -30,6 +38,9 @@ import { fieldsOf, type Scope, wordText } from "./_words.ts";
 const MAX_LINE_LENGTH = 4_000;
 /** Opening brackets of a line; the parser is slowest where it nests deeply. */
 const MAX_NESTING = 48;
+
+/** Values of a loop that are followed. */
+const MAX_ROUNDS = 24;
 
 /** Parses a line. What can't be parsed becomes an issue; nothing is thrown, and nothing is run. */
 export function parseLine(line: string): ParsedLine {
@@ -131,7 +142,8 @@ function walkNode(
       const words = (node.wordlist ?? []).flatMap((word) =>
         fieldsOf(word, createScope(context, state))
       );
-      const values = words.length > 0 ? words.slice(0, 8) : [UNKNOWN];
+      if (words.length > MAX_ROUNDS) state.issues.add("too_long");
+      const values = words.length > 0 ? words.slice(0, MAX_ROUNDS) : [UNKNOWN];
       return {
         ...NO_RESULT,
         runs: values.flatMap((value) => {
@@ -187,44 +199,56 @@ function walkCommand(
   into: string | undefined,
 ): RunResult {
   const scope = createScope(context, state);
+  const assigned: Assignment[] = [];
   for (const one of node.prefix) {
-    if (one.type === "Assignment") {
-      const value = one.value.type === "Word" ? wordText(one.value, scope) : UNKNOWN;
-      context.variables.set(
-        one.name,
-        one.append ? (context.variables.get(one.name) ?? "") + value : value,
-      );
-    }
+    if (one.type !== "Assignment") continue;
+    const value = one.value.type === "Word" ? wordText(one.value, scope) : UNKNOWN;
+    const before = one.append ? context.variables.get(one.name) ?? "" : "";
+    context.variables.set(one.name, before + value);
+    assigned.push({ name: one.name, value: before + value, isExported: node.name !== undefined });
   }
   const words = node.name ? fieldsOf(node.name, scope) : [];
+  const exports = /^(export|env)$/.test(words[0] ?? "") ||
+    node.args.some((one) => one.type === "Word" && /^-\w*x/.test(one.value ?? ""));
   for (const one of node.args) {
-    if (one.type === "Word") words.push(...fieldsOf(one, scope));
+    const assignment = one.type === "Word" ? undefined : one;
+    if (!assignment) words.push(...fieldsOf(one as Word, scope));
     else {
-      const value = one.value.type === "Word" ? wordText(one.value, scope) : UNKNOWN;
-      context.variables.set(one.name, value);
-      words.push(`${one.name}=${value}`);
+      const value = assignment.value.type === "Word" ? wordText(assignment.value, scope) : UNKNOWN;
+      context.variables.set(assignment.name, value);
+      words.push(`${assignment.name}=${value}`);
+      assigned.push({ name: assignment.name, value, isExported: exports });
     }
   }
   const { writes, input } = readRedirections(node.redirects, scope, state);
   const [name, ...args] = words;
   if (name === undefined) {
-    if (writes.length > 0) addRun({ program: ":", writes }, context, state, piped, into);
+    if (writes.length > 0 || assigned.length > 0) {
+      addRun({ program: ":", writes, environment: assigned }, context, state, piped, into);
+    }
     return { runs: [], text: "" };
   }
-  return walkProgram(name, args, writes, input ?? piped, into, context, state);
+  return walkProgram(name, args, writes, assigned, input ?? piped, into, context, state);
 }
 
 function walkProgram(
   name: string,
   args: readonly string[],
   writes: readonly FileWrite[],
+  environment: readonly Assignment[],
   input: Input | undefined,
   into: string | undefined,
   context: RunContext,
   state: State,
 ): RunResult {
   const program = programName(name, state);
-  const run = addRun({ program, args, writes }, context, state, input, into);
+  const run = addRun(
+    { program, path: name, args, writes, environment },
+    context,
+    state,
+    input,
+    into,
+  );
   const text = writes.length > 0 ? undefined : outputOf(program, args, input?.text);
   recordFiles(writes, outputOf(program, args, input?.text), state);
   if (program === "cd" || program === "pushd") {
@@ -266,7 +290,14 @@ function walkInner(
   }
   if ("argv" in inner) {
     const [name, ...args] = inner.argv;
-    return name === undefined ? NO_RESULT : walkProgram(name, args, [], input, into, deeper, state);
+    const environment = inner.environment ?? [];
+    if (name === undefined) {
+      if (environment.length > 0) {
+        addRun({ program: ":", environment }, context, state, input, into);
+      }
+      return NO_RESULT;
+    }
+    return walkProgram(name, args, [], environment, input, into, deeper, state);
   }
   if ("code" in inner) {
     state.code.push({ language: inner.language, text: inner.code });

@@ -1,12 +1,47 @@
 /** Lines of PowerShell and cmd, which have their own programs, quotes and paths. */
 import type { Objection } from "../types.ts";
+import { findProgram } from "./_programs.ts";
 import { ask, deny } from "./_rule.ts";
 const WINDOWS =
   /\b[A-Z][a-z]+-[A-Z]\w{2,}|(^|[\s"'=])[A-Za-z]:\\|%[A-Za-z_]+%|\$env:\w+|(^|[\s&|;])[\w.-]+\.exe(\s|$)|(^|[\s&|;])(powershell|pwsh|cmd(\.exe)?|wmic|reg(\.exe)?|sc(\.exe)?|net1?(\.exe)?|netsh|vssadmin|wbadmin|bcdedit|wevtutil|diskpart|taskkill|schtasks|icacls|takeown|cipher|fsutil|certutil|bitsadmin|mshta|rundll32|regsvr32|cscript|wscript|del|erase|rd|rmdir|format|attrib|msiexec|iisreset|ipconfig|dism|sfc|w32tm|gpupdate|klist|rd|manage-bde|diskshadow|ntdsutil|dsrm|Remove-\w+|Stop-\w+)(\.exe)?(\s|$)/i;
 
-/** Tells whether a line is one of PowerShell or cmd. */
-export function looksLikeWindows(line: string): boolean {
-  return WINDOWS.test(line);
+const CMDLET_FIRST = /^\s*[(&]?\s*(\$[\w.:]+\s*=\s*)?\(?[A-Z][a-z]+-[A-Z]\w+/;
+const PROGRAM_FIRST =
+  /^\s*(\[[A-Z]\w+|(sc|net1?|netsh|reg|ipconfig|tasklist|taskkill|wmic|wevtutil|vssadmin|schtasks|icacls|certutil|bcdedit|w32tm|gpupdate|iisreset|appcmd|forfiles|dism|sfc|del|erase|rd|copy|xcopy|move|robocopy|msiexec|fsutil|cipher|format|diskpart|wbadmin|attrib|klist|repadmin|dcdiag|nltest|query|powercfg|manage-bde)(\.exe)?\s)/i;
+const WINDOWS_PATH = /(^|[\s"'=])[A-Za-z]:\\|%[A-Za-z_]+%|\$env:\w+/;
+const KEYWORD =
+  /^(if|else|elseif|foreach|for|while|try|catch|finally|switch|in|return|not|param)$/i;
+const METHOD =
+  /^(Add(Days|Hours|Minutes|Seconds)|ToString|Split|Replace|Contains|StartsWith|EndsWith|ToLower|ToUpper|Trim|Substring|Subtract|ToUniversalTime|Round|Count|Where|ForEach|GetType|Properties|Refresh|WaitForStatus)$/;
+const TYPE =
+  /^\[(datetime|math|int|int64|string|timespan|double|bool|version|environment|array)\]$/i;
+
+/** Tells by its beginning whether a line is one of PowerShell or cmd. */
+export function isWindowsLine(line: string): boolean {
+  return CMDLET_FIRST.test(line) || PROGRAM_FIRST.test(line) || WINDOWS_PATH.test(line);
+}
+
+/** Objects to the first program, method or type of a line that is not known. */
+export function unknownWindows(line: string): Objection[] {
+  const plain = line.slice(0, 4_000).replace(/'[^']*'/g, "''");
+  if (/"[^"]*\$\(/.test(plain)) return [ask("unseen", "It runs something within a text")];
+  const text = plain.replace(/"[^"]*"/g, '""');
+  const heads = text.split(/[|;&\n{}()]+/).map((part) => part.trim().split(/\s+/)[0] ?? "")
+    .filter((head) => /^[A-Za-z]/.test(head) && !/^\w+=/.test(head) && !KEYWORD.test(head));
+  const unknown = heads.find((head) =>
+    !findProgram(head.toLowerCase().replace(/^.*\\/, "").replace(/\.exe$/, ""))
+  );
+  const cmdlet = text.match(/(?<![\w/.-])[A-Z][a-z]+-[A-Z]\w+/g)?.find((one) =>
+    !findProgram(one.toLowerCase())
+  );
+  const method = [...text.matchAll(/\.(\w+)\(/g)].map(([, name]) => name!)
+    .find((name) => !METHOD.test(name));
+  const type = [...text.matchAll(/\[[\w.]+\](?=::)/g)].map(([name]) => name)
+    .find((name) => !TYPE.test(name));
+  const found = unknown ?? cmdlet ?? method ?? type;
+  return found === undefined
+    ? []
+    : [ask("unknown", `What \`${found.slice(0, 60)}\` does is not known`)];
 }
 
 interface Rule {
@@ -158,6 +193,7 @@ const SCRATCH =
 
 /** Returns objections to a line of PowerShell or cmd. */
 export function checkWindows(line: string): Objection[] {
+  if (!WINDOWS.test(line)) return [];
   const text = removeObfuscation(line.slice(0, 4_000));
   const found = RULES
     .filter(({ test, unless }) => test.test(text) && !unless?.test(text))

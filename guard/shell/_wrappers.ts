@@ -1,77 +1,9 @@
 /** Programs that run other programs, which are read from their arguments. */
-import { skipOptions } from "./_arguments.ts";
+import { readArguments } from "./_option_values.ts";
+import { findProgram, type Program } from "./_programs.ts";
 import { SPECIAL_WRAPPERS } from "./_special_wrappers.ts";
-import type { Inner } from "./_types.ts";
+import type { Assignment, Inner } from "./_types.ts";
 
-interface Wrapper {
-  /** Options that take their value from the next argument. */
-  readonly valueOptions?: string;
-  /** Number of its own operands before the other program: a duration, a host. */
-  readonly operands?: number;
-  /** The remaining arguments are joined and read by a shell, as ssh does. */
-  readonly joinsArguments?: boolean;
-  readonly remote?: boolean;
-}
-
-const WRAPPERS: Readonly<Record<string, Wrapper>> = {
-  sudo: { valueOptions: "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir" },
-  doas: { valueOptions: "-u -C" },
-  pkexec: { valueOptions: "--user" },
-  env: { valueOptions: "-u -C --unset --chdir" },
-  nohup: {},
-  setsid: {},
-  time: { valueOptions: "-f -o" },
-  timeout: { valueOptions: "-s -k --signal --kill-after", operands: 1 },
-  gtimeout: { valueOptions: "-s -k", operands: 1 },
-  nice: { valueOptions: "-n --adjustment" },
-  ionice: { valueOptions: "-c -n -p -P -u" },
-  chrt: { operands: 1 },
-  taskset: { operands: 1 },
-  numactl: {},
-  stdbuf: { valueOptions: "-i -o -e" },
-  unbuffer: {},
-  chronic: {},
-  command: {},
-  builtin: {},
-  exec: { valueOptions: "-a" },
-  busybox: {},
-  toybox: {},
-  strace: { valueOptions: "-e -o -p -s -u" },
-  ltrace: { valueOptions: "-e -o -p" },
-  catchsegv: {},
-  proxychains: { valueOptions: "-f" },
-  proxychains4: { valueOptions: "-f" },
-  torsocks: {},
-  faketime: { operands: 1 },
-  eatmydata: {},
-  fakeroot: {},
-  firejail: {},
-  unshare: {},
-  nsenter: { valueOptions: "-t -S -G --target" },
-  chroot: { operands: 1 },
-  "systemd-run": { valueOptions: "-p -u -t -M -H --unit --property --uid --gid --slice" },
-  "systemd-inhibit": {},
-  flock: { valueOptions: "-w -E -W", operands: 1 },
-  watch: { valueOptions: "-n -d --interval", joinsArguments: true },
-  xargs: { valueOptions: "-I -n -P -L -d -a -s -E --max-args --max-procs --delimiter --arg-file" },
-  parallel: { valueOptions: "-j -a --jobs --delay --timeout", joinsArguments: true },
-  ssh: {
-    valueOptions: "-i -p -l -o -F -J -L -R -D -b -c -e -m -w -W -E -B -S -I",
-    operands: 1,
-    joinsArguments: true,
-    remote: true,
-  },
-  mosh: { operands: 1, joinsArguments: true, remote: true },
-  sshpass: { valueOptions: "-p -f" },
-  pdsh: { valueOptions: "-w -g -x -l -f -R", joinsArguments: true, remote: true },
-  clush: { valueOptions: "-w -g -x -l -f", joinsArguments: true, remote: true },
-  pssh: { valueOptions: "-h -H -l -p -t", joinsArguments: true, remote: true },
-  dsh: { valueOptions: "-m -g", joinsArguments: true, remote: true },
-  "parallel-ssh": { valueOptions: "-h -H -l -p -t", joinsArguments: true, remote: true },
-  wsl: { valueOptions: "-d -u" },
-  torify: {},
-  "dbus-run-session": {},
-};
 const SHELLS = new Set([
   "sh",
   "bash",
@@ -117,19 +49,23 @@ export function unwrap(program: string, args: readonly string[]): Inner[] {
   if (special) return special;
   const interpreter = INTERPRETERS.find(([name]) => name.test(program));
   if (interpreter) return unwrapInterpreter(args, interpreter);
-  const wrapper = Object.hasOwn(WRAPPERS, program) ? WRAPPERS[program]! : undefined;
-  return wrapper ? unwrapStandard(args, wrapper) : [];
+  const known = findProgram(program);
+  return known?.wraps ? unwrapStandard(args, known) : [];
 }
 
-function unwrapStandard(
-  args: readonly string[],
-  { valueOptions = "", operands = 0, joinsArguments, remote }: Wrapper,
-): Inner[] {
-  const rest = skipOptions(args, valueOptions).slice(operands);
-  const start = rest.findIndex((arg) => !/^\w+=/.test(arg));
-  const argv = start < 0 ? [] : rest.slice(start);
-  if (argv.length === 0) return [];
-  return joinsArguments ? [{ script: argv.join(" "), remote }] : [{ argv, remote }];
+function unwrapStandard(args: readonly string[], { options, wraps }: Program): Inner[] {
+  const { verb, operands, joins, remote } = wraps!;
+  const { rest } = readArguments(args, options, true);
+  if (verb !== undefined && !rest.join(" ").startsWith(`${verb} `)) return [];
+  const inner = rest.slice(operands);
+  const start = inner.findIndex((arg) => !/^\w+=/.test(arg));
+  const argv = start < 0 ? [] : inner.slice(start);
+  const environment = inner.slice(0, start < 0 ? undefined : start).map((arg): Assignment => {
+    const at = arg.indexOf("=");
+    return { name: arg.slice(0, at), value: arg.slice(at + 1), isExported: true };
+  });
+  if (argv.length === 0 && environment.length === 0) return [];
+  return joins ? [{ script: argv.join(" "), remote }] : [{ argv, remote, environment }];
 }
 
 function unwrapShell(args: readonly string[]): Inner[] {
@@ -145,7 +81,12 @@ function unwrapInterpreter(
   if (language === "powershell") return unwrapPowershell(args);
   const at = args.findIndex((arg) => option.test(arg));
   const text = args[at + 1];
-  return at < 0 || text === undefined ? [] : [{ code: text, language }];
+  if (at >= 0) return text === undefined ? [] : [{ code: text, language }];
+  const script = args.findIndex((arg) => !arg.startsWith("-"));
+  const name = args[script]?.replace(/^.*\//, "") ?? "";
+  const isKnown = !/^(\/tmp|\/var\/tmp|\/dev|~)\//.test(args[script] ?? "") &&
+    findProgram(name)?.verbs;
+  return isKnown ? [{ argv: [name, ...args.slice(script + 1)] }] : [];
 }
 
 function unwrapPowershell(args: readonly string[]): Inner[] {

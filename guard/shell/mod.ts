@@ -7,4 +7,4 @@
  * ```
  * @module
  */
-export { checkCommand, isReadOnly } from "./_check_command.ts";
+export { checkCommand, type CommandJudgement, judgeCommand } from "./_check_command.ts";

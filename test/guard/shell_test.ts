@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { checkCommand, isReadOnly } from "../../guard/shell/mod.ts";
+import { checkCommand, judgeCommand } from "../../guard/shell/mod.ts";
 
 /** Returns the weight of the worst objection to a line. */
 function weightOf(line: string): string {
@@ -74,7 +74,9 @@ describe("checkCommand()", () => {
   });
 });
 
-describe("isReadOnly()", () => {
+describe("judgeCommand()", () => {
+  const isReadOnly = (line: string) => judgeCommand(line).looks;
+
   it("tells lines that only read from lines that write", () => {
     assert.equal(isReadOnly("df -h && du -sh /var/* | sort -h"), true);
     assert.equal(isReadOnly("df -h > /etc/motd"), false);

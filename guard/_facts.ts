@@ -1,0 +1,232 @@
+/** Facts that prose claims: measures, dates, states and hosts. Those of an action are compared with the incident's. */
+
+/** A claimed fact. Facts of the same subject with other values contradict each other. */
+interface Fact {
+  /** What it is about: `percent of disk`, `duration until expiry`. */
+  readonly subject: string;
+  /** A number, or a text that is compared as it is. */
+  readonly value: number | string;
+  readonly quote: string;
+}
+
+/** Two texts that contradict each other. */
+export interface Contradiction {
+  readonly incident: string;
+  readonly action: string;
+}
+
+const MAX_LENGTH = 6_000;
+const MAX_FACTS = 40;
+/** Numbers that differ by less are told in other words, not otherwise. */
+const TOLERANCE = 0.02;
+
+/** Words that say what a text is to bring about, so that the number or state after them is no claim. */
+const WISHED =
+  /\b(to|than|until|till|within|every|wait\w*|keep\w*|last|limit\w*|timeout|up to|at (?:most|least)|over|above|below|under|max\w*|min\w*|ensure|make sure|verify|check\w*|confirm|whether|if|should|must|so that|bring\w*|set\w*|by|another|next|first|top|newest|oldest|per|for up|once|when|after)\s+(?:\w+\s+){0,3}$/i;
+const UNITS: Readonly<Record<string, readonly [kind: string, factor: number]>> = {
+  "%": ["percent", 1],
+  percent: ["percent", 1],
+  ms: ["duration", 0.001],
+  milliseconds: ["duration", 0.001],
+  s: ["duration", 1],
+  sec: ["duration", 1],
+  seconds: ["duration", 1],
+  min: ["duration", 60],
+  minutes: ["duration", 60],
+  h: ["duration", 3600],
+  hours: ["duration", 3600],
+  days: ["duration", 86_400],
+  weeks: ["duration", 604_800],
+  months: ["duration", 2_592_000],
+  kb: ["bytes", 1e3],
+  mb: ["bytes", 1e6],
+  mib: ["bytes", 1e6],
+  gb: ["bytes", 1e9],
+  gib: ["bytes", 1e9],
+  tb: ["bytes", 1e12],
+  tib: ["bytes", 1e12],
+};
+const COUNTED =
+  "errors? connections? pods? replicas? nodes? users? requests? messages? processes threads? disks? jobs? workers? instances? containers? customers? queries sessions? restarts? hosts? servers? retries crashes partitions? members? customers?"
+    .split(" ").join("|");
+const MEASURE = new RegExp(
+  String
+    .raw`(?<![\w.:/-])(\d{1,12}(?:[.,]\d{1,3})?)\s?(%|percent|ms|milliseconds?|s|sec|seconds?|min|minutes?|h|hours?|days?|weeks?|months?|[kmgt]i?b|(?:\w+ )?(?:${COUNTED}))(?![\w-])`,
+  "gi",
+);
+/** Subjects of measures, by words of the same clause. */
+const SUBJECTS: readonly (readonly [RegExp, string])[] = [
+  [/\b(expir\w*|valid|certificate|renew\w*)\b/i, "until expiry"],
+  [/\b(down|unreachable|offline|outage|unavailable|not (?:answer|respond)\w*)\b/i, "of the outage"],
+  [/\b(lag\w*|behind|delay\w*)\b/i, "of lag"],
+  [/\b(latency|response time|slow\w*|p9\d|answers? (?:in|after))\b/i, "of latency"],
+  [/\buptime|running since|up for\b/i, "of uptime"],
+  [
+    /\b(disk|filesystem|file system|partition|volume|mount|\/(?:var|srv|data|home|tmp|boot)\b)/i,
+    "of disk",
+  ],
+  [/\b(memory|ram|heap|rss)\b/i, "of memory"],
+  [/\b(cpu|load)\b/i, "of cpu"],
+  [/\bswap\b/i, "of swap"],
+  [/\binodes?\b/i, "of inodes"],
+  [/\bqueue\b/i, "of queue"],
+  [/\berror rate|failure rate\b/i, "of errors"],
+];
+const DATE = /\b(20\d\d-[01]\d-[0-3]\d)\b/g;
+const DATED: readonly (readonly [RegExp, string])[] = [
+  [/\b(expir\w*|valid)\b/i, "of expiry"],
+  [/\b(down|outage|failing|fails|failed|broken|since|started|began)\b/i, "of the outage"],
+  [/\b(deploy\w*|release\w*|rolled out)\b/i, "of the release"],
+];
+/** States that exclude each other. */
+const STATES: readonly (readonly [RegExp, RegExp])[] = [
+  [
+    /(?<!not |n't |before it |will )\b(?:has |have |is |was |already )*expired\b|\bno longer valid\b/i,
+    /\bnot (?:yet )?expired\b|\b(?:still|is) valid\b|\bvalid (?:until|till|for)\b|\bwas renewed\b|\bhas been renewed\b/i,
+  ],
+  [
+    /(?<!not |n't |no longer )\b(?:is|are|remains?|stays?|still|went|has been|it's) (?:\w+ )?(?:down|unreachable|offline|dead|not (?:responding|answering|running))\b|\b(?:does|do) not (?:answer|respond)\b/i,
+    /\b(?:has|have) (?:fully |since |already )?recovered\b|\brecovered (?:by itself|on its own|since)|\b(?:is|are) (?:back )?(?:up|healthy|running|online)(?: again)?\b|\bback (?:up|online|to normal)\b|\banswers again\b/i,
+  ],
+  [
+    /(?<!not |n't )\b(?:is|are|was|ran|being) (?:completely |nearly |almost )?full\b|\bno space left\b|\bout of (?:disk )?space\b/i,
+    /\b(?:has|have) (?:plenty of|enough|ample) (?:room|space)\b|\b(?:is|are) (?:nearly |almost )?empty\b|\bnot full\b/i,
+  ],
+  [
+    /\b(?:backup|job|deploy\w*|migration|restore|upgrade|run|sync)\w* (?:has |have )?failed\b/i,
+    /\b(?:backup|job|deploy\w*|migration|restore|upgrade|run|sync)\w* (?:has |have |was )?(?:succeeded|successful|completed|finished)\b/i,
+  ],
+];
+/** Said of something that nothing may be done to any more. */
+const GONE =
+  /\b([\w][\w.-]{2,62})\s+(?:has been|have been|was|were|is|are|got)\s+(?:already |permanently )?(decommissioned|retired|scrapped|dismantled|taken out of service|switched off for good)\b/gi;
+const HOST = /(?<![\w./:-])([a-z][a-z-]*[a-z]-?)(\d{1,4})(?![\w%]|[.:]\d)(?:\.[a-z][\w.-]*)?/gi;
+/** Words with a number that are no hosts. */
+const NO_HOST =
+  /^(utf|sha|md|http|ipv|ip|php|python|node|java|log|s|ec|k|x|p|q|h|b|t|v|es|postgres\w*|mysql|mariadb|redis|ruby|go|exit|inc|apr|error|status|code|port|eth|ens|bond|sd\w|nvme\w*|md|vg|lv|raid|dns|tls|ssl|oauth|base|win|windows|ubuntu|debian|rhel|centos|layer|tier|phase|step|round|level|sev|prio|http-?|cve-?|rfc-?|ora-?|e|w|i|f|a|c|d|g|m|n|r|o|l|u|y|z|j|top|week|day|shard-?|part|partition-?|slot|core|cpu|disk|ipv-|loop|tomcat|kafka|fpm|id|pid|jdk|openjdk|wave|w3svc|gi|vlan|zone|rev|rc|beta|alpha|release-?|version-?|v-|build-?|job-?|ticket-?|chg-?|req-?|ns|mx|ap|sw|uuid|bug-?|issue-?|pr-?)$/i;
+
+/**
+ * Returns what an action's words claim otherwise than its incident.
+ *
+ * @param action its description and target
+ * @param acted names of what it changes
+ */
+export function contradictions(
+  incident: string,
+  action: string,
+  acted: readonly string[],
+): Contradiction[] {
+  const [said, claimed] = [incident.slice(0, MAX_LENGTH), action.slice(0, MAX_LENGTH)];
+  return [
+    ...differingFacts(measuresIn(said), measuresIn(claimed)),
+    ...differingFacts(datesIn(said), datesIn(claimed)),
+    ...opposedStates(said, claimed),
+    ...otherHosts(said, [claimed, ...acted].join(" \n")),
+    ...goneTargets(said, [claimed, ...acted].join(" \n")),
+  ];
+}
+
+/** Splits a text into clauses, within which words belong together. */
+function clausesOf(text: string): string[] {
+  return text.split(/(?<=[.!?;\n])\s+|\n|,\s+|\s+(?:and|but|while|because|as|since it)\s+/i)
+    .filter((clause) => clause.trim() !== "");
+}
+
+function measuresIn(text: string): Fact[] {
+  return clausesOf(text).flatMap((clause) =>
+    [...clause.matchAll(MEASURE)].flatMap((match): Fact[] => {
+      const [whole, digits, unit] = match;
+      if (WISHED.test(clause.slice(0, match.index))) return [];
+      const word = unit!.toLowerCase().replace(/^\w+ (?=\w)/, "");
+      const known = UNITS[word] ?? UNITS[`${word}s`];
+      const subject = known
+        ? SUBJECTS.find(([pattern]) => pattern.test(clause))?.[1]
+        : word.replace(/s$/, "");
+      if (subject === undefined) return [];
+      const value = Number(digits!.replace(",", ".")) * (known?.[1] ?? 1);
+      return [{
+        subject: `${known?.[0] ?? "number"} ${subject}`,
+        value,
+        quote: quoteOf(clause, whole),
+      }];
+    })
+  ).slice(0, MAX_FACTS);
+}
+
+function datesIn(text: string): Fact[] {
+  return clausesOf(text).flatMap((clause) =>
+    [...clause.matchAll(DATE)].flatMap((match): Fact[] => {
+      const subject = DATED.find(([pattern]) => pattern.test(clause))?.[1];
+      if (subject === undefined || WISHED.test(clause.slice(0, match.index))) return [];
+      return [{ subject: `date ${subject}`, value: match[1]!, quote: quoteOf(clause, match[0]) }];
+    })
+  ).slice(0, MAX_FACTS);
+}
+
+/** Returns some words around a match. */
+function quoteOf(clause: string, match: string): string {
+  const at = clause.indexOf(match);
+  const start = Math.max(clause.lastIndexOf(" ", Math.max(at - 30, 0)), 0);
+  return clause.slice(start, at + match.length).trim();
+}
+
+function differingFacts(said: readonly Fact[], claimed: readonly Fact[]): Contradiction[] {
+  return claimed.flatMap((one): Contradiction[] => {
+    const same = said.filter(({ subject }) => subject === one.subject);
+    if (same.length === 0 || same.some(({ value }) => agree(value, one.value))) return [];
+    return [{ incident: same[0]!.quote, action: one.quote }];
+  });
+}
+
+function agree(a: number | string, b: number | string): boolean {
+  if (typeof a === "string" || typeof b === "string") return a === b;
+  return Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
+}
+
+function opposedStates(said: string, claimed: string): Contradiction[] {
+  return STATES.flatMap(([one, other]) =>
+    [[one, other] as const, [other, one] as const].flatMap(([mine, theirs]): Contradiction[] => {
+      const inAction = claimsOf(claimed, mine);
+      const inIncident = claimsOf(said, theirs);
+      const isMixed = claimsOf(said, mine) !== undefined || claimsOf(claimed, theirs) !== undefined;
+      return inAction === undefined || inIncident === undefined || isMixed
+        ? []
+        : [{ incident: inIncident, action: inAction }];
+    })
+  );
+}
+
+/** Returns the first claim of a state that is no wish. */
+function claimsOf(text: string, state: RegExp): string | undefined {
+  for (const clause of clausesOf(text)) {
+    const match = state.exec(clause);
+    if (match && !WISHED.test(clause.slice(0, match.index))) return quoteOf(clause, match[0]);
+  }
+  return undefined;
+}
+
+/** Returns hosts of the action whose siblings the incident names: `web-3` where it says `web-2`. */
+function otherHosts(said: string, claimed: string): Contradiction[] {
+  const [inIncident, inAction] = [hostsIn(said), hostsIn(claimed)];
+  return [...inAction].flatMap(([stem, names]): Contradiction[] => {
+    const known = inIncident.get(stem);
+    if (!known || [...names].some((name) => known.has(name))) return [];
+    return [{ incident: [...known][0]!, action: [...names][0]! }];
+  });
+}
+
+function hostsIn(text: string): Map<string, Set<string>> {
+  const hosts = new Map<string, Set<string>>();
+  for (const [, stem, number] of text.matchAll(HOST)) {
+    const plain = stem!.toLowerCase();
+    if (plain.length < 2 || NO_HOST.test(plain) || NO_HOST.test(plain.replace(/-$/, ""))) continue;
+    hosts.set(plain, (hosts.get(plain) ?? new Set()).add(`${plain}${number}`));
+  }
+  return hosts;
+}
+
+function goneTargets(said: string, claimed: string): Contradiction[] {
+  return [...said.matchAll(GONE)].filter(([, name]) =>
+    claimed.toLowerCase().split(/[^\p{L}\p{N}._-]+/u).includes(name!.toLowerCase())
+  ).map(([whole, name]) => ({ incident: whole, action: name! }));
+}
