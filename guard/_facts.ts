@@ -133,15 +133,14 @@ function clausesOf(text: string): string[] {
 }
 
 function measuresIn(text: string): Fact[] {
-  return clausesOf(text).flatMap((clause) =>
+  return clausesOf(text).flatMap((clause, n, all) =>
     [...clause.matchAll(MEASURE)].flatMap((match): Fact[] => {
       const [whole, digits, unit] = match;
       if (WISHED.test(clause.slice(0, match.index))) return [];
       const word = unit!.toLowerCase().replace(/^\w+ (?=\w)/, "");
       const known = UNITS[word] ?? UNITS[`${word}s`];
-      const subject = known
-        ? SUBJECTS.find(([pattern]) => pattern.test(clause))?.[1]
-        : word.replace(/s$/, "");
+      const subjectIn = (part = "") => SUBJECTS.find(([pattern]) => pattern.test(part))?.[1];
+      const subject = known ? subjectIn(clause) ?? subjectIn(all[n - 1]) : word.replace(/s$/, "");
       if (subject === undefined) return [];
       const value = Number(digits!.replace(",", ".")) * (known?.[1] ?? 1);
       return [{

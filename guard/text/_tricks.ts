@@ -3,18 +3,11 @@
  * such text without ordering anything (see {@linkcode isReported}).
  */
 import { setImmediate as endOfTurn } from "node:timers/promises";
-import { IMITATION_PATTERNS } from "./_imitation_patterns.ts";
-import { OVERRIDE_PATTERNS } from "./_override_patterns.ts";
-import type { Pattern, Trick } from "./_pattern.ts";
+import { type Pattern, readPatterns, type Trick } from "./_pattern.ts";
 import { createPrefilter, wordStarts } from "./_prefilter.ts";
 import { isOrdinary, isReported } from "./_reported.ts";
-import { VERDICT_PATTERNS } from "./_verdict_patterns.ts";
 
-const PATTERNS: readonly Pattern[] = [
-  ...OVERRIDE_PATTERNS,
-  ...VERDICT_PATTERNS,
-  ...IMITATION_PATTERNS,
-];
+const PATTERNS = readPatterns();
 const candidatesFor = createPrefilter(PATTERNS.map(({ test }) => wordStarts(test.source)));
 /** Matches of one pattern in a text. */
 const MAX_MATCHES = 8;

@@ -86,12 +86,24 @@ describe("POST /v1/validate", () => {
         watched: false,
         dependsOn: needs.map((service) => ({ service, kind: "depends_on" as const })),
       });
+    await put("nginx", []);
     await put("orders-db", []);
     for (const name of ["orders", "checkout", "billing"]) await put(name, ["orders-db"]);
     const action = { ...RESTART, command: "systemctl restart orders-db", target: "orders-db" };
     const answer = await verdict("orders-db is slow", action);
     assert.deepEqual([answer.decision, failed(answer)], ["needs_approval", ["execution_bounds"]]);
     assert.match(answer.rails[1]!.reasons[0]!, /reaches 4 services by the service graph/);
+    const unknown = await verdict("orders-db is slow", {
+      ...RESTART,
+      target: undefined,
+      command: "systemctl restart frob",
+    });
+    assert.deepEqual([unknown.decision, failed(unknown)], ["needs_approval", [
+      "output_fact_check",
+    ]]);
+    assert.match(unknown.rails[2]!.reasons.join(), /does not know frob/);
+    const implied = await verdict("orders-db is slow", { ...action, target: undefined });
+    assert.deepEqual(failed(implied), ["execution_bounds"]);
     const looking = await verdict("orders-db is slow", { ...action, command: "df -h" });
     assert.equal(looking.decision, "allow");
   });
