@@ -2,8 +2,8 @@
  * Prints how well the guardrails do: on the cases that the rules were written with, and on those held out before there were
  * rules.
  *
- *     npm run eval:guard               both
- *     npm run eval:guard -- details    and each wrong verdict of the former; the others stay unseen
+ *     npm run eval -- guard             both
+ *     npm run eval -- guard details     and each wrong verdict of the former; the others stay unseen
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -56,6 +56,17 @@ export function writeObjections(path: string, run: Run, overwrites: boolean): Ob
   if (WEB_ROOT.test(at) && !/^(touch|mkdir|rm|chown|chmod|cp|rsync)$/.test(run.program)) {
     return [ask("sends", `It puts \`${displayPath(path)}\` where a web server shows it`)];
   }
+  if (
+    /^\/(usr|opt)\/.*\/s?bin(\/[^/]*)?$|^\/[^/]+$|^\/etc\/nologin$/.test(at) &&
+    !/^\/(swapfile|data|mnt)/.test(at)
+  ) {
+    return [
+      ask(
+        "access",
+        `It writes to \`${displayPath(path)}\`, where programs or signs for the system lie`,
+      ),
+    ];
+  }
   const area: Area = areaOf(path, run.folder);
   const named = `\`${displayPath(path)}\``;
   if (area === "device") return [deny("disk", `It writes to the device ${named}`)];
@@ -124,9 +135,13 @@ export const copy: ProgramRule = (run) => {
 /** Judges `ln`: what it hides, and whether it points to where anybody may write. */
 export const link: ProgramRule = (run) => {
   const { sources, target } = splitPaths(run);
-  const foreign = sources.some((path) => path.startsWith("/") && areaOf(path) === "scratch");
+  const foreign = sources.some((path) =>
+    path.startsWith("/") && ["scratch", "secret"].includes(areaOf(path))
+  );
   return [
-    ...(foreign ? [ask("unseen", "It links to a file that anybody may change")] : []),
+    ...(foreign
+      ? [ask("unseen", "It links to secrets, or to a file that anybody may change")]
+      : []),
     ...(target !== undefined ? writeObjections(target, run, true) : []),
   ];
 };
@@ -173,7 +188,9 @@ export const sync: ProgramRule = (run) => {
 export const edit: ProgramRule = (run) => {
   const { args } = run;
   const scripts = args.flatMap((arg, n) =>
-    /^(-\w*e|--expression)$/.test(args[n - 1] ?? "") ? [arg] : []
+    /^(-\w*e|--expression)$/.test(args[n - 1] ?? "")
+      ? [arg]
+      : /^(?:--expression=|-e)(.+)/s.exec(arg)?.slice(1) ?? []
   );
   const words = operands(args).filter((word) => !scripts.includes(word));
   const paths = scripts.length > 0 ? words : words.slice(1);

@@ -47,6 +47,12 @@ export const http: ProgramRule = (run) => {
   const { args, input } = run;
   const text = args.join(" ");
   const found: Objection[] = [];
+  if (
+    /(^|\s)(file|dict|gopher|scp|sftp|smb|ldap):/i.test(text) ||
+    /(^|\s)(-H|--header)[ =]?@/.test(text)
+  ) {
+    found.push(ask("secret", "It reads a file of the host, or asks by an unusual protocol"));
+  }
   if (METADATA.test(text)) {
     found.push(
       (/credential|token|user-data|identity/i.test(text) ? deny : ask)(

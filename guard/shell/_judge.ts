@@ -92,6 +92,9 @@ function judgeKnown(run: Run, known: Program): RunJudgement {
     } else apply(kindOf(kind), [value]);
   }
   if (isWrapper && known.wraps!.remote && read.rest[0] !== undefined) {
+    if (/[\uE000\uE001{}]/.test(read.rest[0])) {
+      objections.push(ask("outage", "Which hosts it reaches can't be known"));
+    }
     targets.push({ kind: "host", name: hostName(read.rest[0]) });
   }
   if (form.args !== undefined) apply(kindOf(form.args), operands);

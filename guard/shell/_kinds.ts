@@ -46,7 +46,7 @@ const FILE_OF_PACKAGE = /\.(deb|rpm|apk|whl|tgz|gz|zip|snap|xz|zst)$|\/\/|^\.|^\
 const MAX_PACKAGES = 6;
 const WORKLOAD_TYPE =
   /^(deploy(ments?)?(\.apps)?|sts|statefulsets?|ds|daemonsets?|rs|replicasets?|po|pods?|jobs?|cj|cronjobs?|dc|no|nodes?)$/;
-const UNIT = /^[\w@:.\\-]+$/;
+const UNIT = /^(?!all$)[\w@:.\\-]+$/;
 
 const nothing = (why: string) => ask("unknown", why);
 const byRule = (rule: ProgramRule): Kind => ({ check: (_words, run) => rule(run) });
@@ -184,7 +184,15 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     ],
   },
   sql: { check: each(checkSql) },
-  documents: { check: each(checkDocuments) },
+  documents: {
+    check: each((text) =>
+      /^[\w./-]+\.js$/.test(text)
+        ? [ask("unseen", "Its statements are in a file that can't be seen")]
+        : /^(mongodb(\+srv)?:\/\/\S+|[\w.:/-]+)$/.test(text)
+        ? []
+        : checkDocuments(text)
+    ),
+  },
   keys: { check: (words, run) => listedKeys(words, run) },
   forget: {
     check: (_words, { args }) =>

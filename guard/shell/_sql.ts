@@ -24,6 +24,9 @@ const PASSING = new RegExp(`^["'\`[]?([\\w]+\\.)*${file.passing_tables}["'\`\\]]
 /** Removes rows by their age. */
 const BY_AGE =
   /\w+\s*<=?\s*\(?\s*(now\(\)|current_(date|timestamp)|date_sub\(|sysdate|getdate\(\)|dateadd\()[^;]*(-|interval|,)/i;
+/** A change within a statement that begins as if it only read. */
+const CHANGES_WITHIN =
+  /^(select|with|explain|values|table)\b.*\b(insert\s+into|delete\s+from|update\s+\S+\s+set|merge\s+into)\b/i;
 const SECRET_TABLE =
   /\b(pg_shadow|pg_authid|mysql\.user|sys\.sql_logins|dba_users|pg_user_mappings?)\b/i;
 const ALWAYS =
@@ -36,7 +39,11 @@ export function checkSql(text: string): Objection[] {
   const plain = text.slice(0, 8_000)
     .replace(/\/\*!\d*\s?([^*]{0,2000})\*\//g, " $1 ").replace(/\/\*[^*]{0,2000}\*\//g, " ")
     .replace(/--[^\n]{0,2000}/g, " ");
-  return splitStatements(plain).filter((one) => one.trim() !== "").flatMap((one) => {
+  const all = splitStatements(plain).map((one) => one.trim()).filter((one) => one !== "");
+  return all.flatMap((one, n) => {
+    const isStopped = /^stop (slave|replica)/i.test(one) &&
+      !all.slice(n).some((later) => /^start (slave|replica)/i.test(later));
+    if (isStopped) return [ask("outage", "It stops a replica and does not start it again")];
     const found = checkStatement(one);
     return found.length > 0 ? found : unknownStatement(one);
   });
@@ -49,7 +56,7 @@ function unknownStatement(raw: string): Objection[] {
   if (SECRET_TABLE.test(words)) return [ask("secret", "It reads the passwords of a database")];
   const changed = /^(?:delete from|update(?! statistics))\s+(?:only\s+)?(\S+)/i.exec(words)?.[1];
   const isKnown = changed === undefined
-    ? STATEMENTS.some((one) => one.test(words))
+    ? STATEMENTS.some((one) => one.test(words)) && !CHANGES_WITHIN.test(words)
     : PASSING.test(changed) || /^delete/i.test(words) && BY_AGE.test(text);
   const name = [...words.matchAll(/([A-Za-z_][\w.]*)\s*\(/g)]
     .map(([, one]) => one!.toLowerCase().replace(/^pg_catalog\./, ""))
