@@ -44,7 +44,7 @@ export function diagnoseActivities(parts: ActivityParts) {
     const facts = await gatherFacts(finding);
     const { service, record } = facts;
     const measured = judge(order, facts);
-    const words = finding.report ?? linesOf(record);
+    const words = finding.report || linesOf(record);
     const answer = await askEngine(finding, words, measured);
     const verdict = decide(finding, measured, words === undefined ? undefined : answer);
     const category = verdict.classification?.category ?? null;
