@@ -38,6 +38,7 @@ export {
   type PreparedRequest,
   prepareRequest,
   randomHex,
+  receiptProblem,
   SCHEMA_VERSION,
   type SealRequest,
 } from "./request.ts";

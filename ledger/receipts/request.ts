@@ -66,6 +66,7 @@ export interface PreparedRequest {
 
 const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+const isTime = (text: string) => TIME.test(text) && !Number.isNaN(Date.parse(text));
 const TEXT_FIELDS = ["category", "actor", "subject", "action", "outcome"] as const;
 
 /** Returns random hex digits, taken from a UUID. @param length ≤ 32; ids of receipts have 16 */
@@ -137,6 +138,41 @@ function checkCanonical<T>(field: string, work: () => T): T {
   }
 }
 
+/**
+ * Returns why a receipt can't be sealed as it is, which whoever writes to the outbox itself could ask for; undefined: it can.
+ *
+ * @param fields of the request, each with the canonical text of its value
+ * @param bytes of the receipt's canonical form
+ */
+export function receiptProblem(
+  fields: ReadonlyMap<string, string>,
+  bytes: number,
+): string | undefined {
+  if (bytes > MAX_RECEIPT_BYTES) {
+    return `It has ${bytes} bytes; at most ${MAX_RECEIPT_BYTES} can be sealed`;
+  }
+  for (const [name, isRight] of FIELD_CHECKS) {
+    if (!isRight(fields.get(name))) return `The field ${name} is missing or has another form`;
+  }
+  return undefined;
+}
+
+const isText = (json = "") => json.startsWith('"');
+const isFilledText = (json = "") => isText(json) && json !== '""';
+const isTextsOrAbsent = (json?: string) => json === undefined || isTexts(JSON.parse(json));
+const isTexts = (value: unknown) =>
+  Array.isArray(value) && value.every((item) => typeof item === "string");
+const FIELD_CHECKS: readonly (readonly [string, (json?: string) => boolean])[] = [
+  ["id", (json = "") => isText(json) && ID.test(json.slice(1, -1))],
+  ["timestamp", (json = "") => isText(json) && isTime(json.slice(1, -1))],
+  ...TEXT_FIELDS.map((name) => [name, isFilledText] as const),
+  ["details", (json = "") => json.startsWith("{")],
+  ["human_input", isText],
+  ["supersedes", (json = '""') => isText(json)],
+  ["compliance_tags", isTextsOrAbsent],
+  ["learned_from", isTextsOrAbsent],
+];
+
 const invalid = (field: string, msg: string) =>
   new InvalidInput([{ path: field.split("."), msg, type: "value_error" }]);
 
@@ -154,7 +190,7 @@ function listIssues(request: SealRequest): Issue[] {
     add("id", "Expected 1 to 128 characters of A-Z a-z 0-9 . _ : -");
   }
   const { timestamp, details } = request;
-  if (timestamp !== undefined && !(TIME.test(timestamp) && !Number.isNaN(Date.parse(timestamp)))) {
+  if (timestamp !== undefined && !isTime(timestamp)) {
     add("timestamp", "Expected ISO 8601 with offset, like 2026-07-01T12:00:00+00:00");
   }
   if (details !== undefined && "commitments" in details && request.evidence !== undefined) {

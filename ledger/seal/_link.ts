@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { sha256 } from "../crypto/mod.ts";
-import { SCHEMA_VERSION } from "../receipts/mod.ts";
+import { receiptProblem, SCHEMA_VERSION } from "../receipts/mod.ts";
 import {
   canonicalize,
   canonicalizeFields,
@@ -91,6 +91,8 @@ export function linkEntry(entry: OutboxEntry, { size, hash }: ChainHead): Linked
     .set("chain_position", String(size))
     .set("prev_hash", `"${hash?.toString("hex") ?? ""}"`);
   const record = Buffer.from(joinInOrder(fields));
+  const problem = receiptProblem(fields, record.length);
+  if (problem !== undefined) throw new NotCanonical(problem);
   const { seq, id, category } = entry;
   return { seq, position: size, id, category, record, hash: Buffer.from(sha256(record)), fields };
 }

@@ -170,9 +170,15 @@ export const ledger = `
   ) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     n int := cardinality(ids);
+    d text := format('[1:%s]', n);
     key_in_force bytea;
     wrong bigint;
   BEGIN
+    -- Else an element that is read by its number is not there, and the head or a key would be null.
+    IF n = 0 OR (array_dims(ids), array_dims(categories), array_dims(hashes), array_dims(records), array_dims(signatures))
+      IS DISTINCT FROM (d, d, d, d, d) THEN
+      RAISE EXCEPTION 'A batch has at least one receipt, and as many of everything' USING ERRCODE = 'check_violation';
+    END IF;
     UPDATE ledger_head SET size = size + n, hash = hashes[n]
       WHERE size = expected_size AND hash IS NOT DISTINCT FROM expected_hash;
     IF NOT FOUND THEN

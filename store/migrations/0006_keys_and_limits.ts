@@ -34,11 +34,29 @@ export const keysAndLimits = `
     FROM unnest(ids, times) AS used (id, at) WHERE keys.id = used.id
   $$;
 
-  -- Refuses a request for a receipt that is not this change of this key.
-  CREATE FUNCTION check_key_receipt(key_id text, change text, payload json) RETURNS void LANGUAGE plpgsql AS $$
+  -- Refuses a request for a receipt that is not this change of this key, or that has not the exact form which the sequencer
+  -- seals: the change would be made, and its receipt refused.
+  CREATE FUNCTION check_key_receipt(
+    key_id text, change text, receipt_id text, payload text
+  ) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE
+    fields json := payload::json;
+    details text := CASE change
+      WHEN 'key_issued' THEN '"commitments":{"principal":"[0-9a-f]{64}","tenant":"[0-9a-f]{64}"},'
+        || '"may_approve":(true|false),"scope":"[a-z]+","tier":"[a-z]+"'
+      WHEN 'key_replaced' THEN '"new_key":"[0-9a-f]{16}"'
+      ELSE ''
+    END;
   BEGIN
-    IF (payload ->> 'category', payload ->> 'subject') IS DISTINCT FROM (change, 'key:' || key_id) THEN
+    IF (fields ->> 'id', fields ->> 'category', fields ->> 'subject')
+      IS DISTINCT FROM (receipt_id, change, 'key:' || key_id) THEN
       RAISE EXCEPTION 'The receipt is not about this change of the key %', key_id USING ERRCODE = 'check_violation';
+    END IF;
+    IF (fields ->> 'timestamp')::timestamptz IS NULL OR payload !~ ('^[{]"action":"[a-z.]+","actor":"[a-z0-9:]+",'
+      || '"category":"[a-z_]+","details":[{]' || details || '[}],"human_input":"","id":"[A-Za-z0-9._:-]{1,128}",'
+      || '"outcome":"success","subject":"key:[0-9a-f]{16}","timestamp":"[0-9]{4}-[0-9]{2}-[0-9]{2}T'
+      || '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][.][0-9]{6}[+]00:00"[}]$') THEN
+      RAISE EXCEPTION 'The receipt of the key % would not be sealed', key_id USING ERRCODE = 'check_violation';
     END IF;
   END $$;
 
@@ -55,7 +73,7 @@ export const keysAndLimits = `
       RAISE EXCEPTION 'The role % may not issue keys of tier admin', session_user
         USING ERRCODE = 'insufficient_privilege';
     END IF;
-    PERFORM check_key_receipt(new_id, 'key_issued', payload::json);
+    PERFORM check_key_receipt(new_id, 'key_issued', receipt_id, payload);
     IF new_id <> left(encode(new_hash, 'hex'), 16)
       OR (details ->> 'tier', details ->> 'scope', (details ->> 'may_approve')::boolean)
         IS DISTINCT FROM (new_tier, new_scope, new_may_approve) THEN
@@ -76,7 +94,7 @@ export const keysAndLimits = `
   BEGIN
     UPDATE keys SET expires_at = new_expires_at WHERE id = key_id AND revoked_at IS NULL;
     IF NOT FOUND THEN RETURN false; END IF;
-    PERFORM check_key_receipt(key_id, 'key_replaced', payload::json);
+    PERFORM check_key_receipt(key_id, 'key_replaced', receipt_id, payload);
     PERFORM request_key_receipt('key_replaced', receipt_id, payload, request_hash, '{}', '{}', '{}', '');
     PERFORM pg_notify('sealoop_keys', key_id);
     RETURN true;
@@ -88,7 +106,7 @@ export const keysAndLimits = `
   BEGIN
     UPDATE keys SET revoked_at = now() WHERE id = key_id AND revoked_at IS NULL;
     IF NOT FOUND THEN RETURN false; END IF;
-    PERFORM check_key_receipt(key_id, 'key_revoked', payload::json);
+    PERFORM check_key_receipt(key_id, 'key_revoked', receipt_id, payload);
     PERFORM request_key_receipt('key_revoked', receipt_id, payload, request_hash, '{}', '{}', '{}', '');
     PERFORM pg_notify('sealoop_keys', key_id);
     RETURN true;

@@ -67,14 +67,21 @@ describe("keys and their receipts", () => {
 
   it("are refused where the receipt says less than the key may do", async () => {
     const db = test.store.asPlatform();
-    const receipt = (subject: string, details: Record<string, unknown>, category = "key_issued") =>
+    const receipt = (
+      subject: string,
+      details: Record<string, unknown>,
+      category = "key_issued",
+      id?: string,
+    ) =>
       prepareRequest({
+        ...(id ? { id } : {}),
         category,
         actor: "operator",
         subject,
         action: "keys.generate",
         outcome: "success",
         details,
+        evidence: { tenant: "acme", principal: "Ann" },
       });
     const said = { tier: "partner", scope: "full", may_approve: true };
     const wrong: readonly ((id: string) => ReturnType<typeof prepareRequest>)[] = [
@@ -95,8 +102,39 @@ describe("keys and their receipts", () => {
     for (const id of ids) assert.equal(await findKeyById(db, id), undefined);
     const taken = (await issueSealedKey(test.store, "operator", PARTNER)).record;
     const [{ id }] = await receiptsOf(taken.id);
-    const reused = (keyId: string) => ({ ...receipt(`key:${keyId}`, said), id });
+    const reused = (keyId: string) => ({ ...receipt(`key:${keyId}`, said, "key_issued", id), id });
     await assert.rejects(issueKey(db, PARTNER, reused), { code: "23505" });
+  });
+
+  it("are refused where the sequencer would refuse the receipt", async () => {
+    const details = { tier: "partner", scope: "full", may_approve: true };
+    const withPart = (part: string) => (text: string) => text.replace("{", `{${part},`);
+    const changes: readonly ((payload: string) => string)[] = [
+      withPart('"more":1'),
+      withPart('"timestamp":"2026-01-01T00:00:00.000000+00:00"'),
+      (text) => text.replace('"may_approve"', '"more":"\\ud800","may_approve"'),
+      (text) => text.replace('"may_approve"', '"more":1e400,"may_approve"'),
+      (text) => text.replace(/"id":"/, '"id":"0'),
+      (text) => text.replace(/"timestamp":"\d{4}/, '"timestamp":"9'),
+      (text) => text.replace(/"actor":"operator"/, '"actor":""'),
+      (text) => text.replace(/"actor":"operator"/, `"actor":"${"x".repeat(300_000)}\n"`),
+    ];
+    for (const change of changes) {
+      const issuing = issueKey(test.store.asPlatform(), PARTNER, (keyId) => {
+        const { payload, ...receipt } = prepareRequest({
+          category: "key_issued",
+          actor: "operator",
+          subject: `key:${keyId}`,
+          action: "keys.generate",
+          outcome: "success",
+          details,
+          evidence: { tenant: "acme", principal: "Ann" },
+        });
+        assert.notEqual(change(payload), payload);
+        return { ...receipt, payload: change(payload) };
+      });
+      await assert.rejects(issuing, { name: "error" }); // PostgreSQL's
+    }
   });
 
   it("of tier admin are issued by the operator alone", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { claimDataFolder, startPostgres } from "../../embedded/mod.ts";
 import {
@@ -59,9 +60,11 @@ const forged = (category: string): SealRequest => ({
 describe("whoever has the credential of one process", () => {
   let database: TestDatabase;
   const stores = new Map<Role, Store>();
+  let keyFile: string;
   const as = (role: Role): Db => stores.get(role)!.asPlatform();
   before(async () => {
     database = await testDatabase();
+    keyFile = join(await testFolder(), "ledger.key");
     for (const role of Object.keys(ROLES) as Role[]) {
       stores.set(role, await storeAs({ url: database.urls[role] }, role));
     }
@@ -97,7 +100,7 @@ describe("whoever has the credential of one process", () => {
     const end = new AbortController();
     const sealing = runSequencer({
       store: stores.get("sequencer")!,
-      keyFile: join(await testFolder(), "ledger.key"),
+      keyFile,
       signal: end.signal,
     });
     try {
@@ -106,6 +109,54 @@ describe("whoever has the credential of one process", () => {
         state: "refused",
         reason: "The category is not that of the request",
       });
+    } finally {
+      end.abort();
+      await sealing;
+    }
+  });
+
+  it("can't have a receipt sealed that has not the form of one, or that nobody could read", async () => {
+    const { payload } = prepareRequest(forged("tool_call"));
+    const fields = JSON.parse(payload);
+    const { timestamp: _, ...untimed } = fields;
+    const wrong: readonly object[] = [
+      untimed,
+      { ...fields, timestamp: "2026-13-01T00:00:00.000000+00:00" },
+      { ...fields, timestamp: {} },
+      { ...fields, actor: "" },
+      { ...fields, subject: 7 },
+      { ...fields, details: null },
+      { ...fields, details: [] },
+      { ...fields, human_input: [] },
+      { ...fields, supersedes: {} },
+      { ...fields, learned_from: [7] },
+      { ...fields, compliance_tags: "x" },
+      { ...fields, details: { note: "x".repeat(300_000) } },
+      { ...fields, id: "a b" },
+    ];
+    const ids = wrong.map((one, n) => (one as { id: string }).id === "a b" ? "a b" : `wrong-${n}`);
+    const end = new AbortController();
+    const sealing = runSequencer({
+      store: stores.get("sequencer")!,
+      keyFile,
+      signal: end.signal,
+    });
+    try {
+      await as("tools").query(
+        "SELECT request_seals($1, $2, $3, $4, '{}', '{}', '{}', '{}', '{}', '{}')",
+        [
+          ids,
+          ids.map(() => "tool_call"),
+          wrong.map((one, n) => JSON.stringify({ ...one, id: ids[n] })),
+          ids.map((id) => Buffer.from(id)),
+        ],
+      );
+      for (const id of ids) {
+        while ((await getSealState(as("tools"), id))?.state === "queued") await sleep(10);
+        const { state, reason } = (await getSealState(as("tools"), id))!;
+        assert.equal(state, "refused", id);
+        assert.match(reason!, /another form|can be sealed/);
+      }
     } finally {
       end.abort();
       await sealing;

@@ -140,6 +140,29 @@ describe("whoever has a database role", () => {
     await assert.rejects(append(late, key), /not at size 2 any more/);
   });
 
+  it("appends no batch whose parts are not the same number of elements, counted from 1", async () => {
+    const { publicKey } = (await listLedgerKeys(sealing.app))[0]!;
+    const { size, before, id, category, hash, record, signature } = await forge(sealing, thief);
+    const parts = [[id], [category], [hash], [record], [signature]];
+    const bounds = "[2:2]={platform_fix}";
+    const nested = parts.map((part) => [part]);
+    const batches = [
+      parts.map(() => []),
+      nested,
+      [[id], bounds, ...parts.slice(2)],
+      [...parts.slice(0, 2), [hash, hash], ...parts.slice(3)],
+      [...parts.slice(0, 4), []],
+    ];
+    for (const batch of batches) {
+      const appending = sequencer.query(
+        "SELECT append_receipts($1, $2, $3, $4, $5, $6, $7, $8, '{}')",
+        [size, before, Buffer.from(publicKey, "hex"), ...batch],
+      );
+      await assert.rejects(appending, /as many of everything/);
+    }
+    assert.deepEqual(await getHead(sealing.app), { size, hash: before.toString("hex") });
+  });
+
   it("introduces no key: not as a genesis, an adoption or a rotation", async () => {
     const recovery = makeKey();
     const own = { ledger_key: thief.publicKey, recovery_key: recovery.publicKey };
