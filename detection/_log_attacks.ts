@@ -100,14 +100,19 @@ export function recordSign(
   }
   if (kind === "failure" || kind === "pam_failure") {
     const count = countNewFailures(attempts, { ...sign, source }, at, limits);
-    known.failures.push(...Array(Math.min(count, MAX_ATTEMPTS)).fill(at));
+    for (let i = 0; i < Math.min(count, MAX_ATTEMPTS); i++) known.failures.push(at);
+    if (known.failures.length > MAX_ATTEMPTS) {
+      known.failures.splice(0, known.failures.length - MAX_ATTEMPTS);
+    }
   }
   if (user !== undefined) known.invalid.set(user, at);
   if (port !== undefined && (known.ports.has(port) || known.ports.size < MAX_ATTEMPTS)) {
     known.ports.set(port, at);
   }
-  if (kind === "break_in") known.breakIns.push(at);
-  known.failures = known.failures.slice(-MAX_ATTEMPTS);
+  if (kind === "break_in") {
+    known.breakIns.push(at);
+    if (known.breakIns.length > MAX_ATTEMPTS) known.breakIns.shift();
+  }
   const code = attackCode(known, since, limits);
   return code && createAttack(source, known, code, at);
 }
@@ -192,8 +197,9 @@ function countSince(times: Iterable<number>, since: number): number {
 }
 
 function forget(known: AttackSource, since: number): void {
-  known.failures = known.failures.filter((at) => at > since);
-  known.breakIns = known.breakIns.filter((at) => at > since).slice(-MAX_ATTEMPTS);
+  const isOld = (at: number) => at <= since;
+  if (known.failures.some(isOld)) known.failures = known.failures.filter((at) => !isOld(at));
+  if (known.breakIns.some(isOld)) known.breakIns = known.breakIns.filter((at) => !isOld(at));
   for (const attempts of [known.invalid, known.ports]) {
     for (const [name, at] of attempts) if (at <= since) attempts.delete(name);
   }

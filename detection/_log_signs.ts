@@ -23,6 +23,9 @@ export interface LoginSign {
   readonly times: number;
 }
 
+/** PAM's own message. Users and remote users may have any name: with another `rhost=`, the source is not known. */
+const PAM_FAILURE =
+  /^(?:[\w-]+: )?(?:pam_\w+\([^)]{0,100}\): |PAM )?(?:(?<more>\d+) more )?authentication failures?; logname=(?:(?!rhost=).)*rhost=(?<source>[^\s\]]*)(?!.*rhost=)/;
 /**
  * Patterns of messages, in the order in which they are tried. User names come from the attacker and may imitate the rest
  * of a message, so the last `from` counts.
@@ -39,18 +42,16 @@ const PATTERNS: readonly (readonly [RegExp, LoginSign["kind"]])[] = [
   [/^\S*login: .*auth(?:entication)? failed.*\brip=(?<source>[^,\s]+)/, "failure"],
   [/^FAILED LOGIN .*\bFROM (?<source>\S+)/i, "failure"],
   [/^(?:\[ *\d+\.\d+\] )?.{0,40}\bIN=.* SRC=(?<source>\S+) .*\bDPT=(?<port>\d+)\b/, "scan"],
-  [
-    /(?:\b(?<more>\d+) more )?authentication failures?; .*\brhost=(?<source>[^\s\]]*)/,
-    "pam_failure",
-  ],
+  [PAM_FAILURE, "pam_failure"],
   [/Too many authentication failures|maximum authentication attempts exceeded/, "hint"],
   [/^input_userauth_request: invalid user|check pass; user unknown|ignoring max retries/, "hint"],
 ];
 /** Time, host and program before the message. */
 const HEADER = /^.{0,200}?[\w)/-](?:\[\d+\])?: /;
-const PROCESS = /(\S+?)(?:\[(\d+)\])?: $/;
+const PROCESS_ID = /\[(\d+)\]: $/;
 /** A line of the log itself about the line before it. */
-const LAST_REPEATED = /(?:^|\s)last message repeated (\d+) times?[\s-]*$/;
+const LAST_REPEATED = "last message repeated ";
+const TIMES = /^(\d+) times?[\s-]*$/;
 const REPEATED = /^message repeated (\d+) times: \[ ?/;
 /** An address or the name of a host. Other texts in its place were made up by the attacker. */
 const SOURCE_NAME = /^[\w.:%-]{1,255}$/;
@@ -66,24 +67,27 @@ const MAX_CHARACTERS = 2_000;
 export function parseSign(line: string, last?: LoginSign): LoginSign | undefined {
   const text = line.slice(0, MAX_CHARACTERS);
   const header = HEADER.exec(text)?.[0] ?? "";
-  const lastRepeated = header === "" ? LAST_REPEATED.exec(text) : null;
-  if (lastRepeated) return last && { ...last, times: Number(lastRepeated[1]) };
+  const repeats = header === "" ? text.indexOf(LAST_REPEATED) : -1;
+  if (repeats >= 0) {
+    const times = TIMES.exec(text.slice(repeats + LAST_REPEATED.length))?.[1];
+    return last && times ? { ...last, times: Number(times) } : undefined;
+  }
   const rest = text.slice(header.length);
   const repeated = REPEATED.exec(rest);
   const message = rest.slice(repeated?.[0].length ?? 0);
   for (const [pattern, kind] of PATTERNS) {
     const match = pattern.exec(message);
     if (!match) continue;
-    const { source, user, port, more } = match.groups ?? {};
+    const { source, user, port, more = 1 } = match.groups ?? {};
     const isName = source !== undefined && SOURCE_NAME.test(source);
-    const [, name, pid] = PROCESS.exec(header) ?? [];
+    const pid = PROCESS_ID.exec(header)?.[1];
     return {
       source: isName ? source : null,
       kind,
-      process: pid ?? `${name} ${source}`,
+      process: pid ?? `${header.trim().split(" ").at(-1)} ${source}`,
       user,
       port,
-      times: Number(more ?? 1) * Number(repeated?.[1] ?? 1),
+      times: Number(more) * Number(repeated?.[1] ?? 1),
     };
   }
   return undefined;

@@ -1,6 +1,8 @@
 /** A format of times: its pattern, at the beginning of a line, and how to read its parts. */
 type TimeFormat = readonly [pattern: RegExp, parse: (parts: string[], now: Date) => number];
 
+type TimePart = string | number | undefined;
+
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const DAY_MS = 86_400_000;
 
@@ -16,41 +18,46 @@ const FORMATS: readonly TimeFormat[] = [
   // Dec 10 06:55:46
   [
     /^(?:<\d+>)?([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)/,
-    ([, month, ...rest], now) => timeInYear([monthNumber(month!), ...rest], now),
+    ([, month, day, hour, minute, second], now) =>
+      timeInYear(now, monthNumber(month!), day, hour, minute, second),
   ],
   // [Sun Dec 04 04:47:44.123456 2005]
   [
     /^\[[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d\d):(\d\d):(\d\d)(?:\.\d+)? (\d{4})\]/,
     ([, month, day, hour, minute, second, year]) =>
-      localTime([year, monthNumber(month!), day, hour, minute, second]),
+      localTime(year, monthNumber(month!), day, hour, minute, second),
   ],
   // 127.0.0.1 - - [10/Oct/2000:13:55:36 -0700]
   [
     /^[^[]{0,200}\[(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)\]/,
     ([, day, month, year, time, hours, minutes]) =>
       Date.parse(
-        `${year}-${monthNumber(month!).padStart(2, "0")}-${day}T${time}${hours}:${minutes}`,
+        `${year}-${String(monthNumber(month!)).padStart(2, "0")}-${day}T${time}${hours}:${minutes}`,
       ),
   ],
   // 2005-06-03-15.42.50.363779, 20171223-22:15:29:606, 20171223T221529
   [
     /^\W{0,2}(\d{4})-?(\d\d)-?(\d\d)[-_T ](\d\d)[.:]?(\d\d)[.:]?(\d\d)(?:[.,:](\d{3}))?/,
-    ([, ...parts]) => localTime(parts),
+    ([, year, month, day, hour, minute, second, fraction]) =>
+      localTime(year, month, day, hour, minute, second, fraction),
   ],
   // 081109 203615, 081109 20:36:15, 17/06/09 20:10:40
   [
     /^\[?(\d\d)([-/]?)(\d\d)\2(\d\d) +(\d{1,2}):?(\d\d):?(\d\d)(?:[.,](\d{3}))?/,
-    ([, year, , ...rest]) => localTime([`20${year}`, ...rest]),
+    ([, year, , month, day, hour, minute, second, fraction]) =>
+      localTime(`20${year}`, month, day, hour, minute, second, fraction),
   ],
   // 03-17 16:13:38.811, [10.30 16:49:06], I0302 15:04:05.000000
   [
     /^[[A-Z]?(\d\d)[-./]?(\d\d) (\d\d):(\d\d):(\d\d)/,
-    ([, ...parts], now) => timeInYear(parts, now),
+    ([, month, day, hour, minute, second], now) =>
+      timeInYear(now, month, day, hour, minute, second),
   ],
   // 1423:M 02 Mar 2026 03:04:22.958
   [
     /^(?:\S{1,20} )?(\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d)(?:[.,](\d{3}))?/,
-    ([, day, month, year, ...rest]) => localTime([year, monthNumber(month!), day, ...rest]),
+    ([, day, month, year, hour, minute, second, fraction]) =>
+      localTime(year, monthNumber(month!), day, hour, minute, second, fraction),
   ],
   // Seconds or milliseconds since 1970, among the first words
   [
@@ -87,24 +94,37 @@ function timeAtStart(text: string, now: Date): number | undefined {
   return undefined;
 }
 
-/** Returns the time of a month, day, hour, minute and second in this year or, where that is still to come, in the last. */
-function timeInYear(parts: readonly (string | undefined)[], now: Date): number {
+/** Returns a time in this year or, where that is still to come, in the last. */
+function timeInYear(
+  now: Date,
+  month: TimePart,
+  day: TimePart,
+  hour: TimePart,
+  minute: TimePart,
+  second: TimePart,
+): number {
   const year = now.getFullYear();
-  const time = localTime([String(year), ...parts]);
-  return time > now.getTime() + DAY_MS ? localTime([String(year - 1), ...parts]) : time;
+  const time = localTime(year, month, day, hour, minute, second);
+  if (!(time > now.getTime() + DAY_MS)) return time;
+  return localTime(year - 1, month, day, hour, minute, second);
 }
 
-/** Returns a time by its parts, from year to millisecond; NaN: there is no such time. */
-function localTime(parts: readonly (string | undefined)[]): number {
-  const [year, month, day, hour, minute, second, millisecond = 0] = parts.map((part) =>
-    part === undefined ? undefined : Number(part)
-  ) as number[];
-  if (month! < 1 || month! > 12 || day! < 1 || day! > 31) return Number.NaN;
-  if (hour! > 23 || minute! > 59 || second! > 60) return Number.NaN;
-  return new Date(year!, month! - 1, day, hour, minute, second, millisecond).getTime();
+/** Returns a time by its parts; NaN: there is no such time. */
+function localTime(
+  year: TimePart,
+  month: TimePart,
+  day: TimePart,
+  hour: TimePart,
+  minute: TimePart,
+  second: TimePart,
+  millisecond: TimePart = 0,
+): number {
+  const at = new Date(+year!, +month! - 1, +day!, +hour!, +minute!, +second!, +millisecond);
+  const isDate = at.getMonth() === +month! - 1 && +day! > 0;
+  return isDate && +hour! < 24 && +minute! < 60 && +second! <= 60 ? at.getTime() : Number.NaN;
 }
 
 /** Returns the number of a month, 1 to 12; 0: there is no such month. */
-function monthNumber(name: string): string {
-  return String(MONTHS.indexOf(name) + 1);
+function monthNumber(name: string): number {
+  return MONTHS.indexOf(name) + 1;
 }

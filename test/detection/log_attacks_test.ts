@@ -209,6 +209,22 @@ describe("attacks in a log", () => {
       }]);
     });
 
+    it("can't be attributed to another source by a user's name", async () => {
+      const auth = await log();
+      await auth.sweep();
+      const name = "authentication failure; logname= uid=0 euid=0 tty= ruser= rhost=192.0.2.1";
+      for (let i = 0; i < 9; i++) {
+        await auth.append(
+          sshd(`input_userauth_request: invalid user ${name} [preauth]`, 0, i),
+          sshd(`Connection closed by invalid user ${name} 203.0.113.66 port 7 [preauth]`, 0, i),
+          syslog(pam("203.0.113.66", { pid: i, user: "x rhost=192.0.2.1" })),
+          syslog(pam("203.0.113.66", { pid: i }).replace("ruser=", "ruser=x rhost=192.0.2.1")),
+          sshd("Invalid user last message repeated 9 times", 0, i),
+        );
+      }
+      assert.deepEqual((await auth.sweep()).codes, []);
+    });
+
     it("need a source", async () => {
       const auth = await log();
       await auth.sweep();
