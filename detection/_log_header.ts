@@ -36,6 +36,8 @@ const MAX_COLUMNS = 12;
 const MIN_SHARE = 0.8;
 /** Number of fields that a name may have, such as that of a host and a program. */
 const MAX_NAME_FIELDS = 3;
+/** Of a longer field, the beginning is looked at. */
+const MAX_FIELD_CHARACTERS = 300;
 /** Longer brackets are no field. */
 const MAX_GROUP_CHARACTERS = 200;
 
@@ -179,7 +181,7 @@ function readField(line: string, from: number): Field {
   let next = end;
   while (next < line.length && isSeparator(line.charCodeAt(next))) next++;
   const isApart = next < line.length && line.slice(end, next) !== " ";
-  return { text: line.slice(from, end), isApart, next };
+  return { text: line.slice(from, Math.min(end, from + MAX_FIELD_CHARACTERS)), isApart, next };
 }
 
 /** A space, a tab or a bar. */

@@ -5,6 +5,8 @@ type TimePart = string | number | undefined;
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const DAY_MS = 86_400_000;
+/** Maximum of characters in which a time is looked for. */
+const MAX_CHARACTERS = 1_000;
 
 const FORMATS: readonly TimeFormat[] = [
   // 2015-07-29T17:41:44.747Z, 2015-07-29 17:41:44,747, 2015/07/29 17:41:44 +0200
@@ -75,11 +77,12 @@ const PREFIXES: readonly RegExp[] = [
 
 /** Returns the time of a line, milliseconds; undefined: it has none in a known format. */
 export function timeOf(line: string, now: Date): number | undefined {
-  const time = timeAtStart(line, now);
+  const text = line.slice(0, MAX_CHARACTERS);
+  const time = timeAtStart(text, now);
   if (time !== undefined) return time;
   for (const prefix of PREFIXES) {
-    const length = prefix.exec(line)?.[0].length;
-    const later = length === undefined ? undefined : timeAtStart(line.slice(length), now);
+    const length = prefix.exec(text)?.[0].length;
+    const later = length === undefined ? undefined : timeAtStart(text.slice(length), now);
     if (later !== undefined) return later;
   }
   return undefined;

@@ -24,12 +24,12 @@ const HAS_LETTER = /\p{Letter}/u;
 const NUMBERS = new RegExp(
   [
     /\b[\w-]{1,63}(?:\.[\w-]{1,63})+:\d+\b/, // a host and its port
-    /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/, // a UUID
-    /\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}\b/, // an address of IPv6, or of hardware
-    /(?:(?<=_|^|\W)-)?(?<![a-z0-9])(?:0x)?(?=[a-f]*\d)[0-9a-f]{6,}\b/, // hexadecimal
+    /\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b/, // a UUID
+    /\b(?:[0-9a-fA-F]{1,4}:){3,7}[0-9a-fA-F]{1,4}\b/, // an address of IPv6, or of hardware
+    /(?:(?<=_|^|\W)-)?(?<![a-zA-Z0-9])(?:0x)?(?=[a-fA-F]*\d)[0-9a-fA-F]{6,}\b/, // hexadecimal
     /(?:(?<=_|^|\W)[-+])?\d+(?:[.,:]\d+)*/,
   ].map(({ source }) => source).join("|"),
-  "gi",
+  "g",
 );
 
 /** Returns the field of a line that is its message; undefined: the line has no such field. */
