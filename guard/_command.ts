@@ -1,6 +1,7 @@
 /** The judgement of an action's command. Several rails need it, and it depends on the command alone. */
 import { memoize } from "./_memoize.ts";
 import { type CommandJudgement, judgeCommand } from "./shell/mod.ts";
+import { textsOf } from "./_texts.ts";
 import type { ProposedAction } from "./types.ts";
 
 /** Length of a command that is judged, in UTF-16 units. */
@@ -14,10 +15,21 @@ export function judgeText(text: string): CommandJudgement {
   return judge(text.slice(0, MAX_LENGTH));
 }
 
-/** Judges the command of an action; an action without one has nothing to object to. */
-export function judgeActionCommand({ command }: ProposedAction): CommandJudgement {
-  return typeof command === "string" ? judgeText(command) : NO_COMMAND;
+/** Judges the commands of an action, under whatever key; an action without one has nothing to object to. */
+export function judgeActionCommand(action: ProposedAction): CommandJudgement {
+  if (typeof action.command === "string" && !hasMore(action)) return judgeText(action.command);
+  const lines = textsOf({ incident: "", action }).all.filter(({ isCommand }) => isCommand);
+  return lines.length === 0 ? NO_COMMAND : judgeText(lines.map(({ text }) => text).join("\n"));
 }
+
+/** Tells whether an action has other keys than the contract's. */
+function hasMore(action: ProposedAction): boolean {
+  return Object.keys(action).some((key) => !CONTRACT_KEYS.has(key));
+}
+
+const CONTRACT_KEYS = new Set(
+  ["description", "command", "target", "confidence", "blast_radius", "touches_secrets"],
+);
 
 /** Returns the names of what an action's command changes: services, containers, workloads, databases, hosts. */
 export function namesActedOn(action: ProposedAction): readonly string[] {

@@ -138,9 +138,10 @@ const checkText = memoize(
 
 function checkTextAnew({ at, text, isCommand }: Text): Objection[] {
   const visible = removeHidden(text);
+  const isWhole = at === "action.command" || isCommand && looksLikeCommand(visible);
   const objections = isCommand || looksLikeCommand(visible)
     ? judgeText(visible).objections.filter(({ weight, code }) =>
-      at === "action.command" || weight === "deny" || !/^(unseen|unknown)$/.test(code)
+      isWhole || weight === "deny" || !/^(unseen|unknown)$/.test(code)
     )
     : findCommands(visible).flatMap((line) => judgeText(line).objections)
       .filter(({ weight }) => weight === "deny");

@@ -11,6 +11,7 @@ import {
   type HiddenText,
   instructsAgent,
   instructsJudge,
+  MAX_DECODINGS,
   type View,
 } from "./text/mod.ts";
 import type { Objection, RailResult } from "./types.ts";
@@ -49,14 +50,32 @@ export function inputSafety({ all, tooMuch }: RequestTexts): RailResult {
 const checkText = memoize(
   (text: Text): RailResult => {
     const notes: string[] = [];
-    const readings = decodeViews(text.text).flatMap((view) => checkReading(view, text, notes));
+    const views = decodeViews(text.text);
+    const readings = views.flatMap((view) => checkReading(view, text, notes));
     return {
-      objections: [...hiddenObjections(text), ...secretObjections(text), ...readings],
+      objections: [
+        ...hiddenObjections(text),
+        ...secretObjections(text),
+        ...readings,
+        ...depthObjections(views, text),
+      ],
       notes,
     };
   },
   ({ at, text, isCommand }) => at === "incident" ? undefined : `${isCommand} ${at}\n${text}`,
 );
+
+/** Objects to text within as many encodings as are read: what is deeper is not seen. */
+function depthObjections(views: readonly View[], { at }: Text): Objection[] {
+  return views.some(({ by }) => by.length >= MAX_DECODINGS)
+    ? [{
+      weight: "ask",
+      code: "nested_encodings",
+      reason: `${at} has text within more encodings than are read`,
+      remedy: PLAIN_TEXT,
+    }]
+    : [];
+}
 
 function hiddenObjections({ at, text }: Text): Objection[] {
   return findHidden(text).map(({ kind, certain }) => ({

@@ -3,6 +3,7 @@ import type { Objection } from "../types.ts";
 import { checkCode } from "./_code.ts";
 import { writeObjections } from "./_files.ts";
 import { judgeRun } from "./_judge.ts";
+import { findProgram } from "./_programs.ts";
 import { ask, deny } from "./_rule.ts";
 import { checkSql } from "./_sql.ts";
 import { DOWNLOADED } from "./_state.ts";
@@ -88,7 +89,9 @@ export function judgeCommand(line: string, depth = 0): CommandJudgement {
     const isAgain = isStartedAgain(run, runs);
     if (!isAgain && !isWindows) return judgement;
     // Windows: `unknownWindows` tells what is not known.
-    const stays = ({ code }: Objection) => isAgain ? code === "unknown" : code !== "unknown";
+    const isKnown = findProgram(run.program) !== undefined;
+    const stays = ({ code }: Objection) =>
+      isAgain ? code === "unknown" : isKnown || code !== "unknown";
     return { ...judgement, objections: judgement.objections.filter(stays) };
   });
   const targets = distinctTargets(

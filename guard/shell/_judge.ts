@@ -98,7 +98,9 @@ function judgeKnown(run: Run, known: Program): RunJudgement {
     targets.push({ kind: "host", name: hostName(read.rest[0]) });
   }
   if (form.args !== undefined) apply(kindOf(form.args), operands);
-  else if (
+  else if (run.program === "env" && inner.length === 0) {
+    objections.push(ask("secret", "It prints the environment, with passwords among it"));
+  } else if (
     isWrapper && inner.length === 0 && (read.rest.length > 0 || /^(su|sudo)$/.test(run.program))
   ) {
     if (!/^(-l|--list|-[vV]|--version|-h|--help)$/.test(run.args[0] ?? "")) {

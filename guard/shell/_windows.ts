@@ -31,6 +31,13 @@ export function unknownWindows(line: string): Objection[] {
   const plain = line.slice(0, 4_000).replace(/'[^']*'/g, "''");
   if (/"[^"]*\$\(/.test(plain)) return [ask("unseen", "It runs something within a text")];
   const text = plain.replace(/"[^"]*"/g, '""');
+  const acts = [...text.matchAll(/\{\s*([A-Za-z][\w-]*)/g)].map(([, head]) => head!)
+    .find((head) =>
+      !KEYWORD.test(head) && findProgram(head.toLowerCase())?.args !== "text" && !/^\w+$/.test(head)
+    );
+  if (acts !== undefined) {
+    return [ask("outage", `\`${acts.slice(0, 60)}\` acts on whatever a pipe brings`)];
+  }
   const heads = text.split(/[|;&\n{}()]+/).map((part) => part.trim().split(/\s+/)[0] ?? "")
     .filter((head) => /^[A-Za-z]/.test(head) && !/^\w+=/.test(head) && !KEYWORD.test(head));
   const unknown = heads.find((head) =>

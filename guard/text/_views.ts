@@ -26,7 +26,8 @@ const TURNS = ([["rot13", rot13], ["reversed", reversed]] as const).map(([way, t
   turn,
   keywords: new RegExp(KEYWORDS.split("|").map(turn).join("|"), "i"),
 }));
-const MAX_DEPTH = 5;
+/** Encodings within encodings that are read. */
+export const MAX_DECODINGS = 5;
 const MAX_VIEWS = 40;
 /** Longest reading, and the sum of all readings, in UTF-16 units. */
 const MAX_VIEW_LENGTH = 24_000;
@@ -47,7 +48,7 @@ export function decodeViews(text: string): View[] {
     known.add(reading);
     budget -= reading.length;
     views.push({ text: reading, by });
-    if (by.length < MAX_DEPTH) {
+    if (by.length < MAX_DECODINGS) {
       for (const [decoding, next] of decodeOnce(reading, by.length)) add(next, [...by, decoding]);
     }
   };

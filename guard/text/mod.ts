@@ -13,4 +13,4 @@ export { findIntents, type Intent } from "./_intents.ts";
 export { instructsJudge } from "./_judge_orders.ts";
 export { findSecrets } from "./_secrets.ts";
 export { findTricks, warmUpPatterns } from "./_tricks.ts";
-export { decodeViews, type View } from "./_views.ts";
+export { decodeViews, MAX_DECODINGS, type View } from "./_views.ts";
