@@ -1,4 +1,5 @@
 /** Facts that prose claims: measures, dates, states and hosts. Those of an action are compared with the incident's. */
+import { memoize } from "./_memoize.ts";
 
 /** A claimed fact. Facts of the same subject with other values contradict each other. */
 interface Fact {
@@ -23,29 +24,19 @@ const TOLERANCE = 0.02;
 /** Words that say what a text is to bring about, so that the number or state after them is no claim. */
 const WISHED =
   /\b(to|than|until|till|within|every|wait\w*|keep\w*|last|limit\w*|timeout|up to|at (?:most|least)|over|above|below|under|max\w*|min\w*|ensure|make sure|verify|check\w*|confirm|whether|if|should|must|so that|bring\w*|set\w*|by|another|next|first|top|newest|oldest|per|for up|once|when|after)\s+(?:\w+\s+){0,3}$/i;
-const UNITS: Readonly<Record<string, readonly [kind: string, factor: number]>> = {
-  "%": ["percent", 1],
-  percent: ["percent", 1],
-  ms: ["duration", 0.001],
-  milliseconds: ["duration", 0.001],
-  s: ["duration", 1],
-  sec: ["duration", 1],
-  seconds: ["duration", 1],
-  min: ["duration", 60],
-  minutes: ["duration", 60],
-  h: ["duration", 3600],
-  hours: ["duration", 3600],
-  days: ["duration", 86_400],
-  weeks: ["duration", 604_800],
-  months: ["duration", 2_592_000],
-  kb: ["bytes", 1e3],
-  mb: ["bytes", 1e6],
-  mib: ["bytes", 1e6],
-  gb: ["bytes", 1e9],
-  gib: ["bytes", 1e9],
-  tb: ["bytes", 1e12],
-  tib: ["bytes", 1e12],
-};
+const UNITS = new Map(
+  Object.entries({
+    percent: "% 1 percent 1",
+    duration:
+      "ms 0.001 milliseconds 0.001 s 1 sec 1 seconds 1 min 60 minutes 60 h 3600 hours 3600 " +
+      "days 86400 weeks 604800 months 2592000",
+    bytes: "kb 1e3 mb 1e6 mib 1e6 gb 1e9 gib 1e9 tb 1e12 tib 1e12",
+  }).flatMap(([kind, units]) =>
+    [...units.matchAll(/(\S+) (\S+)/g)].map(([, unit, factor]) =>
+      [unit!, [kind, Number(factor)] as const] as const
+    )
+  ),
+);
 const COUNTED =
   "errors? connections? pods? replicas? nodes? users? requests? messages? processes threads? disks? jobs? workers? instances? containers? customers? queries sessions? restarts? hosts? servers? retries crashes partitions? members? customers?"
     .split(" ").join("|");
@@ -98,6 +89,8 @@ const STATES: readonly (readonly [RegExp, RegExp])[] = [
   ],
 ];
 /** Said of something that nothing may be done to any more. */
+const MAY_BE_GONE =
+  /decommissioned|retired|scrapped|dismantled|taken out of service|switched off for good/i;
 const GONE =
   /\b([\w][\w.-]{2,62})\s+(?:has been|have been|was|were|is|are|got)\s+(?:already |permanently )?(decommissioned|retired|scrapped|dismantled|taken out of service|switched off for good)\b/gi;
 const HOST = /(?<![\w./:-])([a-z][a-z-]*[a-z]-?)(\d{1,4})(?![\w%]|[.:]\d)(?:\.[a-z][\w.-]*)?/gi;
@@ -105,8 +98,33 @@ const HOST = /(?<![\w./:-])([a-z][a-z-]*[a-z]-?)(\d{1,4})(?![\w%]|[.:]\d)(?:\.[a
 const NO_HOST =
   /^(utf|sha|md|http|ipv|ip|php|python|node|java|log|s|ec|k|x|p|q|h|b|t|v|es|postgres\w*|mysql|mariadb|redis|ruby|go|exit|inc|apr|error|status|code|port|eth|ens|bond|sd\w|nvme\w*|md|vg|lv|raid|dns|tls|ssl|oauth|base|win|windows|ubuntu|debian|rhel|centos|layer|tier|phase|step|round|level|sev|prio|http-?|cve-?|rfc-?|ora-?|e|w|i|f|a|c|d|g|m|n|r|o|l|u|y|z|j|top|week|day|shard-?|part|partition-?|slot|core|cpu|disk|ipv-|loop|tomcat|kafka|fpm|id|pid|jdk|openjdk|wave|w3svc|gi|vlan|zone|rev|rc|beta|alpha|release-?|version-?|v-|build-?|job-?|ticket-?|chg-?|req-?|ns|mx|ap|sw|uuid|bug-?|issue-?|pr-?)$/i;
 
+/** What an action's words claim. */
+interface Claims {
+  readonly words: string;
+  readonly measures: readonly Fact[];
+  readonly dates: readonly Fact[];
+  /** Numbers of {@linkcode STATES}, and which of the two it claims. */
+  readonly states: readonly (readonly [n: number, side: 0 | 1, quote: string])[];
+  readonly hosts: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Reads an action's claims. The same repairs are proposed again and again. */
+const readClaims = memoize((words: string): Claims => ({
+  words,
+  measures: measuresIn(words),
+  dates: datesIn(words),
+  states: STATES.flatMap((sides, n) =>
+    ([0, 1] as const).flatMap((side) => {
+      const quote = claimsOf(words, sides[side]);
+      const isMixed = quote !== undefined && claimsOf(words, sides[1 - side]!) !== undefined;
+      return quote === undefined || isMixed ? [] : [[n, side, quote] as const];
+    })
+  ),
+  hosts: hostsIn(words),
+}), (words) => words);
+
 /**
- * Returns what an action's words claim otherwise than its incident.
+ * Returns what an action's words claim otherwise than its incident. Of the incident only what the action speaks of is read.
  *
  * @param action its description and target
  * @param acted names of what it changes
@@ -116,13 +134,16 @@ export function contradictions(
   action: string,
   acted: readonly string[],
 ): Contradiction[] {
-  const [said, claimed] = [incident.slice(0, MAX_LENGTH), action.slice(0, MAX_LENGTH)];
+  const said = incident.slice(0, MAX_LENGTH);
+  const { words, measures, dates, states, hosts } = readClaims(
+    [action.slice(0, MAX_LENGTH), ...acted].join(" \n"),
+  );
   return [
-    ...differingFacts(measuresIn(said), measuresIn(claimed)),
-    ...differingFacts(datesIn(said), datesIn(claimed)),
-    ...opposedStates(said, claimed),
-    ...otherHosts(said, [claimed, ...acted].join(" \n")),
-    ...goneTargets(said, [claimed, ...acted].join(" \n")),
+    ...(measures.length > 0 ? differingFacts(measuresIn(said), measures) : []),
+    ...(dates.length > 0 ? differingFacts(datesIn(said), dates) : []),
+    ...states.flatMap((state) => opposedState(said, state)),
+    ...(hosts.size > 0 ? otherHosts(hostsIn(said), hosts) : []),
+    ...(MAY_BE_GONE.test(said) ? goneTargets(said, words) : []),
   ];
 }
 
@@ -138,7 +159,7 @@ function measuresIn(text: string): Fact[] {
       const [whole, digits, unit] = match;
       if (WISHED.test(clause.slice(0, match.index))) return [];
       const word = unit!.toLowerCase().replace(/^\w+ (?=\w)/, "");
-      const known = UNITS[word] ?? UNITS[`${word}s`];
+      const known = UNITS.get(word) ?? UNITS.get(`${word}s`);
       const subjectIn = (part = "") => SUBJECTS.find(([pattern]) => pattern.test(part))?.[1];
       const subject = known ? subjectIn(clause) ?? subjectIn(all[n - 1]) : word.replace(/s$/, "");
       if (subject === undefined) return [];
@@ -182,17 +203,12 @@ function agree(a: number | string, b: number | string): boolean {
   return Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
 }
 
-function opposedStates(said: string, claimed: string): Contradiction[] {
-  return STATES.flatMap(([one, other]) =>
-    [[one, other] as const, [other, one] as const].flatMap(([mine, theirs]): Contradiction[] => {
-      const inAction = claimsOf(claimed, mine);
-      const inIncident = claimsOf(said, theirs);
-      const isMixed = claimsOf(said, mine) !== undefined || claimsOf(claimed, theirs) !== undefined;
-      return inAction === undefined || inIncident === undefined || isMixed
-        ? []
-        : [{ incident: inIncident, action: inAction }];
-    })
-  );
+function opposedState(said: string, [n, side, quote]: Claims["states"][number]): Contradiction[] {
+  const sides = STATES[n]!;
+  const opposite = claimsOf(said, sides[1 - side]!);
+  return opposite === undefined || claimsOf(said, sides[side]!) !== undefined
+    ? []
+    : [{ incident: opposite, action: quote }];
 }
 
 /** Returns the first claim of a state that is no wish. */
@@ -205,8 +221,7 @@ function claimsOf(text: string, state: RegExp): string | undefined {
 }
 
 /** Returns hosts of the action whose siblings the incident names: `web-3` where it says `web-2`. */
-function otherHosts(said: string, claimed: string): Contradiction[] {
-  const [inIncident, inAction] = [hostsIn(said), hostsIn(claimed)];
+function otherHosts(inIncident: Claims["hosts"], inAction: Claims["hosts"]): Contradiction[] {
   return [...inAction].flatMap(([stem, names]): Contradiction[] => {
     const known = inIncident.get(stem);
     if (!known || [...names].some((name) => known.has(name))) return [];
