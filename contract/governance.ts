@@ -23,6 +23,13 @@ export const GovernanceAnswerSchema = z.object({
     ),
     approval_id: z.string().nullable().describe("The approval that people decide on; null: none"),
     status: z.enum(["pending", "approved"]).nullable().describe("Status of the approval"),
+    approval: z.object({
+      description: z.string().describe("What is asked for, in words"),
+      reaches: z.array(z.string()).describe("Services that the call reaches"),
+      evidence: z.array(z.object({ kind: z.string(), id: z.string() })),
+      expires_at: z.string().describe("When the approval expires"),
+      decide: z.string().describe("How a person decides"),
+    }).nullable().describe("What people are told besides the reasons; null: nobody is asked"),
     next: z.string().describe("What to do next"),
   }),
 }).meta({ id: "Governed" });
@@ -43,6 +50,15 @@ export const governanceAnswerExample: GovernanceAnswer = {
     arguments: { agent_id: "a-17", script_id: "clear-spool" },
     approval_id: "APR-9c3f20d71b86",
     status: "pending",
+    approval: {
+      description: "Run a script on a managed machine",
+      reaches: [],
+      evidence: [{ kind: "decision", id: "GOV-5b1e09c77a42" }],
+      expires_at: "2026-07-04T12:00:00.000Z",
+      decide:
+        "npm run approvals -- approve APR-9c3f20d71b86 (or deny) on the platform's machine, or " +
+        "POST /v1/approvals/APR-9c3f20d71b86/approve (or /deny) with a key that may approve",
+    },
     next: "Wait for a person, then call again with the same arguments for the result.",
   },
 };

@@ -1,9 +1,11 @@
 export type { AnchorBatch, AnchorSweep } from "./anchors.ts";
 export type {
+  ApprovalGrounds,
   ApprovalRequest,
   ApprovalResult,
   ApprovalState,
   ApprovalTerms,
+  EvidenceRef,
   HeldCallResult,
   RequestingRun,
   VoteRef,

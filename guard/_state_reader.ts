@@ -1,5 +1,5 @@
 /** Reads the state around a proposed action from the store, as the action's tenant sees it. */
-import { type Db, getImpact, type PolicyVersion, type Store } from "../store/mod.ts";
+import { type Db, getImpact, IMPACT_DEPTH, type PolicyVersion, type Store } from "../store/mod.ts";
 import { namesActedOn } from "./_command.ts";
 import { createLookup, type LookupResult } from "./_lookup.ts";
 import type { KnownService, PlatformState, StoredArticle } from "./_state.ts";
@@ -9,8 +9,6 @@ import type { ValidateRequest } from "./types.ts";
 type PolicyInForce = Pick<PlatformState, "policy" | "policyVersion">;
 type Citation = NonNullable<NonNullable<ValidateRequest["context"]>["citations"]>[number];
 
-/** Edges of the service graph that are followed from the target. */
-const MAX_DEPTH = 4;
 /** PostgreSQL's codes of an undefined table and an undefined column. */
 const UNDEFINED = new Set(["42P01", "42703"]);
 /** Services that a request may name, and words that may be names. */
@@ -54,7 +52,7 @@ export function createStateReader(
     const ticket = ticketId === undefined ? undefined : found.tickets.get(ticketId);
     const { reached, strangers } = resolveNames(target, actedOn, services, found.behind, known);
     const impacts = await Promise.all(
-      reached.slice(0, MAX_REACHED).map(({ name }) => getImpact(db, name, MAX_DEPTH)),
+      reached.slice(0, MAX_REACHED).map(({ name }) => getImpact(db, name, IMPACT_DEPTH)),
     );
     const related = (side: "upstream" | "downstream") => {
       const all = new Set(

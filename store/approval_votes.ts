@@ -14,6 +14,8 @@ export interface VoteRecord {
   readonly approvalId: string;
   readonly move: VoteMove;
   readonly keyId: string;
+  /** Reason that the person gave; null: none. */
+  readonly reason: string | null;
   /** Number of the move that it became; null: none yet. */
   readonly number: number | null;
   /** Why it became no move. */
@@ -28,7 +30,9 @@ export interface VoteRecord {
  */
 export async function putVote(
   trx: Db,
-  { approvalId, move, keyId }: Pick<VoteRecord, "approvalId" | "move" | "keyId">,
+  { approvalId, move, keyId, reason = null }:
+    & Pick<VoteRecord, "approvalId" | "move" | "keyId">
+    & Partial<Pick<VoteRecord, "reason">>,
 ): Promise<string> {
   await waitForMoves(trx, approvalId);
   const replaced = { name: "Conflict", message: "Its holder has said something else" };
@@ -38,10 +42,10 @@ export async function putVote(
     [approvalId, keyId, move, JSON.stringify(replaced)],
   );
   const vote = await trx.first<{ id: string }>(
-    `INSERT INTO approval_votes (id, approval_id, move, key_id) VALUES ($1, $2, $3, $4)
+    `INSERT INTO approval_votes (id, approval_id, move, key_id, reason) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (tenant_id, approval_id, key_id) WHERE number IS NULL AND refused IS NULL
-     DO UPDATE SET move = excluded.move RETURNING id`,
-    [`VOT-${randomBytes(6).toString("hex")}`, approvalId, move, keyId],
+     DO UPDATE SET move = excluded.move, reason = excluded.reason RETURNING id`,
+    [`VOT-${randomBytes(6).toString("hex")}`, approvalId, move, keyId, reason],
   );
   return vote!.id;
 }
@@ -49,7 +53,7 @@ export async function putVote(
 /** Returns a vote, or undefined. */
 export async function getVote(db: Db, id: string): Promise<VoteRecord | undefined> {
   return await db.first<VoteRecord>(
-    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", number, refused
+    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, number, refused
      FROM approval_votes WHERE id = $1`,
     [id],
   );
@@ -71,7 +75,7 @@ export async function refuseVote(db: Db, id: string, { name, message }: Problem)
 /** Lists the votes that have waited this long to become a move, oldest first. */
 export async function listWaitingVotes(db: Db, seconds: number): Promise<VoteRecord[]> {
   return await db.query<VoteRecord>(
-    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", number, refused FROM approval_votes
+    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, number, refused FROM approval_votes
      WHERE number IS NULL AND refused IS NULL AND voted_at < now() - make_interval(secs => $1)
      ORDER BY voted_at`,
     [seconds],

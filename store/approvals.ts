@@ -1,3 +1,4 @@
+import type { ApprovalGrounds } from "../domain/mod.ts";
 import type { Db, Row } from "./connection.ts";
 
 /** Status of an approval. */
@@ -39,6 +40,7 @@ export interface NewApproval {
   readonly actionCommitment: string;
   /** 32 random bytes. */
   readonly actionSalt: Buffer;
+  readonly grounds: ApprovalGrounds;
   /** Principal. */
   readonly requestedBy: string;
   /** Null: the platform itself. */
@@ -60,7 +62,7 @@ export interface ApprovalRecord extends NewApproval {
   /** Number of moves so far; 0: its workflow has not begun yet. */
   readonly moves: number;
   readonly askedAt: string;
-  readonly expiresAt: string | null;
+  readonly expiresAt: string;
   readonly decidedAt: string | null;
   readonly resumedRun: ApprovalRun | null;
 }
@@ -78,6 +80,8 @@ export interface ApprovalMove {
   readonly by?: Approver;
   /** Ids of keys whose earlier approvals no longer count. */
   readonly notCounted?: readonly string[];
+  /** Reason that the voter gave. */
+  readonly reason?: string | null;
   readonly receiptId: string;
 }
 
@@ -85,8 +89,8 @@ export interface ApprovalMove {
 export async function putApproval(db: Db, approval: NewApproval): Promise<void> {
   await db.execute(
     `INSERT INTO approvals (id, subject, ticket_id, description, action, action_sha256, action_commitment, action_salt,
-       requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (tenant_id, id) DO NOTHING`,
+       grounds, requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT (tenant_id, id) DO NOTHING`,
     [
       approval.id,
       approval.subject,
@@ -96,6 +100,7 @@ export async function putApproval(db: Db, approval: NewApproval): Promise<void> 
       approval.actionSha256,
       approval.actionCommitment,
       approval.actionSalt,
+      JSON.stringify(approval.grounds),
       approval.requestedBy,
       approval.requestedByKey,
       approval.needed,
@@ -119,12 +124,23 @@ export async function dropApproval(db: Db, id: string): Promise<void> {
 export async function addApprovalMove(
   trx: Db,
   id: string,
-  { number, move, status, approvers, by, notCounted = [], receiptId }: ApprovalMove,
+  { number, move, status, approvers, by, notCounted = [], reason = null, receiptId }: ApprovalMove,
 ): Promise<boolean> {
   const added = await trx.execute(
-    `INSERT INTO approval_moves (approval_id, number, move, status, key_id, principal, not_counted, receipt_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (tenant_id, approval_id, number) DO NOTHING`,
-    [id, number, move, status, by?.key_id, by?.principal, JSON.stringify(notCounted), receiptId],
+    `INSERT INTO approval_moves (approval_id, number, move, status, key_id, principal, not_counted, reason,
+       receipt_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (tenant_id, approval_id, number) DO NOTHING`,
+    [
+      id,
+      number,
+      move,
+      status,
+      by?.key_id,
+      by?.principal,
+      JSON.stringify(notCounted),
+      reason,
+      receiptId,
+    ],
   );
   if (added === 0) return false;
   const begins = move === "requested" || move === "reopened";
@@ -132,7 +148,9 @@ export async function addApprovalMove(
     `UPDATE approvals SET moves = $2, status = $3::text, approvers = $4,
        decided_at = CASE WHEN $3::text <> 'pending' THEN now() END,
        escalated = $5 OR escalated AND NOT $6,
-       expires_at = CASE WHEN $6 THEN now() + expires_in_seconds * interval '1 second' ELSE expires_at END
+       expires_at = CASE WHEN $6
+         THEN CASE WHEN moves = 0 THEN asked_at ELSE now() END + expires_in_seconds * interval '1 second'
+         ELSE expires_at END
      WHERE id = $1 AND moves < $2`,
     [id, number, status, JSON.stringify(approvers), move === "escalated", begins],
   );
@@ -208,13 +226,15 @@ export interface ApprovalMoveRecord {
   readonly key_id: string | null;
   readonly principal: string | null;
   readonly not_counted: string[];
+  /** Reason that the voter gave. */
+  readonly reason: string | null;
   readonly receipt_id: string;
 }
 
 /** Lists an approval's moves, oldest first. */
 export async function listApprovalMoves(db: Db, id: string): Promise<ApprovalMoveRecord[]> {
   const rows = await db.query<Omit<ApprovalMoveRecord, "at"> & { at: Date }>(
-    `SELECT at, move, status, key_id, principal, not_counted, receipt_id
+    `SELECT at, move, status, key_id, principal, not_counted, reason, receipt_id
      FROM approval_moves WHERE approval_id = $1 ORDER BY number`,
     [id],
   );
@@ -241,6 +261,7 @@ function fromRow(row: Row): ApprovalRecord {
     actionSha256: row.action_sha256,
     actionCommitment: row.action_commitment,
     actionSalt: row.action_salt,
+    grounds: row.grounds,
     requestedBy: row.requested_by,
     requestedByKey: row.requested_by_key,
     needed: row.needed,
@@ -252,8 +273,13 @@ function fromRow(row: Row): ApprovalRecord {
     escalated: row.escalated,
     moves: row.moves,
     askedAt: row.asked_at.toISOString(),
-    expiresAt: row.expires_at?.toISOString() ?? null,
+    expiresAt: (row.expires_at ?? addSeconds(row.asked_at, row.expires_in_seconds)).toISOString(),
     decidedAt: row.decided_at?.toISOString() ?? null,
     resumedRun: row.resumed_run,
   };
+}
+
+/** Returns the expiry of an approval whose workflow has not begun: as it will be. */
+function addSeconds(time: Date, seconds: number): Date {
+  return new Date(time.getTime() + seconds * 1_000);
 }

@@ -199,6 +199,7 @@ export {
 } from "./limits.ts";
 export { listen, type Listener } from "./listen.ts";
 export { migrate } from "./migrate.ts";
+export { NEWS, type News, parseNews, tellNews } from "./news.ts";
 export {
   type AbandonedCall,
   listAbandonedCalls,
@@ -238,6 +239,8 @@ export {
   findPath,
   getImpact,
   getServiceGraph,
+  IMPACT_DEPTH,
+  listReached,
   type RelatedService,
   type ServiceEdge,
 } from "./service_graph.ts";
@@ -288,6 +291,7 @@ export {
   listTicketEvents,
   listTickets,
   type Ticket,
+  type TimelineEvent,
 } from "./tickets.ts";
 export { openUnknownCallTicket, unknownCallTicketId } from "./unknown_calls.ts";
 export {
@@ -298,6 +302,7 @@ export {
   markDeliveryStarted,
   type OutgoingDelivery,
   pruneDeliveries,
+  queueApprovalDeliveries,
   recordDeliveryAttempt,
   WEBHOOKS_QUEUED,
 } from "./webhook_deliveries.ts";
@@ -308,6 +313,7 @@ export {
   listWebhooks,
   putWebhook,
   removeWebhook,
+  TICKET_EVENTS,
   WEBHOOK_EVENTS,
   type WebhookEvent,
 } from "./webhooks.ts";

@@ -38,6 +38,9 @@ export interface RelatedService {
   readonly distance: number;
 }
 
+/** Edges that are followed to count the services which an action reaches. */
+export const IMPACT_DEPTH = 4;
+
 /** Services around one: those it needs (`upstream`) and those its failure affects (`downstream`), nearest first. */
 export interface Impact {
   readonly upstream: readonly RelatedService[];
@@ -73,6 +76,12 @@ export async function getImpact(
       .map(({ name, type, status, distance }) => ({ name, type, status, distance }))
       .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
   return { upstream: side(true), downstream: side(false) };
+}
+
+/** Returns the services that an action on one reaches: itself, and those that need it. Empty: there is no such service. */
+export async function listReached(db: Db, service: string): Promise<string[]> {
+  const impact = await getImpact(db, service, IMPACT_DEPTH);
+  return impact ? [service, ...impact.downstream.map(({ name }) => name)] : [];
 }
 
 /**

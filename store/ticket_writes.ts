@@ -1,5 +1,6 @@
 import { type Phase, SEVERITIES, type Severity } from "../domain/mod.ts";
 import type { Db } from "./connection.ts";
+import { tellNews } from "./news.ts";
 import { queueDeliveries } from "./webhook_deliveries.ts";
 
 /** A ticket to open. */
@@ -143,6 +144,7 @@ async function addEvent(trx: Db, ticketId: string, event: TicketEvent): Promise<
   if (phase) await movePhase(trx, ticketId, phase);
   if (found) await storeDiagnosis(trx, ticketId, found);
   await queueDeliveries(trx, row.id, kind);
+  if (kind === "opened") await tellNews(trx, ticketId);
   return true;
 }
 

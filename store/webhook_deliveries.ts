@@ -13,7 +13,10 @@ export interface Delivery {
   readonly id: string;
   readonly webhookId: string;
   readonly url: string;
-  readonly ticketId: string;
+  /** Null: the event is of an approval without a ticket. */
+  readonly ticketId: string | null;
+  /** Null: the event is of a ticket. */
+  readonly approvalId: string | null;
   readonly type: WebhookEvent;
   readonly state: DeliveryState;
   readonly attempts: number;
@@ -72,7 +75,35 @@ const QUEUE = {
 export async function queueDeliveries(trx: Db, eventId: string, kind: string): Promise<void> {
   if (kind === "detected") return;
   const queued = await trx.execute(QUEUE, [eventId, WEBHOOK_EVENT_OF[kind] ?? "ticket.updated"]);
-  if (queued > 0) await trx.execute("SELECT pg_notify($1, $2)", [WEBHOOKS_QUEUED, trx.tenant]);
+  if (queued > 0) await wakeRelay(trx);
+}
+
+/** An event of an approval. */
+export interface ApprovalEvent {
+  readonly approvalId: string;
+  readonly ticketId: string | null;
+  readonly type: Extract<WebhookEvent, `approval.${string}`>;
+  /** Field `data` of the message. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Queues a delivery of an approval's event to every webhook that names it. Must run in the transaction of the move. */
+export async function queueApprovalDeliveries(
+  trx: Db,
+  { approvalId, ticketId, type, data }: ApprovalEvent,
+): Promise<void> {
+  const body = JSON.stringify({ type, timestamp: new Date().toISOString(), data });
+  const queued = await trx.execute(
+    `INSERT INTO webhook_deliveries (id, webhook_id, approval_id, ticket_id, type, body)
+     SELECT 'msg_' || replace(gen_random_uuid()::text, '-', ''), w.id, $1, $2, $3::text, $4
+     FROM webhooks w WHERE w.disabled_at IS NULL AND $3::text = ANY (w.events)`,
+    [approvalId, ticketId, type, body],
+  );
+  if (queued > 0) await wakeRelay(trx);
+}
+
+async function wakeRelay(trx: Db): Promise<void> {
+  await trx.execute("SELECT pg_notify($1, $2)", [WEBHOOKS_QUEUED, trx.tenant]);
 }
 
 /** Returns ids of deliveries whose workflow has not begun, oldest first. */
@@ -147,7 +178,7 @@ export async function listDeliveries(
   { state, webhookId, limit }: DeliveryFilter & { readonly limit: number },
 ): Promise<Delivery[]> {
   const rows = await db.query(
-    `SELECT d.id, d.webhook_id, w.url, d.ticket_id, d.type, d.state, d.attempts, d.last_status, d.last_error,
+    `SELECT d.id, d.webhook_id, w.url, d.ticket_id, d.approval_id, d.type, d.state, d.attempts, d.last_status, d.last_error,
        d.created_at, d.next_attempt_at, d.ended_at
      FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
      WHERE ($1::text IS NULL OR d.state = $1)
@@ -160,6 +191,7 @@ export async function listDeliveries(
     webhookId: row.webhook_id,
     url: row.url,
     ticketId: row.ticket_id,
+    approvalId: row.approval_id,
     type: row.type,
     state: row.state,
     attempts: row.attempts,

@@ -1,13 +1,20 @@
 import { randomBytes } from "node:crypto";
 import type { Db } from "./connection.ts";
 
+/** Events of tickets, which a webhook is told of unless it names others. */
+export const TICKET_EVENTS = ["ticket.opened", "ticket.updated", "ticket.resolved"] as const;
+
 /** Events that a webhook can be told of. */
-export const WEBHOOK_EVENTS = ["ticket.opened", "ticket.updated", "ticket.resolved"] as const;
+export const WEBHOOK_EVENTS = [
+  ...TICKET_EVENTS,
+  "approval.requested",
+  "approval.decided",
+] as const;
 
 /** An event that a webhook can be told of. */
 export type WebhookEvent = typeof WEBHOOK_EVENTS[number];
 
-/** An address that is told of tickets. */
+/** An address that is told of tickets and approvals. */
 export interface Webhook {
   /** `WH-` and 12 hex characters. */
   readonly id: string;

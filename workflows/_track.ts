@@ -95,7 +95,12 @@ export function track(finding: Finding): Track {
     },
     showApproval(approvalId) {
       approval = approvalId;
-      if (approval) showDetails(current, `waits for people: ${approval}`);
+      if (!approval) return;
+      showDetails(
+        current,
+        `waits for people: ${approval}`,
+        `npm run approvals -- show ${approval}`,
+      );
     },
     showStop(stop) {
       const name = stop && `${stop.kind} ${stop.name}`.trim();

@@ -110,14 +110,20 @@ function openApproval(request: ApprovalRequest): OpenApproval {
   };
   let terms: ApprovalTerms | undefined = reopens && request as ApprovalTerms;
   const run = currentRun();
+  /** Text for people, as the database has it. */
+  let notice: string | undefined;
 
   /** Makes a move if the database allows it, and takes over the new state. */
   async function move(kind: MoveKind, vote?: VoteRef): Promise<ApprovalState> {
-    const { receipt_id, ...moved } = await perform(SEAL, `Seals that it was ${kind}`)
+    const { receipt_id, notice: changed, ...moved } = await perform(
+      SEAL,
+      `Seals that it was ${kind}`,
+    )
       .moveApproval({ approval_id, run, move: kind, cycle: state.cycle, ...vote })
       .catch(rethrowCause);
     if (moved.moves >= state.moves) { // the result of an earlier move may arrive later
       Object.assign(state, moved, { receipt_id });
+      notice = changed;
       if (kind === "reopened") state.cycle++;
       show();
     }
@@ -132,7 +138,8 @@ function openApproval(request: ApprovalRequest): OpenApproval {
       `${approvers.length} of ${terms?.needed ?? "?"}`,
       request.subject,
     ];
-    setCurrentDetails(details.join(" · "));
+    const head = details.join(" · ");
+    setCurrentDetails(status === "pending" && notice ? `${head}\n\n${notice}` : head);
     upsertSearchAttributes([
       { key: ATTRIBUTE.outcome, value: status },
       ...(request.ticket_id ? [{ key: ATTRIBUTE.ticket, value: request.ticket_id } as const] : []),
@@ -164,6 +171,7 @@ function openApproval(request: ApprovalRequest): OpenApproval {
         .openApproval({ ...request, run });
       state.receipt_id ??= opened.receipt_id;
       terms = opened.terms;
+      notice ??= opened.notice;
       show();
     },
     move,

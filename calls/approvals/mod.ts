@@ -3,7 +3,7 @@
  *
  * ```ts
  * const decision = await holdCall(platform, call, evaluation, 20, recordRefusal);
- * const { approval, receiptId } = await castVote("approved", approvalId, context);
+ * const { approval, receiptId } = await castVote("approved", approvalId, reason, context);
  * ```
  *
  * Trusts: votes in the database, which the gateway stores for a valid key. Doesn't trust: what reaches a workflow.
@@ -12,6 +12,7 @@
 export { actionOf, bindAction, sha256 } from "./action.ts";
 export { approvalWorkflowId, existingApproval, openApproval } from "./ask.ts";
 export { approvalBlocker } from "./blocker.ts";
+export { groundsOfRequest } from "./grounds.ts";
 export {
   type ApprovalOpening,
   moveApproval,
@@ -20,5 +21,6 @@ export {
   type OpenedApproval,
   recordOpening,
 } from "./moves.ts";
+export { noticeOf, referenceText, showCommand, terminalLine } from "./notice.ts";
 export { holdCall, repeatHeldCall } from "./queue.ts";
 export { castVote, deliverVotes, type VoteResult } from "./votes.ts";

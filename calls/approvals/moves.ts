@@ -21,13 +21,17 @@ import {
   getVote,
   lockApproval,
   putApproval,
+  queueApprovalDeliveries,
   refuseVote,
+  tellNews,
   type VoteMove,
 } from "../../store/mod.ts";
 import type { Platform } from "../platform.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
 import { notifyTasks } from "../tasks/mod.ts";
 import { bindAction } from "./action.ts";
+import { groundsOfRepair } from "./grounds.ts";
+import { messageOf, webUiNotice } from "./notice.ts";
 import { countedApprovers, voteRefusal } from "./rights.ts";
 
 /** A request to people, with the run of its workflow. */
@@ -40,6 +44,8 @@ export interface OpenedApproval {
   readonly terms: ApprovalTerms;
   readonly requested_by: string;
   readonly receipt_id: string;
+  /** What Temporal's Web UI shows of it, in Markdown. */
+  readonly notice: string;
 }
 
 /** A move of an approval after the first. A person's vote is in the database; the order names it, and proves nothing. */
@@ -59,6 +65,8 @@ export interface MoveOrder {
 export type MoveResult = Omit<ApprovalState, "cycle" | "receipt_id"> & {
   /** Receipt of this move. */
   readonly receipt_id: string;
+  /** What Temporal's Web UI shows while it is pending, in Markdown. */
+  readonly notice: string;
 };
 
 type Parts = Pick<Platform, "store" | "temporal" | "config">;
@@ -81,7 +89,8 @@ export async function recordOpening(
       expires_in_seconds: approval.expiresInSeconds,
       escalate_after_seconds: approval.escalateAfterSeconds,
     };
-    const opened = { terms, requested_by: approval.requestedBy, receipt_id };
+    const notice = webUiNotice(approval);
+    const opened = { terms, requested_by: approval.requestedBy, receipt_id, notice };
     const isNew = await addApprovalMove(trx, approval_id, {
       number: 1,
       move: "requested",
@@ -90,6 +99,7 @@ export async function recordOpening(
       receiptId: receipt_id,
     });
     if (!isNew) return opened;
+    await tellPeople(trx, approval, { move: "requested" });
     if (ticket_id) await tellTicket(trx, ticket_id, approval_id, 1, "requested", receipt_id);
     await requestSeal(trx, {
       id: receipt_id,
@@ -110,6 +120,7 @@ export async function recordOpening(
         action: approval.action,
         requested_by: approval.requestedBy,
         description: approval.description,
+        grounds: approval.grounds,
       },
     });
     return opened;
@@ -131,14 +142,15 @@ function termsOf(
 async function newApproval(trx: Db, opening: ApprovalOpening, terms: ApprovalTerms) {
   const keyId = /^key:([0-9a-f]{16})$/.exec(opening.requested_by)?.[1];
   const holder = keyId && await getPrincipal(trx, keyId);
-  const { action = {} } = opening;
+  const { approval_id: approvalId, ticket_id: ticketId = null, action = {} } = opening;
   return {
-    id: opening.approval_id,
+    id: approvalId,
     subject: opening.subject,
-    ticketId: opening.ticket_id ?? null,
+    ticketId,
     description: describe(opening.action),
     ...bindAction(action, canonicalize(action)),
     actionSha256: opening.action_sha256,
+    grounds: await groundsOfRepair(trx, { approvalId, ticketId, action }),
     requestedBy: holder ?? opening.requested_by,
     requestedByKey: keyId ?? null,
     needed: terms.needed,
@@ -148,11 +160,31 @@ async function newApproval(trx: Db, opening: ApprovalOpening, terms: ApprovalTer
   };
 }
 
-/** Describes a loop's action: the runbook, and why a person is asked. Programs describe theirs themselves. */
-function describe({ runbook, version, service, exceeds }: ApprovalOpening["action"] = {}): string {
+/** Describes a loop's action: the runbook and its steps. Programs describe theirs themselves. */
+function describe({ runbook, version, service, steps }: ApprovalOpening["action"] = {}): string {
   if (typeof runbook !== "string") return "";
-  const why = Array.isArray(exceeds) && exceeds.length > 0 ? `; ${exceeds.join("; ")}` : "";
-  return `Runbook ${runbook} ${version} for ${service}${why}`;
+  const does = (Array.isArray(steps) ? steps : []).flatMap((step) => step?.does ?? []);
+  return [`Runbook ${runbook} ${version} for ${service}`, does.join(" ")].filter(Boolean).join(
+    ": ",
+  );
+}
+
+/** Tells webhooks of a move, and the operator's terminal of one after which people are asked. */
+async function tellPeople(
+  trx: Db,
+  approval: ApprovalRecord,
+  move: Pick<ApprovalMove, "move" | "by" | "reason">,
+): Promise<void> {
+  const { id, ticketId, status } = approval;
+  const asks = status === "pending" && move.move !== "approved";
+  if (status === "pending" && !asks) return; // one of several votes
+  await queueApprovalDeliveries(trx, {
+    approvalId: id,
+    ticketId,
+    type: asks ? "approval.requested" : "approval.decided",
+    data: messageOf(approval, move),
+  });
+  if (asks) await tellNews(trx, id);
 }
 
 /**
@@ -210,6 +242,7 @@ async function moveByVote(
     by,
     receiptId,
     notCounted: move === "approved" ? notCounted : [],
+    reason: vote.reason,
   });
 }
 
@@ -242,7 +275,7 @@ async function recordMove(
   approvalMove: ApprovalMove,
   ended?: string,
 ): Promise<MoveResult> {
-  const { number, move, status, approvers, by, notCounted = [], receiptId } = approvalMove;
+  const { number, move, status, approvers, by, notCounted = [], reason, receiptId } = approvalMove;
   await addApprovalMove(trx, approval_id, approvalMove);
   if (ticketId) await tellTicket(trx, ticketId, approval_id, number, move, receiptId);
   await requestSeal(trx, {
@@ -263,9 +296,15 @@ async function recordMove(
       ...(ticketId ? { ticket_id: ticketId } : {}),
       ...run,
     },
-    evidence: { action, ...(by ? { principal: by.principal } : {}) },
+    evidence: {
+      action,
+      ...(by ? { principal: by.principal } : {}),
+      ...(reason ? { reason } : {}),
+    },
   });
-  return moveResult((await getApproval(trx, approval_id))!, receiptId);
+  const moved = (await getApproval(trx, approval_id))!;
+  await tellPeople(trx, moved, approvalMove);
+  return moveResult(moved, receiptId);
 }
 
 /** Seals, once between two moves, that somebody who is not the gateway has reached Temporal with a vote. */
@@ -294,12 +333,11 @@ async function sealForgedVote(
   );
 }
 
-function moveResult(
-  { status, approvers, escalated, moves }: ApprovalRecord,
-  receipt_id: string,
-): MoveResult {
+function moveResult(approval: ApprovalRecord, receipt_id: string): MoveResult {
+  const { status, approvers, escalated, moves } = approval;
   const keys = approvers.map(({ key_id }) => `key:${key_id}`);
-  return { status, approvers: keys, escalated, moves, receipt_id };
+  const notice = webUiNotice(approval);
+  return { status, approvers: keys, escalated, moves, receipt_id, notice };
 }
 
 async function tellTicket(

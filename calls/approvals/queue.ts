@@ -1,8 +1,15 @@
 /** The approval queue: calls that wait for people. */
 import { randomBytes } from "node:crypto";
-import { EARLIER_HEADER, type GovernanceDecision, JsonText, Problem } from "../../contract/mod.ts";
+import {
+  EARLIER_HEADER,
+  escapeInvisible,
+  type GovernanceDecision,
+  JsonText,
+  Problem,
+} from "../../contract/mod.ts";
 import { type ErrorName, ERRORS } from "../../domain/mod.ts";
 import {
+  type ApprovalRecord,
   collectHeldCall,
   countWaitingCalls,
   findHeldCall,
@@ -26,6 +33,8 @@ import type { Platform } from "../platform.ts";
 import { type CheckedCall, checkRunnable } from "../run.ts";
 import { actionOf, bindAction, sha256 } from "./action.ts";
 import { openApproval } from "./ask.ts";
+import { groundsOfCall } from "./grounds.ts";
+import { noticeOf } from "./notice.ts";
 
 /** Most bytes of an action: a person has to read it. */
 const MAX_ACTION_BYTES = 64 * 1024;
@@ -76,14 +85,16 @@ export async function holdCall(
   const bound = bindAction(action, text);
   const approvalId = `APR-${randomBytes(6).toString("hex")}`;
   const about = stable ? `: ${stable.about}` : "";
+  const grounds = await groundsOfCall(db, meant, evaluation);
   const { settings } = platform.config;
   try {
     await openApproval(platform, {
       id: approvalId,
       subject: `tool:${request.as}`,
       ticketId: null,
-      description: `${operation.summary}${about}. Asked because: ${evaluation.reasons.join("; ")}`,
+      description: `${operation.summary}${about}`,
       ...bound,
+      grounds,
       requestedBy: caller.principal,
       requestedByKey: keyId,
       needed: evaluation.approvers,
@@ -110,7 +121,8 @@ export async function holdCall(
     if (first) return await joinCall(platform, call, evaluation, first);
     throw error;
   }
-  return heldDecision(meant, evaluation, { id: approvalId, status: "pending" });
+  const asked = await getApproval(db, approvalId);
+  return heldDecision(meant, evaluation, { id: approvalId, status: "pending" }, asked);
 }
 
 /** Two of the same call at once: the other one was first. */
@@ -148,7 +160,7 @@ async function joinCall(
     await putOnRecord(trx, [{ call, evaluation: recorded, runs: false, approvalId }]);
     if (result?.ended) return endDecision(recorded, approvalId, result);
     const status = result?.status ?? "pending";
-    return heldDecision(meant, recorded, { id: approvalId, status });
+    return heldDecision(meant, recorded, { id: approvalId, status }, approval);
   });
 }
 
@@ -179,12 +191,14 @@ export async function repeatHeldCall(
       callReceiptId: undefined,
     } as const;
     const result = resultOf(held, approval.status);
-    if (!result.ended) return heldDecision(meant, first, { id: approvalId, status: result.status });
+    const answer = (status: HeldApproval["status"]) =>
+      heldDecision(meant, first, { id: approvalId, status }, approval);
+    if (!result.ended) return answer(result.status);
     const isCollectedNow = await collectHeldCall(trx, held);
     if (isCollectedNow || result.problem) {
       return endDecision({ ...first, ...result.override }, approvalId, result);
     }
-    return heldDecision(meant, first, { id: approvalId, status: "collected" });
+    return answer("collected");
   });
 }
 
@@ -254,10 +268,23 @@ function heldDecision(
   meant: CheckedCall,
   evaluation: AnsweredEvaluation,
   approval: HeldApproval,
+  record: ApprovalRecord | undefined,
 ): GovernanceDecision {
   const status = approval.status === "pending" ? "pending" : "approved";
-  const output = governedOutput(meant, evaluation, nextStep(approval), { id: approval.id, status });
+  const told = {
+    id: approval.id,
+    status,
+    notice: record ? noticeForCaller(record) : null,
+  } as const;
+  const output = governedOutput(meant, evaluation, nextStep(approval), told);
   return { ...baseOf(evaluation), approvalId: approval.id, answer: { kind: "held", output } };
+}
+
+/** Returns what people are told, for the caller; rule and reasons are in the answer already. */
+function noticeForCaller(record: ApprovalRecord) {
+  const { reaches, evidence, decide } = noticeOf(record);
+  const description = escapeInvisible(record.description);
+  return { description, reaches, evidence, expires_at: record.expiresAt, decide };
 }
 
 function nextStep({ id, status }: HeldApproval): string {

@@ -46,11 +46,13 @@ export interface VoteResult {
 /**
  * Casts the caller's vote: stores it first, then tells the approval's workflow, so that a killed gateway loses none.
  *
+ * @param reason for people; null: none
  * @throws {Problem} the vote can't be cast, or does not count, with the reason
  */
 export async function castVote(
   move: VoteMove,
   approvalId: string,
+  reason: string | null,
   context: Context,
 ): Promise<VoteResult> {
   const { store, temporal } = context;
@@ -63,7 +65,7 @@ export async function castVote(
   }
   await temporal(); // while it is away nothing is stored, as the caller is told so
   const vote = await db.transaction(async (trx) => {
-    const id = await putVote(trx, { approvalId, move, keyId });
+    const id = await putVote(trx, { approvalId, move, keyId, reason });
     return (await getVote(trx, id))!;
   });
   const { number } = await deliverVote(context, vote);

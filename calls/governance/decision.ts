@@ -37,12 +37,19 @@ export function withDecision(
   return problem;
 }
 
+/** An approval in the answer to the call that waits for it. */
+export interface AnsweredApproval {
+  readonly id: string;
+  readonly status: "pending" | "approved";
+  readonly notice: GovernanceAnswer["governance"]["approval"];
+}
+
 /** Returns the answer that is given in place of the operation's output. @param next what the caller should do */
 export function governedOutput(
   { request, input }: Pick<CheckedCall, "request" | "input">,
   { id, decision, rule, reasons, policyVersion, dryRun }: AnsweredEvaluation,
   next: string,
-  approval?: { readonly id: string; readonly status: "pending" | "approved" },
+  approval?: AnsweredApproval,
 ): GovernanceAnswer {
   return {
     governance: {
@@ -56,6 +63,7 @@ export function governedOutput(
       arguments: input,
       approval_id: approval?.id ?? null,
       status: approval?.status ?? null,
+      approval: approval?.notice ?? null,
       next,
     },
   };

@@ -1,6 +1,6 @@
 import { asProblem, type Problem, SHIPPED_RULES, shippedRuleOf } from "../../contract/mod.ts";
 import { type Decision, stricter } from "../../domain/mod.ts";
-import { getImpact, type Stop, stopFor } from "../../store/mod.ts";
+import { listReached, type Stop, stopFor } from "../../store/mod.ts";
 import { namesOf, type Platform } from "../platform.ts";
 import type { CheckedCall } from "../run.ts";
 import { hasFreeText, judgeText, targetOf } from "./guardrails.ts";
@@ -19,9 +19,6 @@ export interface Evaluation {
   /** Thrown where it is a denial; absent: `Denied` with the reasons. */
   readonly problem?: Problem;
 }
-
-/** Distance, in edges, up to which services that need the target are counted. */
-const IMPACT_DEPTH = 4;
 
 type Parts = Pick<Platform, "store" | "usage" | "engine" | "config">;
 
@@ -73,8 +70,8 @@ async function evaluateRules(
     now: new Date(),
     async blastRadius() {
       const target = targetOf(input);
-      const impact = target && await getImpact(store.db, target, IMPACT_DEPTH);
-      return impact ? impact.downstream.length + 1 : null;
+      const reached = target ? await listReached(store.db, target) : [];
+      return reached.length > 0 ? reached.length : null;
     },
     async isRateOver(name, limit, periodSeconds) {
       const use = { subject: caller.keyId!, kind: `governance:${name}`, limit, periodSeconds };

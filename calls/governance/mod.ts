@@ -25,6 +25,7 @@ export {
   type GovernanceFile,
   governanceFileOf,
 } from "./governance_file.ts";
+export { targetOf } from "./guardrails.ts";
 export { nameError, suggestion, unknownNamesIn } from "./names.ts";
 export { openPolicyCache } from "./policy_cache.ts";
 export { type PolicyFile, readGovernanceFile } from "./policy_file.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { approvalWorkflowId } from "../../calls/approvals/mod.ts";
+import { approvalWorkflowId, noticeOf } from "../../calls/approvals/mod.ts";
 import { escapeInvisible } from "../../contract/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { type ApprovalRecord, findApprovalOwner } from "../../store/mod.ts";
@@ -15,6 +15,11 @@ export const ApprovalStatus = z.enum(["pending", "approved", "denied", "expired"
 
 const Run = z.object({ workflow_id: z.string(), run_id: z.string() });
 
+const Evidence = z.object({
+  kind: z.enum(["ticket", "receipt", "decision", "article"]),
+  id: z.string(),
+});
+
 /** An approval. */
 export const Approval = z.object({
   approval_id: ApprovalId,
@@ -22,7 +27,16 @@ export const Approval = z.object({
   status: ApprovalStatus,
   subject: z.string().describe("Ticket that the approval is about, or the requesting key"),
   ticket_id: z.string().nullable(),
-  description: z.string(),
+  description: z.string().describe("What is asked for, in words"),
+  rule: z.string().nullable().describe(
+    "Rule of the policy, or rails of the guardrails, that ask people; null: a program asks of its own accord",
+  ),
+  reasons: z.array(z.string()).describe("Why people are asked, as the rule or the rails say it"),
+  reaches: z.array(z.string()).describe(
+    "Services that it reaches: its target, and those that need it",
+  ),
+  evidence: z.array(Evidence).describe("What to read before deciding"),
+  decide: z.string().describe("How to decide"),
   action: z.record(z.string(), z.unknown()).describe(
     "Exactly what is approved",
   ),
@@ -40,7 +54,7 @@ export const Approval = z.object({
   approvers: z.array(z.object({ key_id: z.string(), principal: z.string() })),
   escalated: z.boolean().describe("True: people were reminded"),
   asked_at: Timestamp,
-  expires_at: Timestamp.nullable(),
+  expires_at: Timestamp,
   decided_at: Timestamp.nullable(),
   workflow_id: z.string(),
   asking_run: Run.nullable().describe("Run of the loop that waits for the approval"),
@@ -55,6 +69,12 @@ export const exampleApproval = {
   subject: "billing-cleaner",
   ticket_id: null,
   description: "Drop the table of last year's sessions",
+  rule: null,
+  reasons: ["A program asks before it acts"],
+  reaches: [],
+  evidence: [],
+  decide: "npm run approvals -- approve APR-5b1e09c77a42 (or deny) on the platform's machine, or " +
+    "POST /v1/approvals/APR-5b1e09c77a42/approve (or /deny) with a key that may approve",
   action: { command: "drop", table: "sessions_2025" },
   action_sha256: "1d9bb1a0c7d8c1b6f3a4f1a1f9a6f5a37a4b1a9a0f5a3de1a0b7a5a9c1e2f3a4",
   action_commitment: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
@@ -81,6 +101,7 @@ export function toApproval(record: ApprovalRecord) {
     subject: escapeInvisible(record.subject),
     ticket_id: record.ticketId,
     description: escapeInvisible(record.description),
+    ...noticeOf(record),
     action: escapeInvisible({ ...record.action }),
     action_sha256: record.actionSha256,
     action_commitment: record.actionCommitment,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { existingApproval } from "../../calls/approvals/mod.ts";
 import { operation } from "../../calls/mod.ts";
-import { redactSecrets } from "../../contract/mod.ts";
+import { escapeInvisible, redactSecrets } from "../../contract/mod.ts";
 import {
   getHeldCall,
   type HeldCall,
@@ -28,6 +28,7 @@ const ApprovalMove = z.object({
   not_counted: z.array(z.string()).describe(
     "Keys whose earlier approvals no longer counted, as they were revoked or had expired",
   ),
+  reason: z.string().nullable().describe("Reason that the person gave"),
   receipt_id: z.string(),
 });
 const HeldCallStatus = z.object({
@@ -43,6 +44,16 @@ const HeldCallStatus = z.object({
   error: z.object({ name: z.string(), message: z.string() }).nullable(),
   ended_at: Timestamp.nullable(),
 });
+
+const ApprovalDetails = Approval.extend({
+  moves: z.array(ApprovalMove),
+  act: HeldCallStatus.nullable().describe(
+    "The call that runs once it is approved; null: the approval is about something else",
+  ),
+});
+
+/** An approval with all its moves. */
+export type ApprovalDetails = z.output<typeof ApprovalDetails>;
 
 /** Approvals, newest first. */
 export const approvalList = operation({
@@ -81,12 +92,7 @@ export const approvalInfo = operation({
   effect: "read",
   access: "key",
   input: z.object({ approval_id: ApprovalId }),
-  output: Approval.extend({
-    moves: z.array(ApprovalMove),
-    act: HeldCallStatus.nullable().describe(
-      "The call that runs once it is approved; null: the approval is about something else",
-    ),
-  }),
+  output: ApprovalDetails,
   rest: { approvals_info: "GET /v1/approvals/{approval_id}/info" },
   errors: ["NotFound"],
   example: {
@@ -100,6 +106,7 @@ export const approvalInfo = operation({
         key_id: null,
         principal: null,
         not_counted: [],
+        reason: null,
         receipt_id: "9f2c4b7a01d3e856",
       }],
       act: null,
@@ -113,7 +120,7 @@ export const approvalInfo = operation({
     const call = await getHeldCall(db, approval_id);
     return {
       ...toApproval(record),
-      moves,
+      moves: moves.map((move) => ({ ...move, reason: escapeInvisible(move.reason) })),
       act: call ? toHeldCallStatus(call) : null,
     };
   },

@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { approvalWorkflowId, bindAction, openApproval } from "../../calls/approvals/mod.ts";
+import {
+  approvalWorkflowId,
+  bindAction,
+  groundsOfRequest,
+  openApproval,
+} from "../../calls/approvals/mod.ts";
 import { operation, type Platform } from "../../calls/mod.ts";
 import { idOfCall, notNoted, recoverBegun, recoverRun } from "../../calls/recover/mod.ts";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
@@ -59,24 +64,23 @@ export const createApproval = operation({
     if (ticket_id) await requireTicket(store, ticket_id);
     const canonical = readableAction(action);
     const id = approvalIdOf(decisionId);
-    const expiresInSeconds = input.expires_in_seconds ?? settings.SEALOOP_APPROVAL_EXPIRES_SECONDS;
     const run_id = await openApproval({ store, temporal }, {
       id,
       subject: ticket_id ?? `key:${caller.keyId}`,
       ticketId: ticket_id ?? null,
       description: input.description,
       ...bindAction(action, canonical),
+      grounds: await groundsOfRequest(store.db, action, ticket_id ?? null),
       requestedBy: caller.principal,
       requestedByKey: caller.keyId,
       needed: input.needed,
-      expiresInSeconds,
+      expiresInSeconds: input.expires_in_seconds ?? settings.SEALOOP_APPROVAL_EXPIRES_SECONDS,
       escalateAfterSeconds: input.escalate_after_seconds ??
         settings.SEALOOP_APPROVAL_ESCALATE_SECONDS,
       askingRun: null,
     });
     const record = (await getApproval(store.db, id))!;
-    const expiry = new Date(Date.now() + expiresInSeconds * 1000).toISOString();
-    return { ...toApproval(record), expires_at: record.expiresAt ?? expiry, run_id };
+    return { ...toApproval(record), run_id };
   },
 });
 

@@ -13,7 +13,12 @@ const common = {
   humanControl: true,
   sealsItself: true,
   ownerOf: approvalOwner,
-  input: z.object({ approval_id: ApprovalId }),
+  input: z.object({
+    approval_id: ApprovalId,
+    reason: z.string().trim().min(1).max(1000).optional().describe(
+      "Why, for people; it is private evidence of the receipt",
+    ),
+  }),
   output: Approval.extend({ receipt_id: z.string().nullable().describe("Receipt of the move") }),
   errors: ["NotFound", "Conflict", "Forbidden", "Unavailable"],
 } as const;
@@ -30,7 +35,7 @@ export const approveRequest = operation({
     "stopped by governance or the key that asked is no longer valid.",
   rest: { approvals_approve: "POST /v1/approvals/{approval_id}/approve" },
   example: exampleDecision("approved"),
-  run: ({ approval_id }, context) => vote("approved", approval_id, context),
+  run: (decision, context) => vote("approved", decision, context),
 });
 
 /** Denies. */
@@ -42,7 +47,7 @@ export const denyRequest = operation({
     "Needs the same right as approving. One denial is enough; the approval can be reopened.",
   rest: { approvals_deny: "POST /v1/approvals/{approval_id}/deny" },
   example: exampleDecision("denied"),
-  run: ({ approval_id }, context) => vote("denied", approval_id, context),
+  run: (decision, context) => vote("denied", decision, context),
 });
 
 /** Reopens. */
@@ -55,11 +60,17 @@ export const reopenRequest = operation({
     "approved is asked again.",
   rest: { approvals_reopen: "POST /v1/approvals/{approval_id}/reopen" },
   example: exampleDecision("pending"),
-  run: ({ approval_id }, context) => vote("reopened", approval_id, context),
+  run: (decision, context) => vote("reopened", decision, context),
 });
 
-async function vote(move: VoteMove, approvalId: string, context: Context) {
-  const { approval, receiptId } = await castVote(move, approvalId, context);
+/** A person's decision. */
+interface PersonDecision {
+  readonly approval_id: string;
+  readonly reason?: string | undefined;
+}
+
+async function vote(move: VoteMove, { approval_id, reason }: PersonDecision, context: Context) {
+  const { approval, receiptId } = await castVote(move, approval_id, reason ?? null, context);
   return { ...toApproval(approval), receipt_id: receiptId };
 }
 

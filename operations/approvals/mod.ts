@@ -3,6 +3,8 @@ import { approvalInfo, approvalList } from "./approvals.ts";
 import { createApproval } from "./create.ts";
 import { approveRequest, denyRequest, reopenRequest } from "./decisions.ts";
 
+export type { ApprovalDetails } from "./approvals.ts";
+
 /** Operations of this folder. */
 export const approvalOperations = [
   approvalList,

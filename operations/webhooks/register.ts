@@ -19,6 +19,7 @@ import {
   noteCallEffects,
   putWebhook,
   removeWebhook,
+  TICKET_EVENTS,
   WEBHOOK_EVENTS,
 } from "../../store/mod.ts";
 import { FULL } from "../scopes.ts";
@@ -44,7 +45,7 @@ interface Registration {
 export const registerWebhook = operation({
   name: "webhooks.register",
   group: "itsm",
-  summary: "Register a URL that is called when tickets are opened, updated and resolved",
+  summary: "Register a URL that is called about tickets, and about approvals where it names them",
   description:
     "Messages follow Standard Webhooks: a POST of {type, timestamp, data} with the headers webhook-id, webhook-timestamp and " +
     "webhook-signature (HMAC-SHA256 by its `whsec_` key). Messages arrive at least once and in no guaranteed order; a " +
@@ -63,8 +64,8 @@ export const registerWebhook = operation({
       "Destination of the messages, an https URL without user name and password; redirects are not followed. To remove a " +
         "webhook, send its URL or its id",
     ).meta({ pattern: URL_OR_WEBHOOK_ID }),
-    events: z.array(EventName).max(6).default([...WEBHOOK_EVENTS]).describe(
-      "Events to send; an empty list removes the webhook",
+    events: z.array(EventName).max(8).default([...TICKET_EVENTS]).describe(
+      "Events to send; default: those of tickets; an empty list removes the webhook",
     ),
     secret: z.string().regex(WEBHOOK_SECRET_PATTERN, "Expected whsec_ and 24 to 64 bytes in base64")
       .optional().describe("Key that signs the messages; default: the platform makes one"),

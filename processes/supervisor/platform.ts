@@ -3,6 +3,7 @@ import { BadSetting, loadConfig, programPath } from "../../config.ts";
 import { claimDataFolder, EmbeddedError, type Tree } from "../../embedded/mod.ts";
 import { bringUpDatabase } from "./_database.ts";
 import { waitForStopRequest } from "./_stop_request.ts";
+import { printNews } from "./_news.ts";
 import type { Supervisor } from "./_supervisor.ts";
 import { bringUpTemporal } from "./_temporal.ts";
 import { listWantedPorts } from "./_wanted_ports.ts";
@@ -87,6 +88,7 @@ async function bringUp(supervisor: Supervisor): Promise<void> {
   for (const [title, place] of Object.entries(places)) {
     if (place) progress.line(`  ${title.padEnd(13)}${place}`);
   }
+  await printNews(supervisor, urls.app);
 }
 
 /** A process that loads or runs. */

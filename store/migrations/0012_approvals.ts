@@ -10,6 +10,7 @@ export const approvals = `
     action_sha256 text NOT NULL,  -- private: a short action can be guessed from it
     action_commitment text NOT NULL, -- SHA-256 of the salt and the action's canonical JSON; public
     action_salt bytea NOT NULL CHECK (length(action_salt) = 32),
+    grounds jsonb NOT NULL,       -- {rule, reasons, reaches, evidence}: why people are asked
     requested_by text NOT NULL,   -- principal
     requested_by_key text,        -- null: the platform itself
     needed integer NOT NULL CHECK (needed BETWEEN 1 AND 10),
@@ -42,6 +43,7 @@ export const approvals = `
     status text NOT NULL,         -- after the move
     key_id text,                  -- null: a timeout made the move
     principal text,
+    reason text,                  -- as its voter gave it; null: none
     receipt_id text NOT NULL,
     not_counted jsonb NOT NULL DEFAULT '[]', -- keys whose earlier approvals no longer counted
     PRIMARY KEY (tenant_id, approval_id, number),
@@ -54,6 +56,7 @@ export const approvals = `
     approval_id text NOT NULL,
     move text NOT NULL CHECK (move IN ('approved', 'denied', 'reopened')),
     key_id text NOT NULL,
+    reason text,                  -- for people; null: none
     voted_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     number integer,               -- of the move that it became
     refused jsonb,                -- {name, message}: why it became none

@@ -16,7 +16,8 @@ export const webhooks = `
     tenant_id text NOT NULL DEFAULT current_tenant(),
     id text NOT NULL,             -- the header webhook-id
     webhook_id text NOT NULL,
-    ticket_id text NOT NULL,
+    ticket_id text,
+    approval_id text,             -- one of the two is set
     type text NOT NULL,
     body text NOT NULL,           -- exactly as it is signed and sent
     state text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'delivered', 'dead')),

@@ -303,6 +303,7 @@ describe("approvals over REST", () => {
       requestedByKey: null,
       expiresInSeconds: 60,
       escalateAfterSeconds: 0,
+      grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
       askingRun: null,
     });
     const run = await people.loop.client.workflow.start("approval", {

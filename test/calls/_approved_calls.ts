@@ -34,6 +34,7 @@ export async function putApprovedCall(store: Store, call: ApprovedCall): Promise
     needed: 1,
     expiresInSeconds: 60,
     escalateAfterSeconds: 0,
+    grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
     askingRun: null,
   });
   await db.execute(

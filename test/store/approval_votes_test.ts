@@ -41,6 +41,7 @@ describe("putVote()", () => {
       needed: 1,
       expiresInSeconds: 60,
       escalateAfterSeconds: 60,
+      grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
       askingRun: null,
     });
     return id;

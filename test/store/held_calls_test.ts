@@ -46,6 +46,7 @@ describe("a held call", () => {
       needed: 1,
       expiresInSeconds: 60,
       escalateAfterSeconds: 0,
+      grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
       askingRun: null,
     });
     return {

@@ -1,0 +1,103 @@
+/** The grounds of approvals: why people are asked, and what they decide about. */
+import type { ApprovalGrounds, EvidenceRef } from "../../domain/mod.ts";
+import { type Db, listReached, listTicketEvents, type TimelineEvent } from "../../store/mod.ts";
+import { targetOf } from "../governance/mod.ts";
+import type { RecordedEvaluation } from "../governance/mod.ts";
+import type { CheckedCall } from "../run.ts";
+
+/** Articles that a repair's grounds name. */
+const MAX_ARTICLES = 5;
+/** Name of the rule that a runbook's own bounds are. */
+const BOUNDS_RULE = "runbook_bounds";
+
+/** The parts of a stored verdict about a repair that people are told. */
+interface RepairVerdict {
+  readonly action_id?: string;
+  readonly receipt_id?: string;
+  readonly exceeds?: readonly string[];
+  readonly rails?: readonly {
+    readonly rail: string;
+    readonly passed: boolean;
+    readonly reasons: readonly string[];
+  }[];
+}
+
+/** Returns the grounds of a call that a rule or the guardrails leave to people. */
+export async function groundsOfCall(
+  db: Db,
+  { input }: Pick<CheckedCall, "input">,
+  { id, rule, reasons, receiptId }: RecordedEvaluation,
+): Promise<ApprovalGrounds> {
+  const target = targetOf(input);
+  return {
+    rule,
+    reasons,
+    reaches: target ? await listReached(db, target) : [],
+    evidence: [{ kind: "decision", id }, { kind: "receipt", id: receiptId }],
+  };
+}
+
+/** Returns the grounds of an action that a program of the caller's own asks about. */
+export async function groundsOfRequest(
+  db: Db,
+  action: Readonly<Record<string, unknown>>,
+  ticketId: string | null,
+): Promise<ApprovalGrounds> {
+  const target = targetOf(action);
+  return {
+    rule: null,
+    reasons: ["A program asks before it acts"],
+    reaches: target ? await listReached(db, target) : [],
+    evidence: ticketId ? [{ kind: "ticket", id: ticketId }] : [],
+  };
+}
+
+/** A repair that a loop asks about. */
+export interface AskedRepair {
+  readonly approvalId: string;
+  readonly ticketId: string | null;
+  readonly action: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the grounds of a loop's repair, from the verdict and the diagnosis that the ticket has. */
+export async function groundsOfRepair(
+  db: Db,
+  { approvalId, ticketId, action }: AskedRepair,
+): Promise<ApprovalGrounds> {
+  const events = ticketId ? await listTicketEvents(db, ticketId) : [];
+  const verdict = findVerdict(events, approvalId);
+  const exceeds = verdict?.exceeds ?? sentencesOf(action.exceeds);
+  const failed = verdict?.rails?.filter(({ passed }) => !passed) ?? [];
+  const rules = [...(exceeds.length > 0 ? [BOUNDS_RULE] : []), ...failed.map(({ rail }) => rail)];
+  const evidence: EvidenceRef[] = [
+    ...(ticketId ? [{ kind: "ticket", id: ticketId } as const] : []),
+    ...(verdict?.receipt_id ? [{ kind: "receipt", id: verdict.receipt_id } as const] : []),
+    ...articlesOf(events).map((id) => ({ kind: "article", id }) as const),
+  ];
+  return {
+    rule: rules.length > 0 ? rules.join(", ") : null,
+    reasons: [...new Set([...exceeds, ...failed.flatMap(({ reasons }) => reasons)])],
+    reaches: typeof action.service === "string" ? await listReached(db, action.service) : [],
+    evidence,
+  };
+}
+
+/** Finds the verdict on the action whose approval this is: the approval's id begins as the action's. */
+function findVerdict(
+  events: readonly TimelineEvent[],
+  approvalId: string,
+): RepairVerdict | undefined {
+  const start = approvalId.replace(/^APR-/, "");
+  return events.filter(({ kind }) => kind === "approval_needed")
+    .map(({ data }) => data as RepairVerdict)
+    .findLast(({ action_id }) => action_id?.startsWith(start));
+}
+
+function articlesOf(events: readonly TimelineEvent[]): string[] {
+  const diagnosed = events.findLast(({ kind }) => kind === "diagnosed");
+  return sentencesOf(diagnosed?.data.citations).slice(0, MAX_ARTICLES);
+}
+
+function sentencesOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}

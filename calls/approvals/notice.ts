@@ -1,0 +1,119 @@
+/** What people are told of an approval: in answers, webhooks, Temporal's Web UI and the terminal of `npm start`. */
+import { escapeInvisible } from "../../contract/mod.ts";
+import { type EvidenceRef, PLATFORM_TENANT } from "../../domain/mod.ts";
+import type { ApprovalMove, ApprovalRecord } from "../../store/mod.ts";
+
+/** Services that a line names. */
+const MAX_NAMES = 8;
+const MAX_LINE_TEXT = 200;
+
+/** An approval's grounds and the way to decide, as answers have them. */
+export function noticeOf({ id, grounds }: Pick<ApprovalRecord, "id" | "grounds">) {
+  return {
+    rule: grounds.rule,
+    reasons: grounds.reasons.map(escapeInvisible),
+    reaches: [...grounds.reaches],
+    evidence: grounds.evidence.map((one) => ({ ...one })),
+    decide: `npm run approvals -- approve ${id} (or deny) on the platform's machine, or ` +
+      `POST /v1/approvals/${id}/approve (or /deny) with a key that may approve`,
+  };
+}
+
+/** Returns the command that shows everything of an approval. */
+export function showCommand(id: string): string {
+  return `npm run approvals -- show ${id}`;
+}
+
+/**
+ * Returns the lines that Temporal's Web UI shows of a pending approval, in Markdown. Of the operator's own they say all;
+ * of a tenant's they have ids, the rule and the command that shows the rest.
+ */
+export function webUiNotice(approval: ApprovalRecord): string {
+  return entriesOf(approval)
+    .map(([name, text]) => `- ${name}: ${name === "decide" ? `\`${text}\`` : asMarkdown(text)}`)
+    .join("\n");
+}
+
+/** Returns the line that the terminal of `npm start` shows of a pending approval; of a tenant's with ids alone. */
+export function terminalLine(approval: ApprovalRecord): string {
+  const { id, tenant, escalated } = approval;
+  const owner = isPrivate(approval) ? ` of tenant ${tenant}` : "";
+  const still = escalated ? "still " : "";
+  const texts = entriesOf(approval)
+    .map(([name, text]) => name === "asks for" || name === "decide" ? text : `${name} ${text}`);
+  return `${id}${owner} ${still}waits for a person: ${texts.join(" · ")}`;
+}
+
+/** Returns the `data` of a webhook's message about a move of an approval. */
+export function messageOf(
+  approval: ApprovalRecord,
+  { move, by, reason }: Pick<ApprovalMove, "move" | "by" | "reason">,
+): Record<string, unknown> {
+  const { decide, ...grounds } = noticeOf(approval);
+  return {
+    approval_id: approval.id,
+    move,
+    status: approval.status,
+    subject: escapeInvisible(approval.subject),
+    ticket_id: approval.ticketId,
+    description: escapeInvisible(approval.description),
+    action_sha256: approval.actionSha256,
+    ...grounds,
+    requested_by: escapeInvisible(approval.requestedBy),
+    needed: approval.needed,
+    approvers: approval.approvers,
+    escalated: approval.escalated,
+    asked_at: approval.askedAt,
+    expires_at: approval.expiresAt,
+    ...(approval.status === "pending" ? { decide } : {
+      decided_at: approval.decidedAt,
+      decided_by: by ?? null,
+      reason: reason ? escapeInvisible(reason) : null,
+    }),
+  };
+}
+
+type Entry = readonly [name: string, text: string];
+
+function entriesOf(approval: ApprovalRecord): Entry[] {
+  const { id, description, grounds, expiresAt, needed, approvers } = approval;
+  const { rule, reasons, reaches, evidence } = grounds;
+  const texts: readonly Entry[] = isPrivate(approval) ? [["rule", rule ?? "none"]] : [
+    ["asks for", inOneLine(description || approval.subject)],
+    ["because", inOneLine(reasons.join("; ")) + (rule ? ` (${rule})` : "")],
+    ["reaches", listNames(reaches)],
+  ];
+  return [
+    ...texts,
+    ["evidence", evidence.map(referenceText).join(", ")],
+    ["approvals", needed > 1 ? `${approvers.length} of ${needed}` : ""],
+    ["until", expiresAt],
+    ["decide", showCommand(id)],
+  ].filter((entry): entry is Entry => entry[1] !== "");
+}
+
+/** Private texts of other tenants are in the database alone. */
+function isPrivate({ tenant }: ApprovalRecord): boolean {
+  return tenant !== PLATFORM_TENANT;
+}
+
+/** Returns a reference as people read it: an id that says by itself what it names, or its kind and the id. */
+export function referenceText({ kind, id }: EvidenceRef): string {
+  return /^[A-Z]{2,4}-/.test(id) ? id : `${kind} ${id}`;
+}
+
+function listNames(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  return names.slice(0, MAX_NAMES).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+/** Returns a text that stays within its line and shows what can't be seen. */
+function inOneLine(text: string): string {
+  const line = escapeInvisible(text.replace(/\s+/g, " ").trim());
+  return line.length > MAX_LINE_TEXT ? `${line.slice(0, MAX_LINE_TEXT)}…` : line;
+}
+
+/** Returns a text that Markdown shows as it is: what a program writes can't pose as a link or a command. */
+function asMarkdown(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>()#!|~]/g, "\\$&");
+}

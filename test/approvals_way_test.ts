@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Client, Connection } from "@temporalio/client";
+import { Webhook } from "standardwebhooks";
+import { ROOT } from "../config.ts";
+import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
+import { freePort, testFolder } from "./_run.ts";
+import { eventually } from "./_time.ts";
+
+// deno-lint-ignore no-explicit-any -- the tests look into it
+type Json = any;
+
+const REACHES = ["core-api", "cart", "checkout", "search", "shop"];
+
+describe("a repair that waits for people, on a platform started by npm start", () => {
+  let data: string;
+  let settings: Record<string, string>;
+  let platform: TestPlatform;
+  let receiver: Server;
+  let secret: string;
+  let approvalId: string;
+  const messages: { headers: Record<string, string>; body: string }[] = [];
+
+  before(async () => {
+    data = join(await testFolder(), "data");
+    settings = {
+      ...await platformSettings(data),
+      SEALOOP_SWEEP_SECONDS: "5",
+      SEALOOP_OUTBOUND_ALLOW: "127.0.0.1",
+    };
+    receiver = createServer(async (req, res) => {
+      let body = "";
+      for await (const chunk of req) body += chunk;
+      messages.push({ headers: req.headers as Record<string, string>, body });
+      res.writeHead(204).end();
+    });
+    await new Promise<void>((done) => receiver.listen(0, "127.0.0.1", done));
+    platform = startPlatform(settings);
+    await platform.until(/sealoop is ready/);
+  });
+  after(async () => {
+    await platform?.end();
+    receiver?.close();
+  });
+
+  /** Runs `npm run approvals -- …`. @returns its output; what it prints in refusal after `refused: ` */
+  async function approvals(...words: string[]): Promise<string> {
+    const command = ["start.mjs", "processes/commands/approvals.ts", ...words];
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings };
+    try {
+      const options = { cwd: ROOT, env };
+      const { stdout } = await promisify(execFile)(process.execPath, command, options);
+      return stdout;
+    } catch (error) {
+      return `refused: ${(error as { stderr: string }).stderr}`;
+    }
+  }
+
+  async function call(method: string, path: string, body?: object): Promise<Json> {
+    const response = await fetch(`http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}${path}`, {
+      method,
+      headers: {
+        "x-api-key": readFileSync(join(data, "admin.key"), "utf8").trim(),
+        "content-type": "application/json",
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    return await response.json();
+  }
+
+  /** Returns the verified messages about an approval. */
+  function messagesAbout(id: string): Json[] {
+    return messages.filter(({ body }) => body.includes(id))
+      .map(({ headers, body }) => new Webhook(secret).verify(body, headers));
+  }
+
+  /** Has the platform find a service that is down, and that four others need. */
+  async function breakService(): Promise<void> {
+    const port = await freePort();
+    const folder = join(data, "core-api");
+    await mkdir(folder, { recursive: true });
+    const program = join(ROOT, "integrations", "sandbox", "test_service.js");
+    const [service, ...others] = REACHES;
+    await writeFile(
+      join(data, "sealoop.services.yaml"),
+      JSON.stringify({
+        services: [
+          {
+            name: service,
+            type: "api",
+            check: { http: `http://127.0.0.1:${port}/health` },
+            restart: {
+              process: { command: [process.execPath, program, String(port), folder], cwd: folder },
+            },
+          },
+          ...others.map((name) => ({ name, type: "web", depends_on: [service] })),
+        ],
+      }),
+    );
+  }
+
+  it("asks on the terminal about a call by the first admin key, which one command approves", async () => {
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/told`;
+    const events = ["approval.requested", "approval.decided"];
+    const held = await call("POST", "/v1/itsm/webhooks", { url, events });
+    const { approval_id: id, rule, approval } = held.governance;
+    const line = await platform.until(new RegExp(`${id} waits for a person: .*`));
+    assert.match(line[0], /: Register a URL .* · because .* \(tells-the-outside\) · evidence GOV-/);
+    assert.equal(rule, "tells-the-outside");
+    assert.match(approval.decide, new RegExp(`npm run approvals -- approve ${id}`));
+    assert.match(
+      line[0],
+      new RegExp(`until ${approval.expires_at} · npm run approvals -- show ${id}$`),
+    );
+
+    assert.match(await approvals("list"), new RegExp(`^${id}  pending .*Register a URL`, "m"));
+    const approved = await approvals("approve", id, "--reason", "It is my own");
+    assert.match(approved, new RegExp(`^Approved ${id}, receipt [0-9a-f]{16}$`, "m"));
+    const file = join(data, `approver-${userInfo().username}.key`);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+
+    const done = await eventually(async () => {
+      const { act } = await call("GET", `/v1/approvals/${id}/info`);
+      return act?.state === "done" ? act : undefined;
+    });
+    assert.equal(done.error, null);
+    const { secret: made, events: told } = await call("POST", "/v1/itsm/webhooks", { url, events });
+    assert.deepEqual(told, events);
+    secret = made;
+  });
+
+  it("tells why on the terminal, by webhook, in Temporal and by one command", async function () {
+    this.timeout(120_000);
+    await breakService();
+    const [line] = await platform.until(/(APR-[0-9a-f]{12}) waits for a person: Runbook .*/);
+    approvalId = line.slice(0, 16);
+    const { ticket_id, evidence } = await call("GET", `/v1/approvals/${approvalId}/info`);
+    assert.match(platform.output(), new RegExp(`${ticket_id} was opened \\(\\w+\\): core-api `));
+    const why = "It reaches 5 services by the service graph, and 3 are the bound";
+    for (
+      const text of [" for core-api", why, "(execution_bounds)", REACHES.join(", "), ticket_id]
+    ) {
+      assert.ok(line.includes(text), `${line}\nhas not: ${text}`);
+    }
+    assert.deepEqual(evidence.slice(0, 2).map(({ kind }: Json) => kind), ["ticket", "receipt"]);
+
+    const [message] = await eventually(() => {
+      const about = messagesAbout(approvalId);
+      return Promise.resolve(about.length > 0 ? about : undefined);
+    });
+    assert.equal(message.type, "approval.requested");
+    assert.ok(message.data.reasons.includes(why), JSON.stringify(message.data));
+    assert.deepEqual([message.data.reaches, message.data.ticket_id], [REACHES, ticket_id]);
+    assert.match(message.data.decide, /npm run approvals -- approve/);
+
+    const address = `127.0.0.1:${settings.SEALOOP_TEMPORAL_PORT}`;
+    const connection = await Connection.connect({ address });
+    const { workflow } = new Client({ connection });
+    const shown = await workflow.getHandle(`approval-${approvalId}`)
+      .query<Json>("__temporal_workflow_metadata");
+    await connection.close();
+    assert.match(shown.currentDetails, /because: It reaches 5 services/);
+    assert.match(shown.currentDetails, new RegExp(`npm run approvals -- show ${approvalId}`));
+
+    const printed = await approvals("show", approvalId);
+    for (const text of [why, "execution_bounds", REACHES.join(", "), ticket_id, "restart"]) {
+      assert.ok(printed.includes(text), `${printed}\nhas not: ${text}`);
+    }
+  });
+
+  it("runs once that command has approved it, as this user's decision", async function () {
+    this.timeout(120_000);
+    const marks = join(data, "core-api", "starts.log");
+    assert.equal(existsSync(marks), false, "nothing is done before");
+    assert.match(await approvals("approve", approvalId, "--reason", "Go on"), /^Approved APR-/m);
+    await eventually(() => Promise.resolve(existsSync(marks) ? true : undefined));
+    const { moves, ticket_id } = await call("GET", `/v1/approvals/${approvalId}/info`);
+    const { move, principal, reason } = moves.at(-1);
+    assert.deepEqual([move, principal, reason], ["approved", userInfo().username, "Go on"]);
+    await eventually(async () => {
+      const { status } = await call("GET", `/v1/itsm/tickets/${ticket_id}`);
+      return status === "resolved" ? true : undefined;
+    });
+    const decided = await eventually(() =>
+      Promise.resolve(messagesAbout(approvalId).find(({ type }) => type === "approval.decided"))
+    );
+    assert.deepEqual([decided.data.status, decided.data.reason], ["approved", "Go on"]);
+    assert.equal(decided.data.decided_by.principal, userInfo().username);
+    assert.match(await approvals("approve", approvalId), /^refused: .*only a pending one/);
+  });
+
+  it("of a tenant shows its id, the rule and the command on the terminal, and the rest by it", async () => {
+    const issue = { tenant: "acme", tier: "partner", principal: "program" };
+    const { api_key } = await call("POST", "/v1/keys/generate", issue);
+    const response = await fetch(
+      `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}/v1/approvals`,
+      {
+        method: "POST",
+        headers: { "x-api-key": api_key, "content-type": "application/json" },
+        body: JSON.stringify({ description: "Write to Ada", action: { to: "ada@acme.example" } }),
+      },
+    );
+    const { approval_id: id } = await response.json() as Json;
+    const [line] = await platform.until(new RegExp(`${id} of tenant acme waits .*`));
+    assert.match(line, new RegExp(`: rule none · until .* · npm run approvals -- show ${id}$`));
+    assert.doesNotMatch(platform.output(), /Ada|ada@/);
+    assert.match(await approvals("show", id), /asks for\s+Write to Ada\n[^]*ada@acme\.example/);
+    assert.match(await approvals("deny", id, "--reason", "Not by mail"), /^Denied APR-/m);
+    assert.match(await approvals("show", id), /denied by \S+, receipt \w+: Not by mail/);
+  });
+});
