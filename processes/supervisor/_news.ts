@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { terminalLine } from "../../calls/approvals/mod.ts";
 import { escapeInvisible } from "../../contract/mod.ts";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
@@ -6,6 +7,7 @@ import {
   getTicket,
   listApprovals,
   listen,
+  type Listener,
   listTenants,
   listTickets,
   NEWS,
@@ -20,6 +22,8 @@ import type { Supervisor } from "./_supervisor.ts";
 const MAX_MISSED = 20;
 /** Overlap with what was printed before a lost connection, as transactions that began earlier may commit later. */
 const OVERLAP_MS = 60_000;
+/** Pause before another attempt to connect for the first time. */
+const RETRY_MS = 500;
 /** Printed lines that are remembered, so that none is printed twice. */
 const MAX_PRINTED = 10_000;
 
@@ -27,10 +31,10 @@ const MAX_PRINTED = 10_000;
  * Prints a line for each incident that is opened and each approval that waits for people, until the platform stops. It
  * begins with the approvals that wait already.
  */
-export async function printNews(
+export function printNews(
   { progress, restarted }: Pick<Supervisor, "progress" | "restarted">,
   databaseUrl: string,
-): Promise<void> {
+): void {
   const store = openStore(databaseUrl, "app", 2);
   const printed = new Set<string>();
   let heardAt = Date.now();
@@ -44,8 +48,8 @@ export async function printNews(
     progress.line(`  ${line}`);
   }
 
-  const listener = await listen(store, [NEWS], {
-    onNotify(_, payload) {
+  const handlers = {
+    onNotify(_: string, payload: string) {
       heardAt = Date.now();
       print(parseNews(payload)).catch(() => {}); // the database went away: printed after reconnecting
     },
@@ -53,10 +57,23 @@ export async function printNews(
       const since = new Date(heardAt - OVERLAP_MS);
       for (const news of await listMissed(store, since)) await print(news);
     },
-  });
-  restarted.push({
-    stopRestarting: () => void listener.close().then(() => store.close()).catch(() => {}),
-  });
+  };
+  const stopping = new AbortController();
+  restarted.push({ stopRestarting: () => stopping.abort() });
+  void connect(() => listen(store, [NEWS], handlers), stopping.signal);
+}
+
+/** Connects a listener, which then reconnects by itself, and closes it at the signal. */
+async function connect(open: () => Promise<Listener>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const listener = await open();
+      signal.addEventListener("abort", () => void listener.close().catch(() => {}));
+      return;
+    } catch {
+      await sleep(RETRY_MS); // PostgreSQL is being started again
+    }
+  }
 }
 
 /** Lists the approvals that wait, and the open incidents since a time, of all tenants. */
