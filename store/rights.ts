@@ -16,8 +16,8 @@ const EVERYONE = [...READING, "sequencer", "ledger"] as const;
 
 /** Columns that a new approval has. The others say how it was decided, which is the worker's to write. */
 const ASKED =
-  "id, subject, ticket_id, description, action, action_sha256, action_commitment, action_salt, requested_by, " +
-  "requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run";
+  "id, subject, ticket_id, description, action, action_sha256, action_commitment, action_salt, grounds, " +
+  "requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run";
 /** Columns that a call has when it is held. The others say what became of it. */
 const HELD =
   "approval_id, decision_id, door, tool, operation, input, action_sha256, key_id, address";
@@ -131,7 +131,7 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
   approval_moves: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker"]],
   approval_votes: [
     ["SELECT", "gateway", "worker", "operator"],
-    ["INSERT (id, approval_id, move, key_id), UPDATE (move, refused)", "gateway"],
+    ["INSERT (id, approval_id, move, key_id, reason), UPDATE (move, reason, refused)", "gateway"],
     ["UPDATE (number, refused)", "worker"],
   ],
   held_calls: [

@@ -244,7 +244,8 @@ describe("a platform started by npm start", () => {
     const script = commands.map(({ text }) => applySettings(text, settings)).join(
       "\necho; echo ====\n",
     );
-    const { stdout } = await promisify(execFile)("sh", ["-eu", "-c", script], { cwd: ROOT });
+    const options = { cwd: ROOT, env: { ...process.env, ...settings } };
+    const { stdout } = await promisify(execFile)("sh", ["-eu", "-c", script], options);
     const parts = stdout.split("\n====\n");
     outputs.forEach(({ text }, n) => {
       // Which steps are reported depends on how fast they are.
@@ -275,6 +276,15 @@ describe("a platform started by npm start", () => {
       this.skip();
     }
     await printsAsShown(readBlocks("A session").slice(1));
+  });
+
+  it("tells of a repair that waits as the README shows, and runs it once it is approved", async () => {
+    const [, first] = readBlocks("A session");
+    const definitions = first!.text.split("\n").filter((line) => /^(field\(\)|KEY=)/.test(line));
+    const [ask, terminal, ...rest] = readBlocks("A repair that waits for you");
+    const begin = { ...ask!, text: [...definitions, ask!.text].join("\n") };
+    await printsAsShown([begin, ...rest]);
+    assert.match(platform.output(), toPattern(terminal!.text));
   });
 
   for (const [page, name] of [["docs/mcp.md", "agent.mjs"], ["docs/a2a.md", "a2a.mjs"]] as const) {

@@ -1,5 +1,6 @@
 /** The grounds of approvals: why people are asked, and what they decide about. */
 import type { ApprovalGrounds, EvidenceRef } from "../../domain/mod.ts";
+import { MIN_ADVICE_CONFIDENCE } from "../../engine/mod.ts";
 import { type Db, listReached, listTicketEvents, type TimelineEvent } from "../../store/mod.ts";
 import { targetOf } from "../governance/mod.ts";
 import type { RecordedEvaluation } from "../governance/mod.ts";
@@ -93,9 +94,12 @@ function findVerdict(
     .findLast(({ action_id }) => action_id?.startsWith(start));
 }
 
+/** Returns the articles that the diagnosis rests on. */
 function articlesOf(events: readonly TimelineEvent[]): string[] {
-  const diagnosed = events.findLast(({ kind }) => kind === "diagnosed");
-  return sentencesOf(diagnosed?.data.citations).slice(0, MAX_ARTICLES);
+  const diagnosed = events.findLast(({ kind }) => kind === "diagnosed")?.data;
+  const { confidence = 0 } = (diagnosed?.classification ?? {}) as { confidence?: number };
+  if (confidence < MIN_ADVICE_CONFIDENCE) return []; // of a guess
+  return sentencesOf(diagnosed?.citations).slice(0, MAX_ARTICLES);
 }
 
 function sentencesOf(value: unknown): string[] {

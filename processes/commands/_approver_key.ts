@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { issueSealedKey, revokeSealedKey } from "../../calls/mod.ts";
+import { issueSealedKey } from "../../calls/mod.ts";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { currentUser, OPERATOR } from "./_command.ts";
@@ -22,21 +23,16 @@ export async function userKey(openStore: () => Store, dataDir: string): Promise<
   const path = join(dataDir, `approver-${encodeURIComponent(user)}.key`);
   const known = readKey(path);
   if (known !== undefined) return { key: known, path };
-  const store = openStore();
-  const { key, record } = await issueSealedKey(store, OPERATOR, {
+  const { key, record } = await issueSealedKey(openStore(), OPERATOR, {
     tenant: PLATFORM_TENANT,
     tier: "admin",
     scope: "full",
     principal: user,
     mayApprove: true,
     expiresAt: null,
+  }, {
+    before: (key) => writeFile(path, `${key}\n`, { mode: 0o600, flag: "wx" }),
   });
-  try {
-    writeFileSync(path, `${key}\n`, { mode: 0o600, flag: "wx" });
-  } catch (error) {
-    await revokeSealedKey(store, OPERATOR, record.id);
-    throw error;
-  }
   console.error(`Issued key ${record.id} to ${user}, who may approve; it is kept in ${path}`);
   return { key, path };
 }

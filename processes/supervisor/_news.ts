@@ -35,7 +35,7 @@ export function printNews(
   { progress, restarted }: Pick<Supervisor, "progress" | "restarted">,
   databaseUrl: string,
 ): void {
-  const store = openStore(databaseUrl, "app", 2);
+  const store = openStore(databaseUrl, "operator", 2);
   const printed = new Set<string>();
   let heardAt = Date.now();
 

@@ -88,7 +88,7 @@ async function bringUp(supervisor: Supervisor): Promise<void> {
   for (const [title, place] of Object.entries(places)) {
     if (place) progress.line(`  ${title.padEnd(13)}${place}`);
   }
-  printNews(supervisor, urls.app);
+  printNews(supervisor, urls.operator);
 }
 
 /** A process that loads or runs. */

@@ -167,9 +167,11 @@ describe("a call that needs approval", () => {
   it("keeps its meaning from when people were asked, where that can change", async () => {
     const held = await callGoverned("take_next", { place: 0 });
     assert.deepEqual(held.arguments, { place: 0, name: "first" });
-    const { action, description } = await agent.getApproval(held.approval_id);
+    const { action, description, rule, reasons } = await agent.getApproval(held.approval_id);
     assert.deepEqual(action.arguments, { place: 0, name: "first" });
-    assert.match(description, /^Take the next: it is called first\. Asked because/);
+    assert.equal(description, "Take the next: it is called first");
+    assert.deepEqual([rule, reasons], [held.rule, held.reasons]);
+    assert.equal(held.approval.description, description, "its caller is told as people are");
     line.reverse();
     const same = await callGoverned("take_next", { place: 0 });
     assert.equal(same.approval_id, held.approval_id);

@@ -69,7 +69,15 @@ describe("putVote()", () => {
     assert.equal((await getVote(db, first))!.refused!.name, "Conflict");
     const waiting = await listWaitingVotes(db, 0);
     assert.deepEqual(waiting, [
-      { id: second, approvalId, move: "denied", keyId: KEY, reason: null, number: null, refused: null },
+      {
+        id: second,
+        approvalId,
+        move: "denied",
+        keyId: KEY,
+        reason: null,
+        number: null,
+        refused: null,
+      },
     ]);
     assert.deepEqual(await listWaitingVotes(db, 60), []);
   });

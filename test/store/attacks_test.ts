@@ -39,6 +39,7 @@ const APPROVAL: NewApproval = {
   actionSha256: "0".repeat(64),
   actionCommitment: "0".repeat(64),
   actionSalt: Buffer.alloc(32),
+  grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
   requestedBy: "somebody",
   requestedByKey: null,
   needed: 1,

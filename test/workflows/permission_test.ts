@@ -88,8 +88,12 @@ describe("a repair that needs permission", () => {
     assert.equal(shown.requestedBy, "itsm-loop");
     assert.match(
       shown.description,
-      /^Runbook ask-first 1\.0\.0 for asks-\w+; restart: this one serves others$/,
+      /^Runbook ask-first 1\.0\.0 for asks-\w+: Restarts the service by the entry/,
     );
+    const { rule, reasons, reaches, evidence } = shown.grounds;
+    assert.deepEqual([rule, reasons], ["runbook_bounds", ["restart: this one serves others"]]);
+    assert.deepEqual(reaches, [faulty.service.name]);
+    assert.deepEqual(evidence.slice(0, 2).map(({ kind }) => kind), ["ticket", "receipt"]);
     assert.equal(await faulty.starts(), 1, "nothing is done before the approval");
     assert.equal((await vote(loop, approvalId, "approved", ann)).status, "approved");
 

@@ -19,6 +19,7 @@ import { storeAs, type TestDatabase, testDatabase } from "../../_servers.ts";
 /** Programs of the commands, by the names of their scripts in package.json. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   keys: "processes/commands/keys.ts",
+  approvals: "processes/commands/approvals.ts",
   governance: "processes/commands/governance.ts",
   verify: "processes/commands/verify.ts",
   ledger: "processes/ledger.ts",
