@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { Client, Connection } from "@temporalio/client";
 import { Webhook } from "standardwebhooks";
 import { ROOT } from "../config.ts";
+import { stopManagedProcess } from "../integrations/host/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { freePort, testFolder } from "./_run.ts";
 import { eventually } from "./_time.ts";
@@ -47,6 +48,7 @@ describe("a repair that waits for people, on a platform started by npm start", (
   });
   after(async () => {
     await platform?.end();
+    await stopManagedProcess(data, "core-api");
     receiver?.close();
   });
 

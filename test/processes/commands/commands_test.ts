@@ -124,7 +124,7 @@ describe("commands of an operator", () => {
     );
   });
 
-  for (const command of ["keys", "governance", "verify"]) {
+  for (const command of ["keys", "approvals", "governance", "verify"]) {
     it(`say at --help how ${command} is used`, async () => {
       assert.match(await run(command, "--help"), /^Usage: npm run /);
     });
