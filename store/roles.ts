@@ -11,7 +11,7 @@ export const ROLES = {
   sequencer: "sealoop_sequencer",
   /** The public ledger: SELECT on what is public. */
   ledger: "sealoop_ledger",
-  /** The operator's commands. */
+  /** The operator's commands, and the terminal of `npm start`. */
   operator: "sealoop_operator",
 } as const;
 
