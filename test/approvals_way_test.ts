@@ -83,6 +83,17 @@ describe("a repair that waits for people, on a platform started by npm start", (
       .map(({ headers, body }) => new Webhook(secret).verify(body, headers));
   }
 
+  /** Returns an approval's current details, as the Web UI reads them. */
+  async function shownInTemporal(id: string): Promise<string> {
+    const address = `127.0.0.1:${settings.SEALOOP_TEMPORAL_PORT}`;
+    const connection = await Connection.connect({ address });
+    const { workflow } = new Client({ connection });
+    const metadata = await workflow.getHandle(`approval-${id}`)
+      .query<Json>("__temporal_workflow_metadata");
+    await connection.close();
+    return metadata.currentDetails;
+  }
+
   /** Has the platform find a service that is down, and that four others need. */
   async function breakService(): Promise<void> {
     const port = await freePort();
@@ -162,14 +173,9 @@ describe("a repair that waits for people, on a platform started by npm start", (
     assert.deepEqual([message.data.reaches, message.data.ticket_id], [REACHES, ticket_id]);
     assert.match(message.data.decide, /npm run approvals -- approve/);
 
-    const address = `127.0.0.1:${settings.SEALOOP_TEMPORAL_PORT}`;
-    const connection = await Connection.connect({ address });
-    const { workflow } = new Client({ connection });
-    const shown = await workflow.getHandle(`approval-${approvalId}`)
-      .query<Json>("__temporal_workflow_metadata");
-    await connection.close();
-    assert.match(shown.currentDetails, /because: It reaches 5 services/);
-    assert.match(shown.currentDetails, new RegExp(`npm run approvals -- show ${approvalId}`));
+    const shown = await shownInTemporal(approvalId);
+    assert.match(shown, /because: It reaches 5 services/);
+    assert.match(shown, new RegExp(`npm run approvals -- show ${approvalId}`));
 
     const printed = await approvals("show", approvalId);
     for (const text of [why, "execution_bounds", REACHES.join(", "), ticket_id, "restart"]) {
@@ -198,7 +204,7 @@ describe("a repair that waits for people, on a platform started by npm start", (
     assert.match(await approvals("approve", approvalId), /^refused: .*only a pending one/);
   });
 
-  it("of a tenant shows its id, the rule and the command on the terminal, and the rest by it", async () => {
+  it("of a tenant shows its id, the rule and the command there, and the rest by that command", async () => {
     const issue = { tenant: "acme", tier: "partner", principal: "program" };
     const { api_key } = await call("POST", "/v1/keys/generate", issue);
     const response = await fetch(
@@ -213,6 +219,10 @@ describe("a repair that waits for people, on a platform started by npm start", (
     const [line] = await platform.until(new RegExp(`${id} of tenant acme waits .*`));
     assert.match(line, new RegExp(`: rule none · until .* · npm run approvals -- show ${id}$`));
     assert.doesNotMatch(platform.output(), /Ada|ada@/);
+    const shown = await shownInTemporal(id);
+    assert.match(shown, new RegExp(`- rule: none\n- until: .*\n- decide: .*show ${id}`));
+    assert.doesNotMatch(shown, /Ada|ada@/);
+    assert.match(await approvals("list"), new RegExp(`^${id}  pending  acme `, "m"));
     assert.match(await approvals("show", id), /asks for\s+Write to Ada\n[^]*ada@acme\.example/);
     assert.match(await approvals("deny", id, "--reason", "Not by mail"), /^Denied APR-/m);
     assert.match(await approvals("show", id), /denied by \S+, receipt \w+: Not by mail/);

@@ -97,10 +97,11 @@ async function list(call: Call, all: boolean): Promise<void> {
   const query = all ? "limit=200" : "limit=200&status=pending";
   const { approvals } = await call<{ approvals: Listed[] }>("GET", `/v1/approvals?${query}`);
   if (approvals.length === 0) return console.log("Nothing waits for people");
-  const head = ["id", "status", "until", "asks for", "because"];
+  const head = ["id", "status", "tenant", "until", "asks for", "because"];
   const rows = approvals.map((one) => [
     one.approval_id,
     one.status,
+    one.tenant_id,
     formatTime(one.expires_at),
     shorten(one.description || one.subject),
     shorten(one.reasons.join("; ")),
@@ -117,7 +118,7 @@ function show(info: ApprovalDetails): void {
     ["rule", info.rule ?? "none"],
     ["reaches", info.reaches.join(", ")],
     ["evidence", info.evidence.map(referenceText).join(", ")],
-    ["asked by", `${info.requested_by} at ${info.asked_at}`],
+    ["asked by", `${info.requested_by} of ${info.tenant_id} at ${info.asked_at}`],
     ["approvals", `${info.approvers.length} of ${info.needed}`],
     ["until", isPending ? info.expires_at : ""],
     ["action", `${info.action_sha256}\n${JSON.stringify(info.action, null, 2)}`],
