@@ -283,8 +283,12 @@ describe("a platform started by npm start", () => {
     const definitions = first!.text.split("\n").filter((line) => /^(field\(\)|KEY=)/.test(line));
     const [ask, terminal, ...rest] = readBlocks("A repair that waits for you");
     const begin = { ...ask!, text: [...definitions, ask!.text].join("\n") };
-    await printsAsShown([begin, ...rest]);
-    assert.match(platform.output(), toPattern(terminal!.text));
+    try {
+      await printsAsShown([begin, ...rest]);
+      assert.match(platform.output(), toPattern(terminal!.text));
+    } finally { // or no repair of the tests below is allowed
+      await writeFile(join(settings.SEALOOP_DATA!, "sealoop.policy.yaml"), "{}\n");
+    }
   });
 
   for (const [page, name] of [["docs/mcp.md", "agent.mjs"], ["docs/a2a.md", "a2a.mjs"]] as const) {
