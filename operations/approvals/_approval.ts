@@ -23,7 +23,6 @@ const Evidence = z.object({
 /** An approval. */
 export const Approval = z.object({
   approval_id: ApprovalId,
-  tenant_id: z.string(),
   status: ApprovalStatus,
   subject: z.string().describe("Ticket that the approval is about, or the requesting key"),
   ticket_id: z.string().nullable(),
@@ -56,6 +55,7 @@ export const Approval = z.object({
   asked_at: Timestamp,
   expires_at: Timestamp,
   decided_at: Timestamp.nullable(),
+  tenant_id: z.string(),
   workflow_id: z.string(),
   asking_run: Run.nullable().describe("Run of the loop that waits for the approval"),
   resumed_run: Run.nullable().describe("Run of the loop that was started after that one had ended"),
@@ -64,7 +64,6 @@ export const Approval = z.object({
 /** An approval, in examples. */
 export const exampleApproval = {
   approval_id: "APR-5b1e09c77a42",
-  tenant_id: "platform",
   status: "pending",
   subject: "billing-cleaner",
   ticket_id: null,
@@ -86,6 +85,7 @@ export const exampleApproval = {
   asked_at: "2026-07-01T12:00:00.000Z",
   expires_at: "2026-07-04T12:00:00.000Z",
   decided_at: null,
+  tenant_id: "platform",
   workflow_id: "approval-APR-5b1e09c77a42",
   asking_run: null,
   resumed_run: null,
@@ -96,7 +96,6 @@ export function toApproval(record: ApprovalRecord) {
   const asking = record.askingRun as { workflow_id: string; run_id: string } | null;
   return {
     approval_id: record.id,
-    tenant_id: record.tenant,
     status: record.status,
     subject: escapeInvisible(record.subject),
     ticket_id: record.ticketId,
@@ -113,6 +112,7 @@ export function toApproval(record: ApprovalRecord) {
     asked_at: record.askedAt,
     expires_at: record.expiresAt,
     decided_at: record.decidedAt,
+    tenant_id: record.tenant,
     workflow_id: approvalWorkflowId(record.id),
     asking_run: asking && { workflow_id: asking.workflow_id, run_id: asking.run_id },
     resumed_run: record.resumedRun,
