@@ -1,4 +1,6 @@
 /** Reads the state around a proposed action from the store, as the action's tenant sees it. */
+import { PLATFORM_TENANT } from "../domain/mod.ts";
+import { isThisHost } from "../integrations/host/mod.ts";
 import { type Db, getImpact, IMPACT_DEPTH, type PolicyVersion, type Store } from "../store/mod.ts";
 import { namesActedOn } from "./_command.ts";
 import { createLookup, type LookupResult } from "./_lookup.ts";
@@ -64,7 +66,9 @@ export function createStateReader(
       ...readPolicy(found.policy),
       target: known,
       reached,
-      strangers: context?.listed ? strangers.filter((name) => name === target) : strangers,
+      strangers: strangers.filter((name) =>
+        !(context?.listed && name !== target || tenant === PLATFORM_TENANT && isThisHost(name))
+      ),
       hasServices: found.hasServices,
       dependents: reached.length > 0 ? related("downstream") : null,
       needs: related("upstream"),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { hostname } from "node:os";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { openGuard, type ValidateRequest } from "../../guard/mod.ts";
 import { type Db, openStore, type Store } from "../../store/mod.ts";
@@ -53,6 +54,20 @@ describe("the guard's lookups", () => {
     await asSuperuser(store).execute("UPDATE services SET status = 'down' WHERE name = 'Billing'");
     assert.match(await factsOf("BILLING"), /Billing, last seen down/);
     assert.equal(lookups, 2);
+  });
+
+  it("know the machine that the platform runs on, for its own tenant alone", async () => {
+    const { validate } = openGuard({ store });
+    for (const name of [hostname(), "localhost"]) {
+      const own = await validate(restart(name), PLATFORM_TENANT);
+      assert.equal(own.decision, "allow", own.rails[2]!.reasons.join());
+    }
+    await insertRows(asSuperuser(store), "services", [
+      { tenant_id: "acme", name: "shop", origin: "file", host: "b" },
+    ]);
+    const { decision, rails } = await validate(restart(hostname()), "acme");
+    assert.equal(decision, "needs_approval");
+    assert.match(rails[2]!.reasons.join(), /does not know/);
   });
 
   it("count the repairs of the target within the last hour", async () => {
