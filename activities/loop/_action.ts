@@ -25,7 +25,7 @@ export function sourceHash({ runbook, service, values, catalogue }: ActionSource
 }
 
 /** Returns the hash of an action as an approver sees it. */
-export function actionHash({ id: _, sha256: __, ...shown }: Action): string {
+function actionHash({ id: _, sha256: __, ...shown }: Action): string {
   return hashOf(shown);
 }
 
@@ -33,13 +33,34 @@ export function actionHash({ id: _, sha256: __, ...shown }: Action): string {
 export async function identifyAction(
   store: Store,
   unidentified: Omit<Action, "id" | "sha256">,
-  { workflow_id, run_id }: RunId,
+  run: RunId,
   round: number,
 ): Promise<Action> {
   const action: typeof unidentified = JSON.parse(JSON.stringify(unidentified)); // as Temporal will store it
   const sha256 = actionHash({ ...action, id: "", sha256: "" });
+  return { ...action, id: await actionId(store, run, round, sha256), sha256 };
+}
+
+/**
+ * Returns true where the platform made this action, for this round of this run. Its id is made with the platform's secret,
+ * so that whoever reaches Temporal can't make up an action.
+ */
+export async function isOwnAction(
+  store: Store,
+  { action, run, round }: { readonly action: Action; readonly run: RunId; readonly round: number },
+): Promise<boolean> {
+  return action.sha256 === actionHash(action) &&
+    action.id === await actionId(store, run, round, action.sha256);
+}
+
+async function actionId(
+  store: Store,
+  { workflow_id, run_id }: RunId,
+  round: number,
+  sha256: string,
+): Promise<string> {
   const id = await keyedHash(store, "action", workflow_id, run_id, String(round), sha256);
-  return { ...action, id: id.toString("hex", 0, 12), sha256 };
+  return id.toString("hex", 0, 12);
 }
 
 /** Returns the id of the effect of one step of an action. @param number of the step, from 0 */

@@ -4,7 +4,7 @@ import type { Service } from "../../integrations/host/mod.ts";
 import { addTicketEvent, getRunbookValues, listEffectsOfAction } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { findRepairStop } from "../stops.ts";
-import { actionHash, sourceHash } from "./_action.ts";
+import { isOwnAction, sourceHash } from "./_action.ts";
 import { repairEffectOf } from "./_effects.ts";
 import type { RepairOrder, RepairRequest } from "./_order.ts";
 import { createPermit } from "./_permit.ts";
@@ -34,13 +34,12 @@ export function remediateActivities(parts: ActivityParts) {
    *
    * A stop that applies holds back each step: not even its intent is recorded. A later attempt continues there.
    *
-   * @throws {Problem} `Conflict`, not retryable, before anything was done: the action does not match its hash, the
-   * runbook or the service has changed since, or the ticket is no longer the run's
+   * @throws {Problem} `Conflict`, not retryable, before anything was done: the run did not find this action
+   * in this round, its runbook or service has changed since, or the ticket is no longer the run's
    */
   async function remediate(request: RepairRequest): Promise<RepairResult> {
-    const { action } = request;
-    if (actionHash(action) !== action.sha256) {
-      throw conflict(`Action ${action.id} does not match its hash ${action.sha256}`);
+    if (!await isOwnAction(store, request)) {
+      throw conflict(`Action ${request.action.id} is none that this run found in this round`);
     }
     const permission = await permit(request);
     if (!permission.granted) return { permission, effect: null };

@@ -10,11 +10,12 @@ import {
 } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { findRepairStop } from "../stops.ts";
-import { undoIdOf } from "./_action.ts";
+import { isOwnAction, undoIdOf } from "./_action.ts";
 import { endedStepResult, readStepContext } from "./_effects.ts";
 import { dataFolderId, recordIntent } from "./_intend.ts";
 import { type RepairOrder, stepOf } from "./_order.ts";
 import { findService } from "./_services.ts";
+import { conflict } from "./_run_step.ts";
 import { recordHeldStep } from "./_stops.ts";
 
 /** A step whose effect is to be undone. */
@@ -44,9 +45,14 @@ export function undoActivities(parts: ActivityParts) {
    *
    * Safe to repeat: as in a repair, the intent is recorded and sealed before each step is undone, and a second attempt
    * finds it.
+   *
+   * @throws {Problem} `Conflict`, not retryable: the run did not find this action in this round
    */
   async function undo(order: RepairOrder): Promise<UndoResult> {
     const { ticket_id, action, round, run } = order;
+    if (!await isOwnAction(store, order)) {
+      throw conflict(`Action ${action.id} is none that this run found in this round`);
+    }
     const effects = await listEffectsOfAction(db, action.id);
     const steps: StepResult[] = [];
     for (const number of [...action.steps.keys()].reverse()) {

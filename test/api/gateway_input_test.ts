@@ -77,7 +77,7 @@ describe("the gateway's validation", () => {
   }
 
   it("refuses a field of a body that has none, without naming the path's", async () => {
-    const path = "/v1/approvals/APR-000000000000/approve";
+    const path = "/v1/workflows/loop-0123456789abcdef/cancel";
     const { status, body } = await call(path, { body: { reason: "x" } });
     assert.deepEqual([status, body.detail], [422, [{
       loc: ["body", "reason"],

@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createServiceFinding } from "../../detection/mod.ts";
-import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import {
+  type Action,
+  type Finding,
+  progressQuery,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../../domain/mod.ts";
+import { canonicalize } from "../../ledger/mod.ts";
 import { getApproval, type KeyRecord, putService } from "../../store/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { testFolder } from "../_run.ts";
@@ -29,6 +36,11 @@ steps:
     undo: { none: A restart has no opposite. }
     never: [Restart another service.]
 `;
+
+/** The argument of the activity that repairs. */
+interface RepairArguments {
+  readonly action: Action;
+}
 
 describe("a repair that needs permission", () => {
   let loop: TestLoop;
@@ -171,6 +183,23 @@ describe("a repair that needs permission", () => {
       approval_id: approvalId,
       receipt_id: first.receipt_id,
     });
+  });
+
+  it("is not done where whoever reaches Temporal has changed the action and its hash", async () => {
+    const faulty = await asks();
+    watch = (moment, activity, args) => {
+      if (moment !== "before" || activity !== "remediate") return;
+      const { action } = args.find((one) => (one as RepairArguments).action) as RepairArguments;
+      Object.assign(action, { exceeds: [] });
+      const { id: _, sha256: __, ...shown } = action;
+      const sha256 = createHash("sha256").update(canonicalize(shown)).digest("hex");
+      Object.assign(action, { sha256 });
+    };
+    const { outcome, ticket_id } = await (await start(faulty)).result();
+    assert.equal(outcome, "escalated");
+    assert.equal(await faulty.starts(), 1);
+    const { receipts } = await recordOf(ticket_id!);
+    assert.ok(!receipts.some(({ category }) => category === "repair_intended"));
   });
 
   it("is not done if the service has healed meanwhile", async () => {
