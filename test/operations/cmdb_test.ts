@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { putServices } from "../../store/mod.ts";
+import { asSuperuser } from "../_superuser.ts";
 import { startGateway, type TestGateway } from "../api/_gateway.ts";
 import { serviceNamed } from "../store/_graph.ts";
 
@@ -11,7 +12,7 @@ describe("the graph of services over REST", () => {
   before(async () => {
     gateway = await startGateway({ settings: { SEALOOP_LIMIT_FREE: "10000" } });
     key = await gateway.key();
-    await putServices(gateway.platform.store.asPlatform(), [
+    await putServices(asSuperuser(gateway.platform.store), [
       serviceNamed("shop", ["orders"], {
         type: "web",
         owner: "ada",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:net";
 import { putServices } from "../../store/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
+import { asSuperuser } from "../_superuser.ts";
 import { startGateway, type TestGateway } from "../api/_gateway.ts";
 import { serviceNamed } from "../store/_graph.ts";
 
@@ -15,7 +16,7 @@ describe("ports over REST", () => {
     [taken, reserved] = [await freePort(), await freePort()];
     server = createServer();
     await new Promise<void>((resolve) => server.listen(taken, "127.0.0.1", resolve));
-    await putServices(gateway.platform.store.asPlatform(), [
+    await putServices(asSuperuser(gateway.platform.store), [
       serviceNamed("billing", [], { ports: [{ port: taken, program: "postgres" }] }),
       serviceNamed("mail", [], { check: { tcp: `localhost:${reserved}` } }),
     ]);
