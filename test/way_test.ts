@@ -288,8 +288,17 @@ describe("a platform started by npm start", () => {
       assert.match(platform.output(), toPattern(terminal!.text));
     } finally { // or no repair of the tests below is allowed
       await writeFile(join(settings.SEALOOP_DATA!, "sealoop.policy.yaml"), "{}\n");
+      await eventually(async () => !(await isFrozen()) || undefined);
     }
   });
+
+  async function isFrozen(): Promise<boolean> {
+    const { status, body } = await call("POST", "/v1/validate", {
+      body: { incident: "The queue is full", action: { description: "Restart the worker" } },
+    });
+    assert.equal(status, 200);
+    return JSON.stringify(body).includes("frozen");
+  }
 
   for (const [page, name] of [["docs/mcp.md", "agent.mjs"], ["docs/a2a.md", "a2a.mjs"]] as const) {
     it(`prints what the session of ${page} shows: a test incident, and a call that a person allows`, async () => {
