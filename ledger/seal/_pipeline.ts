@@ -36,10 +36,11 @@ const MAX_BATCH_SIZE = 256;
 /** Batches under way while the next one is read: one being committed, one being signed. */
 const MAX_BATCHES_UNDER_WAY = 2;
 
+/** Looks each id up. With `EXISTS`, PostgreSQL may read all receipts into a hash table at every look. */
 const READ_OUTBOX = {
   name: "outbox_read",
-  text:
-    `SELECT seq, id, category, payload, EXISTS (SELECT FROM receipts r WHERE r.id = o.id) AS "isSealed"
+  text: `SELECT seq, id, category, payload,
+           coalesce((SELECT true FROM receipts r WHERE r.id = o.id), false) AS "isSealed"
          FROM seal_outbox o WHERE seq <> ALL ($1::bigint[]) ORDER BY seq LIMIT ${MAX_BATCH_SIZE}`,
 };
 const REFUSE = {
