@@ -6,7 +6,7 @@
  */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { testDatabase } from "../test/_servers.ts";
+import { sharePostgres, testDatabase } from "../test/_servers.ts";
 import type { Figure } from "./_figures.ts";
 import { type Server, startServer } from "./_servers.ts";
 import { ratePerSecond, runConcurrently, scaled } from "./_work.ts";
@@ -29,7 +29,7 @@ interface Session {
 export async function* run(): AsyncGenerator<Figure> {
   const database = await testDatabase();
   const args = [JSON.stringify(database), String(KEYS), String(ABANDONED_MS)];
-  const server = await startServer("bench/_tool_server_program.ts", args);
+  const server = await startServer("bench/_tool_server_program.ts", args, await sharePostgres());
   try {
     const before = await readMemory(server);
     yield* measureOpen(server, before);

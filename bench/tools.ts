@@ -10,7 +10,7 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { openStore } from "../store/mod.ts";
 import { testFolder } from "../test/_run.ts";
-import { type TestDatabase, testDatabase } from "../test/_servers.ts";
+import { sharePostgres, type TestDatabase, testDatabase } from "../test/_servers.ts";
 import { connect, connectHttp } from "../test/mcp/_tool_server.ts";
 import { type Figure, measureInTurns, type Pair, type Side } from "./_figures.ts";
 import { startSequencer, stopSequencer } from "./_sealing.ts";
@@ -41,7 +41,11 @@ export async function* run(): AsyncGenerator<Figure> {
   const sequencer = await startSequencer(database.urls.sequencer, folder);
   const servers: Pair<Server> = {
     baseline: await startServer("bench/_bare_sdk_program.ts", []),
-    platform: await startServer("bench/_tool_server_program.ts", [JSON.stringify(database)]),
+    platform: await startServer(
+      "bench/_tool_server_program.ts",
+      [JSON.stringify(database)],
+      await sharePostgres(),
+    ),
   };
   try {
     for (const transport of Object.keys(TRANSPORTS) as (keyof typeof TRANSPORTS)[]) {

@@ -133,6 +133,12 @@ export const testPostgres: () => Promise<TestPostgres> = once(async () => {
   return server;
 });
 
+/** Returns the environment by which a process that this one starts uses the same PostgreSQL. */
+export async function sharePostgres(): Promise<Readonly<Record<string, string>>> {
+  const { version, port, urls, superuserUrl } = await testPostgres();
+  return { [RUN_VARIABLE]: JSON.stringify({ postgres: { version, port, urls, superuserUrl } }) };
+}
+
 /** Creates a namespace in the Temporal of this run. */
 export async function testTemporal(): Promise<TestTemporal> {
   const address = await temporalAddress();
