@@ -4,7 +4,7 @@ import { FUNCTION_OWNERS, ROLES } from "./roles.ts";
 
 const NAMES: Readonly<Record<Grantee, string>> = { ...ROLES, ...FUNCTION_OWNERS };
 const { owner: _, ...OTHERS } = { ...ROLES, ...FUNCTION_OWNERS };
-const ALL_GRANTEES = Object.values(OTHERS).join(", ");
+const ALL_GRANTEES = Object.values(OTHERS);
 
 /**
  * Grants exactly the rights of `rights.ts`: what is there and not here is revoked. Runs in one transaction, so that no
@@ -38,7 +38,7 @@ function tableGrants(): string {
     )
   );
   const revocations = ["TABLES", "SEQUENCES"].map((kind) =>
-    `REVOKE ALL ON ALL ${kind} IN SCHEMA public FROM PUBLIC, ${ALL_GRANTEES}`
+    `REVOKE ALL ON ALL ${kind} IN SCHEMA public FROM PUBLIC, ${ALL_GRANTEES.join(", ")}`
   );
   return [...revocations, ...grants].join(";\n");
 }
@@ -53,7 +53,8 @@ async function grantFunction(client: pg.ClientBase, name: string): Promise<void>
   );
   if (!row) throw new Error(`Cannot grant rights on the function ${name}, as there is none`);
   const isMine = row.owner === row.me;
-  const grants = [`REVOKE ALL ON FUNCTION ${name} FROM PUBLIC, ${ALL_GRANTEES}`];
+  const others = ALL_GRANTEES.filter((role) => role !== row.owner); // the owner may call it, too
+  const grants = [`REVOKE ALL ON FUNCTION ${name} FROM PUBLIC, ${others.join(", ")}`];
   if (callers.length > 0) {
     const roles = callers.map((role) => NAMES[role]).join(", ");
     grants.push(`GRANT EXECUTE ON FUNCTION ${name} TO ${roles}`);

@@ -5,6 +5,8 @@ import {
   FUNCTIONS,
   type Grant,
   type Grantee,
+  migrate,
+  openStore,
   RIGHTS,
   type Role,
   ROLES,
@@ -30,6 +32,9 @@ describe("the rights of each role", () => {
   let tables: Table[];
   before(async () => {
     database = await testDatabase();
+    const owner = openStore(database.urls.owner, "owner", 1);
+    await migrate(owner); // as at a second start, which leaves them as they are
+    await owner.close();
     tables = await asSuperuser({ url: database.superuserUrl }).query<{
       name: string;
       isSequence: boolean;
