@@ -63,6 +63,8 @@ export function sequencerActivities({ config, store, stopping }: SequencerActivi
       if (error instanceof SealingHeld) {
         log.error(`Sealing is held. ${error.message}`);
         await sleep(HELD_PAUSE_MS, undefined, { signal }).catch(() => {});
+      } else {
+        log.error(`The sequencer ended, and starts again. ${error}`);
       }
       throw error;
     } finally {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BadSetting, loadConfig, programPath } from "../../config.ts";
 import { claimDataFolder, EmbeddedError, type Tree } from "../../embedded/mod.ts";
@@ -77,12 +78,13 @@ async function bringUp(supervisor: Supervisor): Promise<void> {
   const { gateway, mcp, ledger } = Object.fromEntries(addresses);
   const seconds = (performance.now() / 1000).toFixed(1); // since this process was started
   progress.line(`\nsealoop is ready (${seconds} s)`);
+  const adminKey = join(dataDir, "admin.key"); // not where a database was restored
   const places = {
     Gateway: gateway && `${gateway}  (documentation: ${gateway}/docs)`,
     "Tool server": mcp && `${mcp}/mcp`,
     Ledger: ledger,
     "Temporal UI": temporal.ui,
-    "Admin key": join(dataDir, "admin.key"),
+    "Admin key": existsSync(adminKey) && adminKey,
     Logs: join(dataDir, "logs"),
   };
   for (const [title, place] of Object.entries(places)) {
