@@ -51,6 +51,13 @@ export {
   STEPS,
   type SweepResult,
 } from "./incidents.ts";
+export {
+  type Channel,
+  CHANNELS,
+  MESSAGE_KINDS,
+  type MessageKind,
+  type MessageRefs,
+} from "./messages.ts";
 export { type Phase, PHASES } from "./phase.ts";
 export {
   ANONYMOUS_ACTOR,

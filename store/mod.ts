@@ -198,6 +198,17 @@ export {
   type Use,
 } from "./limits.ts";
 export { listen, type Listener } from "./listen.ts";
+export {
+  addMessage,
+  getMessage,
+  getNewestPosition,
+  listMessages,
+  listMessagesAfter,
+  type Message,
+  type MessageFilter,
+  MESSAGES_ADDED,
+  type NewMessage,
+} from "./messages.ts";
 export { migrate } from "./migrate.ts";
 export { NEWS, type News, parseNews, tellNews } from "./news.ts";
 export {

@@ -168,6 +168,16 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
     ["SELECT, INSERT (id, text), UPDATE (used_at)", ...WORKING],
     ["DELETE", "worker"],
   ],
+  // The feed. A function gives positions.
+  messages: [
+    ["SELECT", ...WORKING, "operator"],
+    ["INSERT (id, key, channel, kind, sender, subject, text, refs, severity, service)", ...WORKING],
+    ["SELECT, UPDATE (position)", "crossing"],
+  ],
+  message_counts: [
+    ["SELECT", "gateway", "worker", "operator"],
+    ["SELECT, INSERT, UPDATE", "crossing"],
+  ],
 
   migrations: [],
   migrations_lock: [],
@@ -202,6 +212,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   record_decisions: { runsAs: "crossing", callers: SERVERS },
   take_usage: { runsAs: "crossing", callers: WORKING },
   approval_owner: { runsAs: "crossing", callers: WORKING },
+  give_position: { runsAs: "crossing", callers: [] },
   tenant_ids: { runsAs: "crossing", callers: READING },
   watched_tenants: { runsAs: "crossing", callers: READING },
   ensure_tenant: { runsAs: "crossing", callers: ["worker", "crossing"] },

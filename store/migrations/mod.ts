@@ -25,6 +25,7 @@ import { governance } from "./0013_governance.ts";
 import { webhooks } from "./0014_webhooks.ts";
 import { tasks } from "./0015_tasks.ts";
 import { privateTexts } from "./0016_private_texts.ts";
+import { messages } from "./0017_messages.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -45,4 +46,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0014_webhooks": webhooks,
   "0015_tasks": tasks,
   "0016_private_texts": privateTexts,
+  "0017_messages": messages,
 };

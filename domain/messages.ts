@@ -1,0 +1,35 @@
+/** Kinds of messages of the feed, each with what it tells. */
+export const MESSAGE_KINDS = {
+  "incident.opened": "An incident was opened",
+  "incident.escalated": "An incident was left to people",
+  "incident.closed": "An incident was resolved",
+  "approval.requested": "An approval waits for people",
+  "approval.decided": "An approval was approved or denied, or has expired",
+  "approval.expiring": "An approval expires soon, and nobody has decided",
+  "ledger.break": "The verification of the ledger found a break",
+  "mail.sent": "An e-mail was sent",
+  "mail.not_sent": "An e-mail was provably not sent",
+  "mail.unknown": "Nobody can tell whether an e-mail was sent",
+  "mail.received": "An e-mail was received",
+  "task.due": "A task is due",
+  "agent.answered": "An agent has answered a question",
+  "partner.applied": "Somebody has applied as a partner",
+  said: "People's own words",
+} as const;
+
+/** Kind of a message. */
+export type MessageKind = keyof typeof MESSAGE_KINDS;
+
+/** Channels over which people are told. `feed` is the feed itself. */
+export const CHANNELS = ["feed", "email", "slack", "teams", "matrix", "ntfy", "webhook"] as const;
+
+/** A channel over which people are told. */
+export type Channel = typeof CHANNELS[number];
+
+/** Ids of what a message is about. */
+export interface MessageRefs {
+  readonly ticket_id?: string;
+  readonly approval_id?: string;
+  readonly receipt_id?: string;
+  readonly [id: `${string}_id`]: string | undefined;
+}
