@@ -13,14 +13,8 @@ export { actionOf, bindAction, sha256 } from "./action.ts";
 export { approvalWorkflowId, existingApproval, openApproval } from "./ask.ts";
 export { approvalBlocker } from "./blocker.ts";
 export { groundsOfRequest } from "./grounds.ts";
-export {
-  type ApprovalOpening,
-  moveApproval,
-  type MoveOrder,
-  type MoveResult,
-  type OpenedApproval,
-  recordOpening,
-} from "./moves.ts";
+export { moveApproval, type MoveOrder, type MoveResult } from "./moves.ts";
 export { noticeOf, referenceText, showCommand, terminalLine } from "./notice.ts";
+export { type ApprovalOpening, type OpenedApproval, recordOpening } from "./opening.ts";
 export { holdCall, repeatHeldCall } from "./queue.ts";
 export { castVote, deliverVotes, type VoteResult } from "./votes.ts";

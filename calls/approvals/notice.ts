@@ -1,4 +1,4 @@
-/** What people are told of an approval: in answers, webhooks, Temporal's Web UI and the terminal of `npm start`. */
+/** Texts that tell people of an approval: in answers, webhooks, Temporal's Web UI and the terminal of `npm start`. */
 import { escapeInvisible } from "../../contract/mod.ts";
 import { type EvidenceRef, PLATFORM_TENANT } from "../../domain/mod.ts";
 import type { ApprovalMove, ApprovalRecord } from "../../store/mod.ts";

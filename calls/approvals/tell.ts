@@ -1,0 +1,44 @@
+/** Tells of a move of an approval in the move's own transaction: webhooks, the operator's terminal, the ticket. */
+import {
+  addTicketEvent,
+  type ApprovalMove,
+  type ApprovalRecord,
+  type Db,
+  queueApprovalDeliveries,
+  tellNews,
+} from "../../store/mod.ts";
+import { messageOf } from "./notice.ts";
+
+/** Tells webhooks of a move, and the operator's terminal of one after which people are asked. */
+export async function tellPeople(
+  trx: Db,
+  approval: ApprovalRecord,
+  move: Pick<ApprovalMove, "move" | "by" | "reason">,
+): Promise<void> {
+  const { id, ticketId, status } = approval;
+  const asks = status === "pending" && move.move !== "approved";
+  if (status === "pending" && !asks) return; // one of several votes
+  await queueApprovalDeliveries(trx, {
+    approvalId: id,
+    ticketId,
+    type: asks ? "approval.requested" : "approval.decided",
+    data: messageOf(approval, move),
+  });
+  if (asks) await tellNews(trx, id);
+}
+
+/** Adds a move to the timeline of its ticket. */
+export async function tellTicket(
+  trx: Db,
+  ticketId: string,
+  approval_id: string,
+  number: number,
+  move: string,
+  receipt_id: string,
+): Promise<void> {
+  await addTicketEvent(trx, ticketId, {
+    key: `${approval_id}/${number}`,
+    kind: `approval_${move}`,
+    data: { approval_id, receipt_id },
+  });
+}
