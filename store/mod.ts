@@ -73,6 +73,30 @@ export {
   putLogPlace,
   putProbeHistories,
 } from "./detector_memory.ts";
+export {
+  addContact,
+  type Consent,
+  CONSENTS,
+  type ConsentState,
+  type Contact,
+  type ContactFields,
+  findContactByEmail,
+  getContact,
+  listContacts,
+  lockContact,
+  type NewConsent,
+  setConsent,
+  updateContact,
+} from "./contacts.ts";
+export {
+  type Activity,
+  ACTIVITY_KINDS,
+  type ActivityFilter,
+  type ActivityKind,
+  addActivity,
+  listActivities,
+  type NewActivity,
+} from "./crm_activities.ts";
 export { dumpDatabase, DumpRefused, loadDatabase } from "./dump.ts";
 export {
   abandonEffects,
@@ -89,6 +113,7 @@ export {
   getPlatformCounts,
   getResolutionFigures,
 } from "./figures.ts";
+export { type EmailAddress, normalizeEmail } from "./email.ts";
 export {
   clearFinding,
   clearOtherFindings,
@@ -282,6 +307,14 @@ export {
   lockOpenTicket,
   takeOverTicket,
 } from "./ticket_runs.ts";
+export {
+  findSuppression,
+  liftSuppression,
+  type MailPermission,
+  mayMail,
+  suppressEmail,
+  type SuppressionReason,
+} from "./suppressions.ts";
 export { ensureTenant, listTenants, listWatchedTenants } from "./tenants.ts";
 export {
   addTicketEvent,

@@ -87,7 +87,7 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
     ["SELECT", ...WORKING, "operator"],
     ["SELECT, INSERT, UPDATE (expires_at, revoked_at, last_used_at)", "crossing"],
   ],
-  platform_secret: [["SELECT", ...WORKING, "engine"]], // makes ids of private texts
+  platform_secret: [["SELECT", ...READING]], // makes ids of private texts
   usage: [["SELECT, INSERT, UPDATE", "crossing"], ["SELECT, DELETE", "worker"]],
 
   // Services and incidents
@@ -179,6 +179,24 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
     ["SELECT, INSERT, UPDATE", "crossing"],
   ],
 
+  // Contacts and deals. Whoever is erased is erased by the operator; people alone allow mail again.
+  contacts: [["SELECT, INSERT, UPDATE", ...WORKING], ["SELECT, DELETE", "operator"]],
+  suppressions: [
+    ["SELECT, INSERT", ...WORKING, "operator"],
+    ["DELETE", "gateway", "worker"],
+  ],
+  deals: [["SELECT, INSERT, UPDATE", ...WORKING], [
+    "SELECT, UPDATE (title, contact_id)",
+    "operator",
+  ]],
+  deal_stays: [["SELECT, INSERT, UPDATE (left_at)", ...WORKING]],
+  crm_activities: [["SELECT, INSERT", ...WORKING, "operator"]],
+  partner_applications: [
+    ["SELECT, INSERT", ...WORKING],
+    ["UPDATE (status, changed_at, version, receipt_id)", "gateway", "worker"],
+  ],
+  partner_applications_id_seq: [["USAGE", ...WORKING]],
+
   migrations: [],
   migrations_lock: [],
 };
@@ -229,6 +247,10 @@ const OF_OPERATIONS = [
   "learning_receipt",
   "webhook_registered",
   "webhook_removed",
+  "contact_changed",
+  "consent_changed",
+  "deal_changed",
+  "partner_application",
 ];
 
 /**
@@ -258,5 +280,5 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "governance_stop",
   ],
   engine: ["config_change", "learning_receipt"],
-  operator: ["config_change", "governance_stop"],
+  operator: ["config_change", "governance_stop", "contact_erased"],
 };

@@ -26,6 +26,7 @@ import { webhooks } from "./0014_webhooks.ts";
 import { tasks } from "./0015_tasks.ts";
 import { privateTexts } from "./0016_private_texts.ts";
 import { messages } from "./0017_messages.ts";
+import { crm } from "./0020_crm.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -47,4 +48,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0015_tasks": tasks,
   "0016_private_texts": privateTexts,
   "0017_messages": messages,
+  "0020_crm": crm,
 };

@@ -1,0 +1,12 @@
+/**
+ * Contacts and deals: changes with their activities and receipts.
+ *
+ * ```ts
+ * await store.db.transaction((trx) => optOut(trx, contactId, { basis: "unsubscribe link", actor, action }));
+ * const { allowed, reason } = await mayMail(store.db, "ada@example.com"); // of the store
+ * ```
+ *
+ * @module
+ */
+export { type CrmChange, recordChange } from "./activities.ts";
+export { type OptOut, optOut } from "./opt_out.ts";
