@@ -12,6 +12,8 @@ export const MESSAGE_KINDS = {
   "mail.unknown": "Nobody can tell whether an e-mail was sent",
   "mail.received": "An e-mail was received",
   "task.due": "A task is due",
+  "event.booked": "An event was booked in the calendar",
+  "event.cancelled": "An event of the calendar was cancelled",
   "agent.answered": "An agent has answered a question",
   "partner.applied": "Somebody has applied as a partner",
   said: "People's own words",

@@ -49,6 +49,23 @@ export {
 } from "./approvals.ts";
 export { batch } from "./batch.ts";
 export {
+  type BusySpan,
+  type CalendarHold,
+  cancelEvent,
+  EVENT_KINDS,
+  type EventKind,
+  type EventRecord,
+  findBusySpans,
+  findMaintenance,
+  getEvent,
+  listOccurrences,
+  lockCalendar,
+  type NewEvent,
+  putEvent,
+  putOccurrences,
+  type Span,
+} from "./calendar.ts";
+export {
   CALL_EFFECTS_DAYS,
   type CallEffects,
   getCallEffects,

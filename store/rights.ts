@@ -143,7 +143,7 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
   idempotent_calls: [["SELECT, INSERT, UPDATE, DELETE", ...WORKING]],
 
   // Governance: rules come from files and from the operator's commands.
-  guard_policies: [["SELECT", ...READING], ["INSERT", "engine"]],
+  guard_policies: [["SELECT", ...READING, "crossing"], ["INSERT", "engine"]],
   governance_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker", "operator"]],
   governance_file: [["SELECT", ...WORKING, "operator"], ["INSERT, UPDATE", "worker", "operator"]],
   governance_stops: [["SELECT", ...WORKING, "operator"], ["INSERT, DELETE", "worker", "operator"]],
@@ -196,6 +196,17 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
     ["UPDATE (status, changed_at, version, receipt_id)", "gateway", "worker"],
   ],
   partner_applications_id_seq: [["USAGE", ...WORKING]],
+  // Calendars. The tool server books appointments, and cancels nothing.
+  calendar_events: [
+    ["SELECT, INSERT", ...WORKING],
+    ["UPDATE (sequence, updated_at, cancelled_at, expanded_until)", "gateway", "worker"],
+    ["SELECT", "crossing"],
+  ],
+  calendar_occurrences: [
+    ["SELECT, INSERT", ...WORKING],
+    ["DELETE", "gateway", "worker"],
+    ["SELECT", "crossing"],
+  ],
 
   migrations: [],
   migrations_lock: [],
@@ -231,6 +242,8 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   take_usage: { runsAs: "crossing", callers: WORKING },
   approval_owner: { runsAs: "crossing", callers: WORKING },
   give_position: { runsAs: "crossing", callers: [] },
+  active_freezes: { runsAs: "crossing", callers: [...WORKING, "engine"] },
+  active_maintenance: { runsAs: "crossing", callers: ["worker"] },
   tenant_ids: { runsAs: "crossing", callers: READING },
   watched_tenants: { runsAs: "crossing", callers: READING },
   ensure_tenant: { runsAs: "crossing", callers: ["worker", "crossing"] },
@@ -251,6 +264,8 @@ const OF_OPERATIONS = [
   "consent_changed",
   "deal_changed",
   "partner_application",
+  "calendar_booked",
+  "calendar_cancelled",
 ];
 
 /**

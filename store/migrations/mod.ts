@@ -26,6 +26,7 @@ import { webhooks } from "./0014_webhooks.ts";
 import { tasks } from "./0015_tasks.ts";
 import { privateTexts } from "./0016_private_texts.ts";
 import { messages } from "./0017_messages.ts";
+import { calendar } from "./0018_calendar.ts";
 import { crm } from "./0020_crm.ts";
 
 /** SQL of every migration by its name, in order. */
@@ -48,5 +49,6 @@ export const migrations: Readonly<Record<string, string>> = {
   "0015_tasks": tasks,
   "0016_private_texts": privateTexts,
   "0017_messages": messages,
+  "0018_calendar": calendar,
   "0020_crm": crm,
 };
