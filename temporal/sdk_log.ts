@@ -1,4 +1,4 @@
-import type { LogMetadata } from "@temporalio/worker";
+import type { Logger as SdkLogger, LogLevel, LogMetadata } from "@temporalio/worker";
 import type { Logger } from "pino";
 
 /** Names of the SDK's fields, with the names in the platform's log. */
@@ -16,27 +16,32 @@ const FIELDS = {
 /** Installs the SDK's runtime, whose warnings and errors go to the platform's log. Once a process, before any worker. */
 export async function installRuntime(log: Logger): Promise<void> {
   const { Runtime } = await import("@temporalio/worker"); // heavy, and needed by workers alone
-  const ignore = () => {};
   Runtime.install({
-    logger: {
-      log: ignore,
-      trace: ignore,
-      debug: ignore,
-      info: ignore,
-      warn: createSdkLogger(log, "warn"),
-      error: createSdkLogger(log, "error"),
-    },
+    logger: createSdkLogger(log),
     telemetryOptions: { logging: { forward: {} } }, // else its native part prints to the console
     shutdownSignals: [],
   });
 }
 
-/** Returns a function that writes messages of Temporal's SDK to the platform's log, with their activity, run and error. */
-export function createSdkLogger(log: Logger, level: "warn" | "error") {
-  return (message: string, metadata: LogMetadata = {}): void => {
+/**
+ * Returns a logger for Temporal's SDK, which writes its warnings and errors to the platform's log, with their activity,
+ * run and error. The runtime sorts all messages by time first, and then calls `log` alone.
+ */
+export function createSdkLogger(log: Logger): SdkLogger {
+  const write = (level: LogLevel, message: string, metadata: LogMetadata = {}) => {
+    if (level !== "WARN" && level !== "ERROR") return;
     const fields = Object.entries(FIELDS).flatMap(([theirs, ours]) =>
       metadata[theirs] === undefined ? [] : [[ours, metadata[theirs]] as const]
     );
-    log[level]({ sdk: true, ...Object.fromEntries(fields) }, message);
+    log[level === "WARN" ? "warn" : "error"]({ sdk: true, ...Object.fromEntries(fields) }, message);
+  };
+  const ignore = () => {};
+  return {
+    log: write,
+    trace: ignore,
+    debug: ignore,
+    info: ignore,
+    warn: (message, metadata) => write("WARN", message, metadata),
+    error: (message, metadata) => write("ERROR", message, metadata),
   };
 }

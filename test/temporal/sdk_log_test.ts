@@ -6,7 +6,9 @@ describe("createSdkLogger()", () => {
   it("logs a message with the activity, its run, the attempt and the error", () => {
     const lines: string[] = [];
     const log = createLog("worker", "warn", { write: (line) => void lines.push(line) });
-    createSdkLogger(log, "warn")("Activity failed", {
+    const sdk = createSdkLogger(log);
+    sdk.log("DEBUG", "Activity started");
+    sdk.log("WARN", "Activity failed", {
       activityType: "breakTestService",
       attempt: 7,
       taskToken: "private",
@@ -16,7 +18,8 @@ describe("createSdkLogger()", () => {
       workflowType: "itsmTest",
       error: new Error("nobody listens there"),
     });
-    const { time: _, err, ...line } = JSON.parse(lines[0]!);
+    const [{ time: _, err, ...line }, ...more] = lines.map((line) => JSON.parse(line));
+    assert.deepEqual(more, []);
     assert.equal(err.message, "nobody listens there");
     assert.deepEqual(line, {
       level: "warn",
