@@ -17,8 +17,15 @@ export function createLog(service: string, level: string, to?: DestinationStream
     level,
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: describeError },
     formatters: { level: (label) => ({ level: label }) },
   }, stream);
+}
+
+/** Returns an error's fields for the log. Others may hold values of rows, as `detail` of PostgreSQL's errors does. */
+function describeError(error: Error): Record<string, unknown> {
+  const { type, message, stack, code } = pino.stdSerializers.err(error);
+  return { type, message, stack, code };
 }
 
 /** The destination where standard output is taken by a protocol. */
