@@ -1,13 +1,21 @@
 import type { Client } from "@temporalio/client";
 import type { Engine } from "../engine/mod.ts";
-import { type ChainWatch, describeWaiting, getHead, getPublishingState } from "../ledger/mod.ts";
+import {
+  type ChainWatch,
+  describeWaiting,
+  getHead,
+  getPublishingState,
+  isSequencerAtWork,
+} from "../ledger/mod.ts";
 import {
   countServicesByStatus,
   countTicketsByStatus,
   getOutboxState,
   getPolicyFileStatus,
-  getSealingHold,
+  getSealingTrouble,
   governanceInForce,
+  type OutboxState,
+  type SealingTrouble,
   type Store,
 } from "../store/mod.ts";
 
@@ -144,23 +152,35 @@ async function probeTemporal({ temporal }: StatusParts): Promise<Detail> {
 }
 
 async function probeLedger({ store, chain }: StatusParts): Promise<Detail> {
-  const [{ size }, { waiting, oldestSeconds }, hold, publishing] = await Promise.all([
+  const [{ size }, outbox, trouble, publishing] = await Promise.all([
     getHead(store),
     getOutboxState(store.db),
-    getSealingHold(store.db),
+    getSealingTrouble(store.db),
     getPublishingState(store),
   ]);
-  if (hold !== undefined) throw new PublicFailure(`sealing is held: ${hold}`);
-  if (oldestSeconds > MAX_WAITING_SECONDS) {
-    const seconds = Math.round(oldestSeconds);
-    throw new PublicFailure(
-      `sealing stands still: about ${waiting} receipts wait, the oldest for ${seconds} s`,
-    );
+  if (trouble?.held) throw new PublicFailure(`sealing is held: ${trouble.reason}`);
+  if (outbox.oldestSeconds > MAX_WAITING_SECONDS) {
+    throw new PublicFailure(await describeStandstill(store, outbox, trouble));
   }
   const unpublished = describeWaiting(publishing);
   if (unpublished !== undefined) throw new PublicFailure(`publishing waits: ${unpublished}`);
   const { chain_intact, breaks, verified_through } = chain.state();
   return { total_receipts: size, chain_intact, breaks, verified_through };
+}
+
+/** Describes what waits to be sealed, and why: the sequencer failed meanwhile, or there is none. */
+async function describeStandstill(
+  store: Store,
+  { waiting, oldestSeconds }: OutboxState,
+  trouble: SealingTrouble | undefined,
+): Promise<string> {
+  const seconds = Math.round(oldestSeconds);
+  const cause = trouble && trouble.ageSeconds < oldestSeconds
+    ? `; ${trouble.reason}. The sequencer's log has the whole error`
+    : await isSequencerAtWork(store.db)
+    ? ""
+    : "; no sequencer is at work: start it, or see in its log why it ended";
+  return `sealing stands still: about ${waiting} receipts wait, the oldest for ${seconds} s${cause}`;
 }
 
 async function probeEngine({ engine }: StatusParts): Promise<Detail> {

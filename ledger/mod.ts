@@ -123,6 +123,7 @@ export {
 export {
   ensureRecoveryKey,
   getSealState,
+  isSequencerAtWork,
   makeRecoveryKey,
   openSealer,
   parseRecoveryKey,

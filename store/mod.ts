@@ -264,7 +264,9 @@ export {
   countOpenBreaks,
   getDatabaseState,
   getOutboxState,
-  getSealingHold,
+  getSealingTrouble,
+  type OutboxState,
+  type SealingTrouble,
 } from "./platform_state.ts";
 export {
   currentPolicy,

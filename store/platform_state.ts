@@ -9,10 +9,14 @@ export async function countOpenBreaks(db: Db): Promise<{ breaks: number; first: 
   return { breaks: row!.breaks, first: row!.first === null ? null : Number(row!.first) };
 }
 
-/** Returns about how many requests wait to be sealed, and for how long the first of them. */
-export async function getOutboxState(
-  db: Db,
-): Promise<{ waiting: number; oldestSeconds: number }> {
+/** About how many requests wait to be sealed, and for how long the first of them. */
+export interface OutboxState {
+  readonly waiting: number;
+  readonly oldestSeconds: number;
+}
+
+/** Returns how many requests wait to be sealed. */
+export async function getOutboxState(db: Db): Promise<OutboxState> {
   const row = await db.first(
     `SELECT extract(epoch FROM now() - (payload::json ->> 'timestamp')::timestamptz)::float8 AS seconds,
        (SELECT max(seq) FROM seal_outbox) - seq + 1 AS waiting
@@ -21,9 +25,19 @@ export async function getOutboxState(
   return { waiting: Number(row?.waiting ?? 0), oldestSeconds: row?.seconds ?? 0 };
 }
 
-/** Returns why sealing is held, or undefined where it is not. */
-export async function getSealingHold(db: Db): Promise<string | undefined> {
-  return (await db.first<{ reason: string }>("SELECT reason FROM ledger_hold"))?.reason;
+/** Why nothing is sealed, or why the sequencer failed last. */
+export interface SealingTrouble {
+  readonly reason: string;
+  /** True: sealing waits for the operator. False: the sequencer tries again. */
+  readonly held: boolean;
+  readonly ageSeconds: number;
+}
+
+/** Returns why sealing is held or why the sequencer failed last, or undefined where neither is known. */
+export async function getSealingTrouble(db: Db): Promise<SealingTrouble | undefined> {
+  return await db.first<SealingTrouble & Record<string, unknown>>(
+    `SELECT reason, held, extract(epoch FROM now() - at)::float8 AS "ageSeconds" FROM ledger_trouble`,
+  );
 }
 
 /** Returns the response time of the database server in milliseconds, and how many of its connections are used. */

@@ -48,7 +48,7 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
     ["SELECT, INSERT", "sequencer"],
     ["SELECT (id)", "ledger"],
   ],
-  ledger_hold: [
+  ledger_trouble: [
     ["SELECT", ...READING],
     ["SELECT, INSERT, UPDATE, DELETE", "sequencer"],
   ],

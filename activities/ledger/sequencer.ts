@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { log } from "@temporalio/activity";
+import { ApplicationFailure, ApplicationFailureCategory } from "@temporalio/common";
 import {
   LogBroken,
   type LogWriter,
@@ -63,8 +64,7 @@ export function sequencerActivities({ config, store, stopping }: SequencerActivi
       if (error instanceof SealingHeld) {
         log.error(`Sealing is held. ${error.message}`);
         await sleep(HELD_PAUSE_MS, undefined, { signal }).catch(() => {});
-      } else {
-        log.error(`The sequencer ended, and starts again. ${error}`);
+        throw sealingHeld(error);
       }
       throw error;
     } finally {
@@ -72,6 +72,17 @@ export function sequencerActivities({ config, store, stopping }: SequencerActivi
       await merkleLog?.ended;
     }
     if (stopping.aborted) throw workerStopping();
+  }
+
+  /** Its one line in the log is written above, so the failure is benign. */
+  function sealingHeld(cause: SealingHeld): ApplicationFailure {
+    const { name: type, message } = cause;
+    return ApplicationFailure.create({
+      type,
+      message,
+      cause,
+      category: ApplicationFailureCategory.BENIGN,
+    });
   }
 
   function openMerkleLog(signal: AbortSignal): LogWriter {

@@ -7,7 +7,7 @@ import { LIST_KEYS, rootKeyFile, toLedgerKey } from "../receipts/mod.ts";
 import type { Hash, TrustedKey } from "../rules/mod.ts";
 import { type ChainHead, getHeadAfter, type Signer } from "../signer/mod.ts";
 import { appendReceipts, readHead } from "./_append.ts";
-import { SealingHeld } from "./_hold.ts";
+import { SealingHeld } from "./_trouble.ts";
 import { makeAdoption, makeGenesis, makeRotation } from "./_key_receipts.ts";
 import { computeLeaves, type LinkedReceipt } from "./_link.ts";
 import { makeRecoveryKey, readRecoveryKey } from "./recovery_key.ts";

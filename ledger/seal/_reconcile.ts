@@ -9,7 +9,7 @@ import {
   type SignerState,
 } from "../signer/mod.ts";
 import { appendReceipts, readHead, settleRequests } from "./_append.ts";
-import { SealingHeld } from "./_hold.ts";
+import { SealingHeld } from "./_trouble.ts";
 
 /** The parts of {@linkcode reconcile}. */
 export interface ReconcileParts {

@@ -22,5 +22,11 @@ export {
 } from "./request.ts";
 export { openSealer, type SealedReceipt, type Sealer } from "./sealer.ts";
 export { appendReceipts, readHead, settleRequests } from "./_append.ts";
-export { SealingHeld } from "./_hold.ts";
-export { runSequencer, SEQUENCER_LOCK, SequencerBusy, type SequencerOptions } from "./sequencer.ts";
+export { SealingHeld } from "./_trouble.ts";
+export {
+  isSequencerAtWork,
+  runSequencer,
+  SEQUENCER_LOCK,
+  SequencerBusy,
+  type SequencerOptions,
+} from "./sequencer.ts";

@@ -2,15 +2,15 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import type { Store } from "../../store/mod.ts";
+import type { Db, Store } from "../../store/mod.ts";
 import { readSignedSize } from "../log/mod.ts";
 import type { Hash } from "../rules/mod.ts";
 import { type FileSignerOptions, openFileSigner } from "../signer/mod.ts";
 import { type Alarm, listenForRequests } from "./_alarm.ts";
-import { removeHold, storeHold, toHold } from "./_hold.ts";
 import { ensureOwnKey, type KeyOptions, nextKeyFile, rotateIfAsked } from "./_own_keys.ts";
 import { runPipeline } from "./_pipeline.ts";
 import { reconcile } from "./_reconcile.ts";
+import { removeHold, storeTrouble, toHold } from "./_trouble.ts";
 
 /** Another sequencer holds the lock. */
 export class SequencerBusy extends Error {
@@ -75,10 +75,10 @@ export async function runSequencer(options: SequencerOptions): Promise<void> {
       await sealWithOneKey({ ...options, onStart, writer, reader, alarm, connectionLost });
     } while (!signal.aborted);
   } catch (error) {
-    const hold = toHold(error);
-    if (!hold) throw error;
-    await storeHold(writer, hold).catch(() => {}); // the database may be away
-    throw hold;
+    if (error instanceof SequencerBusy) throw error; // the other one's troubles count
+    const trouble = toHold(error) ?? error;
+    await storeTrouble(writer, trouble, options.keyFile).catch(() => {}); // the database may be away
+    throw trouble;
   } finally {
     await Promise.all([hangUp(writer), hangUp(reader)]);
   }
@@ -123,6 +123,19 @@ function watchForFile(path: string, onFile: () => void) {
     onFile();
   }, ROTATION_POLL_MS).unref();
   return { signal: found.signal, stop: () => clearInterval(poll) };
+}
+
+/** Returns true where a sequencer holds the lock. */
+export async function isSequencerAtWork(db: Db): Promise<boolean> {
+  const row = await db.first<{ held: boolean }>(
+    `SELECT EXISTS (
+       SELECT FROM pg_locks JOIN pg_database d ON d.oid = database
+       WHERE d.datname = current_database() AND locktype = 'advisory' AND granted
+         AND (classid::bigint << 32) + objid::bigint = $1
+     ) AS held`,
+    [SEQUENCER_LOCK],
+  );
+  return row!.held;
 }
 
 /** Takes the lock that one sequencer at a time holds. @throws {SequencerBusy} another one holds it */

@@ -55,10 +55,11 @@ export const ledger = `
     reason text NOT NULL,
     at timestamptz NOT NULL DEFAULT now()
   );
-  CREATE TABLE ledger_hold (      -- why nothing is sealed; no row: sealing is not held
+  CREATE TABLE ledger_trouble (   -- why nothing is sealed, or why the sequencer failed last; no row: neither
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     reason text NOT NULL,
-    since timestamptz NOT NULL DEFAULT now()
+    held boolean NOT NULL,        -- sealing waits for the operator
+    at timestamptz NOT NULL DEFAULT now()
   );
   CREATE TABLE evidence (
     tenant_id text NOT NULL DEFAULT current_tenant(),

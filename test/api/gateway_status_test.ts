@@ -20,19 +20,30 @@ describe("the platform's status", () => {
     await store.close();
   });
 
-  it("reports that sealing stands still when a request waits too long", async () => {
+  it("reports that sealing stands still when a request waits too long, and why", async () => {
     const store = openStore(described.gateway.urls.owner, "owner", 1);
     const payload = JSON.stringify({ timestamp: "2026-01-01T00:00:00+00:00" });
-    await asSuperuser(store).execute(
-      "INSERT INTO seal_outbox (seq, id, category, payload) OVERRIDING SYSTEM VALUE VALUES (-1, 'old', 'test', $1)",
-      [payload],
+    const { execute } = asSuperuser(store);
+    const error = async () => {
+      await execute(
+        "INSERT INTO seal_outbox (seq, id, category, payload) OVERRIDING SYSTEM VALUE VALUES (-1, 'old', 'test', $1)",
+        [payload],
+      );
+      const { ledger } = (await status()).backends;
+      await execute("DELETE FROM seal_outbox WHERE seq = -1");
+      assert.equal(ledger.ok, false);
+      return ledger.error.replace(/\d+/g, "N");
+    };
+    const standstill = "sealing stands still: about N receipts wait, the oldest for N s";
+    assert.equal(await error(), standstill);
+    await execute("INSERT INTO ledger_trouble (reason, held) VALUES ('the disk is full', false)");
+    assert.equal(
+      await error(),
+      `${standstill}; the disk is full. The sequencer's log has the whole error`,
     );
-    const { ok, error } = (await status()).backends.ledger;
-    await asSuperuser(store).execute("DELETE FROM seal_outbox WHERE seq = -1");
-    assert.deepEqual([ok, error.replace(/\d+/g, "N")], [
-      false,
-      "sealing stands still: about N receipts wait, the oldest for N s",
-    ]);
+    await execute("UPDATE ledger_trouble SET at = '2025-12-31'"); // before anything waited
+    assert.equal(await error(), standstill);
+    await execute("DELETE FROM ledger_trouble");
     await store.close();
   });
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts, getHead, listLedgerKeys, verifyChain } from "../../../ledger/mod.ts";
-import { getSealingHold } from "../../../store/mod.ts";
+import { getSealingTrouble } from "../../../store/mod.ts";
 import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
 
 describe("a sequencer that was stopped between signing and committing", () => {
@@ -81,8 +81,9 @@ describe("a sequencer that was stopped between signing and committing", () => {
       await asSuperuser(change);
       sealing.go();
       await assert.rejects(sealing.untilSealed(10), { name: "SealingHeld" });
-      const hold = await getSealingHold(sealing.app.asPlatform());
-      assert.match(hold!, /npm run (restore|verify) -- /);
+      const trouble = await getSealingTrouble(sealing.app.asPlatform());
+      assert.equal(trouble!.held, true);
+      assert.match(trouble!.reason, /npm run (restore|verify) -- /);
       const { rows } = await sealing.app.pool.query("SELECT id FROM receipts WHERE position >= 3");
       assert.deepEqual(rows, []);
     });
@@ -110,7 +111,7 @@ describe("a sequencer that was stopped between signing and committing", () => {
     await asSuperuser("UPDATE ledger_head SET size = 3");
     sealing.go();
     await sealing.seal(1);
-    while (await getSealingHold(sealing.app.asPlatform())) await sleep(10);
+    while (await getSealingTrouble(sealing.app.asPlatform())) await sleep(10);
     assert.equal((await readChain()).length, 4);
   });
 });
