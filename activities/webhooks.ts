@@ -27,7 +27,7 @@ interface SendResult {
   /** HTTP status; null: no response. */
   readonly status: number | null;
   readonly error: string | null;
-  /** Whether another attempt is useless. */
+  /** True: another attempt is useless. */
   readonly isFinal: boolean;
 }
 

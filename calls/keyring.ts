@@ -29,7 +29,7 @@ export interface Keyring {
   close(): Promise<void>;
 }
 
-/** Of known keys, and of unknown ones. */
+/** Maximum of cached keys, known and unknown ones each. */
 const MAX_CACHED = 10_000;
 /**
  * Age from which a cached key is looked up anew. Notifications come at once; but a connection may be dead without either
@@ -59,7 +59,7 @@ interface Look {
  */
 export async function openKeyring(store: Store, failures: FailureLimiter): Promise<Keyring> {
   const db = store.asPlatform();
-  /** By the keys' hashes, the latest look last. */
+  /** Looks by the keys' hashes, the latest one last. */
   const known = new Map<string, Look>();
   const unknown = new Map<string, Look>();
   const uses = new Map<string, Date>();

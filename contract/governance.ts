@@ -79,7 +79,7 @@ export interface GovernanceDecision {
   readonly approvalId?: string;
   /** Set where the answer is the outcome of an earlier, approved call: when that ended, ISO 8601. */
   readonly earlier?: string;
-  /** Id that the call's receipt must have; absent: any. */
+  /** Id that the call's receipt must have. Absent: it gets an id of its own. */
   readonly callReceiptId?: string;
   /** Thrown instead of running the call. */
   readonly problem?: Problem;

@@ -36,7 +36,7 @@ const MAX_COLUMNS = 12;
 const MIN_SHARE = 0.8;
 /** Number of fields that a name may have, such as that of a host and a program. */
 const MAX_NAME_FIELDS = 3;
-/** Of a longer field, the beginning is looked at. */
+/** A longer field is looked at up to here. */
 const MAX_FIELD_CHARACTERS = 300;
 /** Longer brackets are no field. */
 const MAX_GROUP_CHARACTERS = 200;
@@ -69,7 +69,7 @@ const PATTERNS: Readonly<Record<Exclude<FieldKind, "apart">, RegExp>> = {
 /** A field of a line, and what follows. */
 interface Field {
   readonly text: string;
-  /** Whether more than one space follows, or a tab or a bar. */
+  /** True: more than one space follows, or a tab or a bar. */
   readonly isApart: boolean;
   /** Where the next field begins. */
   readonly next: number;

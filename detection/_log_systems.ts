@@ -25,7 +25,7 @@ interface LogSystem {
 type Random = (below: number) => number;
 
 const LINES = 2_000;
-/** By the order of their names, every third system is held out. */
+/** Every third system, in the order of their names, is held out. */
 const HELD_OUT_EVERY = 3;
 const START = Date.UTC(2026, 2, 2, 3, 4, 5);
 const MAX_PAUSE_MS = 20_000;

@@ -22,7 +22,7 @@ export interface Template {
   count: number;
 }
 
-/** What was learned from the lines of a log, as it is stored. */
+/** Knowledge of a log's lines, as it is stored. */
 export interface MinerState {
   readonly columns: ColumnCounts;
   /** Texts of templates, with how many lines have each. */

@@ -37,11 +37,11 @@ export interface FailingDependency {
 /** A judgement of a fault. */
 export interface Judgement {
   readonly category: Category;
-  /** How likely the category is right, 0 to 1. It is an estimate, and not measured. */
+  /** Likelihood that the category is right, 0 to 1. It is an estimate, and not measured. */
   readonly confidence: number;
-  /** What is wrong, in sentences for people. May name addresses. */
+  /** Description of the fault, in sentences for people. May name addresses. */
   readonly says: string;
-  /** What supports the category, in a sentence. */
+  /** Support for the category, in a sentence. */
   readonly because: string;
   /** Article of the knowledge base about just this fault. */
   readonly article: string | null;
@@ -49,7 +49,7 @@ export interface Judgement {
   readonly isOpen: boolean;
 }
 
-/** What the engine takes words about a fault for. */
+/** The engine's judgement of words about a fault. */
 export interface Reading {
   readonly category: Category;
   readonly confidence: number;

@@ -52,7 +52,7 @@ export interface ApprovalRequest extends Partial<ApprovalTerms> {
   /** Action as people are shown it. Absent: it is in the store already. */
   readonly action?: Readonly<Record<string, unknown>>;
   readonly asking_run?: RequestingRun;
-  /** Whether a held call is run once it is approved. */
+  /** True: a held call is run once it is approved. */
   readonly acts?: boolean;
   /** Status and moves of an earlier run that has ended; such a run waits to be reopened. */
   readonly reopens?: { readonly status: "denied" | "expired"; readonly moves: number };

@@ -2,9 +2,9 @@
 export interface ErrorRule {
   /** HTTP status. */
   readonly status: number;
-  /** What an AI agent should do next, as one imperative sentence. */
+  /** Advice to an AI agent, as one imperative sentence. */
   readonly next: string;
-  /** Whether Temporal may run the activity again. */
+  /** True: Temporal may run the activity again. */
   readonly retryable: boolean;
 }
 

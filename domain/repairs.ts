@@ -27,7 +27,7 @@ export interface Action {
 export interface FaultClass {
   readonly category: string;
   readonly severity: string;
-  /** How likely the category is right, 0 to 1. */
+  /** Likelihood that the category is right, 0 to 1. */
   readonly confidence: number;
   /** The detector that measured it, or who read words about it: `local` or a model's provider. */
   readonly provider: string;
@@ -94,7 +94,7 @@ export interface StepResult {
   readonly kind: string;
   readonly state: "done" | "not_done" | "unknown";
   readonly code: string;
-  /** Whether it succeeded and was verified. */
+  /** True: it succeeded and was verified. */
   readonly ok: boolean;
   readonly counts?: Readonly<Record<string, number>>;
 }
@@ -108,7 +108,7 @@ export interface RepairEffect {
   /** Code of the failed step, else of the last step that changed something, else of the last step. */
   readonly code: string;
   readonly steps: readonly StepResult[];
-  /** Whether any step can be undone. */
+  /** True: a step of it can be undone. */
   readonly undoable: boolean;
 }
 

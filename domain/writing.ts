@@ -20,7 +20,7 @@ export interface Draft<T> {
   /** Null: no model is configured. */
   readonly provider: string | null;
   readonly model: string | null;
-  /** Whether the model was called, which costs. */
+  /** True: the model was called, which costs. */
   readonly asked: boolean;
   /** Reason that it wrote nothing. */
   readonly reason: string | null;

@@ -210,7 +210,7 @@ async function prepare(superuserUrl: string, passwords: Passwords): Promise<stri
 /** State of a server, as {@linkcode prepare} queries it. */
 interface ServerState {
   version: string;
-  /** How many of the platform's roles there are. */
+  /** Number of the platform's roles that exist. */
   roles: number;
   database: boolean;
 }

@@ -3,7 +3,7 @@ import { memoize } from "./_memoize.ts";
 
 /** A claimed fact. Facts of the same subject with other values contradict each other. */
 interface Fact {
-  /** What it is about: `percent of disk`, `duration until expiry`. */
+  /** Subject: `percent of disk`, `duration until expiry`. */
   readonly subject: string;
   /** A number, or a text that is compared as it is. */
   readonly value: number | string;
@@ -98,7 +98,7 @@ const HOST = /(?<![\w./:-])([a-z][a-z-]*[a-z]-?)(\d{1,4})(?![\w%]|[.:]\d)(?:\.[a
 const NO_HOST =
   /^(utf|sha|md|http|ipv|ip|php|python|node|java|log|s|ec|k|x|p|q|h|b|t|v|es|postgres\w*|mysql|mariadb|redis|ruby|go|exit|inc|apr|error|status|code|port|eth|ens|bond|sd\w|nvme\w*|md|vg|lv|raid|dns|tls|ssl|oauth|base|win|windows|ubuntu|debian|rhel|centos|layer|tier|phase|step|round|level|sev|prio|http-?|cve-?|rfc-?|ora-?|e|w|i|f|a|c|d|g|m|n|r|o|l|u|y|z|j|top|week|day|shard-?|part|partition-?|slot|core|cpu|disk|ipv-|loop|tomcat|kafka|fpm|id|pid|jdk|openjdk|wave|w3svc|gi|vlan|zone|rev|rc|beta|alpha|release-?|version-?|v-|build-?|job-?|ticket-?|chg-?|req-?|ns|mx|ap|sw|uuid|bug-?|issue-?|pr-?)$/i;
 
-/** What an action's words claim. */
+/** Claims of an action's words. */
 interface Claims {
   readonly words: string;
   readonly measures: readonly Fact[];

@@ -49,7 +49,7 @@ export interface RailVerdict {
   readonly passed: boolean;
   /** Sentences for a person. Those of a passed rail say what was checked. */
   readonly reasons: readonly string[];
-  /** How to make it pass; null where it has passed. */
+  /** Advice to make it pass; null where it has passed. */
   readonly remedy: string | null;
 }
 
@@ -71,7 +71,7 @@ export interface Objection {
   readonly code: string;
   /** A sentence that does not repeat the secret or the payload it is about. */
   readonly reason: string;
-  /** How to remove the objection. */
+  /** Advice to remove the objection. */
   readonly remedy: string;
 }
 

@@ -30,7 +30,7 @@ export type KeptEnd =
   | { readonly error: KeptError; readonly output?: undefined }
   | { readonly approvalId: string };
 
-/** What is kept of such a call. */
+/** Record of such a call. */
 export interface KeptCall {
   /**
    * `claimed`: a process is about to run it, but it has not begun; `failed`: it ended with an error that is not kept, and

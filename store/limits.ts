@@ -11,7 +11,7 @@ export interface Use {
   readonly limit: number;
   /** Length of a period in seconds; periods start at multiples of it since 1970, so that days are UTC days. */
   readonly periodSeconds: number;
-  /** How much of the limit one use takes, > 0; default: 1. */
+  /** Part of the limit that one use takes, > 0; default: 1. */
   readonly amount?: number;
 }
 

@@ -7,7 +7,7 @@ export interface RepairStep {
   readonly step: string | null;
   readonly state: EffectState;
   readonly code: string | null;
-  /** Whether it undid another step. */
+  /** True: it undid another step. */
   readonly undoes: boolean;
 }
 
@@ -22,9 +22,9 @@ export interface Repair {
   readonly action_sha256: string;
   /** `unknown`: nobody can tell whether one of its steps happened; `intended`: under way. */
   readonly state: EffectState;
-  /** Whether the service was healthy afterwards; null: it was not probed. */
+  /** True: the service was healthy afterwards; null: it was not probed. */
   readonly verified: boolean | null;
-  /** Whether any of its steps was undone. */
+  /** True: one of its steps was undone. */
   readonly undone: boolean;
   readonly steps: readonly RepairStep[];
   readonly intended_at: string;

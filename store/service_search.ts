@@ -42,7 +42,7 @@ export interface ServiceSearch {
   readonly text?: string;
   readonly type?: string;
   readonly status?: string;
-  /** Whether hosts other than `localhost` may be searched. */
+  /** True: hosts other than `localhost` may be searched. */
   readonly hosts: boolean;
   /** ≥ 1. */
   readonly limit: number;

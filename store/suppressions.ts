@@ -5,7 +5,7 @@ import { normalizeEmail } from "./email.ts";
 /** The reason why an address must not be mailed. */
 export type SuppressionReason = "opted_out" | "erased";
 
-/** Whether an address may be mailed. */
+/** Permission to mail an address. */
 export interface MailPermission {
   readonly allowed: boolean;
   /** Why not. `invalid`: it is no address. */

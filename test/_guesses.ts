@@ -5,7 +5,7 @@ import { canonicalize } from "../ledger/rules/mod.ts";
 /** A private text that public texts give away. */
 export interface Leak {
   readonly secret: string;
-  /** How it was found: `plain`, or what was hashed. */
+  /** `plain`, or the text that was hashed. */
   readonly by: string;
   /** The part of the public texts that gives it away. */
   readonly token: string;

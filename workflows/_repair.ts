@@ -11,7 +11,7 @@ import type { Track } from "./_track.ts";
 interface Outcome {
   /** Reason to leave the incident to people; absent: there is none. */
   readonly obstacle?: string;
-  /** Whether the repair is done, or no longer needed. */
+  /** True: the repair is done, or no longer needed. */
   readonly done: boolean;
 }
 

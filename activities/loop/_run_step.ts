@@ -23,7 +23,7 @@ export interface Progress {
   /** Effects that earlier attempts recorded, by id. */
   readonly known: ReadonlyMap<string, EffectRecord>;
   readonly steps: StepResult[];
-  /** Whether the result of the whole action is recorded. */
+  /** True: the result of the whole action is recorded. */
   isConcluded: boolean;
   /** The stop that holds back the remaining steps. */
   held?: ActiveStop | undefined;

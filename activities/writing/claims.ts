@@ -26,7 +26,7 @@ export interface CheckedClaims {
   /** Claims without an objection. */
   readonly kept: readonly Claim[];
   readonly objections: readonly string[];
-  /** Whether one of them tries to instruct its reader; then none is to be trusted. */
+  /** True: one of them tries to instruct its reader, so none is to be trusted. */
   readonly hasInjection: boolean;
 }
 

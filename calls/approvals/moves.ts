@@ -31,7 +31,7 @@ export interface MoveOrder {
   readonly vote_id?: string;
   /** Number of times that its run was reopened before. */
   readonly cycle: number;
-  /** How its workflow ended, where that was from outside: TERMINATED, … */
+  /** End of its workflow, where that was from outside: TERMINATED, … */
   readonly ended?: string;
 }
 

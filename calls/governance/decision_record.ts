@@ -19,12 +19,12 @@ export interface RecordedEvaluation extends Evaluation {
 export interface DecisionEntry {
   readonly call: CheckedCall;
   readonly evaluation: RecordedEvaluation;
-  /** Whether the call is run now. */
+  /** True: the call is run now. */
   readonly runs: boolean;
   readonly approvalId?: string;
   /** Number of the lock by which this process shows that it lives; absent where nothing is run. */
   readonly holder?: number;
-  /** Whether the evidence is kept as one JSON text. */
+  /** True: the evidence is kept as one JSON text. */
   readonly evidenceAsText?: boolean;
 }
 

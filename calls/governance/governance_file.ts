@@ -28,7 +28,7 @@ const UNREADABLE_STOP = { kind: "all", name: FILE_STOP } as const;
 /** Place of the policy's file. */
 export interface GovernanceFile {
   readonly path: string;
-  /** Whether a setting names it, so that it has to exist. */
+  /** True: a setting names it, so it has to exist. */
   readonly named: boolean;
 }
 

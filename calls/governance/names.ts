@@ -8,7 +8,7 @@ import { matchesGlob } from "./rules.ts";
 export interface NameCheck {
   readonly name: string;
   readonly operations: readonly Operation<never>[];
-  /** Whether an operation can be stopped, or decided about. */
+  /** Returns true where an operation can be stopped, or decided about. */
   isAllowed(operation: Operation<never>): boolean;
   /** End of the sentence about a name of other operations. */
   readonly otherwise: string;

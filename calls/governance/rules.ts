@@ -7,7 +7,7 @@ export interface Facts {
   /** Every name of the tool: the one used, those of its other interfaces, and the operation's. */
   readonly names: readonly string[];
   readonly effect: Effect;
-  /** Whether people decide or stop by it; then no rule has people asked about it. */
+  /** True: people decide or stop by it, so no rule asks people about it. */
   readonly humanControl: boolean;
   readonly door: Door;
   readonly caller: Caller;

@@ -1,4 +1,4 @@
-/** How likely an article is about the fault of a report: learnt from pairs of both that a person has judged. */
+/** Likelihood that an article is about the fault of a report, learnt from pairs of both that a person has judged. */
 import { createHash } from "node:crypto";
 import { CATEGORIES, type Category } from "./categories.ts";
 import type { Likeness, SearchHit } from "./search.ts";
@@ -86,7 +86,7 @@ export function learnRelevance(
   return weights;
 }
 
-/** What tells that a passage is about a fault. Each number is about -3 to 3. */
+/** Returns signs that a passage is about a fault, each about -3 to 3. */
 function features(
   { id, category, score, strength, titleShare }: Candidate,
   candidates: readonly Candidate[],

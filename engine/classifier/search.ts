@@ -2,7 +2,7 @@
 import { type Term, type TermReader, weightOfKind } from "./_terms.ts";
 import type { Article } from "./training_data.ts";
 
-/** How much a text has in common with an article or another passage. */
+/** Likeness of a text and an article or another passage. */
 export interface Likeness {
   /** > 0; higher with more and rarer shared terms. Comparable within one search only. */
   readonly score: number;

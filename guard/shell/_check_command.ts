@@ -63,7 +63,7 @@ function isStartedAgain(run: Run, runs: readonly Run[]): boolean {
     );
 }
 
-/** What a line would do, as far as it is known. */
+/** Judgement of a line: its effects, as far as they are known. */
 export interface CommandJudgement {
   readonly objections: readonly Objection[];
   /** Everything that it runs is known to only read. */

@@ -9,7 +9,7 @@ import { ask, deny } from "./_rule.ts";
 import { type Inner, type Run, type Target, UNKNOWN } from "./_types.ts";
 import { unwrap } from "./_wrappers.ts";
 
-/** What a run would do, as far as it is known. */
+/** Judgement of a run: its effects, as far as they are known. */
 export interface RunJudgement {
   readonly objections: readonly Objection[];
   /** It only reads. */

@@ -33,7 +33,7 @@ export interface Kind {
   /** A run with such operands only reads. */
   readonly looks?: boolean | ((run: Run) => boolean);
   readonly check?: (words: readonly string[], run: Run, read: ReadArguments) => Objection[];
-  /** What the operands name. */
+  /** Kinds of things that the operands name. */
   readonly target?: Target["kind"];
   /** Returns the names among the operands; by default all are. */
   readonly names?: (words: readonly string[]) => readonly string[];

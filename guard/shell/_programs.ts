@@ -1,4 +1,4 @@
-/** What is known of programs: `programs/*.yaml`. A program that no file names is not understood. */
+/** Knowledge of programs: `programs/*.yaml`. A program that no file names is not understood. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -25,12 +25,12 @@ export interface Form {
 /** A verb with its form. */
 export interface Verb {
   readonly words: readonly RegExp[];
-  /** Of each word, whether it stands for any name, so that it is an operand as well. */
+  /** One flag a word: true where it stands for any name, so that it is an operand as well. */
   readonly isName: readonly boolean[];
   readonly form: Form;
 }
 
-/** How a program finds the program that it runs. */
+/** Way in which a program finds the program that it runs. */
 export interface Wrapper {
   /** First of its operands that make it a wrapper. */
   readonly verb?: string | undefined;

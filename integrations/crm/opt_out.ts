@@ -7,7 +7,7 @@ import {
 } from "../../store/mod.ts";
 import { recordChange } from "./activities.ts";
 
-/** How a contact opted out. */
+/** Way in which a contact opted out. */
 export interface OptOut {
   /** Such as "unsubscribe link" or "said so on the phone". */
   readonly basis: string;

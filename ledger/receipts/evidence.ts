@@ -76,7 +76,7 @@ export async function readEvidence(
   return { id, entries };
 }
 
-/** How long evidence is kept, in days; 0: for ever. */
+/** Days that evidence is kept; 0: for ever. */
 export interface EvidenceRetention {
   readonly days: number;
   /** Of requests by callers without a key. */

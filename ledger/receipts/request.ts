@@ -60,7 +60,7 @@ export interface PreparedRequest {
   readonly evidence: readonly Evidence[];
   /** Tenant that owns the evidence; undefined: that of the handle. */
   readonly tenant: string | undefined;
-  /** Whether a caller without a key causes it; then its evidence is kept for a shorter time. */
+  /** True: a caller without a key causes it, so its evidence is kept for a shorter time. */
   readonly anonymous: boolean;
 }
 

@@ -3,7 +3,7 @@ import { findKeysWithoutSuccession, findUnproven, type IntroducedKey } from "./s
 import type { Break, Primitives, TrustedKey } from "./types.ts";
 import { verifyRecord } from "./verify_record.ts";
 
-/** What the receipts of a chain say about its published keys. */
+/** Proof of published keys by the receipts of a chain. */
 export interface KeyProof {
   /** Keys that no receipt introduces. */
   readonly breaks: readonly Break[];

@@ -22,7 +22,7 @@ export interface KeyOptions {
   readonly onRecoveryKey?: ((secret: string) => void) | undefined;
 }
 
-/** What sealing a receipt that introduces keys needs. */
+/** Parts of sealing a receipt that introduces keys. */
 export interface KeySealing {
   /** Connection that commits. */
   readonly writer: pg.ClientBase;

@@ -2,7 +2,7 @@ import { type Batch, type ChainHead, getHeadAfter, isSameHead } from "./batch.ts
 import type { Entry } from "./_entries.ts";
 import { SignatureRefused, SignerStateError } from "./errors.ts";
 
-/** What a signer remembers. */
+/** Memory of a signer. */
 export interface SignerState {
   /** The newest end of the chain that it knows to be committed; undefined: it has not begun. */
   readonly committed: ChainHead | undefined;

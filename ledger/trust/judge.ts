@@ -23,9 +23,9 @@ export interface ShownCheckpoint {
 export interface Judgement {
   /** Checkpoints that the receipts must match. */
   readonly checkpoints: readonly Checkpoint[];
-  /** What does not hold. */
+  /** Pinned facts that do not hold. */
   readonly faults: readonly string[];
-  /** What is pinned and not there, so that nobody can tell whether it holds. */
+  /** Pinned facts that are not there, so that nobody can tell whether they hold. */
   readonly absent: readonly string[];
 }
 

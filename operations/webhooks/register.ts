@@ -37,7 +37,7 @@ const EventName = z.enum([...WEBHOOK_EVENTS, "OPENED", "UPDATED", "RESOLVED"]);
 interface Registration {
   readonly url: string;
   readonly events: z.output<typeof WebhookEvent>[];
-  /** Whether the platform made the secret, so that the answer has it. */
+  /** True: the platform made the secret, so the answer has it. */
   readonly made: boolean;
 }
 

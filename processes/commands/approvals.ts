@@ -64,7 +64,7 @@ function openGateway({ settings }: Config, { key, path: keyFile }: ApproverKey):
   const scheme = settings.SEALOOP_TLS_CERT === undefined ? "http" : "https";
   const base = settings.SEALOOP_GATEWAY_URL ??
     `${scheme}://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`;
-  return async (method, path, body) => {
+  return async <Answer>(method: "GET" | "POST", path: string, body?: object) => {
     const headers = {
       "x-api-key": key,
       ...(body ? { "content-type": "application/json" } : {}),
@@ -76,10 +76,9 @@ function openGateway({ settings }: Config, { key, path: keyFile }: ApproverKey):
         "or set SEALOOP_GATEWAY_URL";
       throw new Error(message, { cause });
     });
-    // deno-lint-ignore no-explicit-any -- as the operation's output is described
-    const answer: any = await response.json();
-    if (response.ok) return answer;
-    if (response.status !== 401) throw new Error(problemText(answer));
+    const answer: unknown = await response.json();
+    if (response.ok) return answer as Answer; // as the operation's output is described
+    if (response.status !== 401) throw new Error(problemText(Object(answer)));
     throw new Error(
       `The gateway refuses the key in ${keyFile}: it was revoked or has expired. ` +
         "Remove the file to be issued another one",

@@ -33,7 +33,7 @@ export const architecturePicture: GeneratedFile = {
 interface Edge {
   readonly tail: string;
   readonly head: string;
-  /** Whether only types are imported. */
+  /** True: only types are imported. */
   readonly isType: boolean;
 }
 

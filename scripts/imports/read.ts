@@ -8,7 +8,7 @@ export interface Import {
   readonly from: string;
   /** Path in the project. */
   readonly to: string;
-  /** Whether only types are imported. */
+  /** True: only types are imported. */
   readonly isType: boolean;
 }
 

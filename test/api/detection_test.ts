@@ -62,10 +62,9 @@ describe("detection over REST", () => {
 
   it("says of each of the five detectors its state, its configuration, and how its last run went", async () => {
     const { body } = await call("GET", "/v1/itsm/detectors");
-    // deno-lint-ignore no-explicit-any -- as above
-    const states = body.detectors.map(({ detector, state }: any) => [detector, state]);
+    const states: readonly { detector: string; state: string }[] = body.detectors;
     assert.deepEqual(
-      states,
+      states.map(({ detector, state }) => [detector, state]),
       DETECTORS.map((name) => [name, name === "service_probes" ? "ok" : "off"]),
     );
     const [{ configuration, probed, findings, last_run_at, error }] = body.detectors;

@@ -1,4 +1,4 @@
-/** What callers without a key have stored, against what it is counted as. */
+/** Bytes that callers without a key cause, against what they are counted as. */
 import assert from "node:assert/strict";
 import { ANONYMOUS_ACTOR } from "../../domain/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";

@@ -18,7 +18,7 @@ export interface Tenant {
   readonly personKey: string;
   /** In every text and name of the tenant, and nowhere else. */
   readonly word: string;
-  /** What its operations are about, by the names of input fields. */
+  /** Values of input fields that its operations are about. */
   readonly things: Readonly<Record<string, string>>;
   /** Texts that ask about it, by the names of input fields. */
   readonly texts: Readonly<Record<string, string>>;

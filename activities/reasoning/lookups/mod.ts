@@ -33,7 +33,7 @@ export const LOOKUPS: Readonly<Record<string, LookupTool>> = {
 export interface LookupChoice {
   readonly name: string;
   readonly about: string;
-  /** Whether it is about one service. */
+  /** True: it is about one service. */
   readonly of_service: boolean;
 }
 

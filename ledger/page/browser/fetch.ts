@@ -90,11 +90,11 @@ function isJson(text: string): boolean {
   }
 }
 
-/** What receipts are checked against. */
+/** Keys and facts that receipts are checked against. */
 export interface CheckKeys {
   /** In the order in which they became trusted: the pinned ones, else those that the server publishes. */
   readonly keys: readonly TrustedKey[];
-  /** Whether receipts introduce them. */
+  /** Proof of them by the receipts that introduce them. */
   readonly keyProof: KeyProof;
   /** Key of the Merkle log as the server names it, as `name+id+key`; undefined if it names none. */
   readonly verifierKey: string | undefined;

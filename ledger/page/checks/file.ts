@@ -15,7 +15,7 @@ export interface FileReport {
   /** Position of the first record; undefined if the file does not say it. */
   readonly from: number | undefined;
   readonly breaks: readonly Break[];
-  /** What is pinned and not in the file, so that nobody can tell whether it holds. */
+  /** Pinned facts that the file lacks, so that nobody can tell whether they hold. */
   readonly absent: readonly string[];
   /** False if the first record links to one that is not in the file. */
   readonly fromStart: boolean;

@@ -24,7 +24,7 @@ export interface CheckSummary {
   readonly total: number;
   /** Breaks by position. A break of the whole chain has the position of its end. */
   readonly breaks: readonly Break[];
-  /** What is pinned and not there, so that nobody can tell whether it holds. */
+  /** Pinned facts that are not there, so that nobody can tell whether they hold. */
   readonly absent: readonly string[];
   /** Ranges that were checked: from inclusive, to exclusive; sorted, and with gaps between them. */
   readonly ranges: readonly PositionRange[];
@@ -56,7 +56,7 @@ export interface Tally {
 const MAX_ROWS = 20;
 const SERVER = "the server’s statistics";
 
-/** What the visitor has pinned, and SHA-256. */
+/** The visitor's pins, and SHA-256. */
 export interface TallyTrust {
   readonly trust: Trust;
   readonly sha256: Sha256;

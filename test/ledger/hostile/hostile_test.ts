@@ -12,7 +12,7 @@ import { startVectorServer, type VectorServer } from "./_server.ts";
 import { textOf } from "../page/_pages.ts";
 import { readVectors, recordsOf, VECTORS_FILE } from "./_vectors.ts";
 
-/** What a verifier says of a ledger. */
+/** Result of one verifier. */
 interface Verdict {
   readonly exit: number;
   readonly says: string;
