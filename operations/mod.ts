@@ -14,6 +14,7 @@ import type { Platform } from "../calls/mod.ts";
 import type { Operation } from "../contract/mod.ts";
 import { a2aOperations, cancelTask, sendMessage } from "./a2a/mod.ts";
 import { approvalOperations } from "./approvals/mod.ts";
+import { calendarOperations } from "./calendar/mod.ts";
 import { cmdbOperations } from "./cmdb/mod.ts";
 import { complianceOperations } from "./compliance/mod.ts";
 import { governanceOperations } from "./governance/mod.ts";
@@ -43,6 +44,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...ticketOperations,
   ...webhookOperations,
   ...approvalOperations,
+  ...calendarOperations,
   ...governanceOperations,
   ...securityOperations,
   ...complianceOperations,

@@ -36,7 +36,10 @@ export interface PlannedEvent {
 
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_DAYS = 366;
-const MAX_YEARS_AHEAD = 10;
+/** Years between now and the start of a series, which is expanded from there. */
+const MAX_YEARS = 5;
+const FIRST_START = Date.parse("1970-01-01T00:00:00Z");
+const LAST_START = Date.parse("2200-01-01T00:00:00Z");
 
 /**
  * Plans an event: resolves its times and expands its rule.
@@ -51,7 +54,7 @@ export function planEvent(request: EventRequest, now: Date): PlannedEvent {
   }
   const start = readTime("start", request.start, timeZone);
   const end = readEnd(request, start, timeZone);
-  checkSpan({ start, end }, now);
+  checkSpan({ start, end }, now, Boolean(request.rrule));
   const kind = request.kind ?? "meeting";
   const services = request.services ?? [];
   if (services.length > 0 && kind !== "maintenance") {
@@ -121,18 +124,16 @@ function readEnd({ end, durationMinutes }: EventRequest, start: Date, timeZone: 
   return new Date(start.getTime() + durationMinutes! * 60_000);
 }
 
-function checkSpan({ start, end }: Span, now: Date): void {
+function checkSpan({ start, end }: Span, now: Date, recurs: boolean): void {
   if (end <= start) refuse("end", "The end must be after the start");
   if (end.getTime() - start.getTime() > MAX_DAYS * DAY_MS) {
     refuse("end", `An event lasts at most ${MAX_DAYS} days`);
   }
-  const earliest = now.getTime() - MAX_DAYS * DAY_MS;
-  const latest = now.getTime() + MAX_YEARS_AHEAD * 366 * DAY_MS;
-  if (start.getTime() < earliest || start.getTime() > latest) {
-    refuse(
-      "start",
-      `The start must be within the last year and the next ${MAX_YEARS_AHEAD} years`,
-    );
+  const isStorable = FIRST_START <= start.getTime() && start.getTime() < LAST_START;
+  if (!isStorable) refuse("start", "The start must be in the years 1970 to 2199");
+  const distanceMs = Math.abs(start.getTime() - now.getTime());
+  if (recurs && distanceMs > MAX_YEARS * 366 * DAY_MS) {
+    refuse("start", `The start of a series must be within ${MAX_YEARS} years of now`);
   }
 }
 

@@ -101,6 +101,10 @@ describe("every operation that changes something", function () {
       });
       return { workflow_id };
     },
+    async "calendar.delete"() {
+      const event = { title: "Review", start: "2026-07-06T07:30Z", duration_minutes: 30 };
+      return { event_id: (await make("calendar.create", event)).event_id };
+    },
     "itsm.loop": () => Promise.resolve({ incident: "A lamp is broken", wait_seconds: 0 }),
     "itsm.test": () => Promise.resolve({ wait_seconds: 0 }),
     "attacks.simulate": () => Promise.resolve({ scenario: "ransomware", wait_seconds: 0 }),

@@ -2,7 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
-import { addLearningItems, addTicketEvent, putService, recordFindings } from "../../store/mod.ts";
+import {
+  addContact,
+  addLearningItems,
+  addTicketEvent,
+  putService,
+  recordFindings,
+} from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { a2aClient, type Json, message } from "../mcp/_a2a.ts";
 import type { TestLoop } from "../workflows/_loop.ts";
@@ -79,6 +85,17 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     url: `https://hooks.example.com/${word}`,
     events: ["OPENED", "UPDATED", "RESOLVED"],
   });
+  const contact_id = (await addContact(asSuperuser({ url: loop.store.url, tenant: name }), {
+    name: `Cora ${word}`,
+    email: `cora@${word}.example`,
+  }, { email: "none", basis: null }))!;
+  const { event_id } = await post("/v1/calendar/events", {
+    title: `Meets ${word}`,
+    start: "2026-07-06T08:00Z",
+    duration_minutes: 5,
+    location: word,
+    attendees: [`${word}@example.com`],
+  });
   await addTicketEvent(db, ticket_id, { key: "noted", kind: "noted", data: { note: word } });
   const fingerprint = randomBytes(8).toString("hex");
   await recordFindings(db, [{
@@ -135,7 +152,15 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     taskId: result.id,
     things: {
       ...{ ticket_id, incident_id: ticket_id, approval_id, webhook_id, workflow_id, item_id },
-      ...{ fingerprint, service, source: service, target: `db-${word}`, receipt_id },
+      ...{
+        contact_id,
+        event_id,
+        fingerprint,
+        service,
+        source: service,
+        target: `db-${word}`,
+        receipt_id,
+      },
       ...{ key_id: record.id, request_id: receipt_id, taskId: result.id, tenant: name },
     },
     texts: Object.fromEntries(

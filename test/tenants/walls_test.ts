@@ -23,6 +23,8 @@ const FREE = new Set([
   ...["principal", "reason", "resolution", "role", "scenario", "scope", "secret", "service_type"],
   ...["severity", "since", "state", "status", "tier", "timeout_seconds", "tool", "type", "until"],
   ...["url", "wait_seconds"],
+  ...["attendees", "busy", "calendar", "duration_minutes", "end", "from_date", "kind", "location"],
+  ...["rrule", "services", "start", "time_zone", "to_date"],
 ]);
 /** Read the public ledger, where everybody finds the same. */
 const PUBLIC = new Set(["ledger", "receipts"]);

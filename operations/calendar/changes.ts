@@ -1,0 +1,143 @@
+import { z } from "zod";
+import { operation, type Platform } from "../../calls/mod.ts";
+import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import {
+  assertFree,
+  bookEvent,
+  cancelBooking,
+  type EventRequest,
+  planEvent,
+} from "../../integrations/calendar/mod.ts";
+import { type EventRecord, getContact, getEvent, noteCallEffects } from "../../store/mod.ts";
+import { assertMayHold, Event, EVENT_FIELDS, EventId, exampleEvent, toEvent } from "./_event.ts";
+
+const Input = z.object(EVENT_FIELDS);
+
+/** Books an event. */
+export const createEvent = operation({
+  name: "calendar.create",
+  group: "people",
+  summary: "Book an event",
+  description:
+    "Busy time is exclusive within a calendar: of any number of calls for one time one succeeds, and the others get 409 with " +
+    "the events in the way as `conflicts`. A recurring event takes the time of all its occurrences that are booked " +
+    "ahead, or none. What an event says stays private; the fact that it was booked is sealed.",
+  effect: "write",
+  shippedRule: "key-decides",
+  hints: { destructive: false },
+  access: "key",
+  sealsItself: true,
+  input: Input,
+  output: Event,
+  rest: { calendar_create: "POST /v1/calendar/events" },
+  errors: ["Conflict", "Forbidden", "NotFound"],
+  example: {
+    input: {
+      title: exampleEvent.title,
+      start: "2026-07-06T09:00",
+      duration_minutes: 30,
+      time_zone: exampleEvent.time_zone,
+      rrule: exampleEvent.rrule,
+      location: exampleEvent.location,
+      attendees: exampleEvent.attendees,
+    },
+    output: exampleEvent,
+  },
+  async check(input, { store, caller }) {
+    assertMayHold(input.kind, caller);
+    await requireContact(store, input.contact_id);
+    const { event, occurrences } = planEvent(toRequest(input), new Date());
+    await assertFree(store.db, event, occurrences);
+  },
+  recover: (call, platform) =>
+    recoverNoted(
+      platform,
+      call,
+      async ({ ids }) => toEvent(await requireEvent(platform.store, ids.event_id!)),
+    ),
+  run: async (input, { store, caller, decisionId }) => {
+    assertMayHold(input.kind, caller);
+    await requireContact(store, input.contact_id);
+    const event = await store.db.transaction(async (trx) => {
+      const booked = await bookEvent(trx, toRequest(input), {
+        id: `EVT-${idOfCall(decisionId, 12)}`,
+        actor: `key:${caller.keyId}`,
+        principal: caller.principal,
+      });
+      await noteCallEffects(trx, decisionId, { event_id: booked.id });
+      return booked;
+    });
+    return toEvent(event);
+  },
+});
+
+/** Cancels an event. */
+export const deleteEvent = operation({
+  name: "calendar.delete",
+  group: "people",
+  summary: "Cancel an event with all its occurrences",
+  description:
+    "Its time is free at once. The event itself stays as a record, and the feed tells calendar programs that it is cancelled.",
+  effect: "write",
+  shippedRule: "key-decides",
+  hints: { destructive: true },
+  access: "key",
+  sealsItself: true,
+  input: z.object({ event_id: EventId }),
+  output: Event,
+  rest: { calendar_delete: "DELETE /v1/calendar/events/{event_id}" },
+  errors: ["Conflict", "Forbidden", "NotFound"],
+  example: {
+    input: { event_id: exampleEvent.event_id },
+    output: { ...exampleEvent, sequence: 1, cancelled_at: "2026-07-02T08:00:00.000Z" },
+  },
+  async check({ event_id }, { store, caller }) {
+    const { kind, cancelledAt } = await requireEvent(store, event_id);
+    assertMayHold(kind, caller);
+    if (cancelledAt) throw alreadyCancelled(event_id);
+  },
+  recover: (call, platform) =>
+    recoverNoted(
+      platform,
+      call,
+      async ({ ids }) => toEvent(await requireEvent(platform.store, ids.event_id!)),
+    ),
+  run: async ({ event_id }, { store, caller, decisionId }) => {
+    assertMayHold((await requireEvent(store, event_id)).kind, caller);
+    const event = await store.db.transaction(async (trx) => {
+      const who = { actor: `key:${caller.keyId}`, principal: caller.principal };
+      const cancelled = await cancelBooking(trx, event_id, who);
+      if (!cancelled) throw alreadyCancelled(event_id);
+      await noteCallEffects(trx, decisionId, { event_id });
+      return cancelled;
+    });
+    return toEvent(event);
+  },
+});
+
+function toRequest(input: z.output<typeof Input>): EventRequest {
+  const { duration_minutes, time_zone, contact_id, ...fields } = input;
+  return {
+    ...fields,
+    durationMinutes: duration_minutes,
+    timeZone: time_zone,
+    contactId: contact_id,
+  };
+}
+
+async function requireEvent({ db }: Platform["store"], id: string): Promise<EventRecord> {
+  const event = await getEvent(db, id);
+  if (!event) throw new Problem("NotFound", `There is no event ${id}`);
+  return event;
+}
+
+async function requireContact({ db }: Platform["store"], id: string | null): Promise<void> {
+  if (id !== null && !await getContact(db, id)) {
+    throw new Problem("NotFound", `There is no contact ${id}`);
+  }
+}
+
+function alreadyCancelled(id: string): Problem {
+  return new Problem("Conflict", `Cannot cancel ${id}: it is cancelled already`);
+}
