@@ -179,6 +179,9 @@ export const SETTINGS = z.strictObject({
     .describe("What this platform is, as governance policies name it: production, staging, …"),
   SEALOOP_GOVERNANCE: z.string().min(1).optional()
     .describe("File of the governance policy; unset: sealoop.governance.yaml in the data folder"),
+  SEALOOP_PIPELINES: z.string().min(1).optional().describe(
+    "File of the pipelines of deals; unset: sealoop.pipelines.yaml in the data folder, or the shipped ones",
+  ),
   SEALOOP_SWEEP_SECONDS: z.coerce.number().int().min(5).max(86400).optional()
     .describe("Seconds between sweeps; unset: the schedule's own in temporal.yaml"),
   SEALOOP_TASK_QUEUES: z.string().regex(/^[a-z_]+(,[a-z_]+)*$/).optional()

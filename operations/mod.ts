@@ -17,6 +17,7 @@ import { approvalOperations } from "./approvals/mod.ts";
 import { calendarOperations } from "./calendar/mod.ts";
 import { cmdbOperations } from "./cmdb/mod.ts";
 import { complianceOperations } from "./compliance/mod.ts";
+import { crmOperations } from "./crm/mod.ts";
 import { governanceOperations } from "./governance/mod.ts";
 import { judgementOperations } from "./judgement/mod.ts";
 import { keyOperations } from "./keys/mod.ts";
@@ -50,6 +51,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...complianceOperations,
   ...learningOperations,
   ...reasoningOperations,
+  ...crmOperations,
   ...a2aOperations,
 ];
 

@@ -83,6 +83,24 @@ export {
   WrongDatabaseRole,
 } from "./connection.ts";
 export {
+  addDeal,
+  type Deal,
+  type DealFields,
+  type DealPlace,
+  type DealStatus,
+  getDeal,
+  getStageFigures,
+  getStayFigures,
+  listDeals,
+  listQuietDeals,
+  lockDeal,
+  moveDeal,
+  type QuietDeal,
+  type StageFigures,
+  type StayFigures,
+  updateDeal,
+} from "./deals.ts";
+export {
   deleteLogPlaces,
   getLogPlace,
   getProbeHistories,

@@ -10,3 +10,4 @@
  */
 export { type CrmChange, recordChange } from "./activities.ts";
 export { type OptOut, optOut } from "./opt_out.ts";
+export { type Pipeline, readPipelines, type Stage, statusOf } from "./pipelines.ts";

@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { registry } from "../../operations/mod.ts";
-import { addLearningItems, getLearningItem, getTicket, listWebhooks } from "../../store/mod.ts";
+import {
+  addLearningItems,
+  getContact,
+  getDeal,
+  getLearningItem,
+  getTicket,
+  listWebhooks,
+} from "../../store/mod.ts";
 import type { openParts } from "../workflows/_loop.ts";
 import type { KilledCall, Moment } from "./_kills.ts";
 import type { Json } from "./_platform.ts";
@@ -71,6 +78,19 @@ export function recoverableOperations(
       receipt_id: null,
     }]);
     return id;
+  };
+  const addContact = async (): Promise<string> => {
+    const input = { name: "Ada", email: `ada${++count}@example.com`, on_duplicate: "error" };
+    return (await runDirectly("contacts.create", input, { door: "mcp" })).contact_id;
+  };
+  const addDeal = async (): Promise<string> => {
+    const input = {
+      title: "Loom",
+      contact_id: await addContact(),
+      amount_minor: 1,
+      currency: "EUR",
+    };
+    return (await runDirectly("deals.create", input, { door: "rest" })).deal_id;
   };
   const checkRun = async (found: Readonly<Record<string, string>>, id: RegExp) => {
     assert.match(found.workflow_id!, id);
@@ -178,6 +198,30 @@ export function recoverableOperations(
       check: async ({ item_id }) => {
         const item = await getLearningItem(db(), item_id!);
         assert.equal(item?.state, "applied");
+      },
+    },
+    {
+      operation: "contacts.create",
+      as: "crm_create_contact",
+      prepare: () => Promise.resolve({ name: "Ada", email: `ada${++count}@example.com` }),
+      check: async ({ contact_id }, { email }) => {
+        assert.equal((await getContact(db(), contact_id!))?.email, email);
+      },
+    },
+    {
+      operation: "contacts.update",
+      as: "crm_update_contact",
+      prepare: async () => ({ contact_id: await addContact(), name: `Ada ${++count}` }),
+      check: async ({ contact_id }, { name }) => {
+        assert.equal((await getContact(db(), contact_id!))?.name, name);
+      },
+    },
+    {
+      operation: "deals.move",
+      as: "crm_move_pipeline",
+      prepare: async () => ({ deal_id: await addDeal(), stage: "proposal" }),
+      check: async ({ deal_id }, { stage }) => {
+        assert.equal((await getDeal(db(), deal_id!))?.stage, stage);
       },
     },
   ];

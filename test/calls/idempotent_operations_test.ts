@@ -88,6 +88,14 @@ describe("every operation that changes something", function () {
     const all = await exportReceipts(people.store, { from: 0, to: 10_000 });
     return all.map(({ text }) => JSON.parse(text)).filter((receipt) => receipt.subject === subject);
   }
+  const addContact = async () => {
+    const fields = { name: "Ada", email: `ada${++number}@example.com` };
+    return (await make("contacts.create", fields)).contact_id;
+  };
+  const addDeal = async () => {
+    const fields = { title: "Engine", contact_id: await addContact(), currency: "EUR" };
+    return (await make("deals.create", fields)).deal_id;
+  };
   /** Inputs that need something to act on; others are called as in their example. */
   const inputs: Readonly<Record<string, () => Promise<Json>>> = {
     "keys.revoke": async () => ({ key_id: (await issueAgentKey(people.store)).record.id }),
@@ -135,6 +143,17 @@ describe("every operation that changes something", function () {
       await addLearningItems(asSuperuser(people.store), [lessonOf(item_id, await openTicket())]);
       return { item_id };
     },
+    async "contacts.create"() {
+      return await Promise.resolve({ name: "Ada", email: `ada${++number}@example.com` });
+    },
+    "contacts.update": async () => ({ contact_id: await addContact(), name: "Grace" }),
+    "deals.create": async () => ({
+      title: "Engine",
+      contact_id: await addContact(),
+      currency: "EUR",
+    }),
+    "deals.update": async () => ({ deal_id: await addDeal(), title: "Loom" }),
+    "deals.move": async () => ({ deal_id: await addDeal(), stage: "proposal" }),
     async "a2a.cancel"() {
       const task = await make("a2a.message", { message_id: "m", parts: [{ text: "qwertz?" }] });
       return { task_id: task.id };

@@ -2,13 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
-import {
-  addContact,
-  addLearningItems,
-  addTicketEvent,
-  putService,
-  recordFindings,
-} from "../../store/mod.ts";
+import { addLearningItems, addTicketEvent, putService, recordFindings } from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { a2aClient, type Json, message } from "../mcp/_a2a.ts";
 import type { TestLoop } from "../workflows/_loop.ts";
@@ -85,10 +79,17 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     url: `https://hooks.example.com/${word}`,
     events: ["OPENED", "UPDATED", "RESOLVED"],
   });
-  const contact_id = (await addContact(asSuperuser({ url: loop.store.url, tenant: name }), {
-    name: `Cora ${word}`,
-    email: `cora@${word}.example`,
-  }, { email: "none", basis: null }))!;
+  const email = `eve@${word}.example`;
+  const { contact_id } = await post("/api/contacts", {
+    name: `Eve ${word}`,
+    email,
+    company: `Company ${word}`,
+  });
+  const { deal_id } = await post("/api/deals", {
+    title: `Deal ${word}`,
+    contact_id,
+    currency: "EUR",
+  });
   const { event_id } = await post("/v1/calendar/events", {
     title: `Meets ${word}`,
     start: "2026-07-06T08:00Z",
@@ -154,6 +155,8 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
       ...{ ticket_id, incident_id: ticket_id, approval_id, webhook_id, workflow_id, item_id },
       ...{
         contact_id,
+        deal_id,
+        email,
         event_id,
         fingerprint,
         service,

@@ -1,0 +1,141 @@
+import { z } from "zod";
+import { operation } from "../../calls/mod.ts";
+import { recoverNoted } from "../../calls/recover/mod.ts";
+import { findContactByEmail, listContacts, noteCallEffects } from "../../store/mod.ts";
+import { FULL } from "../scopes.ts";
+import {
+  addNewContact,
+  authorOf,
+  changeContact,
+  duplicateContact,
+  mergeContact,
+  requireContact,
+} from "./_contacts.ts";
+import {
+  Contact,
+  ContactId,
+  ContactInput,
+  exampleContact,
+  ExpectedVersion,
+  pageLimit,
+} from "./_schemas.ts";
+
+/** Contacts, newest first. */
+export const contactList = operation({
+  name: "contacts.list",
+  group: "crm",
+  summary: "List contacts, newest first",
+  effect: "read",
+  access: "key",
+  input: z.object({
+    limit: pageLimit(500, 100),
+    before: ContactId.optional().describe("Only contacts older than this one: the last of a page"),
+  }),
+  output: z.object({ total: z.number().int(), contacts: z.array(Contact) }),
+  rest: { contacts_list: "GET /api/contacts" },
+  untrusted: true,
+  example: { input: { limit: 1 }, output: { total: 1, contacts: [exampleContact] } },
+  run: async (page, { store }) => await listContacts(store.db, page),
+});
+
+/** Adds a contact, or adds to the one that has its address. */
+export const createContact = operation({
+  name: "contacts.create",
+  group: "crm",
+  summary: "Add a contact",
+  description:
+    "An e-mail address is unique in your organization: upper and lower case and Unicode's spellings count as the same, dots " +
+    "and `+` don't. A second contact with it is refused with the `contact_id` of the first, or merged into it by " +
+    '`on_duplicate: "merge"`: empty fields are filled, tags are united, and what is there stays. An address that was opted ' +
+    "out or erased stays opted out, unless a person whose key may approve states the new consent over REST.",
+  effect: "write",
+  shippedRule: "key-decides",
+  hints: { destructive: false },
+  access: "key",
+  sealsItself: true,
+  input: z.object({
+    ...ContactInput,
+    on_duplicate: z.enum(["error", "merge"]).default("error").describe(
+      "What to do where a contact has this address",
+    ),
+  }),
+  output: Contact,
+  rest: { contacts_create: "POST /api/contacts" },
+  tool: { crm_create_contact: FULL },
+  untrusted: true,
+  errors: ["Conflict"],
+  example: {
+    input: {
+      name: "Ada Lovelace",
+      email: "Ada@Example.com",
+      company: "Analytical Engines",
+      tags: ["newsletter"],
+      source: "website",
+      owner: "charles",
+      consent: { email: "opt_in", basis: "website form" },
+    },
+    output: exampleContact,
+  },
+  async check({ email, on_duplicate }, { store }) {
+    const known = on_duplicate === "error" && await findContactByEmail(store.db, email);
+    if (known) throw duplicateContact(known);
+  },
+  recover: (call, platform) =>
+    recoverNoted(platform, call, ({ ids }) => requireContact(platform.store.db, ids.contact_id!)),
+  run: async ({ on_duplicate, consent, ...fields }, context) => {
+    const author = authorOf(context, "contacts.create");
+    const { store, decisionId } = context;
+    return await store.db.transaction(async (trx) => {
+      let contact_id = await addNewContact(trx, fields, consent, author);
+      if (contact_id === undefined && on_duplicate === "error") {
+        throw duplicateContact((await findContactByEmail(trx, fields.email))!);
+      }
+      contact_id ??= await mergeContact(trx, fields, consent, author);
+      await noteCallEffects(trx, decisionId, { contact_id });
+      return await requireContact(trx, contact_id);
+    });
+  },
+});
+
+/** Changes a contact. */
+export const updateContact = operation({
+  name: "contacts.update",
+  group: "crm",
+  summary: "Change fields of a contact, or record its consent to e-mail",
+  description:
+    "Fields that are left out stay; null empties one. `opt_out` holds for good: the address is not mailed any more, even " +
+    "after the contact was erased or added again.",
+  effect: "write",
+  shippedRule: "key-decides",
+  access: "key",
+  sealsItself: true,
+  input: z.object({
+    contact_id: ContactId,
+    ...ContactInput,
+    name: ContactInput.name.optional(),
+    email: ContactInput.email.optional(),
+    version: ExpectedVersion,
+  }),
+  output: Contact,
+  tool: { crm_update_contact: FULL },
+  untrusted: true,
+  errors: ["NotFound", "Conflict"],
+  example: {
+    input: { contact_id: exampleContact.contact_id, phone: "+44 20 7946 0000", version: 1 },
+    output: { ...exampleContact, phone: "+44 20 7946 0000", version: 2 },
+  },
+  async check({ contact_id }, { store }) {
+    await requireContact(store.db, contact_id);
+  },
+  recover: (call, platform) =>
+    recoverNoted(platform, call, ({ ids }) => requireContact(platform.store.db, ids.contact_id!)),
+  run: async ({ contact_id, ...changes }, context) => {
+    const author = authorOf(context, "contacts.update");
+    const { store, decisionId } = context;
+    return await store.db.transaction(async (trx) => {
+      await changeContact(trx, contact_id, changes, author);
+      await noteCallEffects(trx, decisionId, { contact_id });
+      return await requireContact(trx, contact_id);
+    });
+  },
+});
