@@ -90,8 +90,12 @@ export function writeObjections(path: string, run: Run, overwrites: boolean): Ob
       (overwrites ? deny : ask)("destroys", `It changes ${named}, on which the system depends`),
     ];
   }
-  if (area === "system" && !/^\/(etc|usr\/local|run|usr\/share)\//.test(at)) {
-    return [deny("destroys", `It writes to ${named}, a part of the system`)];
+  if (area === "system" && !at.startsWith("/run/")) {
+    return [
+      /^\/(etc|usr\/local|usr\/share)\//.test(at)
+        ? ask("unknown", `It changes ${named}: what programs then make of it can't be known`)
+        : deny("destroys", `It writes to ${named}, a part of the system`),
+    ];
   }
   if (area === "data" && overwrites && /\/var\/lib\/(mysql|postgresql|mongo|etcd)/.test(at)) {
     return [deny("destroys", `It overwrites data: ${named}`)];
@@ -110,9 +114,7 @@ export const move: ProgramRule = (run) => {
       ["root", "system", "secret", "evidence", "backup"].includes(area) &&
       !/^\/etc\/(?!passwd|shadow|sudoers|ssh)/.test(path)
     ) return [deny("destroys", `It moves ${named} away`)];
-    if (area === "system" && target !== undefined && !target.startsWith("/etc/")) {
-      return [ask("destroys", `It moves a part of the system away: ${named}`)];
-    }
+    if (area === "system") return [ask("destroys", `It moves a setting away: ${named}`)];
     return area === "data" && target !== undefined && !/\.(bak|old)|backup|_old/.test(target)
       ? [ask("destroys", `It moves data away: ${named}`)]
       : [];

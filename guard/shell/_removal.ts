@@ -31,7 +31,6 @@ export function removalObjections(path: string, run: Run, deep: boolean): Object
       if (/(^|[/._-])(lock|pid|sock)([-._]|$)/i.test(full.replace(/.*\//, ""))) return [];
       return [(wide ? deny : ask)("destroys", `It removes data: ${named}`)];
     case "system":
-      if (!wide && /^\/etc\//.test(full) && !CRITICAL.test(full)) return [];
       return [
         (wide || !/^\/(run|etc)\//.test(full) || CRITICAL.test(full) ? deny : ask)(
           "destroys",
