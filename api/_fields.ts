@@ -17,7 +17,7 @@ export interface FieldReader {
 
 /** Creates the reader of a route. @param path with its parameters in braces */
 export function createFieldReader<C>(
-  { input }: Operation<C>,
+  { input, headers = {} }: Operation<C>,
   method: string,
   path: string,
 ): FieldReader {
@@ -40,12 +40,17 @@ export function createFieldReader<C>(
     return parseStrings(input, Object.fromEntries(sent) as Record<string, string>);
   }
 
+  function readHeaders(ctx: Context): Record<string, unknown> {
+    const sent = Object.entries(headers).map(([field, name]) => [field, ctx.get(name)] as const);
+    return parseStrings(input, Object.fromEntries(sent.filter(([, value]) => value !== "")));
+  }
+
   return {
     places,
     async readFields(ctx) {
       const query = readQuery(ctx);
       const body = hasQuery ? {} : await readBody(ctx);
-      return { ...query, ...body, ...parseStrings(input, ctx.params) };
+      return { ...query, ...body, ...readHeaders(ctx), ...parseStrings(input, ctx.params) };
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Context } from "koa";
 import {
   type CallResult,
   EARLIER_HEADER,
+  EventStream,
   FileOutput,
   InvalidInput,
   type Invoke,
@@ -14,6 +15,7 @@ import {
   withLocations,
 } from "../contract/mod.ts";
 import { createDisconnectSignal, FOREVER, type RequestState } from "../web/mod.ts";
+import { sendEvents } from "./_events.ts";
 import { createFieldReader, type FieldReader } from "./_fields.ts";
 
 /**
@@ -100,6 +102,7 @@ function sendOutput(ctx: Context, output: unknown, media = "application/octet-st
     ctx.body = Buffer.from(output.bytes);
     return;
   }
+  if (output instanceof EventStream) return sendEvents(ctx, output);
   ctx.type = "application/json; charset=utf-8";
   ctx.body = output instanceof JsonText ? output.bytes : JSON.stringify(output);
 }

@@ -14,6 +14,7 @@ export { ensureAdminKey } from "./admin_key.ts";
 export { TOKEN_HOLDER } from "./authenticate.ts";
 export { createInvoke } from "./invoke.ts";
 export { type FailureLimiter, openFailureLimiter } from "./failure_limiter.ts";
+export { type FeedWatch, type Follower, openFeedWatch } from "./feed_watch.ts";
 export { type Keyring, openKeyring } from "./keyring.ts";
 export {
   checkNewKey,

@@ -8,6 +8,7 @@ import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Store, UsageMeter } from "../store/mod.ts";
 import { clientFor } from "../temporal/mod.ts";
 import type { FailureLimiter } from "./failure_limiter.ts";
+import type { FeedWatch } from "./feed_watch.ts";
 import type { Keyring } from "./keyring.ts";
 
 /** The parts that operations and activities work with. A process's entry puts them together. */
@@ -20,6 +21,8 @@ export interface Platform {
   readonly chain: ChainWatch;
   readonly usage: UsageMeter;
   readonly keyring: Keyring;
+  /** Tells followers of the feed that there is news. */
+  readonly feed: FeedWatch;
   /** Limits wrong keys and tokens by address. */
   readonly failures: FailureLimiter;
   /** Judges reports and repairs, in a process of its own. */

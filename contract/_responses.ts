@@ -159,7 +159,11 @@ export function describeResponses<C>(operation: Operation<C>, parts: ResponsePar
         ...(parts.keys && counted !== false ? LIMIT_HEADERS : {}),
       },
       content: media
-        ? { [media]: { schema: { type: "string", format: "binary" } } }
+        ? {
+          [media]: {
+            schema: { type: "string", ...(media.startsWith("text/") ? {} : { format: "binary" }) },
+          },
+        }
         : { "application/json": { ...body, example: example.output } },
     },
     ...(parts.keys && canBeHeld(operation) ? { 202: heldResponse(parts.components) } : {}),

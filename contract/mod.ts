@@ -48,7 +48,14 @@ export {
   scopesOf,
   shippedRuleOf,
 } from "./operation.ts";
-export { FileOutput, JsonText, outputText, outputValue } from "./output.ts";
+export {
+  EventStream,
+  FileOutput,
+  JsonText,
+  outputText,
+  outputValue,
+  type StreamEvent,
+} from "./output.ts";
 export { isSamePrincipal, nameProblem } from "./principals.ts";
 export type { LostCall, Recovery } from "./recovery.ts";
 export {

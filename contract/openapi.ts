@@ -101,6 +101,11 @@ function describe<C>(operation: Operation<C>, method: string, path: string, part
     parameters: [
       ...inPath.map((name) => parameter("path", name, input)),
       ...(inQuery ? others.map((name) => parameter("query", name, input)) : []),
+      ...Object.entries(operation.headers ?? {}).map(([field, name]) => ({
+        ...parameter("query", field, input),
+        name,
+        in: "header",
+      })),
       ...(parts.keys && isGoverned(operation) ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(body ? { requestBody: requestBody(others, input) } : {}),

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { StartedRun, WorkflowName } from "../domain/mod.ts";
 import type { CallContext, Scope } from "./caller.ts";
-import type { FileOutput, JsonText } from "./output.ts";
+import type { EventStream, FileOutput, JsonText } from "./output.ts";
 import type { LostCall, Recovery } from "./recovery.ts";
 import type { ShippedRuleName } from "./shipped_rules.ts";
 
@@ -79,8 +79,10 @@ export interface Operation<Context = never> {
   readonly longRunning?: LongRunning;
   /** True where the output quotes people, logs or devices. AI agents receive it marked as data. */
   readonly untrusted?: true;
-  /** Content type over REST, where the output is a {@linkcode FileOutput}; JSON by default. */
+  /** Content type over REST, where the output is a {@linkcode FileOutput} or an {@linkcode EventStream}; JSON by default. */
   readonly media?: string;
+  /** Fields that a REST request may also send as a header, which wins: field → name of the header. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** True where an output over REST, once it exists, never changes. */
   readonly immutable?: true;
   /** Success status over REST; 200 by default. */
@@ -171,11 +173,11 @@ export interface Definition<Context, Input extends z.ZodObject, Output extends z
   extends Omit<Operation<Context>, "input" | "output" | "run" | "shippedRule"> {
   readonly input: Input;
   readonly output: Output;
-  /** Runs a call. @returns a value of the output's schema, its {@linkcode JsonText}, or a {@linkcode FileOutput} */
+  /** Runs a call. @returns a value of the output's schema, its {@linkcode JsonText}, or a file or stream */
   run(
     input: z.output<Input>,
     context: Context & CallContext,
-  ): Promise<DeepReadonly<z.input<Output>> | JsonText | FileOutput>;
+  ): Promise<DeepReadonly<z.input<Output>> | JsonText | FileOutput | EventStream>;
 }
 
 /** States that an operation only reads, or which shipped rule decides about its calls. */

@@ -22,6 +22,21 @@ export class FileOutput {
   constructor(readonly bytes: Uint8Array, readonly name: string) {}
 }
 
+/** A server-sent event. One without `data` is a comment, which keeps the connection alive. */
+export interface StreamEvent {
+  /** Value that a client sends as `Last-Event-ID` when it connects again. */
+  readonly id?: string;
+  readonly event?: string;
+  /** One line. */
+  readonly data?: string;
+}
+
+/** An output that goes on: server-sent events, each read when the client has taken the ones before. */
+export class EventStream {
+  /** @param events ends when the call's signal is aborted */
+  constructor(readonly events: AsyncIterable<StreamEvent>) {}
+}
+
 /** Returns the output as JSON text. */
 export function outputText(output: unknown): string {
   return output instanceof JsonText ? output.text : JSON.stringify(output ?? null);

@@ -16,6 +16,7 @@ import { a2aOperations, cancelTask, sendMessage } from "./a2a/mod.ts";
 import { approvalOperations } from "./approvals/mod.ts";
 import { calendarOperations } from "./calendar/mod.ts";
 import { cmdbOperations } from "./cmdb/mod.ts";
+import { commsOperations } from "./comms/mod.ts";
 import { complianceOperations } from "./compliance/mod.ts";
 import { crmOperations } from "./crm/mod.ts";
 import { governanceOperations } from "./governance/mod.ts";
@@ -46,6 +47,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...webhookOperations,
   ...approvalOperations,
   ...calendarOperations,
+  ...commsOperations,
   ...governanceOperations,
   ...securityOperations,
   ...complianceOperations,

@@ -1,4 +1,10 @@
-import { createInvoke, openFailureLimiter, openKeyring, type Platform } from "../calls/mod.ts";
+import {
+  createInvoke,
+  openFailureLimiter,
+  openFeedWatch,
+  openKeyring,
+  type Platform,
+} from "../calls/mod.ts";
 import type { Config } from "../config.ts";
 import type { Invoke } from "../contract/mod.ts";
 import { type Engine, loadEngineSecret, openEngine } from "../engine/mod.ts";
@@ -41,6 +47,7 @@ export async function openPlatform(
     chain,
     usage: openUsageMeter(store.asPlatform()),
     keyring,
+    feed: openFeedWatch(store, settings.SEALOOP_LIMIT_STREAMS),
     failures,
     engine: connectEngine(config),
     temporal: temporal.client,
@@ -55,7 +62,8 @@ export async function openPlatform(
     invoke: createInvoke(platform),
     http: { log, trustedHops: settings.SEALOOP_TRUSTED_HOPS, secure: isSecure(settings) },
     async close() {
-      await Promise.allSettled([sealer.close(), chain.close(), keyring.close(), temporal.close()]);
+      const parts = [sealer, chain, keyring, platform.feed, temporal];
+      await Promise.allSettled(parts.map((part) => part.close()));
       await store.close();
     },
   };

@@ -10,7 +10,7 @@ await runProcess("gateway", startGateway);
 
 /** Serves the operations over REST. */
 async function startGateway(parts: ProcessParts): Promise<RunningProcess> {
-  const { invoke, http, close } = await openPlatform(parts, "gateway");
+  const { platform, invoke, http, close } = await openPlatform(parts, "gateway");
   const { settings } = parts.config;
   const app = createRestApp({
     operations,
@@ -23,6 +23,7 @@ async function startGateway(parts: ProcessParts): Promise<RunningProcess> {
   return {
     address: server.address,
     async stop() {
+      await platform.feed.close(); // its streams would end at the server's timeout
       await server.close();
       await close();
     },

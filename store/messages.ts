@@ -82,6 +82,15 @@ export async function getNewestPosition(db: Db): Promise<number> {
   return Number(row?.newest ?? 0);
 }
 
+/** Returns the position of the newest message that was written before a time; 0: there is none. */
+export async function getPositionAt(db: Db, time: Date): Promise<number> {
+  const row = await db.first<{ position: string }>(
+    "SELECT max(position) AS position FROM messages WHERE at < $1",
+    [time],
+  );
+  return Number(row?.position ?? 0);
+}
+
 /** Returns the messages after a position, oldest first. None that is committed later can come before them. */
 export async function listMessagesAfter(
   db: Db,

@@ -262,6 +262,7 @@ export {
   addMessage,
   getMessage,
   getNewestPosition,
+  getPositionAt,
   listMessages,
   listMessagesAfter,
   type Message,
@@ -270,7 +271,6 @@ export {
   type NewMessage,
 } from "./messages.ts";
 export { migrate } from "./migrate.ts";
-export { NEWS, type News, parseNews, tellNews } from "./news.ts";
 export {
   type AbandonedCall,
   listAbandonedCalls,

@@ -1,6 +1,6 @@
 import { type Phase, SEVERITIES, type Severity } from "../domain/mod.ts";
+import { tellOfTicket } from "./_ticket_messages.ts";
 import type { Db } from "./connection.ts";
-import { tellNews } from "./news.ts";
 import { queueDeliveries } from "./webhook_deliveries.ts";
 
 /** A ticket to open. */
@@ -28,6 +28,8 @@ export interface TicketEvent {
   /** Phase that the event moves the ticket to. */
   readonly phase?: Phase | undefined;
   readonly data?: Readonly<Record<string, unknown>>;
+  /** Principal who has caused it, for the feed; absent: the platform. */
+  readonly by?: string | undefined;
   /** Diagnosis for a ticket that is open. A severity that is not in `SEVERITIES` changes nothing. */
   readonly found?: { readonly category: string; readonly severity: string };
 }
@@ -105,8 +107,8 @@ export async function replaceTicketReceipt(
 }
 
 /**
- * Adds an event to a ticket's timeline, once: moves the ticket's phase, stores a diagnosis, and queues the webhook
- * deliveries, all or nothing.
+ * Adds an event to a ticket's timeline, once: moves the ticket's phase, stores a diagnosis, queues the webhook
+ * deliveries, and tells people in the feed, all or nothing.
  *
  * A sealed ticket stays sealed until its fault is detected again, whatever a run that was under way still reports.
  *
@@ -134,7 +136,7 @@ export async function addTicketEvents(
 }
 
 async function addEvent(trx: Db, ticketId: string, event: TicketEvent): Promise<boolean> {
-  const { key, kind, phase, data = {}, found } = event;
+  const { key, kind, phase, data = {}, found, by } = event;
   const row = await trx.first<{ id: string }>(
     `INSERT INTO ticket_events (ticket_id, key, kind, phase, data) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (tenant_id, ticket_id, key) DO NOTHING RETURNING id`,
@@ -144,7 +146,7 @@ async function addEvent(trx: Db, ticketId: string, event: TicketEvent): Promise<
   if (phase) await movePhase(trx, ticketId, phase);
   if (found) await storeDiagnosis(trx, ticketId, found);
   await queueDeliveries(trx, row.id, kind);
-  if (kind === "opened") await tellNews(trx, ticketId);
+  await tellOfTicket(trx, ticketId, { kind, data, by });
   return true;
 }
 

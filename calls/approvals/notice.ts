@@ -1,7 +1,7 @@
 /** Texts that tell people of an approval: in answers, webhooks, Temporal's Web UI and the terminal of `npm start`. */
 import { escapeInvisible } from "../../contract/mod.ts";
-import { type EvidenceRef, PLATFORM_TENANT } from "../../domain/mod.ts";
-import type { ApprovalMove, ApprovalRecord } from "../../store/mod.ts";
+import { type EvidenceRef, LOOP_ACTOR, PLATFORM_TENANT } from "../../domain/mod.ts";
+import type { ApprovalMove, ApprovalRecord, NewMessage } from "../../store/mod.ts";
 
 /** Services that a line names. */
 const MAX_NAMES = 8;
@@ -44,6 +44,28 @@ export function terminalLine(approval: ApprovalRecord): string {
   return `${id}${owner} ${still}waits for a person: ${texts.join(" · ")}`;
 }
 
+/** Returns what the feed tells of a move of an approval, to those who may read the approval. */
+export function feedMessage(
+  approval: ApprovalRecord,
+  { move, by, reason }: Pick<ApprovalMove, "move" | "by" | "reason">,
+): Pick<NewMessage, "from" | "subject" | "text" | "refs"> {
+  const { id, status, ticketId, requestedBy, description, subject } = approval;
+  const isPending = status === "pending";
+  const texts = isPending ? textsOf(approval) : [
+    ...(reason ? [["reason", inOneLine(reason)] as const] : []),
+    ["it was about", inOneLine(description || subject)] as const,
+  ];
+  const who = by ? ` by ${by.principal}` : "";
+  return {
+    from: by?.principal ?? (move === "requested" ? requestedBy : LOOP_ACTOR),
+    subject: isPending
+      ? `${id} ${move === "escalated" ? "still " : ""}waits for a person`
+      : `${id} ${status === "expired" ? "has expired" : `was ${status}${who}`}`,
+    text: texts.map(([name, text]) => `${name}: ${text}`).join("\n"),
+    refs: { approval_id: id, ...(ticketId ? { ticket_id: ticketId } : {}) },
+  };
+}
+
 /** Returns the `data` of a webhook's message about a move of an approval. */
 export function messageOf(
   approval: ApprovalRecord,
@@ -75,21 +97,30 @@ export function messageOf(
 
 type Entry = readonly [name: string, text: string];
 
+/** Returns what is told where row-level security ends; of a tenant's approval no private texts. */
 function entriesOf(approval: ApprovalRecord): Entry[] {
-  const { id, description, grounds, expiresAt, needed, approvers } = approval;
-  const { rule, reasons, reaches, evidence } = grounds;
-  const texts: readonly Entry[] = isPrivate(approval) ? [["rule", rule ?? "none"]] : [
-    ["asks for", inOneLine(description || approval.subject)],
+  if (!isPrivate(approval)) return textsOf(approval);
+  return [["rule", approval.grounds.rule ?? "none"], ...referencesOf(approval)];
+}
+
+function textsOf(approval: ApprovalRecord): Entry[] {
+  const { description, subject, grounds: { rule, reasons, reaches } } = approval;
+  const texts: readonly Entry[] = [
+    ["asks for", inOneLine(description || subject)],
     ["because", inOneLine(reasons.join("; ")) + (rule ? ` (${rule})` : "")],
     ["reaches", listNames(reaches)],
   ];
-  return [
-    ...texts,
-    ["evidence", evidence.map(referenceText).join(", ")],
+  return [...texts.filter(([, text]) => text !== ""), ...referencesOf(approval)];
+}
+
+function referencesOf({ id, grounds, expiresAt, needed, approvers }: ApprovalRecord): Entry[] {
+  const entries: readonly Entry[] = [
+    ["evidence", grounds.evidence.map(referenceText).join(", ")],
     ["approvals", needed > 1 ? `${approvers.length} of ${needed}` : ""],
     ["until", expiresAt],
     ["decide", showCommand(id)],
-  ].filter((entry): entry is Entry => entry[1] !== "");
+  ];
+  return entries.filter(([, text]) => text !== "");
 }
 
 /** Private texts of other tenants are in the database alone. */

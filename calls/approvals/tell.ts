@@ -1,15 +1,16 @@
 /** Tells of a move of an approval in the move's own transaction: webhooks, the operator's terminal, the ticket. */
 import {
+  addMessage,
   addTicketEvent,
   type ApprovalMove,
   type ApprovalRecord,
   type Db,
+  getTicket,
   queueApprovalDeliveries,
-  tellNews,
 } from "../../store/mod.ts";
-import { messageOf } from "./notice.ts";
+import { feedMessage, messageOf } from "./notice.ts";
 
-/** Tells webhooks of a move, and the operator's terminal of one after which people are asked. */
+/** Tells the feed and webhooks of a move that asks people, or that ends the asking. */
 export async function tellPeople(
   trx: Db,
   approval: ApprovalRecord,
@@ -24,7 +25,12 @@ export async function tellPeople(
     type: asks ? "approval.requested" : "approval.decided",
     data: messageOf(approval, move),
   });
-  if (asks) await tellNews(trx, id);
+  const ticket = ticketId ? await getTicket(trx, ticketId) : undefined;
+  await addMessage(trx, {
+    kind: asks ? "approval.requested" : "approval.decided",
+    ...feedMessage(approval, move),
+    ...(ticket ? { severity: ticket.severity, service: ticket.service } : {}),
+  });
 }
 
 /** Adds a move to the timeline of its ticket. */

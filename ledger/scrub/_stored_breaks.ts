@@ -1,4 +1,4 @@
-import type { Db } from "../../store/mod.ts";
+import { addMessage, type Db } from "../../store/mod.ts";
 import type { Break } from "../rules/mod.ts";
 import { requestSeals } from "../seal/mod.ts";
 import { announce } from "./_state.ts";
@@ -11,6 +11,9 @@ export interface StoredBreak extends Break {
 
 /** Maximum breaks of a pass that are stored and sealed one by one; others are only counted. */
 export const MAX_STORED_BREAKS = 10_000;
+/** Maximum breaks that a message names. */
+const MAX_TOLD_BREAKS = 10;
+const ACTOR = "ledger-scrub";
 const SUBJECT = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
@@ -29,18 +32,35 @@ export async function recordBreaks(
   const fresh = await storeBreaks(trx, pass, stored);
   if (fresh.length === 0) return;
   fresh.forEach(onBreak);
+  await tellOfBreaks(trx, fresh);
   // The ids of these receipts are random: an id that can be guessed could be used by somebody else.
   await requestSeals(
     trx,
     fresh.map(({ position, check, receiptId }) => ({
       category: "ledger_break",
-      actor: "ledger-scrub",
+      actor: ACTOR,
       subject: receiptId && SUBJECT.test(receiptId) ? receiptId : `position-${position}`,
       action: "scrub",
       outcome: "broken",
       details: { pass, position, check },
     })),
   );
+}
+
+/** Tells people of new breaks, in one message. */
+async function tellOfBreaks(trx: Db, breaks: readonly LedgerBreak[]): Promise<void> {
+  const more = breaks.length - 1;
+  await addMessage(trx, {
+    kind: "ledger.break",
+    from: ACTOR,
+    subject: `The ledger is broken at position ${breaks[0]!.position}` +
+      (more > 0 ? ` and ${more} more` : ""),
+    text: breaks.slice(0, MAX_TOLD_BREAKS)
+      .map(({ position, check, reason }) => `position ${position} (${check}): ${reason}`).join(
+        "\n",
+      ),
+    severity: "critical",
+  });
 }
 
 /** @returns the breaks that are new, or different than before */
@@ -89,7 +109,7 @@ export async function recordHealed(trx: Db, pass: number): Promise<void> {
     trx,
     positions.map((position) => ({
       category: "ledger_break",
-      actor: "ledger-scrub",
+      actor: ACTOR,
       subject: `position-${position}`,
       action: "scrub",
       outcome: "healed",

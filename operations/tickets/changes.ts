@@ -77,7 +77,12 @@ export const createTicket = operation({
         runId: null,
         requestedBy: actor,
       });
-      await addTicketEvent(trx, id, { key: "opened", kind: "opened", phase: "ticketed" });
+      await addTicketEvent(trx, id, {
+        key: "opened",
+        kind: "opened",
+        phase: "ticketed",
+        by: caller.principal,
+      });
       await requestSeal(trx, {
         category: "ticket_opened",
         actor,
@@ -139,6 +144,7 @@ export const closeTicket = operation({
         key: "resolved",
         kind: "resolved",
         phase: "sealed",
+        by: caller.principal,
         data: { receipt_id: receiptId, ...(isByPerson ? { by: "person" } : {}) },
       });
       await requestSeal(trx, {

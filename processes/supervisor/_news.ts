@@ -1,66 +1,77 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { terminalLine } from "../../calls/approvals/mod.ts";
 import { escapeInvisible } from "../../contract/mod.ts";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
+import { type MessageKind, PLATFORM_TENANT } from "../../domain/mod.ts";
 import {
+  type Db,
   getApproval,
-  getTicket,
+  getPositionAt,
   listApprovals,
   listen,
   type Listener,
+  listMessagesAfter,
   listTenants,
-  listTickets,
-  NEWS,
-  type News,
+  type Message,
+  MESSAGES_ADDED,
   openStore,
-  parseNews,
-  type Store,
 } from "../../store/mod.ts";
 import type { Supervisor } from "./_supervisor.ts";
 
-/** News of one kind of one tenant that are printed after a start, or after a lost connection. */
-const MAX_MISSED = 20;
-/** Overlap with what was printed before a lost connection, as transactions that began earlier may commit later. */
-const OVERLAP_MS = 60_000;
+/** Approvals that are printed at the start. */
+const MAX_WAITING = 20;
+const PAGE_SIZE = 100;
 /** Pause before another attempt to connect for the first time. */
 const RETRY_MS = 500;
-/** Printed lines that are remembered, so that none is printed twice. */
-const MAX_PRINTED = 10_000;
+/** Kinds of messages that are printed with their subject. What is about an approval is printed while that waits. */
+const KINDS: ReadonlySet<MessageKind> = new Set(["incident.opened", "ledger.break"]);
 
 /**
- * Prints a line for each incident that is opened and each approval that waits for people, until the platform stops. It
- * begins with the approvals that wait already.
+ * Prints a line for each incident that is opened, each approval that waits for people and each break of the ledger, as the
+ * feed has them, until the platform stops. It begins with the approvals that wait already.
  */
 export function printNews(
   { progress, restarted }: Pick<Supervisor, "progress" | "restarted">,
   databaseUrl: string,
 ): void {
   const store = openStore(databaseUrl, "operator", 2);
-  const printed = new Set<string>();
-  let heardAt = Date.now();
+  const startedAt = new Date(performance.timeOrigin);
+  /** Positions up to which each tenant's feed was printed. */
+  const printed = new Map<string, number>();
+  let printing = Promise.resolve();
+  const print = (line: string | undefined) => line && progress.line(`  ${line}`);
 
-  async function print(news: News): Promise<void> {
-    const line = await lineOf(store, news);
-    const key = isApproval(news) ? line : news.id; // an approval that is asked about again has another line
-    if (line === undefined || key === undefined || printed.has(key)) return;
-    if (printed.size === MAX_PRINTED) printed.clear();
-    printed.add(key);
-    progress.line(`  ${line}`);
+  async function printTenant(tenant: string): Promise<void> {
+    const db = store.asTenant(tenant);
+    if (!printed.has(tenant)) {
+      const position = await getPositionAt(db, startedAt);
+      for (const line of await listWaiting(db, startedAt)) print(line);
+      printed.set(tenant, position);
+    }
+    for (;;) {
+      const messages = await listMessagesAfter(db, printed.get(tenant)!, PAGE_SIZE);
+      for (const message of messages) {
+        print(await lineOf(db, message));
+        printed.set(tenant, message.position);
+      }
+      if (messages.length < PAGE_SIZE) return;
+    }
+  }
+
+  /** Prints one after the other, so that no line is printed twice. While the database is away, nothing is. */
+  function run(work: () => Promise<void>): Promise<void> {
+    return printing = printing.then(work).catch(() => {});
   }
 
   const handlers = {
-    onNotify(_: string, payload: string) {
-      heardAt = Date.now();
-      print(parseNews(payload)).catch(() => {}); // the database went away: printed after reconnecting
-    },
-    async onConnect() {
-      const since = new Date(heardAt - OVERLAP_MS);
-      for (const news of await listMissed(store, since)) await print(news);
-    },
+    onNotify: (_: string, tenant: string) => void run(() => printTenant(tenant)),
+    onConnect: () =>
+      run(async () => {
+        for (const tenant of await listTenants(store.db)) await printTenant(tenant);
+      }),
   };
   const stopping = new AbortController();
   restarted.push({ stopRestarting: () => stopping.abort() });
-  void connect(() => listen(store, [NEWS], handlers), stopping.signal);
+  void connect(() => listen(store, [MESSAGES_ADDED], handlers), stopping.signal);
 }
 
 /** Connects a listener, which then reconnects by itself, and closes it at the signal. */
@@ -76,33 +87,19 @@ async function connect(open: () => Promise<Listener>, signal: AbortSignal): Prom
   }
 }
 
-/** Lists the approvals that wait, and the open incidents since a time, of all tenants. */
-async function listMissed(store: Store, since: Date): Promise<News[]> {
-  const missed: News[] = [];
-  for (const tenant of await listTenants(store.db)) {
-    const db = store.asTenant(tenant);
-    const tickets = await listTickets(db, { status: "open", since, limit: MAX_MISSED });
-    const approvals = await listApprovals(db, { status: "pending", limit: MAX_MISSED });
-    const ids = [...tickets.map((one) => one.ticket_id), ...approvals.map((one) => one.id)];
-    missed.push(...ids.reverse().map((id) => ({ tenant, id })));
-  }
-  return missed;
+/** Returns the lines of the approvals that have waited since before a time. */
+async function listWaiting(db: Db, before: Date): Promise<string[]> {
+  const approvals = await listApprovals(db, { status: "pending", limit: MAX_WAITING });
+  return approvals.filter(({ askedAt }) => new Date(askedAt) < before).reverse().map(terminalLine);
 }
 
-/** Returns the line about a ticket or a pending approval; undefined: there is nothing to tell any more. */
-async function lineOf(store: Store, news: News): Promise<string | undefined> {
-  const { tenant, id } = news;
-  const db = store.asTenant(tenant);
-  if (isApproval(news)) {
-    const approval = await getApproval(db, id);
+/** Returns the line about a message; undefined: it has none, or there is nothing to tell any more. */
+async function lineOf(db: Db, { kind, subject, refs }: Message): Promise<string | undefined> {
+  if (kind === "approval.requested" || kind === "approval.expiring") {
+    const approval = await getApproval(db, refs.approval_id!);
     return approval?.status === "pending" ? terminalLine(approval) : undefined;
   }
-  const ticket = await getTicket(db, id);
-  if (!ticket) return undefined;
-  if (tenant !== PLATFORM_TENANT) return `${id} of tenant ${tenant} was opened`;
-  return `${id} was opened (${ticket.severity}): ${escapeInvisible(ticket.title)}`;
-}
-
-function isApproval({ id }: News): boolean {
-  return id.startsWith("APR-");
+  if (!KINDS.has(kind)) return undefined;
+  if (db.tenant === PLATFORM_TENANT) return escapeInvisible(subject);
+  return `${refs.ticket_id} of tenant ${db.tenant} was opened`;
 }

@@ -82,10 +82,10 @@ for (const [server, [described, description]] of Object.entries(SERVERS)) {
           [...fields.map(({ name }) => name), ...Object.keys(inBody)].toSorted(),
           Object.keys(operation.input.shape).toSorted(),
         );
-        assert.deepEqual(
-          inHeader.map(({ name }) => name),
-          operation.effect === "read" ? [] : ["Idempotency-Key"],
-        );
+        assert.deepEqual(inHeader.map(({ name }) => name), [
+          ...Object.values(operation.headers ?? {}),
+          ...(operation.effect === "read" ? [] : ["Idempotency-Key"]),
+        ]);
         for (const { name, description } of parameters) {
           assert.ok(description.length > 0 && description !== name, `${name} is not described`);
         }

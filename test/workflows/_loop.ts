@@ -22,7 +22,7 @@ import {
   createSequencerActivities,
   type TenantActivities,
 } from "../../activities/mod.ts";
-import { openFailureLimiter, openKeyring, type Platform } from "../../calls/mod.ts";
+import { openFailureLimiter, openFeedWatch, openKeyring, type Platform } from "../../calls/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { TASK_QUEUE } from "../../domain/mod.ts";
 import { openEngine } from "../../engine/mod.ts";
@@ -175,6 +175,7 @@ export async function openParts(
     usage: openUsageMeter(store.asPlatform()),
     temporal: () => Promise.resolve(client),
     engine: engine.client,
+    feed: openFeedWatch(store, 10),
     urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
     operations,
     runbooks: loadCatalogue(config),
