@@ -151,6 +151,8 @@ export const SETTINGS = z.strictObject({
   SEALOOP_LIMIT_CLASSIFY_FREE: count(10, "Reports classified a day, of a free key or address"),
   SEALOOP_LIMIT_CLASSIFY_PARTNER: count(100, "Reports classified a day, of a partner key"),
   SEALOOP_LIMIT_CLASSIFY_ENTERPRISE: count(1000, "Reports classified a day, of an enterprise key"),
+  SEALOOP_LIMIT_APPLICATIONS: count(5, "Applications of partners a day, of one address"),
+  SEALOOP_LIMIT_ALL_APPLICATIONS: count(200, "… and of all addresses together"),
   SEALOOP_LIMIT_IDEMPOTENCY: count(
     10000,
     "Calls with an idempotency key a day, of a key or of all anonymous addresses",

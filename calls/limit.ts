@@ -105,6 +105,7 @@ export async function countDaily(
   { operation: { perDay: kind }, caller }: Pick<CheckedCall, "operation" | "caller">,
 ): Promise<void> {
   if (kind === undefined) return;
+  if (kind === "applications") return await countApplication(usage, settings, caller);
   const limit = {
     free: settings.SEALOOP_LIMIT_CLASSIFY_FREE,
     partner: settings.SEALOOP_LIMIT_CLASSIFY_PARTNER,
@@ -114,6 +115,19 @@ export async function countDaily(
   if (limit === undefined) return;
   const subject = subjectOf(caller);
   await count(usage, { subject, kind, limit, periodSeconds: DAY_SECONDS });
+}
+
+/** Counts one application, of whoever sends it: of an address, and of all. @throws {Problem} `RateLimited` */
+async function countApplication(
+  usage: UsageMeter,
+  settings: Settings,
+  { address }: Caller,
+): Promise<void> {
+  const all = { subject: "everybody", limit: settings.SEALOOP_LIMIT_ALL_APPLICATIONS };
+  const own = { subject: `address:${address}`, limit: settings.SEALOOP_LIMIT_APPLICATIONS };
+  for (const limit of [own, all]) {
+    await count(usage, { ...limit, kind: "applications", periodSeconds: DAY_SECONDS });
+  }
 }
 
 /** Counts one call whose answer is kept for its idempotency key. @throws {Problem} `RateLimited` */
@@ -163,6 +177,7 @@ const subjectOf = ({ keyId, address }: Caller) => keyId ?? `address:${address}`;
 const OWN_LIMITS: Readonly<Record<string, string>> = {
   simulate: " of simulate",
   idempotency: " with idempotency keys",
+  applications: " of applications",
 };
 
 async function count(usage: UsageMeter, use: Use): Promise<Allowance> {

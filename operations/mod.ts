@@ -25,6 +25,7 @@ import { keyOperations } from "./keys/mod.ts";
 import { learningOperations } from "./learning/mod.ts";
 import { ledgerOperations } from "./ledger/mod.ts";
 import { loopOperations } from "./loops/mod.ts";
+import { partnerOperations } from "./partners/mod.ts";
 import { platformOperations } from "./platform/mod.ts";
 import { reasoningOperations } from "./reasoning/mod.ts";
 import { securityOperations } from "./security/mod.ts";
@@ -54,6 +55,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...learningOperations,
   ...reasoningOperations,
   ...crmOperations,
+  ...partnerOperations,
   ...a2aOperations,
 ];
 

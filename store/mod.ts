@@ -295,6 +295,17 @@ export {
   setPolicy,
   setPolicyFileStatus,
 } from "./policies.ts";
+export {
+  addApplication,
+  APPLICATION_MOVES,
+  type ApplicationStatus,
+  getApplication,
+  listApplications,
+  moveApplication,
+  type NewApplication,
+  type PartnerApplication,
+  takeApplicationId,
+} from "./partner_applications.ts";
 export { getPrivateTexts, prunePrivateTexts, putPrivateTexts } from "./private_texts.ts";
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
 export { FUNCTIONS, type Grant, type Grantee, RIGHTS, SEAL_CATEGORIES } from "./rights.ts";

@@ -154,6 +154,10 @@ describe("every operation that changes something", function () {
     }),
     "deals.update": async () => ({ deal_id: await addDeal(), title: "Loom" }),
     "deals.move": async () => ({ deal_id: await addDeal(), stage: "proposal" }),
+    async "partners.move"() {
+      const { input } = operations.get("partners.apply")!.example;
+      return { ...await make("partners.apply", { ...input }), status: "reviewing" };
+    },
     async "a2a.cancel"() {
       const task = await make("a2a.message", { message_id: "m", parts: [{ text: "qwertz?" }] });
       return { task_id: task.id };

@@ -16,6 +16,7 @@ import { giveKey } from "../_superuser.ts";
 
 /** Input fields that name nothing which anybody owns. Those that do are the keys of a tenant's `things`. */
 const FREE = new Set([
+  ...["application_id", "fax_number", "message", "website"],
   ...["amount_minor", "before", "company", "consent", "currency", "expected_close", "name"],
   ...["on_duplicate", "owner", "phone", "pipeline", "stage", "tags", "version"],
   ...["action", "action_sha256", "api_key", "category", "component", "contextId", "decision"],

@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { type Context, operation } from "../../calls/mod.ts";
+import { recoverNoted } from "../../calls/recover/mod.ts";
+import { ANONYMOUS_ACTOR, PLATFORM_TENANT } from "../../domain/mod.ts";
+import { randomHex, requestSeal } from "../../ledger/mod.ts";
+import {
+  addApplication,
+  addMessage,
+  type Db,
+  inTenant,
+  type NewApplication,
+  normalizeEmail,
+  noteCallEffects,
+  takeApplicationId,
+} from "../../store/mod.ts";
+import { text, trimmedText } from "../schemas/mod.ts";
+import { ApplicationId } from "./_schemas.ts";
+
+/** Takes an application of somebody who wants to become a partner. */
+export const applyAsPartner = operation({
+  name: "partners.apply",
+  group: "partners",
+  summary: "Apply as a partner",
+  description:
+    "For the form of a website, without a key. It has limits of its own, of each address and of all together. What is sent " +
+    "is kept for the operator alone; the receipt and the feed have its number.",
+  effect: "write",
+  shippedRule: "key-decides",
+  access: "public",
+  hints: { destructive: false },
+  perDay: "applications",
+  sealsItself: true,
+  input: z.object({
+    name: trimmedText(1, 200),
+    email: z.string().max(320)
+      .refine((address) => normalizeEmail(address) !== undefined, {
+        error: "Expected one e-mail address, such as ada@example.com",
+      }),
+    company: trimmedText(1, 200),
+    website: z.url({ protocol: /^https?$/, error: "Expected an http or https address" }).max(500)
+      .optional(),
+    message: trimmedText(1, 4_000).describe("What you have in mind"),
+    consent: z.literal(true, { error: "Expected true: without it nothing may be kept" })
+      .describe("True: you agree that these data are kept to answer you"),
+    fax_number: text(0, 200).optional().describe(
+      "Leave it empty. It is hidden from people, and programs that fill it in are not heard",
+    ),
+  }),
+  output: z.object({ application_id: ApplicationId, status: z.literal("new") }),
+  rest: { partner_apply: "POST /api/v1/website/partner-applications" },
+  example: {
+    input: {
+      name: "Ada Lovelace",
+      email: "ada@example.com",
+      company: "Analytical Engines",
+      website: "https://engines.example.com",
+      message: "We would like to resell your platform in London.",
+      consent: true,
+    },
+    output: { application_id: 17, status: "new" },
+  },
+  recover: (call, platform) =>
+    recoverNoted(platform, call, ({ ids }) => newApplication(Number(ids.application_id))),
+  run: async ({ fax_number, consent: _, ...fields }, context) => {
+    const { store, decisionId } = context;
+    return await store.db.transaction(async (trx) => {
+      const id = await takeApplicationId(trx);
+      // A program gets the answer that everybody gets, and learns nothing by it.
+      if (!fax_number) {
+        await inTenant(trx, PLATFORM_TENANT, (platform) => keep(platform, id, fields, context));
+      }
+      await noteCallEffects(trx, decisionId, { application_id: String(id) });
+      return newApplication(id);
+    });
+  },
+});
+
+const newApplication = (application_id: number) => ({ application_id, status: "new" as const });
+
+/** Stores and seals an application, and tells the operator of it. */
+async function keep(
+  trx: Db,
+  id: number,
+  fields: Omit<NewApplication, "receipt_id">,
+  { caller }: Context,
+): Promise<void> {
+  const receipt_id = randomHex(16);
+  await addApplication(trx, id, { ...fields, receipt_id });
+  await requestSeal(trx, {
+    id: receipt_id,
+    category: "partner_application",
+    actor: caller.keyId === null ? ANONYMOUS_ACTOR : `key:${caller.keyId}`,
+    subject: `application:${id}`,
+    action: "partners.apply",
+    outcome: "new",
+  });
+  await addMessage(trx, {
+    kind: "partner.applied",
+    from: "website",
+    subject: `Partner application ${id}`,
+    text: `Somebody has applied as a partner, under number ${id}. ` +
+      "GET /api/v1/admin/partner-applications shows it to keys of tier admin.",
+    refs: { application_id: String(id), receipt_id },
+  });
+}

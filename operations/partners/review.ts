@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { operation } from "../../calls/mod.ts";
+import { recoverNoted } from "../../calls/recover/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import { PLATFORM_TENANT } from "../../domain/mod.ts";
+import { randomHex, requestSeal } from "../../ledger/mod.ts";
+import {
+  APPLICATION_MOVES,
+  type ApplicationStatus as Status,
+  type Db,
+  getApplication,
+  inTenant,
+  listApplications,
+  moveApplication,
+  noteCallEffects,
+  type PartnerApplication as Application,
+} from "../../store/mod.ts";
+import {
+  ApplicationId,
+  ApplicationStatus,
+  exampleApplication,
+  PartnerApplication,
+} from "./_schemas.ts";
+
+/** Applications, newest first. */
+export const applicationList = operation({
+  name: "partners.list",
+  group: "partners",
+  summary: "List applications of partners, newest first",
+  effect: "read",
+  access: "admin",
+  input: z.object({
+    status: ApplicationStatus.optional().describe("Only applications with this status"),
+    limit: z.number().int().min(1).max(500).default(100).describe(
+      "Maximum number of entries to return",
+    ),
+  }),
+  output: z.object({ total: z.number().int(), applications: z.array(PartnerApplication) }),
+  rest: { partner_list: "GET /api/v1/admin/partner-applications" },
+  example: {
+    input: { status: "reviewing" },
+    output: { total: 1, applications: [exampleApplication] },
+  },
+  run: async (filter, { store }) => await listApplications(store.asPlatform(), filter),
+});
+
+/** Moves an application. */
+export const decideApplication = operation({
+  name: "partners.move",
+  group: "partners",
+  summary: "Move an application: new → reviewing → approved or rejected; rejected → reviewing",
+  description:
+    "Approving issues no key and promises nothing by itself: issue one with POST /v1/keys/generate.",
+  effect: "write",
+  shippedRule: "key-decides",
+  access: "admin",
+  sealsItself: true,
+  input: z.object({
+    application_id: ApplicationId,
+    status: ApplicationStatus.describe("Status to move it to"),
+    version: z.number().int().min(1).optional().describe(
+      "Version that you have read: if it has another one by now, it is not moved (409)",
+    ),
+  }),
+  output: PartnerApplication,
+  rest: { partner_update: "PATCH /api/v1/admin/partner-applications/{application_id}" },
+  errors: ["NotFound", "Conflict"],
+  example: {
+    input: { application_id: 17, status: "reviewing" },
+    output: exampleApplication,
+  },
+  async check({ application_id, status }, { store }) {
+    requireMove(await requireApplication(store.asPlatform(), application_id), status);
+  },
+  recover: (call, platform) =>
+    recoverNoted(
+      platform,
+      call,
+      ({ ids }) => requireApplication(platform.store.asPlatform(), Number(ids.application_id)),
+    ),
+  run: async ({ application_id, status, version }, { store, caller, decisionId }) =>
+    await store.db.transaction(async (trx) => {
+      await noteCallEffects(trx, decisionId, { application_id: String(application_id) });
+      return await inTenant(trx, PLATFORM_TENANT, async (platform) => {
+        const before = await requireApplication(platform, application_id);
+        requireMove(before, status);
+        const receiptId = randomHex(16);
+        const isRead = version === undefined || version === before.version;
+        if (!isRead || !await moveApplication(platform, before, status, receiptId)) {
+          throw new Problem("Conflict", `Application ${application_id} was changed; read it again`);
+        }
+        await requestSeal(platform, {
+          id: receiptId,
+          category: "partner_application",
+          actor: `key:${caller.keyId}`,
+          subject: `application:${application_id}`,
+          action: "partners.move",
+          outcome: status,
+          details: { from: before.status },
+        });
+        return (await getApplication(platform, application_id))!;
+      });
+    }),
+});
+
+async function requireApplication(db: Db, id: number): Promise<Application> {
+  const application = await getApplication(db, id);
+  if (application) return application;
+  throw new Problem("NotFound", `There is no application ${id}`);
+}
+
+/** @throws {Problem} `Conflict`: this move is none of those from its status */
+function requireMove({ application_id, status }: Application, to: Status): void {
+  const moves: readonly string[] = APPLICATION_MOVES[status];
+  if (moves.includes(to)) return;
+  const possible = moves.length > 0 ? `it can become ${moves.join(" or ")}` : "that is its end";
+  throw new Problem(
+    "Conflict",
+    `Cannot move application ${application_id} to ${to}: it is ${status}, and ${possible}`,
+  );
+}
