@@ -8,6 +8,7 @@ import {
   endedApprovalActivities,
   heldCallActivities,
 } from "./approvals/mod.ts";
+import { conversationActivities } from "./conversations/mod.ts";
 import { crewActivities, diagnosisDraftActivities } from "./crew/mod.ts";
 import { sandboxActivities, testServiceActivities } from "./drills/mod.ts";
 import {
@@ -86,6 +87,7 @@ function activitiesOf(parts: TenantParts) {
     ...answerDraftActivities(parts),
     ...crewActivities(parts),
     ...diagnosisDraftActivities(parts),
+    ...conversationActivities(parts),
     ...taskActivities(parts),
     ...webhookActivities(parts),
     ...webhookRelayActivities(parts),

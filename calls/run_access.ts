@@ -11,8 +11,8 @@ import { TOKEN_HOLDER } from "./authenticate.ts";
 import type { Context, Platform } from "./platform.ts";
 import { mapTemporalErrors } from "./temporal_errors.ts";
 
-/** Conversations and tasks over A2A. Only their own key and admins see that they exist. */
-export const CONVERSATIONS = [WORKFLOW.a2aTask, WORKFLOW.a2aSkill] as const;
+/** Conversations, and tasks over A2A. Only their own key and admins see that they exist. */
+export const CONVERSATIONS = [WORKFLOW.conversation, WORKFLOW.a2aTask, WORKFLOW.a2aSkill] as const;
 /** Types whose result answers free text. */
 const PRIVATE: ReadonlySet<string> = new Set([
   ...CONVERSATIONS,

@@ -1,11 +1,6 @@
+import type { AgentName } from "./agents.ts";
 import type { Retrieved, Source } from "./reasoning.ts";
 import type { Authorship, Claim, Evidence } from "./writing.ts";
-
-/** Agents that examine an incident; the verifier is last. */
-export const AGENTS = ["triage", "logs", "metrics", "topology", "change", "verifier"] as const;
-
-/** One of {@linkcode AGENTS}. */
-export type AgentName = typeof AGENTS[number];
 
 /** A request to diagnose an incident. */
 export interface CrewRequest {

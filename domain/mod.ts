@@ -1,3 +1,12 @@
+export {
+  type AgentKind,
+  type AgentName,
+  AGENTS,
+  BUILT_IN_AGENTS,
+  type BuiltInAgent,
+  isBuiltInAgent,
+  kindOfAgent,
+} from "./agents.ts";
 export type { AnchorBatch, AnchorSweep } from "./anchors.ts";
 export type {
   ApprovalGrounds,
@@ -12,10 +21,9 @@ export type {
 } from "./approvals.ts";
 export { ATTRIBUTE, startAttributes, tenantAttribute } from "./attributes.ts";
 export { CATEGORIES, type Category } from "./categories.ts";
+export type { AgentAnswer, ConversationRequest, GivenAnswer, Question } from "./conversations.ts";
 export {
-  type AgentName,
   type AgentReport,
-  AGENTS,
   type CrewRequest,
   type CrewResult,
   type CrewScope,
@@ -81,6 +89,7 @@ export {
   type Objections,
   type Plan,
   type PlanDraft,
+  PLATFORM_SOURCE,
   type ReasoningRequest,
   type ReasoningResult,
   type Retrieved,
@@ -123,6 +132,7 @@ export type { DeliveryResult } from "./webhooks.ts";
 export {
   approvalQuery,
   approveUpdate,
+  askUpdate,
   callChangedSignal,
   cancelUpdate,
   denyUpdate,

@@ -1,3 +1,4 @@
+import type { AgentName } from "./agents.ts";
 import type { Authorship, Claim, Evidence } from "./writing.ts";
 
 /** The nodes of the pipeline, in their order. */
@@ -12,6 +13,8 @@ export interface ReasoningRequest {
   readonly prompt: string;
   /** Requesting key, or the A2A task. */
   readonly requested_by: string;
+  /** Agent of the crew that is asked: it examines what the prompt names. Absent: the pipeline's own lookups. */
+  readonly agent?: AgentName;
 }
 
 /** Record of one node. */
@@ -100,11 +103,19 @@ export interface Source {
     | "receipt"
     | "service"
     | "approval"
+    | "note"
     | "platform";
   readonly title: string;
   /** SHA-256 of the cited text or entry, where it has one. */
   readonly sha256?: string;
 }
+
+/** The source of sentences about the whole platform. */
+export const PLATFORM_SOURCE: Source = {
+  id: "platform",
+  kind: "platform",
+  title: "The platform's own records",
+};
 
 /** The verifier's objections to the lookups. */
 export interface Objections {

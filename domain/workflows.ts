@@ -1,7 +1,7 @@
 import type { QueryDefinition, SignalDefinition, UpdateDefinition } from "@temporalio/common";
 import type { ApprovalState, VoteRef } from "./approvals.ts";
 import type { AgentReport } from "./crew.ts";
-import type { Progress } from "./incidents.ts";
+import type { Progress, RunId } from "./incidents.ts";
 import type { NodeRecord } from "./reasoning.ts";
 import type { TaskMessage, TaskRecord } from "./tasks.ts";
 
@@ -21,6 +21,7 @@ export const WORKFLOW = {
   anchorReceipts: "anchorReceipts",
   approval: "approval",
   attackSimulation: "attackSimulation",
+  conversation: "conversation",
   crew: "crew",
   governedAct: "governedAct",
   itsmLoop: "itsmLoop",
@@ -47,7 +48,8 @@ export const WORKFLOW_PURPOSE: Readonly<Record<WorkflowName, string>> = {
   governedAct: "Runs one call that people have approved",
   reasoning: "Answers a question from what the platform knows",
   crew: "Six agents diagnose one incident",
-  a2aTask: "A conversation with an agent",
+  conversation: "A conversation of one caller with one agent of the platform",
+  a2aTask: "A conversation that another agent has over A2A",
   a2aSkill: "A call of a tool by an agent, as a task",
   itsmSweep: "Looks with every detector",
   reconcileRuns: "Seals runs that were ended from outside",
@@ -79,6 +81,9 @@ export const reopenUpdate = update<ApprovalState, [VoteRef]>("reopen");
 export const sayUpdate = update<TaskRecord, [TaskMessage]>("say");
 /** Ends an open A2A task; returns the task as it ended. */
 export const cancelUpdate = update<TaskRecord>("cancel");
+
+/** Tells a conversation that it has a new question; returns the run that answers it. */
+export const askUpdate = update<RunId, [{ readonly question_id: string }]>("ask");
 
 /** Tells an A2A task that the state of its call has changed. */
 export const callChangedSignal = signal("callChanged");

@@ -13,6 +13,7 @@
 import type { Platform } from "../calls/mod.ts";
 import type { Operation } from "../contract/mod.ts";
 import { a2aOperations, cancelTask, sendMessage } from "./a2a/mod.ts";
+import { agentOperations } from "./agents/mod.ts";
 import { approvalOperations } from "./approvals/mod.ts";
 import { calendarOperations } from "./calendar/mod.ts";
 import { cmdbOperations } from "./cmdb/mod.ts";
@@ -56,6 +57,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...reasoningOperations,
   ...crmOperations,
   ...partnerOperations,
+  ...agentOperations,
   ...a2aOperations,
 ];
 

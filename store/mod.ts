@@ -21,6 +21,7 @@ export {
   putTask,
   TASKS_CHANGED,
 } from "./a2a_tasks.ts";
+export { addNote, type AgentNote, countNotes, listNotes } from "./agent_notes.ts";
 export {
   acceptVote,
   getVote,
@@ -100,6 +101,24 @@ export {
   type StayFigures,
   updateDeal,
 } from "./deals.ts";
+  addAnswer,
+  addConversation,
+  addQuestion,
+  type Conversation,
+  type ConversationMessage,
+  countConversationMessages,
+  countWaitingQuestions,
+  dropQuestion,
+  type EarlierTurn,
+  findNewestConversation,
+  getConversation,
+  hasConversationMessage,
+  listConversationMessages,
+  listEarlierTurns,
+  type NewAnswer,
+  type StoredQuestion,
+  takeQuestion,
+} from "./conversations.ts";
 export {
   deleteLogPlaces,
   getLogPlace,

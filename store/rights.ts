@@ -178,6 +178,17 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
     ["SELECT", "gateway", "worker", "operator"],
     ["SELECT, INSERT, UPDATE", "crossing"],
   ],
+  // Conversations with agents: callers ask through the gateway, or through the worker after an approval
+  conversations: [
+    ["SELECT", "gateway", "worker"],
+    ["INSERT (id, key_id, agent_id), UPDATE (messages, last_at), DELETE", "gateway", "worker"],
+  ],
+  conversation_messages: [
+    ["SELECT", "gateway", "worker"],
+    ["INSERT (id, conversation_id, number, role, text), DELETE", "gateway"],
+    ["INSERT, UPDATE (attempts), DELETE", "worker"],
+  ],
+  agent_notes: [["SELECT, INSERT (id, agent_id, text, author)", "gateway", "worker"]],
 
   // Contacts and deals. Whoever is erased is erased by the operator; people alone allow mail again.
   contacts: [["SELECT, INSERT, UPDATE", ...WORKING], ["SELECT, DELETE", "operator"]],
@@ -273,7 +284,7 @@ const OF_OPERATIONS = [
  * requested by the functions that issue and change keys, and by nothing else.
  */
 export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]>>> = {
-  gateway: [...OF_CALLS, ...OF_OPERATIONS, "governance_decision"],
+  gateway: [...OF_CALLS, ...OF_OPERATIONS, "governance_decision", "agent_note"],
   tools: [...OF_CALLS, ...OF_OPERATIONS, "governance_decision"],
   worker: [
     ...OF_CALLS,
@@ -288,6 +299,9 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "platform_scan",
     "approval",
     "governed_act",
+    "agent_note",
+    "agent_asked",
+    "agent_answered",
     "anchor_confirmed",
     "ledger_break",
     "config_change",

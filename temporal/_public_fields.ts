@@ -5,7 +5,17 @@
 const PUBLIC_FIELDS: ReadonlySet<string> = new Set([
   // Ids
   ...["id", "tenant_id", "workflow_id", "run_id", "ticket_id", "receipt_id", "approval_id"],
-  ...["delivery_id", "vote_id", "key_id", "task_id", "fingerprint", "loops", "anchors"],
+  ...[
+    "conversation_id",
+    "question_id",
+    "delivery_id",
+    "vote_id",
+    "key_id",
+    "task_id",
+    "fingerprint",
+    "loops",
+    "anchors",
+  ],
   ...["subject", "approvers", "requested_by", "policy_version"],
   ...["sha256", "action_sha256", "source_sha256"],
   // Names
@@ -22,7 +32,7 @@ const PUBLIC_PARTS: ReadonlySet<string> = new Set([
   ...["finding", "related", "resumes", "incidents", "run", "asking_run", "reopens", "terms"],
   ...["diagnosis", "classification", "passed_over", "permission", "approval", "effect", "undone"],
   ...["held", "proof", "summary", "steps", "counts", "batches", "scanners", "task", "plan"],
-  ...["place", "checkpoint", "known", "keys"],
+  ...["place", "checkpoint", "known", "keys", "question", "answer"],
 ]);
 /** Matches what ids, names, codes and times look like. Text of people has spaces, or is longer. */
 const ID_SHAPE = /^[\w.:/+=-]{0,128}$/;

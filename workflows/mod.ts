@@ -14,6 +14,7 @@ export { a2aTask } from "./a2a_task.ts";
 export { anchorBatch, anchorReceipts } from "./anchor.ts";
 export { approval } from "./approval.ts";
 export { attackSimulation } from "./attack.ts";
+export { conversation } from "./conversation.ts";
 export { crew } from "./crew.ts";
 export { governedAct } from "./governed_act.ts";
 export { reconcileRuns } from "./housekeeping.ts";

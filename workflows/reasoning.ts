@@ -1,5 +1,6 @@
 import { isCancellation } from "@temporalio/workflow";
 import type {
+  AgentName,
   AnswerDraft,
   AnswerInput,
   AnswerRequest,
@@ -14,6 +15,7 @@ import type {
   Retrieved,
   Safety,
 } from "../domain/mod.ts";
+import { askAgent, planForAgent } from "./_ask_agent.ts";
 import { BY_RULES, resultOrReason, writeAndReview } from "./_drafts.ts";
 import { evidenceOf } from "./_evidence.ts";
 import { trackNodes } from "./_nodes.ts";
@@ -41,10 +43,14 @@ interface Verified {
 /**
  * Answers a prompt from what the platform knows, in seven nodes. It only reads, and cites its sources.
  *
+ * Where an agent of the crew is asked, `plan` chooses what that agent examines, and `act` has it report.
+ *
  * It works by rules. Where a model is configured, it classifies in `retrieve`, chooses lookups in `plan` for a prompt
  * that names nothing, and writes the answer, which `verify` checks against what `act` has read.
  */
-export async function reasoning({ prompt }: ReasoningRequest): Promise<ReasoningResult> {
+export async function reasoning(
+  { prompt, agent }: ReasoningRequest,
+): Promise<ReasoningResult> {
   const run = trackNodes();
   const intake = await run.node("intake", () => readPrompt(prompt));
   const safety = await run.node("safety", () => checkPrompt(prompt));
@@ -53,12 +59,18 @@ export async function reasoning({ prompt }: ReasoningRequest): Promise<Reasoning
     return run.end("refused", answer);
   }
   const retrieved = await run.node("retrieve", () => classifyPrompt(prompt));
-  const { plan, calls } = await run.node("plan", () => makePlan(prompt, intake, retrieved));
+  const { plan, calls } = await run.node(
+    "plan",
+    () => makePlan(prompt, intake, retrieved, agent),
+  );
   if (plan.kind === "unclear") {
     const { answer } = await perform(QUICK, "Asks what it is about").composeQuestion(retrieved);
     return run.end("input_required", answer, [], { ...BY_RULES, model_calls: calls });
   }
-  const results = await run.node("act", () => lookUpAll(plan));
+  const results = await run.node(
+    "act",
+    () => agent ? askAgent(agent, prompt, plan) : lookUpAll(plan),
+  );
   const { objections, draft, by } = await run.node(
     "verify",
     () => verifyAndWrite(prompt, intake, results, calls),
@@ -107,7 +119,12 @@ async function makePlan(
   prompt: string,
   intake: Intake,
   retrieved: Retrieved,
+  agent: AgentName | undefined,
 ): Promise<[MadePlan, string]> {
+  if (agent) {
+    const [plan, found] = await planForAgent(agent, intake, retrieved);
+    return [{ plan, calls: 0 }, found];
+  }
   const plan = await perform(QUICK, "Plans the lookups").planLookups(intake, retrieved);
   const made = plan.kind === "unclear" ? await choosePlan(prompt, plan) : { plan, calls: 0 };
   const lookups = made.plan.lookups.map(describe).join(", ") || "nothing to look at";

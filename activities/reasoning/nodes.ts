@@ -1,5 +1,6 @@
 import { Problem } from "../../contract/mod.ts";
 import type {
+  AgentName,
   AnswerInput,
   Intake,
   Lookup,
@@ -14,6 +15,7 @@ import { citedPassages, EngineUnavailable } from "../../engine/mod.ts";
 import { getTicket, listServiceNames } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { type Answer, composeAnswerText } from "./_answer.ts";
+import { planForAgent } from "./_agent_plan.ts";
 import { planFor } from "./_plan.ts";
 import { kindOfPrompt, readPromptWords } from "./_prompt.ts";
 import { LOOKUPS } from "./lookups/mod.ts";
@@ -66,6 +68,15 @@ export function reasoningActivities({ store, engine }: ActivityParts) {
   /** Chooses the lookups for a prompt. */
   function planLookups(intake: Intake, retrieved: Retrieved): Promise<Plan> {
     return Promise.resolve(planFor(intake, kindOfPrompt(intake, retrieved)));
+  }
+
+  /** Chooses what an agent of the crew examines for a prompt. */
+  async function planAgentLookups(
+    agent: AgentName,
+    intake: Intake,
+    retrieved: Retrieved,
+  ): Promise<Plan> {
+    return await planForAgent(db, agent, { ...intake, kind: kindOfPrompt(intake, retrieved) });
   }
 
   /** Makes one lookup. @throws {Problem} `NotFound`: there is no such tool */
@@ -130,6 +141,7 @@ export function reasoningActivities({ store, engine }: ActivityParts) {
     checkPrompt,
     classifyPrompt,
     planLookups,
+    planAgentLookups,
     lookUp,
     verifyLookups,
     composeAnswer,

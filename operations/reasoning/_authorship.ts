@@ -5,7 +5,7 @@ import type { Authorship } from "../../domain/mod.ts";
 export const Source = z.object({
   id: z.string(),
   kind: z.string().describe(
-    "article, incident, ticket, receipt, service, approval, or platform for its own records",
+    "article, incident, ticket, receipt, service, approval, note, or platform for its own records",
   ),
   title: z.string(),
   sha256: z.string().optional().describe("SHA-256 of the cited text or entry, where it has one"),

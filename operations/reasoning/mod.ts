@@ -2,6 +2,8 @@
 import { answerQuestion } from "./answers.ts";
 import { dispatchCrew } from "./crew.ts";
 
+export { Source } from "./_authorship.ts";
+
 /** Operations of this folder. */
 export const reasoningOperations = [
   answerQuestion,

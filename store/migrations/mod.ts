@@ -28,6 +28,7 @@ import { privateTexts } from "./0016_private_texts.ts";
 import { messages } from "./0017_messages.ts";
 import { calendar } from "./0018_calendar.ts";
 import { crm } from "./0020_crm.ts";
+import { conversations } from "./0022_conversations.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -51,4 +52,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0017_messages": messages,
   "0018_calendar": calendar,
   "0020_crm": crm,
+  "0022_conversations": conversations,
 };

@@ -1,4 +1,4 @@
-import type { LookupResult, Source } from "../../../domain/mod.ts";
+import type { LookupResult } from "../../../domain/mod.ts";
 import type { Db, Store } from "../../../store/mod.ts";
 
 /** Where lookups read. */
@@ -19,13 +19,6 @@ export type LookupTool = (context: LookupContext, subject: string) => Promise<Lo
 
 /** The answer of a lookup that found nothing. */
 export const NOTHING: LookupAnswer = { says: [], sources: [], data: {} };
-
-/** The source of sentences about the whole platform. */
-export const PLATFORM_SOURCE: Source = {
-  id: "platform",
-  kind: "platform",
-  title: "The platform's own records",
-};
 
 /** Most tickets or repairs that an answer lists. */
 export const MAX_LISTED = 5;

@@ -1,3 +1,4 @@
+import { PLATFORM_SOURCE } from "../../../domain/mod.ts";
 import { type HealthCheck, probe, type ProbeResult } from "../../../integrations/host/mod.ts";
 import {
   getCmdbSummary,
@@ -6,7 +7,7 @@ import {
   getService,
   listOpenFindings,
 } from "../../../store/mod.ts";
-import { type LookupTool, MAX_LISTED, NOTHING, PLATFORM_SOURCE } from "./_lookup.ts";
+import { type LookupTool, MAX_LISTED, NOTHING } from "./_lookup.ts";
 
 /** Most services that a sentence names one by one. */
 const MAX_NAMED = 8;

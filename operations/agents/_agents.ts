@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { Problem } from "../../contract/mod.ts";
+import { type AgentKind, BUILT_IN_AGENTS, isBuiltInAgent, kindOfAgent } from "../../domain/mod.ts";
+
+/** Id of an agent. */
+export const AgentId = z.string()
+  .regex(/^[a-z][a-z0-9-]{0,39}$/, "Expected a lower case letter, and then letters, digits or -")
+  .describe("Id of the agent, as the list of agents has it");
+
+/** An agent that one can talk to. */
+export interface KnownAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: AgentKind;
+  readonly skills: readonly string[];
+}
+
+/** Returns the agents of the platform itself. */
+export function listBuiltInAgents(): KnownAgent[] {
+  return Object.entries(BUILT_IN_AGENTS).map(([id, skills]) => ({
+    id,
+    name: id === "reasoning" ? "Reasoning pipeline" : `Crew: ${id}`,
+    kind: kindOfAgent(id),
+    skills,
+  }));
+}
+
+/** @throws {Problem} `NotFound`: there is no such agent */
+export function requireAgent(id: string): void {
+  if (isBuiltInAgent(id)) return;
+  throw new Problem("NotFound", `There is no agent ${id}; GET /v1/agents/list lists them`);
+}

@@ -1,0 +1,242 @@
+import type { Source } from "../domain/mod.ts";
+import type { Db, Row } from "./connection.ts";
+
+/** Days that a conversation is kept after its last message. */
+const RETENTION_DAYS = 90;
+
+/** A conversation of one key with one agent. */
+export interface Conversation {
+  readonly id: string;
+  /** Public id of the only key that may read it. */
+  readonly keyId: string;
+  readonly agentId: string;
+}
+
+/** A message of a conversation. */
+export interface ConversationMessage {
+  readonly id: string;
+  readonly role: "user" | "agent";
+  readonly text: string;
+  readonly citations: readonly Source[];
+  readonly at: string;
+  /** Null: of a user. */
+  readonly receiptId: string | null;
+}
+
+/** A question of a conversation. */
+export interface StoredQuestion {
+  readonly id: string;
+  readonly number: number;
+  readonly text: string;
+  /** Runs that have begun to answer it, this one included. */
+  readonly attempts: number;
+}
+
+/** An answer to store. */
+export interface NewAnswer {
+  readonly id: string;
+  /** Id of the question. */
+  readonly answers: string;
+  readonly text: string;
+  readonly outcome: string;
+  readonly citations: readonly Source[];
+  readonly receiptId: string;
+}
+
+/** Begins a conversation, and deletes old ones. */
+export async function addConversation(
+  trx: Db,
+  { id, keyId, agentId }: Conversation,
+): Promise<void> {
+  await trx.execute(
+    `DELETE FROM conversations WHERE id IN (SELECT id FROM conversations
+       WHERE last_at < now() - make_interval(days => $1) ORDER BY last_at LIMIT 20)`,
+    [RETENTION_DAYS],
+  );
+  await trx.execute(
+    "INSERT INTO conversations (id, key_id, agent_id) VALUES ($1, $2, $3)",
+    [id, keyId, agentId],
+  );
+}
+
+/** Returns a conversation, or undefined. */
+export async function getConversation(db: Db, id: string): Promise<Conversation | undefined> {
+  const row = await db.first("SELECT id, key_id, agent_id FROM conversations WHERE id = $1", [id]);
+  return row && toConversation(row);
+}
+
+/** Returns the conversation of a key with an agent that has the newest message, or undefined. */
+export async function findNewestConversation(
+  db: Db,
+  keyId: string,
+  agentId: string,
+): Promise<Conversation | undefined> {
+  const row = await db.first(
+    `SELECT id, key_id, agent_id FROM conversations
+     WHERE key_id = $1 AND agent_id = $2 ORDER BY last_at DESC, id LIMIT 1`,
+    [keyId, agentId],
+  );
+  return row && toConversation(row);
+}
+
+function toConversation({ id, key_id, agent_id }: Row): Conversation {
+  return { id, keyId: key_id, agentId: agent_id };
+}
+
+/** Returns the messages of a conversation, newest first, and their number. */
+export async function listConversationMessages(
+  db: Db,
+  conversationId: string,
+  limit: number,
+): Promise<{ readonly total: number; readonly messages: ConversationMessage[] }> {
+  const rows = await db.query(
+    `SELECT *, count(*) OVER ()::int AS total FROM conversation_messages
+     WHERE conversation_id = $1 ORDER BY number DESC LIMIT $2`,
+    [conversationId, limit],
+  );
+  const messages = rows.map(({ id, role, text, citations, at, receipt_id }) => ({
+    id,
+    role,
+    text,
+    citations: citations ?? [],
+    at: at.toISOString(),
+    receiptId: receipt_id,
+  }));
+  return { total: rows[0]?.total ?? 0, messages };
+}
+
+/** Counts the messages of a conversation, and the questions that wait for an answer. */
+export async function countConversationMessages(
+  db: Db,
+  conversationId: string,
+): Promise<{ readonly total: number; readonly waiting: number }> {
+  const row = await db.first<{ total: number; waiting: number }>(
+    `SELECT count(*)::int AS total,
+       (count(*) FILTER (WHERE role = 'user') - count(answers))::int AS waiting
+     FROM conversation_messages WHERE conversation_id = $1`,
+    [conversationId],
+  );
+  return row!;
+}
+
+/** Counts the questions that wait for an answer, by agent. */
+export async function countWaitingQuestions(db: Db): Promise<Map<string, number>> {
+  const rows = await db.query<{ agent_id: string; waiting: number }>(
+    `SELECT agent_id, count(*)::int AS waiting
+     FROM conversation_messages q JOIN conversations c ON c.id = q.conversation_id
+     WHERE role = 'user' AND NOT EXISTS (SELECT FROM conversation_messages a WHERE a.answers = q.id)
+     GROUP BY agent_id`,
+  );
+  return new Map(rows.map(({ agent_id, waiting }) => [agent_id, waiting]));
+}
+
+/** Adds a question at the end of a conversation. Questions of one conversation wait for each other's transactions. */
+export async function addQuestion(
+  trx: Db,
+  conversationId: string,
+  { id, text }: { readonly id: string; readonly text: string },
+): Promise<void> {
+  await trx.execute(
+    `INSERT INTO conversation_messages (id, conversation_id, number, role, text)
+     VALUES ($1, $2, $3, 'user', $4)`,
+    [id, conversationId, await nextNumber(trx, conversationId), text],
+  );
+}
+
+/** Returns the number of the next message, and locks the conversation until the transaction has ended. */
+async function nextNumber(trx: Db, conversationId: string): Promise<number> {
+  const row = await trx.first<{ messages: number }>(
+    `UPDATE conversations SET messages = messages + 1, last_at = clock_timestamp()
+     WHERE id = $1 RETURNING messages`,
+    [conversationId],
+  );
+  return row!.messages;
+}
+
+/** Returns whether a message is there. */
+export async function hasConversationMessage(db: Db, id: string): Promise<boolean> {
+  return await db.first("SELECT FROM conversation_messages WHERE id = $1", [id]) !== undefined;
+}
+
+/** Deletes a question that no run has begun to answer, and its conversation if it was the first. @returns false: one has */
+export async function dropQuestion(db: Db, conversationId: string, id: string): Promise<boolean> {
+  const dropped = await db.execute(
+    "DELETE FROM conversation_messages WHERE id = $1 AND role = 'user' AND attempts = 0",
+    [id],
+  );
+  if (dropped === 0) return false;
+  await db.execute(
+    `DELETE FROM conversations c WHERE id = $1
+       AND NOT EXISTS (SELECT FROM conversation_messages WHERE conversation_id = c.id)`,
+    [conversationId],
+  );
+  return true;
+}
+
+/** Takes the first question of a conversation that is not answered; undefined: all are. */
+export async function takeQuestion(
+  db: Db,
+  conversationId: string,
+): Promise<StoredQuestion | undefined> {
+  return await db.first<StoredQuestion & Row>(
+    `UPDATE conversation_messages SET attempts = attempts + 1
+     WHERE id = (SELECT id FROM conversation_messages q
+         WHERE conversation_id = $1 AND role = 'user'
+           AND NOT EXISTS (SELECT FROM conversation_messages a WHERE a.answers = q.id)
+         ORDER BY number LIMIT 1)
+     RETURNING id, number, text, attempts`,
+    [conversationId],
+  );
+}
+
+/** An earlier question with its answer. */
+export interface EarlierTurn {
+  readonly text: string;
+  readonly outcome: string;
+}
+
+/** Returns the answered questions before a message, newest first. */
+export async function listEarlierTurns(
+  db: Db,
+  conversationId: string,
+  before: number,
+  limit: number,
+): Promise<EarlierTurn[]> {
+  return await db.query<EarlierTurn & Row>(
+    `SELECT q.text, a.outcome FROM conversation_messages q
+       JOIN conversation_messages a ON a.answers = q.id
+     WHERE q.conversation_id = $1 AND q.number < $2 ORDER BY q.number DESC LIMIT $3`,
+    [conversationId, before, limit],
+  );
+}
+
+/** Adds an answer. @returns false where the question has one already, or is gone */
+export async function addAnswer(
+  trx: Db,
+  conversationId: string,
+  { id, answers, text, outcome, citations, receiptId }: NewAnswer,
+): Promise<boolean> {
+  const open = await trx.first(
+    `SELECT FROM conversations c JOIN conversation_messages q ON q.conversation_id = c.id
+     WHERE c.id = $1 AND q.id = $2
+       AND NOT EXISTS (SELECT FROM conversation_messages a WHERE a.answers = q.id) FOR UPDATE OF c`,
+    [conversationId, answers],
+  );
+  if (!open) return false;
+  await trx.execute(
+    `INSERT INTO conversation_messages
+       (id, conversation_id, number, role, text, answers, outcome, citations, receipt_id)
+     VALUES ($1, $2, $3, 'agent', $4, $5, $6, $7, $8)`,
+    [
+      id,
+      conversationId,
+      await nextNumber(trx, conversationId),
+      text,
+      answers,
+      outcome,
+      JSON.stringify(citations),
+      receiptId,
+    ],
+  );
+  return true;
+}
