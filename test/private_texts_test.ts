@@ -39,6 +39,8 @@ const PRIVATE = {
   report: "Container registry answers 500 to the customs desk",
   repair: "restart customs-gate on pier-12",
   question: "Which crane failed most often in spring?",
+  agentQuestion: "Is asks-quayside the reason that tugs are late?",
+  agentNote: "asks-quayside is slow at spring tide",
   ruleReason: "The harbour master wants to know",
   freezeReason: "Regatta weekend",
   stepName: "calm-the-crane",
@@ -73,6 +75,8 @@ const PRIVATE_TABLES = [
   "effects",
   "webhooks",
   "a2a_tasks",
+  "conversation_messages",
+  "agent_notes",
   "runbooks",
   "guard_policies",
   "governance_policies",
@@ -112,6 +116,7 @@ describe("public receipts of a run with private texts in all of its parts", () =
     await repairAService();
     await askPeople();
     await useTools();
+    await talkToAgents();
     await reportAndSeal();
     const { id } = await sealer.request({
       category: "test",
@@ -221,6 +226,15 @@ describe("public receipts of a run with private texts in all of its parts", () =
     await agent.ask("message/send", skill("itsm_run_loop", { incident: PRIVATE.question }));
   }
 
+  async function talkToAgents(): Promise<void> {
+    await call("POST", "/v1/agents/metrics/notes", { text: PRIVATE.agentNote });
+    await call("POST", "/v1/agents/metrics/message", { text: PRIVATE.agentQuestion });
+    await people.eventually(async () => {
+      const { total } = await call("GET", "/v1/agents/metrics/conversation");
+      return total === 2 || undefined;
+    });
+  }
+
   async function reportAndSeal(): Promise<void> {
     const answers = [
       await people.call("POST", "/v1/classify", undefined, { description: PRIVATE.report }),
@@ -271,6 +285,8 @@ describe("public receipts of a run with private texts in all of its parts", () =
       "governed_act",
       "tool_call",
       "webhook_registered",
+      "agent_note",
+      "agent_answered",
       "api_call",
       "api_classification",
       "api_seal",

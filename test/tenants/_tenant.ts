@@ -97,6 +97,16 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     location: word,
     attendees: [`${word}@example.com`],
   });
+  await post("/v1/agents/metrics/notes", { text: `${service} is of ${word}` });
+  const { conversation_id } = await post("/v1/agents/metrics/message", {
+    text: `Is ${service} up?`,
+  });
+  const hasAnswer = async () => {
+    const headers = { "x-api-key": key };
+    const response = await fetch(`${gateway}/v1/agents/metrics/conversation`, { headers });
+    return (await response.json() as Json).total === 2;
+  };
+  while (!await hasAnswer()) await sleep(50);
   await addTicketEvent(db, ticket_id, { key: "noted", kind: "noted", data: { note: word } });
   const fingerprint = randomBytes(8).toString("hex");
   await recordFindings(db, [{
@@ -165,9 +175,10 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
         receipt_id,
       },
       ...{ key_id: record.id, request_id: receipt_id, taskId: result.id, tenant: name },
+      conversation_id,
     },
     texts: Object.fromEntries(
-      ["q", "query", "incident", "prompt", "question", "description", "title"]
+      ["q", "query", "incident", "prompt", "question", "description", "title", "text"]
         .map((field) => [field, `What of ${word}?`]),
     ),
   };

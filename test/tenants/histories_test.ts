@@ -150,6 +150,9 @@ describe("histories of a tenant's runs", () => {
     const incident = `desk fails with ${word("incident")}`;
     const crew = await send(skill("dispatch_crew_incident", { incident }));
     await until(crew.id, "completed");
+    await post("/v1/agents/metrics/notes", { text: `shop has ${word("note")}` });
+    await post("/v1/agents/metrics/message", { text: `Is shop ${word("question")}?` });
+    await post("/v1/agents/reasoning/message", { text: `shop is down for ${word("asker")}` });
     const args = { title: `Broken ${word("title")}`, description: word("text") };
     const held = await send(skill("itsm_create_ticket", args));
     await approve(({ subject }) => subject === "tool:itsm_create_ticket");

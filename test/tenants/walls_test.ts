@@ -20,6 +20,7 @@ const FREE = new Set([
   ...["amount_minor", "before", "company", "consent", "currency", "expected_close", "name"],
   ...["on_duplicate", "owner", "phone", "pipeline", "stage", "tags", "version"],
   ...["action", "action_sha256", "api_key", "category", "component", "contextId", "decision"],
+  "agent_id",
   ...["depth", "details", "escalate_after_seconds", "escalated", "event", "events"],
   ...["expires_at", "expires_in_seconds", "framework", "index", "input", "level", "limit"],
   ...["max_depth", "may_approve", "messageId", "needed", "offset", "parts", "port", "postmortem"],

@@ -1,6 +1,7 @@
 /** Scenarios of the workflows for other agents, to be recorded: reasoning, the crew, A2A tasks. */
 import type { WorkflowHandle } from "@temporalio/client";
 import {
+  askUpdate,
   cancelUpdate,
   sayUpdate,
   TASK_QUEUE,
@@ -8,7 +9,14 @@ import {
   type TaskRecord,
   WORKFLOW,
 } from "../../domain/mod.ts";
-import { putService, putTask, type VoteMove } from "../../store/mod.ts";
+import {
+  addConversation,
+  addQuestion,
+  putService,
+  putTask,
+  type VoteMove,
+} from "../../store/mod.ts";
+import { eventually } from "../_time.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { type ModelRequest, serveModel } from "./_model.ts";
@@ -70,6 +78,35 @@ export function taskScenarios(
     });
   }
 
+  /** Has a conversation of two questions, whose run ends a second after the answers. */
+  async function converse(name: string, max_answers: number): Promise<WorkflowHandle> {
+    const db = loop.store.asPlatform();
+    const id = `CONV-${name.repeat(12)}`;
+    await db.transaction(async (trx) => {
+      await addConversation(trx, { id, keyId: "recorder", agentId: "metrics" });
+      for (const n of [1, 2]) {
+        await addQuestion(trx, id, { id: `MSG-${name.repeat(11)}${n}`, text: "Which are down?" });
+      }
+    });
+    const terms = { idle_seconds: 1, max_answers };
+    const request = { conversation_id: id, agent: "metrics", key_id: "recorder", ...terms };
+    const run = await start(WORKFLOW.conversation, `conversation-${id}`, [request]);
+    await run.executeUpdate(askUpdate, { args: [{ question_id: `MSG-${name.repeat(11)}2` }] });
+    return run;
+  }
+
+  /** Returns the runs of a workflow, oldest first. */
+  async function listRuns({ workflowId }: WorkflowHandle): Promise<WorkflowHandle[]> {
+    return await eventually(async () => {
+      const runs = [];
+      const query = `WorkflowId = '${workflowId}'`;
+      for await (const run of loop.client.workflow.list({ query })) runs.push(run);
+      runs.sort((a, b) => Number(a.startTime) - Number(b.startTime));
+      const handles = runs.map(({ runId }) => loop.client.workflow.getHandle(workflowId, runId));
+      return handles.length > 1 ? handles : undefined;
+    });
+  }
+
   return {
     "reasoning.answered": async () =>
       await ended(await start(WORKFLOW.reasoning, "reasoning-1", [asking("the search is down")])),
@@ -80,6 +117,20 @@ export function taskScenarios(
       await ended(await startWriting(WORKFLOW.reasoning, "reasoning-4")),
     "reasoning.chosen": async () =>
       await ended(await startWriting(WORKFLOW.reasoning, "reasoning-5", "Qui est en panne ?")),
+    "reasoning.agent": async () =>
+      await ended(
+        await start(WORKFLOW.reasoning, "reasoning-6", [{
+          ...asking("Which services are down?"),
+          agent: "verifier",
+        }]),
+      ),
+    "conversation.answered": async () => await ended(await converse("a", 100)),
+    "conversation.continued": async () => {
+      const run = await converse("b", 1);
+      await ended(run);
+      const [first] = await listRuns(run);
+      return first!;
+    },
     "a2aTask.completed": async () => {
       const run = await start(WORKFLOW.a2aTask, "a2a-1", [taskOf("1", "Hello")]);
       await run.executeUpdate(sayUpdate, { args: [saying("m2", "the search is down")] });
