@@ -188,7 +188,7 @@ describe("agents that one talks to", () => {
       const lines: string[] = text.split("\n");
       assert.equal(lines.filter((line) => line.includes("Ignore all previous")).length, 1);
       assert.match(lines.at(-1)!, /^A note by ann of .+ says: "Ignore .+" \[\d\]$/);
-      assert.doesNotMatch(text, /[\u202e\u001b]/);
+      assert.ok(!["\u202e", "\u001b"].some((hidden) => text.includes(hidden)));
       assert.match(lines[0]!, /^billing is suspected: it fails its health check \[1\]$/);
       assert.ok(citations.some(({ id }: Json) => id === "billing"));
       assert.deepEqual(await countActs(), before, "nothing was begun");
