@@ -101,6 +101,7 @@ export {
   type StayFigures,
   updateDeal,
 } from "./deals.ts";
+export {
   addAnswer,
   addConversation,
   addQuestion,
