@@ -1,6 +1,16 @@
-/** Stops as they apply to the platform's own repairs and drills, which no call to an operation would hold back. */
+/**
+ * Stops and maintenance windows as they apply to the platform's own repairs and drills, which no call to an operation would
+ * hold back.
+ */
 import { Problem } from "../contract/mod.ts";
-import { type DatedStop, findStop, type StopSubject, type Store } from "../store/mod.ts";
+import type { RepairHold, RepairSubject } from "../domain/mod.ts";
+import { findMaintenance, findStop, type StopSubject, type Store } from "../store/mod.ts";
+
+/** A hold, why it is there, and since when. */
+export interface DatedHold extends RepairHold {
+  readonly reason: string;
+  readonly since: Date;
+}
 
 /** Names of the operations and tools that request each kind of work. A stop on one of them applies to all such work. */
 export const STOPPABLE_NAMES = {
@@ -22,12 +32,32 @@ export function stopSubject(
   return { keyId, names: STOPPABLE_NAMES[work] };
 }
 
-/** Returns the stop that applies to the repairs of a finding, and to undoing them; or undefined. */
-export async function findRepairStop(
-  store: Store,
-  { requested_by }: { readonly requested_by?: string },
-): Promise<DatedStop | undefined> {
-  return await findStop(store.db, stopSubject("repair", requested_by));
+/**
+ * Returns what holds back the repairs of a service, and undoing them: a stop, or the calendar's maintenance window that ends
+ * last, by the database's clock; or undefined.
+ */
+export async function findRepairHold(
+  { db }: Store,
+  { service, requested_by }: RepairSubject,
+): Promise<DatedHold | undefined> {
+  const stop = await findStop(db, stopSubject("repair", requested_by));
+  if (stop) {
+    const { kind, name, reason, stopped_at } = stop;
+    return { kind, name, reason, since: stopped_at };
+  }
+  const window = await findMaintenance(db, service);
+  return window && {
+    kind: "maintenance",
+    name: window.eventId,
+    reason: window.reason,
+    since: window.start,
+    until: window.end.toISOString(),
+  };
+}
+
+/** Returns a hold without what is private. */
+export function toRepairHold({ kind, name, until }: DatedHold): RepairHold {
+  return { kind, name, ...(until ? { until } : {}) };
 }
 
 /** @throws {Problem} `Denied`, not retryable: a stop applies to the drill */

@@ -65,11 +65,20 @@ export interface Permission {
   readonly requested_by?: string;
 }
 
-/** A stop that holds back a repair. Its reason is private. */
-export interface ActiveStop {
-  readonly kind: "all" | "key" | "tool";
-  /** Key id, or name of a tool or operation; empty: everything. */
+/** A stop or a maintenance window that holds back a repair. Its reason is private. */
+export interface RepairHold {
+  readonly kind: "all" | "key" | "tool" | "maintenance";
+  /** Key id, name of a tool or operation, or id of the calendar's event; empty: everything. */
   readonly name: string;
+  /** End of a maintenance window, ISO 8601. */
+  readonly until?: string;
+}
+
+/** What holds of repairs are compared with. */
+export interface RepairSubject {
+  readonly service: string;
+  /** `key:<id>`, or another requester. */
+  readonly requested_by?: string | undefined;
 }
 
 /** Result of a repair. */
@@ -77,8 +86,8 @@ export interface RepairResult {
   readonly permission: Permission;
   /** Null: it was not permitted, and nothing was done. */
   readonly effect: RepairEffect | null;
-  /** A stop that holds back the remaining steps; a later attempt goes on from there. */
-  readonly held?: ActiveStop;
+  /** Holds back the remaining steps; a later attempt goes on from there. */
+  readonly held?: RepairHold;
 }
 
 /** Result of verifying a service after a repair. */
@@ -118,6 +127,6 @@ export interface UndoResult {
   readonly code: string;
   /** In the order of undoing, last step first. */
   readonly steps: readonly StepResult[];
-  /** A stop that holds back undoing the rest. */
-  readonly held?: ActiveStop;
+  /** Holds back undoing the rest. */
+  readonly held?: RepairHold;
 }

@@ -4,11 +4,12 @@ import { findCommands } from "./_embedded_commands.ts";
 import { memoize } from "./_memoize.ts";
 import type { Text } from "./_texts.ts";
 import type { Policy } from "./policy.ts";
+import type { Freeze } from "../store/mod.ts";
 import { judgeText } from "./_command.ts";
 import { findIntents, type Intent, removeHidden } from "./text/mod.ts";
 import type { Objection, ProposedAction, RailResult } from "./types.ts";
 
-/** Services that an action reaches, and recent repairs. */
+/** Services that an action reaches, recent repairs, and change freezes. */
 export interface Reach {
   /** Number of services that the action is on. */
   readonly reached: number;
@@ -16,6 +17,8 @@ export interface Reach {
   readonly dependents: readonly string[] | null;
   /** Repairs within the last hour, of the target and of all services. */
   readonly repairs: { readonly target: number; readonly all: number };
+  /** Change freezes that hold now. */
+  readonly freezes: readonly Freeze[];
 }
 
 const MAX_OBJECTIONS = 16;
@@ -33,7 +36,6 @@ const INTENT_REMEDIES: Readonly<Record<Intent, string>> = {
 /**
  * Checks an action against the policy's bounds.
  *
- * @param now when it would be done
  * @param listed whether its commands are on the list of those that runbooks may run
  */
 export function executionBounds(
@@ -41,7 +43,6 @@ export function executionBounds(
   texts: readonly Text[],
   policy: Policy,
   reach: Reach,
-  now: Date,
   listed = false,
 ): RailResult {
   const results = [
@@ -53,7 +54,7 @@ export function executionBounds(
     ...results.flatMap((result) => result.objections),
     ...texts.flatMap((text) => text.at === "incident" ? [] : checkText(text))
       .filter(({ code }) => !listed || code !== "unknown"),
-    ...checkFreezes(policy, now),
+    ...checkFreezes(reach),
     ...checkRepairRate(policy, reach),
   ];
   return {
@@ -168,13 +169,14 @@ function looksLikeCommand(text: string): boolean {
     /[|;&]\s*(?:ba|z)?sh\b|\$\(|&&|>\s*\/|\/dev\/(?:tcp|sd|nvme)/.test(text);
 }
 
-function checkFreezes({ freezes }: Policy, now: Date): Objection[] {
-  const active = freezes.find(({ from, to }) => new Date(from) <= now && now < new Date(to));
-  if (!active) return [];
+function checkFreezes({ freezes }: Reach): Objection[] {
+  const [last] = freezes;
+  if (!last) return [];
+  const event = last.eventId ? ` by ${last.eventId}` : "";
   return [{
     weight: "ask",
     code: "change_freeze",
-    reason: `Changes are frozen until ${active.to}: ${active.reason}`,
+    reason: `Changes are frozen until ${last.end.toISOString()}${event}: ${last.reason}`,
     remedy: "Wait for the end of the freeze, or have a person approve it.",
   }];
 }

@@ -1,5 +1,5 @@
-/** Looks up policy, services, tickets and repairs: one statement for all requests that wait. */
-import { batch, type Db, type PolicyVersion } from "../store/mod.ts";
+/** Looks up policy, freezes, services, tickets and repairs: one statement for all requests that wait. */
+import { batch, type Db, type Freeze, type PolicyVersion } from "../store/mod.ts";
 import type { KnownService, KnownTicket } from "./_state.ts";
 
 /** The names and ids that one request looks up. */
@@ -26,6 +26,8 @@ export interface LookupResult {
   readonly repairs: ReadonlyMap<string, number>;
   /** Repairs within the last hour, of all services. */
   readonly allRepairs: number;
+  /** Change freezes that hold now, by the database's clock. */
+  readonly freezes: readonly Freeze[];
 }
 
 const MAX_BATCH = 64;
@@ -58,7 +60,8 @@ const LOOK_UP = {
          SELECT service, count(DISTINCT repair) AS n FROM recent
          WHERE lower(service) = ANY ($2::text[]) OR service IN (SELECT service FROM asked_tickets)
          GROUP BY service) AS counted) AS repairs,
-      (SELECT count(DISTINCT repair)::int FROM recent) AS all_repairs`,
+      (SELECT count(DISTINCT repair)::int FROM recent) AS all_repairs,
+      (SELECT json_agg(f) FROM active_freezes() AS f) AS freezes`,
 };
 
 /** The row that {@linkcode LOOK_UP} gives. */
@@ -70,6 +73,9 @@ interface LookupRow {
   readonly tickets: readonly KnownTicket[] | null;
   readonly repairs: Readonly<Record<string, number>> | null;
   readonly all_repairs: number;
+  readonly freezes:
+    | readonly { readonly event_id: string | null; reason: string; ends_at: string }[]
+    | null;
 }
 
 /** Makes a function that looks up what a request asks for, together with the tenant's other requests of that moment. */
@@ -103,5 +109,10 @@ async function lookUp(db: Db, requests: readonly LookupRequest[]): Promise<Looku
     tickets: new Map(row.tickets?.map((ticket) => [ticket.id, ticket])),
     repairs: new Map(Object.entries(row.repairs ?? {})),
     allRepairs: row.all_repairs,
+    freezes: (row.freezes ?? []).map(({ event_id, reason, ends_at }) => ({
+      eventId: event_id,
+      reason,
+      end: new Date(ends_at),
+    })),
   };
 }

@@ -1,4 +1,5 @@
 /** The platform's state around a proposed action, against which the rails hold it. */
+import type { Freeze } from "../store/mod.ts";
 import { DEFAULT_POLICY, type Policy, policyVersionName } from "./policy.ts";
 
 /** A service of the service graph. */
@@ -34,6 +35,8 @@ export interface StoredArticle {
 export interface PlatformState {
   readonly policy: Policy;
   readonly policyVersion: string;
+  /** Change freezes that hold now. */
+  readonly freezes: readonly Freeze[];
   /** The service that the action's target names; undefined: the service graph has none of that name. */
   readonly target: KnownService | undefined;
   /** Services of the service graph that the action is on: the target, and what the command acts on. */
@@ -59,6 +62,7 @@ export interface PlatformState {
 export const EMPTY_STATE: PlatformState = {
   policy: DEFAULT_POLICY,
   policyVersion: policyVersionName(null),
+  freezes: [],
   target: undefined,
   reached: [],
   strangers: [],

@@ -64,6 +64,7 @@ export function createStateReader(
     };
     return {
       ...readPolicy(found.policy),
+      freezes: found.freezes,
       target: known,
       reached,
       strangers: strangers.filter((name) =>

@@ -45,18 +45,15 @@ const WARM_UP: readonly ValidateRequest[] = [
   action: { description: "Restart nginx and delete old logs", command, target: "nginx" },
 }));
 
-/** Runs the four rails over a request. @param now when the action would be done */
-export function judgeAction(
-  request: ValidateRequest,
-  state: PlatformState,
-  now: Date = new Date(),
-): GuardVerdict {
+/** Runs the four rails over a request. */
+export function judgeAction(request: ValidateRequest, state: PlatformState): GuardVerdict {
   const { action = {}, context } = request;
   const texts = textsOf(request);
   const reach = {
     reached: Math.max(state.reached.length, 1),
     dependents: judgeActionCommand(action).looks ? null : state.dependents,
     repairs: state.repairs,
+    freezes: state.freezes,
   };
   return combine({
     input_safety: inputSafety(texts),
@@ -65,7 +62,6 @@ export function judgeAction(
       texts.all,
       state.policy,
       reach,
-      now,
       context?.listed,
     ),
     output_fact_check: outputFactCheck(request, state),

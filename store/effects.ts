@@ -1,3 +1,4 @@
+import { findMaintenance } from "./calendar.ts";
 import type { Db, Row } from "./connection.ts";
 import { findStop, type StopSubject } from "./governance.ts";
 
@@ -26,11 +27,11 @@ export interface EffectRecord {
 export type NewEffect = Omit<EffectRecord, "state" | "intended_at" | "ended_at">;
 
 /**
- * Records the intent of an effect, once, if the run works on the open ticket and no stop is set for it. Must run in a
+ * Records the intent of an effect, once, if the run works on the open ticket and neither a stop nor a maintenance window holds it back. Must run in a
  * transaction: the ticket is locked until its end, so that nobody closes or takes it over in between.
  *
  * @returns false if nothing was recorded: the intent is there already (then find out what became of it before acting),
- * the ticket is not the run's any more, or a stop is set
+ * the ticket is not the run's any more, or it is held back
  */
 export async function intendEffect(
   trx: Db,
@@ -43,6 +44,7 @@ export async function intendEffect(
     [effect.ticket_id, runId],
   );
   if (!ticket || await findStop(trx, stoppable)) return false;
+  if (await findMaintenance(trx, effect.service)) return false;
   const intended = await trx.execute(
     `INSERT INTO effects (id, ticket_id, service, action_id, step, undoes, action, action_sha256, detail, state)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'intended') ON CONFLICT (tenant_id, id) DO NOTHING`,

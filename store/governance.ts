@@ -51,11 +51,13 @@ export type DatedStop = Stop & { readonly stopped_at: Date };
 /** Name of the stop that is set while the policy file can't be read. */
 export const FILE_STOP = "governance-file";
 
-/** The governance policy's version and all stops. */
+/** What governance decides by, besides the rules: the policy's version, all stops, and whether changes are frozen. */
 export interface GovernanceInForce {
   /** 0: no policy was set. */
   readonly version: number;
   readonly stops: readonly Stop[];
+  /** Whether a change freeze holds now. */
+  readonly frozen: boolean;
 }
 
 /** The call or repair that a stop may apply to. */
@@ -72,10 +74,11 @@ const IN_FORCE = {
     SELECT
       (SELECT coalesce(max(version), 0) FROM governance_policies) AS version,
       (SELECT coalesce(json_agg(json_build_object('kind', kind, 'name', name, 'reason', reason) ORDER BY kind, name), '[]')
-       FROM governance_stops) AS stops`,
+       FROM governance_stops) AS stops,
+      EXISTS (SELECT FROM active_freezes()) AS frozen`,
 };
 
-/** Reads the policy's version and all stops. */
+/** Reads the policy's version, all stops, and whether a change freeze holds. */
 export async function governanceInForce(db: Db): Promise<GovernanceInForce> {
   return (await db.first<GovernanceInForce>(IN_FORCE))!;
 }

@@ -253,7 +253,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   take_usage: { runsAs: "crossing", callers: WORKING },
   approval_owner: { runsAs: "crossing", callers: WORKING },
   give_position: { runsAs: "crossing", callers: [] },
-  active_freezes: { runsAs: "crossing", callers: [...WORKING, "engine"] },
+  active_freezes: { runsAs: "crossing", callers: READING },
   active_maintenance: { runsAs: "crossing", callers: ["worker"] },
   tenant_ids: { runsAs: "crossing", callers: READING },
   watched_tenants: { runsAs: "crossing", callers: READING },

@@ -23,7 +23,7 @@ const PUBLIC_FIELDS: ReadonlySet<string> = new Set([
   ...["tickets", "receipts", "topics", "provider", "model", "written_by", "scenario", "move"],
   // States, codes and times
   ...["state", "status", "step", "phase", "outcome", "code", "check", "kind", "basis", "escalated"],
-  ...["severity", "category", "decision", "observed_at", "started_at", "ended_at", "since"],
+  ...["severity", "category", "decision", "observed_at", "started_at", "ended_at", "since", "until"],
   // Of the ledger: the state of the scrub is kept outside of the database on purpose
   ...["previousHash", "tree", "root", "hash", "publicKey", "recoveryKey"],
 ]);

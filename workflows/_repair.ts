@@ -1,10 +1,10 @@
 import { isCancellation } from "@temporalio/workflow";
 import type { RepairOrder, RepairRequest } from "../activities/mod.ts";
-import type { ActiveStop, RepairResult, UndoResult } from "../domain/mod.ts";
+import type { RepairHold, RepairResult, RepairSubject, UndoResult } from "../domain/mod.ts";
 import { askPeople } from "./_approval_of_repair.ts";
 import { isFailureOf, reasonOf } from "./_failures.ts";
 import { perform, QUICK, REPAIR } from "./_options.ts";
-import { retryWhileStopped } from "./_stops.ts";
+import { retryWhileHeld } from "./_holds.ts";
 import type { Track } from "./_track.ts";
 
 /** Outcome of the step REMEDIATE. */
@@ -44,7 +44,7 @@ export async function repair(run: Track, request: RepairRequest): Promise<string
 /** Undoes a repair that did not help. If that fails, its result is unknown. */
 export async function undo(run: Track, order: RepairOrder): Promise<UndoResult> {
   try {
-    return await retryWhileStopped(run, order.finding, async () => {
+    return await retryWhileHeld(run, subjectOf(order), async () => {
       const summary = `Undoes ${order.action.runbook}, last step first`;
       return run.undone = await perform(REPAIR, summary).undo(order);
     });
@@ -79,16 +79,16 @@ async function repairIfPermitted(run: Track, request: RepairRequest): Promise<Ou
   return { done: run.effect?.state === "done" };
 }
 
-/** Runs the repair, again after a stop; not if the service has healed while the stop held back all of it. */
+/** Runs the repair, again after a hold; not if the service has healed while all of it was held back. */
 async function remediate(
   run: Track,
   request: RepairRequest,
   approvalId: string | undefined,
 ): Promise<RepairResult | "healed"> {
   const { runbook, service } = request.action;
-  let held: ActiveStop | undefined;
+  let held: RepairHold | undefined;
   let healed = false;
-  const result = await retryWhileStopped(run, request.finding, async () => {
+  const result = await retryWhileHeld(run, subjectOf(request), async () => {
     if (held && run.effect?.state === "not_done" && await isHealed(run, request)) {
       healed = true;
       run.effect = undefined;
@@ -103,6 +103,10 @@ async function remediate(
     return repaired;
   });
   return healed ? "healed" : result;
+}
+
+function subjectOf({ action, finding }: RepairOrder): RepairSubject {
+  return { service: action.service, requested_by: finding.requested_by };
 }
 
 async function isHealed(run: Track, { finding }: RepairRequest): Promise<boolean> {

@@ -5,13 +5,13 @@ import {
   workflowInfo,
 } from "@temporalio/workflow";
 import {
-  type ActiveStop,
   ATTRIBUTE,
   type Diagnosis,
   type Finding,
   type Permission,
   progressQuery,
   type RepairEffect,
+  type RepairHold,
   startAttributes,
   type StepName,
   type StepRecord,
@@ -51,8 +51,8 @@ export interface Track {
   amend(state: "clear" | "failed"): void;
   /** Shows the approval that the run waits for; undefined: none. */
   showApproval(approvalId: string | undefined): void;
-  /** Shows the stop that holds back the run; undefined: none. */
-  showStop(stop: ActiveStop | undefined): void;
+  /** Shows what holds back the run; undefined: nothing. */
+  showHold(hold: RepairHold | undefined): void;
   /** Shows the end of the run. */
   end(outcome: string, receiptId: string | null): void;
 }
@@ -102,9 +102,13 @@ export function track(finding: Finding): Track {
         `npm run approvals -- show ${approval}`,
       );
     },
-    showStop(stop) {
-      const name = stop && `${stop.kind} ${stop.name}`.trim();
-      showDetails(current, name ? `held: ${name} is stopped` : "goes on");
+    showHold(hold) {
+      if (!hold) return showDetails(current, "goes on");
+      const name = `${hold.kind} ${hold.name}`.trim();
+      showDetails(
+        current,
+        hold.until ? `held until ${hold.until}: ${name}` : `held: ${name} is stopped`,
+      );
     },
     end(outcome, receiptId) {
       current = null;

@@ -12,7 +12,8 @@ const MAX_ROUNDS = 3;
  * One incident, from finding to sealed receipt. Its id is `loop-<fingerprint>`: a second finding of the same fault joins
  * it. If the first repair helps, it runs six activities.
  *
- * A stop that applies holds back each repair and its undoing, for an hour; steps that only read go on.
+ * A stop that applies holds back each repair and its undoing, for an hour, and a maintenance window until its end; steps that
+ * only read go on.
  *
  * A run with a ticket always ends sealed: if a step fails or somebody cancels the run, the ticket is escalated, and the
  * receipt says why.

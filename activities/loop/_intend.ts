@@ -25,7 +25,7 @@ interface Intent {
  * Records the intent of a step, or of undoing it, and requests its receipt, in one transaction.
  *
  * @param place id of the data folder that will have the marks of the effect
- * @returns false if an earlier attempt recorded it, the ticket is no longer the run's, or a stop is set
+ * @returns false if an earlier attempt recorded it, the ticket is no longer the run's, or it is held back
  */
 export async function recordIntent(
   store: Store,

@@ -1,4 +1,4 @@
-import type { Action, Diagnosis, Finding, RunId } from "../../domain/mod.ts";
+import type { Action, Diagnosis, Finding, RepairSubject, RunId } from "../../domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { ResolvedStep } from "../../runbooks/mod.ts";
 import { effectIdOf } from "./_action.ts";
@@ -44,6 +44,11 @@ export interface StepOrder {
 /** Returns a step of an action, validated again, as the action was stored in between. */
 export function stepOf({ steps }: Action, number: number): ResolvedStep {
   return ResolvedStep.parse(steps[number]);
+}
+
+/** Returns what holds of an order's steps are compared with. */
+export function subjectOf({ action, finding }: RepairOrder): RepairSubject {
+  return { service: action.service, requested_by: finding.requested_by };
 }
 
 /** Returns a step of an order with the id of its effect. */

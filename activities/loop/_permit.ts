@@ -12,6 +12,8 @@ import {
   getFinding,
   getPrincipal,
   getTicketEvent,
+  listActiveFreezes,
+  listEffectsOfAction,
 } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { hashOf } from "./_action.ts";
@@ -44,6 +46,9 @@ const EVENT_OF_DECISION = {
   deny: "refused",
 } as const;
 
+/** Ends the mark of a verdict that was asked for again, as a change freeze had begun. */
+const FROZEN = "-frozen";
+
 /** Creates the function that asks for permission before a repair. */
 export function createPermit({ store, engine, config }: ActivityParts) {
   const db = store.db;
@@ -52,7 +57,8 @@ export function createPermit({ store, engine, config }: ActivityParts) {
    * Asks the guardrails whether an action may be done, and seals the verdict. A verdict that needs a person is met by an
    * approval of exactly this action.
    *
-   * Safe to repeat: the first verdict in a round of a run stays.
+   * Safe to repeat: the first verdict in a round of a run stays. But where it allowed the action, nothing was done yet, and a
+   * change freeze holds by now, a second one is asked for, and that stays.
    *
    * @throws {Problem} `Conflict`: the ticket is no longer the run's
    */
@@ -67,22 +73,43 @@ export function createPermit({ store, engine, config }: ActivityParts) {
     return { ...permission, granted: false, requested_by: await requesterOf(request.finding) };
   }
 
-  /** @returns undefined if the guardrails can't be reached, so that nothing may be done */
-  async function storedOrNewVerdict(request: RepairRequest): Promise<VerdictRecord | undefined> {
-    const { ticket_id, run, round } = request;
+  /**
+   * @param mark of the verdict within its run
+   * @returns undefined if the guardrails can't be reached, so that nothing may be done
+   */
+  async function storedOrNewVerdict(
+    request: RepairRequest,
+    mark = `permit-${request.round}`,
+  ): Promise<VerdictRecord | undefined> {
+    const { ticket_id, run } = request;
     const { report, fingerprint } = request.finding;
-    const key = `${run.run_id}/permit-${round}`;
+    const key = `${run.run_id}/${mark}`;
     const [known, ownTicket, finding] = await Promise.all([
       getTicketEvent(db, ticket_id, key),
       findTicketOfRun(db, run.workflow_id, run.run_id, "open"),
       report ? undefined : getFinding(db, fingerprint),
     ]);
-    if (known) return known.data as VerdictRecord;
+    if (known) {
+      const first = known.data as VerdictRecord;
+      return mark.endsWith(FROZEN) || !await isFrozenSince(request, first)
+        ? first
+        : await storedOrNewVerdict(request, mark + FROZEN);
+    }
     if (ownTicket !== ticket_id) {
       throw new Problem("Conflict", `Ticket ${ticket_id} is no longer in the hands of this run`);
     }
     const verdict = await askGuardrails(validateRequestOf(request, finding?.summary));
-    return verdict && await recordVerdict(request, key, verdict);
+    return verdict && await recordVerdict(request, mark, verdict);
+  }
+
+  /** Returns true where a change freeze holds an action back that was allowed before it, and of which nothing was done yet. */
+  async function isFrozenSince({ action }: RepairRequest, first: VerdictRecord): Promise<boolean> {
+    if (first.decision !== "allow") return false;
+    const [freezes, effects] = await Promise.all([
+      listActiveFreezes(db),
+      listEffectsOfAction(db, action.id),
+    ]);
+    return freezes.length > 0 && effects.length === 0;
   }
 
   async function askGuardrails(request: ValidateRequest): Promise<GuardVerdict | undefined> {
@@ -100,10 +127,11 @@ export function createPermit({ store, engine, config }: ActivityParts) {
   /** Stores and seals a verdict, unless another attempt did; returns the one that was stored. */
   async function recordVerdict(
     request: RepairRequest,
-    key: string,
+    mark: string,
     verdict: GuardVerdict,
   ): Promise<VerdictRecord> {
     const { ticket_id, action, run, round } = request;
+    const key = `${run.run_id}/${mark}`;
     const isBounded = action.exceeds.length === 0;
     const decision = verdict.decision === "allow" && !isBounded
       ? "needs_approval"
@@ -115,7 +143,7 @@ export function createPermit({ store, engine, config }: ActivityParts) {
       policy_version: verdict.policy_version,
       rails: verdict.rails,
       exceeds: action.exceeds,
-      receipt_id: receiptIdOf(run, `PERMIT-${round}`),
+      receipt_id: receiptIdOf(run, mark.toUpperCase()),
     };
     const isFirst = await db.transaction(async (trx) => {
       const event = { key, kind: EVENT_OF_DECISION[decision], data: record };

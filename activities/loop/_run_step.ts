@@ -1,5 +1,5 @@
 import { Problem } from "../../contract/mod.ts";
-import type { ActiveStop, RepairEffect, StepResult } from "../../domain/mod.ts";
+import type { RepairEffect, RepairHold, StepResult } from "../../domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { performStep, READ_ONLY_KINDS, type StepOutcome, verifyStep } from "../../runbooks/mod.ts";
 import {
@@ -10,11 +10,11 @@ import {
   type TicketEvent,
 } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { findRepairStop } from "../stops.ts";
+import { findRepairHold } from "../stops.ts";
 import { endedStepResult, readStepContext, repairEffectOf } from "./_effects.ts";
 import { dataFolderId, recordIntent } from "./_intend.ts";
-import { type RepairOrder, type StepOrder, stepWithEffectId } from "./_order.ts";
-import { recordHeldStep } from "./_stops.ts";
+import { type RepairOrder, type StepOrder, stepWithEffectId, subjectOf } from "./_order.ts";
+import { recordHeldStep } from "./_holds.ts";
 
 /** Progress of an action. */
 export interface Progress {
@@ -25,8 +25,8 @@ export interface Progress {
   readonly steps: StepResult[];
   /** True: the result of the whole action is recorded. */
   isConcluded: boolean;
-  /** The stop that holds back the remaining steps. */
-  held?: ActiveStop | undefined;
+  /** Holds back the remaining steps. */
+  held?: RepairHold | undefined;
 }
 
 /** Creates the function that runs one step of an action, at most once. */
@@ -60,14 +60,14 @@ export function createStepRunner(parts: ActivityParts) {
     const outcome = await intendAndAct(stepOrder, known, earlier.length > 0);
     if (outcome !== "held") return await recordEnd(order, number, outcome, progress);
     progress.held = await recordHold(stepOrder);
-    if (!progress.held) return await runStep(order, number, progress); // the stop was removed meanwhile
+    if (!progress.held) return await runStep(order, number, progress); // the hold has ended meanwhile
     return stepResultOf(order, number, known ? unknown("stopped") : notDone("stopped"));
   }
 
-  async function recordHold({ order, number }: StepOrder): Promise<ActiveStop | undefined> {
-    const stop = await findRepairStop(store, order.finding);
+  async function recordHold({ order, number }: StepOrder): Promise<RepairHold | undefined> {
+    const hold = await findRepairHold(store, subjectOf(order));
     const { step: { step, kind } } = stepWithEffectId(order, number);
-    return stop && await recordHeldStep(store, order, { step, kind, undoing: false }, stop);
+    return hold && await recordHeldStep(store, order, { step, kind, undoing: false }, hold);
   }
 
   /**
@@ -81,13 +81,13 @@ export function createStepRunner(parts: ActivityParts) {
   ): Promise<StepOutcome | "held"> {
     const { order, number } = stepOrder;
     const { step, effectId } = stepWithEffectId(order, number);
-    if (known && await findRepairStop(store, order.finding)) return "held";
+    if (known && await findRepairHold(store, subjectOf(order))) return "held";
     const intended = known ??
       (await recordIntent(store, place, stepOrder, { undoing: false }) ||
         await getEffect(db, effectId));
     if (intended === true) return await actAndVerify(stepOrder);
     if (!intended) {
-      if (await findRepairStop(store, order.finding)) return "held";
+      if (await findRepairHold(store, subjectOf(order))) return "held";
       if (hasEarlierSteps) return notDone("not_ours_any_more");
       throw conflict(`Ticket ${order.ticket_id} is no longer in the hands of this run`);
     }

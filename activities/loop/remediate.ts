@@ -1,9 +1,9 @@
 import { cancellationSignal } from "@temporalio/activity";
-import type { Action, ActiveStop, Finding, RepairResult } from "../../domain/mod.ts";
+import type { Action, RepairHold, RepairResult, RepairSubject } from "../../domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { addTicketEvent, getRunbookValues, listEffectsOfAction } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { findRepairStop } from "../stops.ts";
+import { findRepairHold, toRepairHold } from "../stops.ts";
 import { isOwnAction, sourceHash } from "./_action.ts";
 import { repairEffectOf } from "./_effects.ts";
 import type { RepairOrder, RepairRequest } from "./_order.ts";
@@ -32,7 +32,7 @@ export function remediateActivities(parts: ActivityParts) {
    * Safe to repeat: the intent of a step is recorded and sealed before its first side effect. A second attempt finds it,
    * checks whether the effect is there, and ends as `done` or `unknown`; it acts only if nothing was done.
    *
-   * A stop that applies holds back each step: not even its intent is recorded. A later attempt continues there.
+   * A stop or a maintenance window that applies holds back each step: not even its intent is recorded. A later attempt continues there.
    *
    * @throws {Problem} `Conflict`, not retryable, before anything was done: the run did not find this action
    * in this round, its runbook or service has changed since, or the ticket is no longer the run's
@@ -46,10 +46,10 @@ export function remediateActivities(parts: ActivityParts) {
     return { permission, ...await runSteps(request) };
   }
 
-  /** Returns the stop that applies to a finding's repairs now; null: none does. Safe to repeat: it only reads. */
-  async function getRepairStop(finding: Pick<Finding, "requested_by">): Promise<ActiveStop | null> {
-    const stop = await findRepairStop(store, finding);
-    return stop ? { kind: stop.kind, name: stop.name } : null;
+  /** Returns what holds back a service's repairs now; null: nothing does. Safe to repeat: it only reads. */
+  async function getRepairHold(subject: RepairSubject): Promise<RepairHold | null> {
+    const hold = await findRepairHold(store, subject);
+    return hold ? toRepairHold(hold) : null;
   }
 
   async function runSteps(order: RepairOrder): Promise<Omit<RepairResult, "permission">> {
@@ -89,5 +89,5 @@ export function remediateActivities(parts: ActivityParts) {
     return current === action.source_sha256 ? service : undefined;
   }
 
-  return { remediate, getRepairStop };
+  return { remediate, getRepairHold };
 }

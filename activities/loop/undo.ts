@@ -1,22 +1,21 @@
-import type { ActiveStop, StepResult, UndoResult } from "../../domain/mod.ts";
+import type { RepairHold, StepResult, UndoResult } from "../../domain/mod.ts";
 import { canUndo, type StepOutcome, undoStep } from "../../runbooks/mod.ts";
 import {
   addTicketEvent,
-  type DatedStop,
   type EffectRecord,
   endEffect,
   getEffect,
   listEffectsOfAction,
 } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { findRepairStop } from "../stops.ts";
+import { type DatedHold, findRepairHold } from "../stops.ts";
 import { isOwnAction, undoIdOf } from "./_action.ts";
 import { endedStepResult, readStepContext } from "./_effects.ts";
 import { dataFolderId, recordIntent } from "./_intend.ts";
-import { type RepairOrder, stepOf } from "./_order.ts";
+import { type RepairOrder, stepOf, subjectOf } from "./_order.ts";
 import { findService } from "./_services.ts";
 import { conflict } from "./_run_step.ts";
-import { recordHeldStep } from "./_stops.ts";
+import { recordHeldStep } from "./_holds.ts";
 
 /** A step whose effect is to be undone. */
 interface UndoOrder {
@@ -27,9 +26,9 @@ interface UndoOrder {
   readonly effect: EffectRecord;
 }
 
-/** A step that was not undone, as a stop holds it back. */
+/** A step that was not undone, as it is held back. */
 interface HeldUndo {
-  readonly held: ActiveStop;
+  readonly held: RepairHold;
   readonly step: StepResult;
 }
 
@@ -41,7 +40,7 @@ export function undoActivities(parts: ActivityParts) {
 
   /**
    * Undoes the steps of an action that were done and can be undone, last step first, until the result of one is
-   * unknown or a stop is set.
+   * unknown or the rest is held back.
    *
    * Safe to repeat: as in a repair, the intent is recorded and sealed before each step is undone, and a second attempt
    * finds it.
@@ -79,7 +78,7 @@ export function undoActivities(parts: ActivityParts) {
     const known = await getEffect(db, id);
     if (known && known.state !== "intended") return endedStepResult(known, kind);
     const outcome = await intendAndUndo(step, known);
-    if ("stopped_at" in outcome) {
+    if ("since" in outcome) {
       const heldStep = { step: name, kind, undoing: true };
       const held = await recordHeldStep(store, step.order, heldStep, outcome);
       const state = known ? "unknown" : "not_done";
@@ -90,22 +89,22 @@ export function undoActivities(parts: ActivityParts) {
     return { id, step: name, kind, ...outcome };
   }
 
-  /** @param known effect that an earlier attempt intended @returns the stop, if one is set */
+  /** @param known effect that an earlier attempt intended @returns what holds it back, if anything does */
   async function intendAndUndo(
     { order, number, effect }: UndoOrder,
     known: EffectRecord | undefined,
-  ): Promise<StepOutcome | DatedStop> {
+  ): Promise<StepOutcome | DatedHold> {
     const service = await findService(db, order.action.service);
     if (!service) return { state: "not_done", ok: false, code: "no_service" };
-    const stop = known && await findRepairStop(store, order.finding);
-    if (stop) return stop;
+    const hold = known && await findRepairHold(store, subjectOf(order));
+    if (hold) return hold;
     const id = undoIdOf(effect.id);
     const intended = known ??
       (await recordIntent(store, place, { order, number, service }, { undoing: true })
         ? { detail: { place } }
         : await getEffect(db, id));
     if (!intended) {
-      return await findRepairStop(store, order.finding) ??
+      return await findRepairHold(store, subjectOf(order)) ??
         { state: "not_done", ok: false, code: "not_ours_any_more" };
     }
     if (intended.detail.place !== place) return { state: "unknown", ok: false, code: "other_host" };

@@ -1,6 +1,6 @@
 import { asProblem, type Problem, SHIPPED_RULES, shippedRuleOf } from "../../contract/mod.ts";
 import { type Decision, stricter } from "../../domain/mod.ts";
-import { listReached, type Stop, stopFor } from "../../store/mod.ts";
+import { type GovernanceInForce, listReached, type Stop, stopFor } from "../../store/mod.ts";
 import { namesOf, type Platform } from "../platform.ts";
 import type { CheckedCall } from "../run.ts";
 import { hasFreeText, judgeText, targetOf } from "./guardrails.ts";
@@ -24,7 +24,7 @@ type Parts = Pick<Platform, "store" | "usage" | "engine" | "config">;
 
 /**
  * Decides about a call by stops, then by the policy's rules or the operation's shipped rule, then by the guardrails where
- * the rule wants its text read.
+ * the rule wants them: on its text, and on every such call while changes are frozen.
  *
  * A call over REST by a key that may approve is that person's own decision: it counts as one of the approvals that a rule
  * asks for. What the guardrails leave to people is left to somebody else.
@@ -32,7 +32,7 @@ type Parts = Pick<Platform, "store" | "usage" | "engine" | "config">;
 export async function evaluate(
   parts: Parts,
   call: CheckedCall,
-  stops: readonly Stop[],
+  { stops, frozen }: Pick<GovernanceInForce, "stops" | "frozen">,
   rules: readonly Rule[],
 ): Promise<Evaluation> {
   const { operation, request, caller } = call;
@@ -43,7 +43,8 @@ export async function evaluate(
   );
   if (active.length > 0) return stopped(active);
   const evaluation = await evaluateRules(parts, call, names, rules);
-  return evaluation.readText ? await withGuardrails(parts, call, evaluation) : evaluation;
+  const isJudged = evaluation.guardrails && (frozen || hasFreeText(call.input));
+  return isJudged ? await withGuardrails(parts, call, evaluation) : evaluation;
 }
 
 function stopped(stops: readonly Stop[]): Evaluation {
@@ -57,7 +58,7 @@ async function evaluateRules(
   { operation, request, caller, input }: CheckedCall,
   names: readonly string[],
   rules: readonly Rule[],
-): Promise<Evaluation & { readonly readText: boolean }> {
+): Promise<Evaluation & { readonly guardrails: boolean }> {
   const humanControl = operation.humanControl === true;
   const rule = await ruleFor(rules, {
     names,
@@ -89,7 +90,7 @@ async function evaluateRules(
     reasons,
     approvers: Math.max(others, 1),
     callerApproves,
-    readText: rule.guardrails && !humanControl && rule.then !== "deny" && hasFreeText(input),
+    guardrails: rule.guardrails && !humanControl && rule.then !== "deny",
   };
 }
 

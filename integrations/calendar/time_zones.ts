@@ -6,6 +6,7 @@ export class NoSuchTime extends Error {
   override readonly name = "NoSuchTime";
 }
 
+const WHOLE_SECONDS = { smallestUnit: "second", roundingMode: "floor" } as const;
 const HAS_OFFSET = /(?:[zZ]|[+-]\d\d:?\d\d)$/;
 
 /** Returns the name of a time zone as IANA spells it; undefined: there is none. */
@@ -20,14 +21,16 @@ export function findTimeZone(name: string): string | undefined {
 
 /**
  * Parses a time: with an offset it is an instant, without one it is on the wall clock of the time zone. Of two such times,
- * as clocks are put back, it is the earlier one.
+ * as clocks are put back, it is the earlier one. Fractions of seconds are left out, as iCalendar has none.
  *
  * @throws {NoSuchTime}
  * @throws {RangeError} it is no time
  */
 export function parseTime(text: string, timeZone: string): Date {
-  if (HAS_OFFSET.test(text)) return new Date(Temporal.Instant.from(text).epochMilliseconds);
-  const wanted = Temporal.PlainDateTime.from(text);
+  if (HAS_OFFSET.test(text)) {
+    return new Date(Temporal.Instant.from(text).round(WHOLE_SECONDS).epochMilliseconds);
+  }
+  const wanted = Temporal.PlainDateTime.from(text).round(WHOLE_SECONDS);
   const found = wanted.toZonedDateTime(timeZone);
   if (!found.toPlainDateTime().equals(wanted)) {
     throw new NoSuchTime(

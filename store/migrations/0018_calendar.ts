@@ -68,7 +68,7 @@ export const calendar = `
     UNION ALL
     SELECT e.id, e.title, o.ends_at
     FROM calendar_occurrences o JOIN calendar_events e ON e.tenant_id = o.tenant_id AND e.id = o.event_id
-    WHERE o.kind = 'freeze' AND o.starts_at <= now() AND now() < o.ends_at
+    WHERE o.tenant_id = 'platform' AND o.kind = 'freeze' AND o.starts_at <= now() AND now() < o.ends_at
     ORDER BY 3 DESC
   $$;
 
@@ -78,7 +78,7 @@ export const calendar = `
   LANGUAGE sql STABLE AS $$
     SELECT e.id, e.title, o.starts_at, o.ends_at
     FROM calendar_occurrences o JOIN calendar_events e ON e.tenant_id = o.tenant_id AND e.id = o.event_id
-    WHERE o.kind = 'maintenance' AND o.starts_at <= now() AND now() < o.ends_at
+    WHERE o.tenant_id = 'platform' AND o.kind = 'maintenance' AND o.starts_at <= now() AND now() < o.ends_at
       AND (cardinality(e.services) = 0 OR current_tenant() = 'platform' AND service = ANY (e.services))
     ORDER BY o.ends_at DESC, e.id LIMIT 1
   $$;

@@ -126,14 +126,14 @@ describe("judgeAction()", () => {
   }
 
   it("asks a person during a change freeze, and where a target is repaired again and again", () => {
-    const policy = readPolicy({
-      freezes: [{ from: "2026-12-24T00:00:00Z", to: "2026-12-27T00:00:00Z", reason: "holidays" }],
-    });
     const request = { incident: "nginx: 502", action: RESTART };
-    const on = (day: string) =>
-      judgeAction(request, { ...EMPTY_STATE, policy }, new Date(day)).decision;
-    assert.equal(on("2026-12-25T12:00:00Z"), "needs_approval");
-    assert.equal(on("2026-12-27T00:00:00Z"), "allow");
+    const end = new Date("2026-12-27T00:00:00Z");
+    const freezes = [{ eventId: "EVT-7a30b1c94d2e", reason: "holidays", end }];
+    const { decision, rails } = judgeAction(request, { ...EMPTY_STATE, freezes });
+    assert.equal(decision, "needs_approval");
+    const reason =
+      "Changes are frozen until 2026-12-27T00:00:00.000Z by EVT-7a30b1c94d2e: holidays";
+    assert.ok(rails.some(({ reasons }) => reasons.includes(reason)));
     const repairs = { target: 5, all: 9 };
     assert.equal(judgeAction(request, { ...EMPTY_STATE, repairs }).decision, "needs_approval");
   });

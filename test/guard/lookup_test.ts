@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { hostname } from "node:os";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
-import { openGuard, type ValidateRequest } from "../../guard/mod.ts";
-import { type Db, openStore, type Store } from "../../store/mod.ts";
+import { openGuard, readPolicy, type ValidateRequest } from "../../guard/mod.ts";
+import { type Db, openStore, setPolicy, type Store } from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
@@ -68,6 +68,41 @@ describe("the guard's lookups", () => {
     const { decision, rails } = await validate(restart(hostname()), "acme");
     assert.equal(decision, "needs_approval");
     assert.match(rails[2]!.reasons.join(), /does not know/);
+  });
+
+  it("know the operator's change freezes that hold now, for every tenant", async () => {
+    const db = asSuperuser(store);
+    const { validate } = openGuard({ store });
+    const reasonsFor = async (tenant: string) =>
+      (await validate({ incident: "nginx answers 502" }, tenant)).rails[1]!.reasons.join();
+    const freeze = (id: string, tenant: string, from: string, to: string) =>
+      insertRows(db, "calendar_events", [{
+        ...{ tenant_id: tenant, id, uid: id, title: `Frozen ${id}`, kind: "freeze" },
+        ...{ calendar: "main", starts_at: from, ends_at: to, time_zone: "UTC", location: "" },
+        ...{ attendees: "{}", services: "{}", busy: false, created_by: "key:test" },
+      }]).then(() =>
+        insertRows(db, "calendar_occurrences", [{
+          ...{ tenant_id: tenant, event_id: id, starts_at: from, ends_at: to, kind: "freeze" },
+          ...{ calendar: "main", busy: false },
+        }])
+      );
+    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+    await freeze("EVT-past", PLATFORM_TENANT, at(-2), at(-1));
+    await freeze("EVT-future", PLATFORM_TENANT, at(1), at(2));
+    await freeze("EVT-foreign", "acme", at(-1), at(1));
+    for (const tenant of [PLATFORM_TENANT, "acme"]) {
+      assert.doesNotMatch(await reasonsFor(tenant), /frozen/);
+    }
+
+    const policy = { freezes: [{ from: at(-1), to: at(1), reason: "by policy" }] };
+    await setPolicy(db, "guard_policies", readPolicy(policy));
+    for (const tenant of [PLATFORM_TENANT, "acme"]) {
+      assert.match(await reasonsFor(tenant), /Changes are frozen until [^ ]+Z: by policy/);
+    }
+    await freeze("EVT-now", PLATFORM_TENANT, at(-1), at(3));
+    for (const tenant of [PLATFORM_TENANT, "acme"]) {
+      assert.match(await reasonsFor(tenant), /frozen until [^ ]+Z by EVT-now: Frozen EVT-now/);
+    }
   });
 
   it("count the repairs of the target within the last hour", async () => {

@@ -30,7 +30,7 @@ describe("governance", () => {
   after(() => test?.close());
 
   it("is in force with the newest policy and all stops", async () => {
-    assert.deepEqual(await governanceInForce(db), { version: 0, stops: [] });
+    assert.deepEqual(await governanceInForce(db), { version: 0, stops: [], frozen: false });
     const first = await setPolicy(db, "governance_policies", { rules: [] });
     assert.deepEqual([first.before, first.after.version], [undefined, 1]);
     const same = await setPolicy(db, "governance_policies", { rules: [] });
@@ -39,7 +39,7 @@ describe("governance", () => {
     assert.ok(await addStop(db, TOOL));
     assert.ok(await addStop(db, ALL));
     assert.ok(!await addStop(db, ALL), "it is set already");
-    assert.deepEqual(await governanceInForce(db), { version: 2, stops: [ALL, TOOL] });
+    assert.deepEqual(await governanceInForce(db), { version: 2, stops: [ALL, TOOL], frozen: false });
     assert.ok(await removeStop(db, ALL));
     assert.ok(!await removeStop(db, ALL), "it is removed already");
     assert.deepEqual((await listStops(db)).map(({ name }) => name), [TOOL.name]);

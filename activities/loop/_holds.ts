@@ -1,29 +1,31 @@
 import { receiptIdOf } from "../../calls/mod.ts";
-import { type ActiveStop, LOOP_ACTOR } from "../../domain/mod.ts";
+import { LOOP_ACTOR, type RepairHold } from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import { addTicketEvent, type DatedStop, type Store } from "../../store/mod.ts";
+import { addTicketEvent, type Store } from "../../store/mod.ts";
+import { type DatedHold, toRepairHold } from "../stops.ts";
 import type { RepairOrder } from "./_order.ts";
 
-/** A step that a stop holds back. */
+/** A step that is held back. */
 export interface HeldStep {
   readonly step: string;
   readonly kind: string;
   readonly undoing: boolean;
 }
 
-/** Records and seals that a stop holds back a step: once for each stop and round. */
+/** Records and seals what holds back a step: once for each stop or window and round. */
 export async function recordHeldStep(
   store: Store,
   { ticket_id, action, round, run }: RepairOrder,
   { step, kind, undoing }: HeldStep,
-  { kind: stopKind, name, reason, stopped_at }: DatedStop,
-): Promise<ActiveStop> {
-  const mark = `${undoing ? "undo-" : ""}held-${round}-${stopped_at.getTime()}`;
-  const stop = name ? `${stopKind} ${name}` : stopKind;
+  hold: DatedHold,
+): Promise<RepairHold> {
+  const { kind: holdKind, name, reason, since, until } = hold;
+  const mark = `${undoing ? "undo-" : ""}held-${round}-${since.getTime()}`;
+  const stop = name ? `${holdKind} ${name}` : holdKind;
   const event = {
     key: `${run.run_id}/${mark}`,
     kind: undoing ? "undo_held" : "held",
-    data: { round, step, kind, stop, reason },
+    data: { round, step, kind, stop, reason, ...(until ? { until } : {}) },
   };
   const seal = {
     id: receiptIdOf(run, mark),
@@ -35,7 +37,8 @@ export async function recordHeldStep(
     details: {
       action_id: action.id,
       round,
-      stop: stopKind,
+      stop: holdKind,
+      ...(until ? { event_id: name, until } : {}),
       ...run,
     },
     evidence: { stop, reason, step },
@@ -43,5 +46,5 @@ export async function recordHeldStep(
   await store.db.transaction(async (trx) => {
     if (await addTicketEvent(trx, ticket_id, event)) await requestSeal(trx, seal);
   });
-  return { kind: stopKind, name };
+  return toRepairHold(hold);
 }

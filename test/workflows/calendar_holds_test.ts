@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { createServiceFinding } from "../../detection/mod.ts";
+import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { bookEvent, cancelBooking } from "../../integrations/calendar/mod.ts";
+import { type EventKind, getApproval } from "../../store/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
+import { eventually } from "../_time.ts";
+import { type BrokenService, startBrokenService } from "./_broken_service.ts";
+import { openLoop, type TestLoop } from "./_loop.ts";
+import { createApprover, vote } from "./_people.ts";
+import { readTicketRecord } from "./_ticket_record.ts";
+
+const WHO = { actor: "key:test", principal: "ada" };
+
+describe("the calendar", () => {
+  let loop: TestLoop;
+  const brokenServices: BrokenService[] = [];
+  const events: string[] = [];
+
+  before(async () => {
+    loop = await openLoop();
+  });
+  afterEach(async () => {
+    for (const id of events.splice(0)) await cancel(id);
+  });
+  after(async () => {
+    for (const faulty of brokenServices) await faulty.remove();
+    await loop?.stop();
+  });
+
+  /** Books an event that has begun a minute ago. */
+  async function book(kind: EventKind, forMs: number, services: readonly string[] = []) {
+    const event = await loop.store.asPlatform().transaction((trx) =>
+      bookEvent(trx, {
+        title: "Moving the racks",
+        start: new Date(Date.now() - 60_000).toISOString(),
+        end: new Date(Date.now() + forMs).toISOString(),
+        kind,
+        services,
+      }, WHO)
+    );
+    events.push(event.id);
+    return event;
+  }
+  const cancel = (id: string) =>
+    loop.store.asPlatform().transaction((trx) => cancelBooking(trx, id, WHO));
+
+  async function broken(): Promise<BrokenService & { finding: Finding }> {
+    const place = { store: loop.store, dataDir: loop.config.dataDir };
+    const name = `racked-${randomBytes(3).toString("hex")}`;
+    const faulty = await startBrokenService(place, { name });
+    brokenServices.push(faulty);
+    const finding = await createServiceFinding(loop.store, faulty.service, "refused");
+    return { ...faulty, finding };
+  }
+  const start = ({ finding }: { finding: Finding }) =>
+    loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `loop-${finding.fingerprint}`,
+      args: [finding],
+    });
+  const recordOf = (ticketId: string | null) => readTicketRecord(loop.store, ticketId!);
+  const recordWith = (run: Awaited<ReturnType<typeof start>>, move: string) =>
+    eventually(async () => {
+      const { ticket_id } = await run.query(progressQuery);
+      const seen = ticket_id === null ? undefined : await recordOf(ticket_id);
+      return seen?.events.includes(move) ? seen : undefined;
+    });
+  const approvalOf = (run: Awaited<ReturnType<typeof start>>) =>
+    eventually(async () => (await run.query(progressQuery)).approval_id ?? undefined);
+
+  it("holds back repairs of the services that a maintenance names, until its end", async () => {
+    const faulty = await broken();
+    const other = await broken();
+    const window = await book("maintenance", 9_000, [faulty.service.name]);
+    const run = await start(faulty);
+    const { ticket } = await recordWith(run, "held");
+    assert.equal((await (await start(other)).result()).outcome, "sealed");
+    assert.equal(await faulty.starts(), 1);
+
+    const { outcome } = await run.result(); // goes on by itself
+    assert.equal(outcome, "sealed");
+    assert.ok(Date.now() >= window.end.getTime());
+    assert.equal(await faulty.starts(), 2);
+    const { receipts } = await recordOf(ticket.ticket_id);
+    const held = receipts.find(({ category }) => category === "repair_held")!;
+    assert.deepEqual(
+      [held.outcome, held.details.stop, held.details.event_id, held.details.until],
+      ["not_done", "maintenance", window.id, window.end.toISOString()],
+    );
+    assert.doesNotMatch(JSON.stringify(receipts), /racks/, "the words stay private");
+  });
+
+  it("holds back all repairs by a maintenance that names no service, until it is cancelled", async () => {
+    const window = await book("maintenance", 3_600_000);
+    const faulty = await broken();
+    const run = await start(faulty);
+    await recordWith(run, "held");
+    await cancel(window.id);
+    assert.equal((await run.result()).outcome, "sealed");
+  });
+
+  it("has a person asked about each repair during a freeze, and says which and until when", async () => {
+    const freeze = await book("freeze", 3_600_000);
+    const faulty = await broken();
+    const run = await start(faulty);
+    const approvalId = await approvalOf(run);
+    const approval = await eventually(() => getApproval(loop.store.asPlatform(), approvalId));
+    const until = freeze.end.toISOString();
+    const reason = `Changes are frozen until ${until} by ${freeze.id}: Moving the racks`;
+    assert.ok(JSON.stringify(approval.grounds).includes(reason), JSON.stringify(approval.grounds));
+    assert.equal(await faulty.starts(), 1);
+    await vote(loop, approvalId, "approved", await createApprover(loop.store, "ann"));
+    assert.equal((await run.result()).outcome, "sealed");
+  });
+
+  it("has a person asked where a freeze begins while a repair that was allowed is held back", async () => {
+    const window = await book("maintenance", 3_600_000);
+    const faulty = await broken();
+    const run = await start(faulty);
+    await recordWith(run, "held");
+    await book("freeze", 3_600_000);
+    await cancel(window.id);
+    const approvalId = await approvalOf(run);
+    assert.equal(await faulty.starts(), 1);
+    await vote(loop, approvalId, "approved", await createApprover(loop.store, "bob"));
+    const { outcome, ticket_id } = await run.result();
+    assert.equal(outcome, "sealed");
+    const { events: moves } = await recordOf(ticket_id);
+    assert.deepEqual(
+      moves.filter((move) => /permitted|held|approval_needed|intended/.test(move)),
+      ["permitted", "held", "approval_needed", "intended"],
+    );
+  });
+});
