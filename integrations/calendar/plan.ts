@@ -36,6 +36,7 @@ export interface PlannedEvent {
 
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_DAYS = 366;
+const MAX_MAINTENANCE_DAYS = 14;
 /** Years between now and the start of a series, which is expanded from there. */
 const MAX_YEARS = 5;
 const FIRST_START = Date.parse("1970-01-01T00:00:00Z");
@@ -57,6 +58,12 @@ export function planEvent(request: EventRequest, now: Date): PlannedEvent {
   checkSpan({ start, end }, now, Boolean(request.rrule));
   const kind = request.kind ?? "meeting";
   const services = request.services ?? [];
+  if (kind === "maintenance" && end.getTime() - start.getTime() > MAX_MAINTENANCE_DAYS * DAY_MS) {
+    refuse(
+      "end",
+      `A maintenance lasts at most ${MAX_MAINTENANCE_DAYS} days, as repairs wait for its end`,
+    );
+  }
   if (services.length > 0 && kind !== "maintenance") {
     refuse("services", `Only a maintenance names services; a ${kind} has none`);
   }

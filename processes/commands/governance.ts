@@ -24,6 +24,7 @@ import {
   type Db,
   FILE_STOP,
   getPolicyFileStatus,
+  listActiveFreezes,
   listKeys,
   listStops,
   removeStop,
@@ -173,6 +174,10 @@ async function show(store: Store): Promise<void> {
   const stops = await listStops(store.asPlatform());
   console.log(stops.length === 0 ? "\nNothing is stopped" : "\nStopped:");
   for (const one of stops) console.log(`  ${nameOf(one)}: ${one.reason}`);
+  for (const { eventId, reason, end } of await listActiveFreezes(store.asPlatform())) {
+    const by = eventId ? `the calendar's ${eventId}` : "the guardrails' policy";
+    console.log(`\nFrozen until ${end.toISOString()} by ${by}: ${reason}`);
+  }
 }
 
 /** Returns the operations that a shipped rule decides about, each as its example calls it. */

@@ -103,6 +103,8 @@ describe("the guard's lookups", () => {
     for (const tenant of [PLATFORM_TENANT, "acme"]) {
       assert.match(await reasonsFor(tenant), /frozen until [^ ]+Z by EVT-now: Frozen EVT-now/);
     }
+    await setPolicy(db, "guard_policies", readPolicy({}));
+    await db.execute("DELETE FROM calendar_occurrences");
   });
 
   it("count the repairs of the target within the last hour", async () => {
