@@ -230,6 +230,26 @@ export const SETTINGS = z.strictObject({
     .describe(
       "Seconds between the attempts to deliver to a webhook; after the last one it is given up",
     ),
+  SEALOOP_MAIL_FROM: z.string().regex(/^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,200}$/)
+    .default("sealoop@sealoop.local").describe(
+      "Address that the platform's mail comes from, and that replies go to",
+    ),
+  SEALOOP_MAIL_DOMAINS: z.string().regex(/^[a-z0-9.-]+(,[a-z0-9.-]+)*$/)
+    .default("sealoop.local,localhost").transform((text) => text.split(","))
+    .describe("Domains whose mail is delivered on this machine, to mail/ in the data folder"),
+  SEALOOP_MAIL_PORT: port(2525, "Port of the receiver of this mail, on loopback alone"),
+  SEALOOP_SMTP_URL: url(
+    /^smtps?$/,
+    "Relay for all other mail: smtps://user@host (TLS), or smtp://user@host:587 (STARTTLS; none for loopback)",
+  ),
+  SEALOOP_SMTP_PASSWORD_FILE: z.string().min(1).optional().describe(
+    "… and the file with the user's password, which nobody else can read",
+  ),
+  SEALOOP_SMTP_PAUSES: z.string().regex(/^\d{1,6}(,\d{1,6})*$/)
+    .default("5,60,300,900,3600,14400,43200").transform((text) => text.split(",").map(Number))
+    .describe(
+      "Seconds between the attempts to send a mail, each only where the one before provably sent nothing",
+    ),
   SEALOOP_EVIDENCE_DAYS: days(
     0,
     "Days that private evidence behind receipts is kept; receipts stay, and verify as before; 0: for ever",

@@ -27,6 +27,7 @@ import {
   ticketActivities,
   undoActivities,
 } from "./loop/mod.ts";
+import { emailActivities, resumeEmailActivities } from "./mail/mod.ts";
 import type { ActivityParts, TenantParts } from "./parts.ts";
 import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
 import { scanActivities } from "./security_scan.ts";
@@ -89,6 +90,8 @@ function activitiesOf(parts: TenantParts) {
     ...diagnosisDraftActivities(parts),
     ...conversationActivities(parts),
     ...taskActivities(parts),
+    ...emailActivities(parts),
+    ...resumeEmailActivities(parts),
     ...webhookActivities(parts),
     ...webhookRelayActivities(parts),
     /** Seals the end of calls whose process was killed. Safe to repeat: each call has one receipt of its end. */

@@ -8,3 +8,4 @@
  * @module
  */
 export { bindSchemas, createRestApp, type RestServer } from "./rest_app.ts";
+export { bindUnsubscribe } from "./unsubscribe.ts";

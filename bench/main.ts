@@ -29,6 +29,7 @@ const MEASUREMENTS: Readonly<Record<string, { readonly inAll: boolean }>> = {
   tenants: { inAll: true },
   temporal: { inAll: false },
   chaos: { inAll: false },
+  mail: { inAll: false },
   open_loops: { inAll: false },
 };
 

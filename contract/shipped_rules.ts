@@ -29,6 +29,11 @@ export const SHIPPED_RULES = {
     reason: "It stays in a sandbox of its own, or only reads and judges",
     guardrails: false,
   },
+  "reviewed-mail": {
+    then: "allow",
+    reason: "A review of its own holds a mail for a person where it finds a reason to",
+    guardrails: false,
+  },
   "key-decides": {
     then: "allow",
     reason: "A key that reaches it may do it",

@@ -60,6 +60,15 @@ export {
   type SweepResult,
 } from "./incidents.ts";
 export {
+  EMAIL_KINDS,
+  EMAIL_STATES,
+  type EmailKind,
+  type EmailResult,
+  type EmailState,
+  emailWorkflowId,
+  type MailFinding,
+} from "./mail.ts";
+export {
   type Channel,
   CHANNELS,
   MESSAGE_KINDS,

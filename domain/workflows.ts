@@ -32,6 +32,7 @@ export const WORKFLOW = {
   reconcileRuns: "reconcileRuns",
   scrubLedger: "scrubLedger",
   securityScan: "securityScan",
+  sendEmail: "sendEmail",
   webhookDelivery: "webhookDelivery",
   webhookRelay: "webhookRelay",
 } as const;
@@ -54,6 +55,7 @@ export const WORKFLOW_PURPOSE: Readonly<Record<WorkflowName, string>> = {
   itsmSweep: "Looks with every detector",
   reconcileRuns: "Seals runs that were ended from outside",
   securityScan: "Looks for weaknesses",
+  sendEmail: "Sends one mail, once",
   webhookDelivery: "Delivers one message to one webhook",
   webhookRelay: "Starts the deliveries that are queued for webhooks",
   ledgerSequencer: "Keeps the one sequencer of the ledger running",

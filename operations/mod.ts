@@ -27,6 +27,7 @@ import { learningOperations } from "./learning/mod.ts";
 import { ledgerOperations } from "./ledger/mod.ts";
 import { loopOperations } from "./loops/mod.ts";
 import { partnerOperations } from "./partners/mod.ts";
+import { mailOperations } from "./mail/mod.ts";
 import { platformOperations } from "./platform/mod.ts";
 import { reasoningOperations } from "./reasoning/mod.ts";
 import { securityOperations } from "./security/mod.ts";
@@ -47,6 +48,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...loopOperations,
   ...ticketOperations,
   ...webhookOperations,
+  ...mailOperations,
   ...approvalOperations,
   ...calendarOperations,
   ...commsOperations,

@@ -1,4 +1,4 @@
-import { bindSchemas, createRestApp } from "../api/mod.ts";
+import { bindSchemas, bindUnsubscribe, createRestApp } from "../api/mod.ts";
 import { operations } from "../operations/mod.ts";
 import { serve } from "../web/mod.ts";
 import { GATEWAY_INFO } from "./_gateway_info.ts";
@@ -17,7 +17,10 @@ async function startGateway(parts: ProcessParts): Promise<RunningProcess> {
     invoke,
     http,
     info: GATEWAY_INFO,
-    routes: (router) => bindSchemas(router, SCHEMAS),
+    routes(router) {
+      bindSchemas(router, SCHEMAS);
+      bindUnsubscribe(router, platform);
+    },
   });
   const server = await serve(app, settings, settings.SEALOOP_GATEWAY_PORT);
   return {

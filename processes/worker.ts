@@ -7,6 +7,7 @@ import {
   keepDiscoveringServices,
   readDetectorsFile,
 } from "../detection/mod.ts";
+import { keepReceivingMail } from "../integrations/mail/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { BadRunbook, keepDeletingOldData, loadCatalogue, putInForce } from "../runbooks/mod.ts";
 import { WrongDatabaseRole } from "../store/mod.ts";
@@ -70,6 +71,7 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
   const background = [
     keepDeletingOldData({ config, store, log, signal: stopping.signal }),
     keepDiscoveringServices(services, log, stopping.signal),
+    keepReceivingMail({ config, log, signal: stopping.signal }),
     keepWorkflowRunning(client, ensureWebhookRelay, stopping.signal),
   ];
   return {

@@ -172,6 +172,23 @@ export {
 } from "./figures.ts";
 export { type EmailAddress, normalizeEmail } from "./email.ts";
 export {
+  type AttemptEnd,
+  beginAttempt,
+  countRecipients,
+  dropEmail,
+  type EmailRecord,
+  endAttempt,
+  findEmailByMessageId,
+  getEmail,
+  lockEmail,
+  type NewEmail,
+  noteEnding,
+  putEmail,
+  reviveEmail,
+  setEmailReceipt,
+  settleEmail,
+} from "./emails.ts";
+export {
   clearFinding,
   clearOtherFindings,
   type FindingRecord,

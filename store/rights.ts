@@ -219,6 +219,18 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
     ["SELECT", "crossing"],
   ],
 
+  // Mail. Workers alone send it, and receive it.
+  emails: [
+    ["SELECT, INSERT, DELETE", ...WORKING], // one whose workflow never began may go
+    ["UPDATE", "worker"],
+    ["SELECT, DELETE", "operator"],
+  ],
+  email_replies: [
+    ["SELECT", ...WORKING],
+    ["INSERT, UPDATE", "worker"],
+    ["SELECT, DELETE", "operator"],
+  ],
+
   migrations: [],
   migrations_lock: [],
 };
@@ -292,6 +304,10 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "platform_health_check",
     "self_heal",
     "escalation",
+    "email_intended",
+    "email_ended",
+    "email_received",
+    "auto_reply_sent",
     "repair_intended",
     "undo_intended",
     "repair_held",

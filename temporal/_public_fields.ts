@@ -17,6 +17,7 @@ const PUBLIC_FIELDS: ReadonlySet<string> = new Set([
     "anchors",
   ],
   ...["subject", "approvers", "requested_by", "policy_version"],
+  ...["email_id", "reply_id", "contact_id"],
   ...["sha256", "action_sha256", "source_sha256"],
   // Names
   ...["service", "services", "runbook", "tool", "skill", "agent", "node", "detector", "scanner"],

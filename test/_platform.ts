@@ -23,7 +23,16 @@ export interface TestPlatform {
 
 /** Returns settings that keep a platform apart from all others on this machine, and away from the internet. */
 export async function platformSettings(dataDir: string): Promise<Record<string, string>> {
-  const names = ["GATEWAY", "MCP", "LEDGER", "ENGINE", "TEMPORAL", "TEMPORAL_UI", "POSTGRES"];
+  const names = [
+    "GATEWAY",
+    "MCP",
+    "LEDGER",
+    "ENGINE",
+    "TEMPORAL",
+    "TEMPORAL_UI",
+    "POSTGRES",
+    "MAIL",
+  ];
   const ports: [string, string][] = [];
   for (const name of names) ports.push([`SEALOOP_${name}_PORT`, String(await freePort())]);
   return {

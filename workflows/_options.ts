@@ -58,6 +58,9 @@ export const REPAIR: ActivityOptions = {
   scheduleToCloseTimeout: "3h",
 };
 
+/** One attempt to send a mail. Another one, of a worker that takes over, finds out how far it came. */
+export const TRANSMISSION: ActivityOptions = { ...COMMON, startToCloseTimeout: "15m" };
+
 /** The preparation of a drill. When the time is over, there is no drill. */
 export const SETUP: ActivityOptions = {
   ...COMMON,

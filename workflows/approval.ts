@@ -26,6 +26,9 @@ import { currentRun } from "./_run.ts";
 /** Longest wait of a run that was started to be reopened; then it ends as the earlier run did. */
 const REOPEN_TIMEOUT = "1m";
 
+/** Matches the subject of an approval that is about a mail. */
+const EMAIL = /^EML-[0-9a-f]{12}$/;
+
 /** An approval while a run waits for people. */
 interface OpenApproval {
   readonly state: Mutable<ApprovalState>;
@@ -71,12 +74,15 @@ async function waitForPeople(request: ApprovalRequest): Promise<ApprovalResult> 
 
 /** Starts what the approval allows. */
 async function continueApproved(
-  { approval_id, action_sha256, asking_run, acts }: ApprovalRequest,
+  { approval_id, subject, action_sha256, asking_run, acts }: ApprovalRequest,
   { receipt_id }: ApprovalState,
 ): Promise<void> {
   if (asking_run) {
     await perform(QUICK, "Starts the loop again, if it has ended")
       .resumeAfterApproval({ approval_id, action_sha256, asking_run, receipt_id: receipt_id! });
+  }
+  if (EMAIL.test(subject)) {
+    await perform(QUICK, "Sends the mail, if its run has ended").resumeEmail({ email_id: subject });
   }
   if (acts) {
     await perform(QUICK, "Starts the call that was approved").startHeldCall({ approval_id });

@@ -24,5 +24,6 @@ export { itsmTest } from "./itsm_test.ts";
 export { reasoning } from "./reasoning.ts";
 export { scrubLedger } from "./scrub.ts";
 export { securityScan } from "./security_scan.ts";
+export { sendEmail } from "./send_email.ts";
 export { ledgerSequencer } from "./sequencer.ts";
 export { webhookDelivery, webhookRelay } from "./webhook.ts";

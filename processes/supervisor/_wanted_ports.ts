@@ -20,6 +20,7 @@ export function listWantedPorts({ config: { settings }, env }: Supervisor): Want
     port("Tool server", "SEALOOP_MCP_PORT", settings.SEALOOP_BIND),
     port("Ledger", "SEALOOP_LEDGER_PORT", settings.SEALOOP_BIND),
   ];
+  ports.push(port("Mail", "SEALOOP_MAIL_PORT", local));
   if (!settings.SEALOOP_ENGINE_URL) {
     const alternative = "or SEALOOP_ENGINE_URL to use one elsewhere";
     ports.push(port("Engine", "SEALOOP_ENGINE_PORT", local, alternative));

@@ -29,6 +29,7 @@ import { messages } from "./0017_messages.ts";
 import { calendar } from "./0018_calendar.ts";
 import { crm } from "./0020_crm.ts";
 import { conversations } from "./0022_conversations.ts";
+import { mail } from "./0021_mail.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -53,4 +54,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0018_calendar": calendar,
   "0020_crm": crm,
   "0022_conversations": conversations,
+  "0021_mail": mail,
 };

@@ -1,6 +1,6 @@
 /** A gateway with its workers in this process, and people and programs with keys. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { createRestApp } from "../../api/mod.ts";
+import { bindUnsubscribe, createRestApp } from "../../api/mod.ts";
 import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
 import { watchTasks } from "../../calls/tasks/mod.ts";
 import { loadConfig } from "../../config.ts";
@@ -83,6 +83,7 @@ export async function openPeople(
     invoke: createInvoke(platform),
     http: { log, trustedHops: 0, secure: false },
     info: { title: "sealoop gateway", description: "A gateway of a test." },
+    routes: (router) => bindUnsubscribe(router, platform),
   });
   const server = await serve(app, loadConfig({}).settings, 0);
   const keys = new Map<string, { key: string; id: string }>();

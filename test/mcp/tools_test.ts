@@ -77,7 +77,7 @@ describe("tools over MCP", () => {
       "itsm_register_webhook",
       "itsm_run_loop",
     ]);
-    assert.deepEqual(hinted("openWorldHint"), ["itsm_register_webhook"]);
+    assert.deepEqual(hinted("openWorldHint"), ["crm_send_email", "itsm_register_webhook"]);
     assert.deepEqual(hinted("idempotentHint"), [
       "itsm_embed_receipt",
       "itsm_trigger_detection",

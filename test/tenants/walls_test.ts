@@ -29,6 +29,7 @@ const FREE = new Set([
   ...["url", "wait_seconds", "channel", "cursor", "last_event_id"],
   ...["attendees", "busy", "calendar", "duration_minutes", "end", "from_date", "kind", "location"],
   ...["rrule", "services", "start", "time_zone", "to_date"],
+  ...["to", "subject", "body"],
 ]);
 /** Read the public ledger, where everybody finds the same. */
 const PUBLIC = new Set(["ledger", "receipts"]);

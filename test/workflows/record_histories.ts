@@ -25,7 +25,7 @@ import {
 } from "../../store/mod.ts";
 import { workerCodec } from "../../temporal/mod.ts";
 import type { anchorReceipts } from "../../workflows/mod.ts";
-import { mochaGlobalTeardown } from "../_run.ts";
+import { freePort, mochaGlobalTeardown } from "../_run.ts";
 import { eventually } from "../_time.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import { startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
@@ -33,6 +33,7 @@ import { type BrokenService, heldRestart, startBrokenService } from "./_broken_s
 import { HISTORIES, printHistory } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { EXPIRES_SECONDS, loopScenarios, writeRecorderRunbooks } from "./_loop_scenarios.ts";
+import { mailScenarios } from "./_mail_scenarios.ts";
 import { createApprover, vote } from "./_people.ts";
 import { killEffect } from "./_runbooks.ts";
 import { taskScenarios } from "./_task_scenarios.ts";
@@ -46,6 +47,8 @@ const loop: TestLoop = await openLoop({
     ...world.settings,
     SEALOOP_OUTBOUND_ALLOW: "127.0.0.0/8",
     SEALOOP_WEBHOOK_PAUSES: "1",
+    SEALOOP_MAIL_PORT: String(await freePort()),
+    SEALOOP_SMTP_PAUSES: "1,1,1",
     SEALOOP_RUNBOOKS: await writeRecorderRunbooks(),
     SEALOOP_APPROVAL_EXPIRES_SECONDS: String(EXPIRES_SECONDS),
   },
@@ -241,6 +244,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "scrubLedger.pass": async () => await ended(await start(WORKFLOW.scrubLedger, "scrub", [])),
   "ledgerSequencer.running": () =>
     Promise.resolve(loop.client.workflow.getHandle("ledger-sequencer")),
+  ...mailScenarios(loop, { ended, speak }),
   ...loopScenarios(loop, brokenServices),
 };
 

@@ -1,0 +1,69 @@
+import type { EmailResult, RunId } from "../../domain/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
+import { addActivity, addMessage, type Db, type EmailRecord } from "../../store/mod.ts";
+
+/** How people find out what became of a mail of which nobody can tell. */
+function wayToFindOut({ messageId, recipient }: EmailRecord): string {
+  return `All of it was sent, and the server's answer was lost. Look for the Message-ID <${messageId}> in the log of ` +
+    `your mail relay, or ask ${recipient}. It is not sent again by itself: send a new one if it did not arrive.`;
+}
+
+/** Requests the receipt of a mail's end, and tells people of it. Must run in a transaction. */
+export async function recordEmailEnd(
+  trx: Db,
+  email: EmailRecord,
+  { state, code, attempts, receipt_id }: EmailResult,
+  run: RunId,
+): Promise<void> {
+  const { id, kind, contactId, subject, recipient } = email;
+  await requestSeal(trx, {
+    id: receipt_id,
+    category: kind === "auto_reply" && state === "sent" ? "auto_reply_sent" : "email_ended",
+    actor: "mail",
+    subject: id,
+    action: `email.${kind}`,
+    outcome: state,
+    details: {
+      code,
+      attempts,
+      message_commitment: email.commitment,
+      findings: email.findings.map((finding) => finding.code),
+      ...(contactId ? { contact_id: contactId } : {}),
+      ...run,
+    },
+    evidence: { to: recipient, subject, message_id: email.messageId },
+  });
+  if (contactId) {
+    await addActivity(trx, {
+      kind: `mail.${state}`,
+      contactId,
+      actor: email.askedByKey ? `key:${email.askedByKey}` : "mail",
+      summary: `${id}: ${code}`,
+      receiptId: receipt_id,
+    });
+  }
+  // A notice tells of a message that is in the feed already; only that it did not arrive is news.
+  if (kind === "notice" && state === "sent") return;
+  await addMessage(trx, {
+    kind: `mail.${state}`,
+    from: "mail",
+    subject: `${TITLES[state]}: ${subject}`,
+    text: state === "unknown"
+      ? wayToFindOut(email)
+      : `To ${recipient}: ${code}, after ${attempts} ${attempts === 1 ? "attempt" : "attempts"}.`,
+    refs: {
+      receipt_id,
+      email_id: id,
+      ...(contactId ? { contact_id: contactId } : {}),
+      ...(email.approvalId ? { approval_id: email.approvalId } : {}),
+    },
+    ...(state === "sent" ? {} : { severity: state === "unknown" ? "high" : "medium" }),
+    key: `email/${receipt_id}`,
+  });
+}
+
+const TITLES = {
+  sent: "Mail sent",
+  not_sent: "Mail not sent",
+  unknown: "Nobody can tell whether a mail was sent",
+} as const;

@@ -1,0 +1,11 @@
+/**
+ * Activities of mail: send one, and take in what has come.
+ *
+ * ```ts
+ * const { transmitEmail, sealEmail } = emailActivities(parts);
+ * ```
+ *
+ * @module
+ */
+export { emailActivities, type EmailApproval, type EmailAttempt, type EmailOrder } from "./send.ts";
+export { resumeEmailActivities } from "./resume.ts";

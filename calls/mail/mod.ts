@@ -1,0 +1,25 @@
+/**
+ * Mail: its review, the one way in which it is sent, and the links by which recipients opt out.
+ *
+ * ```ts
+ * const { email_id, state } = await sendMail(platform, { id, kind: "mail", to, subject, body, askedBy, askedByKey });
+ * ```
+ *
+ * @module
+ */
+export { emailAction, groundsOfEmail, MAIL_REVIEW_RULE } from "./held.ts";
+export { reviewText } from "./review.ts";
+export {
+  checkMail,
+  describeMail,
+  type MailOrder,
+  type MailParts,
+  sendMail,
+  type SentMail,
+} from "./send.ts";
+export {
+  readUnsubscribeToken,
+  unsubscribe,
+  UNSUBSCRIBE_PATH,
+  unsubscribeUrl,
+} from "./unsubscribe.ts";

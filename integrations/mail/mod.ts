@@ -1,0 +1,30 @@
+/**
+ * Mail: composing it, handing it over to a server, and receiving what is for this machine.
+ *
+ * ```ts
+ * const bytes = await composeMail({ from, to, subject, text, messageId });
+ * const { state } = await transmitMail(findServer(to, config)!, { from, to, bytes }, noteThatItEnds);
+ * ```
+ *
+ * Doesn't trust: servers, and whoever writes mail to us.
+ * @module
+ */
+export { type MailAddress, parseAddress } from "./addresses.ts";
+export { composeMail, HeaderInjection, type MailDraft } from "./compose.ts";
+export { deliverToMailbox, isInMailbox, MAIL_FOLDER, mailboxFolder } from "./maildir.ts";
+export {
+  keepReceivingMail,
+  type MailReceiver,
+  MAX_MAIL_BYTES,
+  type OnMail,
+  type ReceiverParts,
+  startReceiver,
+} from "./receiver.ts";
+export {
+  BadMailSetting,
+  findServer,
+  isLocalAddress,
+  type MailServer,
+  readPassword,
+} from "./route.ts";
+export { type FrozenMail, type Transmission, transmitMail } from "./transmit.ts";

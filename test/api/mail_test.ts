@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  mailboxFolder,
+  type MailReceiver,
+  parseAddress,
+  startReceiver,
+} from "../../integrations/mail/mod.ts";
+import { addContact, getContact, getEmail, listMessages } from "../../store/mod.ts";
+import { freePort } from "../_run.ts";
+import { allowTools } from "../_governance.ts";
+import { type SmtpStub, startSmtpStub } from "../integrations/mail/_smtp_stub.ts";
+import { openPeople, type People } from "./_people.ts";
+
+// deno-lint-ignore no-explicit-any -- whatever came over the wire
+type Json = any;
+
+describe("crm_send_email", function () {
+  this.timeout(60_000);
+  let people: People;
+  let stub: SmtpStub;
+  let receiver: MailReceiver;
+  let agent: Awaited<ReturnType<People["agent"]>>;
+  before(async () => {
+    stub = await startSmtpStub({ leavesAt: "answered" });
+    people = await openPeople({
+      SEALOOP_SMTP_URL: `smtp://127.0.0.1:${stub.port}`,
+      SEALOOP_MAIL_PORT: String(await freePort()),
+      SEALOOP_SMTP_PAUSES: "0,0,0",
+    });
+    receiver = await startReceiver(people.loop.config);
+    agent = await people.agent();
+    await allowTools(people.store, ["nothing"]);
+  });
+  after(async () => {
+    await people?.stop();
+    await stub?.close();
+    await receiver?.close();
+  });
+
+  async function send(fields: Record<string, unknown>): Promise<Json> {
+    const { isError, structuredContent, content } = await agent.callTool({
+      name: "crm_send_email",
+      arguments: { subject: "Maintenance", body: "On Sunday from 2 to 3.", ...fields },
+    }) as Json;
+    assert.ok(!isError, JSON.stringify(content));
+    return structuredContent ?? JSON.parse(content[0].text);
+  }
+  const fail = async (fields: Record<string, unknown>): Promise<string> => {
+    const { isError, content } = await agent.callTool({
+      name: "crm_send_email",
+      arguments: { subject: "Maintenance", body: "On Sunday from 2 to 3.", ...fields },
+    }) as Json;
+    assert.ok(isError);
+    return content[0].text;
+  };
+  const ended = (id: string) =>
+    people.eventually(async () => {
+      const email = await getEmail(people.store.db, id);
+      return email?.receiptId ? email : undefined;
+    });
+  const agreed = async (email: string) => {
+    const fields = { name: "Ada", email };
+    return (await addContact(people.store.db, fields, { email: "opt_in", basis: "form" }))!;
+  };
+
+  it("delivers to a mailbox of this machine, and proves it", async () => {
+    const { email_id, state, findings, message_id } = await send({ to: "Ops@sealoop.local" });
+    assert.deepEqual([state, findings], ["queued", []]);
+    const { state: end, code, message } = await ended(email_id);
+    assert.deepEqual([end, code], ["sent", "delivered"]);
+    const { config } = people.loop;
+    const folder = join(mailboxFolder(config.dataDir, parseAddress("ops@sealoop.local")!), "new");
+    const [name] = await readdir(folder);
+    const delivered = await readFile(join(folder, name!));
+    assert.ok(delivered.equals(message));
+    assert.match(delivered.toString(), new RegExp(`Message-ID: ${message_id}`, "i"));
+    const { messages } = await listMessages(people.store.db, { kind: "mail.sent" }, 10);
+    assert.equal(messages[0]!.refs.email_id, email_id);
+  });
+
+  it("hands mail for a contact to the relay, with a link to opt out that works once without a login", async () => {
+    stub.taken.length = 0;
+    const contactId = await agreed("ada@example.org");
+    const { email_id } = await send({ to: "ada@example.org" });
+    assert.equal((await ended(email_id)).state, "sent");
+    const [text] = stub.taken;
+    const unfolded = text!.replace(/\r\n[ \t]/g, " ");
+    const url = /List-Unsubscribe: <([^>]+)>/i.exec(unfolded)![1]!;
+    assert.match(unfolded, /List-Unsubscribe-Post: List-Unsubscribe=One-Click/i);
+    const path = new URL(url).pathname;
+    assert.doesNotMatch(path, /ada|example/);
+    const page = await fetch(people.url + path);
+    assert.match(await page.text(), /<form method="post">/);
+    assert.equal((await getContact(people.store.db, contactId))!.consent.email, "opt_in");
+    const done = await fetch(people.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: "List-Unsubscribe=One-Click",
+    });
+    assert.equal(done.status, 200);
+    assert.equal((await getContact(people.store.db, contactId))!.consent.email, "opt_out");
+    assert.equal((await fetch(people.url + path, { method: "POST" })).status, 200);
+    assert.match(await fail({ to: "ADA@example.org" }), /opted out/);
+    const forged = `${path.slice(0, -2)}AA`;
+    assert.equal((await fetch(people.url + forged, { method: "POST" })).status, 404);
+  });
+
+  it("holds a mail with a card's number until a person approves exactly this mail", async () => {
+    stub.taken.length = 0;
+    await agreed("bob@example.org");
+    const { email_id, state, findings, approval_id } = await send({
+      to: "bob@example.org",
+      body: "Charge 4111 1111 1111 1111",
+    });
+    assert.deepEqual([state, findings[0].code], ["held", "card_number"]);
+    const approval = await people.eventually(async () => {
+      const { status, body } = await people.call("GET", `/v1/approvals/${approval_id}/info`, "ann");
+      return status === 200 && body.notice !== undefined ? body : status === 200 ? body : undefined;
+    });
+    assert.match(JSON.stringify(approval), /number of a payment card/);
+    assert.equal(stub.taken.length, 0);
+    await people.eventually(async () => {
+      const { status } = await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+      return status === 200 ? true : undefined;
+    });
+    assert.equal((await ended(email_id)).state, "sent");
+    assert.equal(stub.taken.length, 1);
+  });
+
+  it("does not send what people deny, unless they reopen and approve it", async () => {
+    stub.taken.length = 0;
+    await agreed("cy@example.org");
+    const { email_id, approval_id } = await send({ to: "cy@example.org", body: "On 10.1.2.3" });
+    const vote = (how: string) =>
+      people.eventually(async () => {
+        const { status } = await people.call("POST", `/v1/approvals/${approval_id}/${how}`, "ann");
+        return status === 200 ? true : undefined;
+      });
+    await vote("deny");
+    const { state, code } = await ended(email_id);
+    assert.deepEqual([state, code, stub.taken.length], ["not_sent", "approval_denied", 0]);
+    await vote("reopen");
+    await vote("approve");
+    await people.eventually(async () => {
+      const email = await getEmail(people.store.db, email_id);
+      return email?.state === "sent" && email.receiptId ? true : undefined;
+    });
+    assert.equal(stub.taken.length, 1);
+  });
+
+  it("tries again only while nothing was sent", async () => {
+    stub.taken.length = 0;
+    await agreed("dee@example.org");
+    for (const leavesAt of ["EHLO", "MAIL", "RCPT", "DATA"] as const) {
+      stub.script = {
+        leavesAt,
+        onMoment: (moment) =>
+          void (moment === leavesAt && (stub.script = { leavesAt: "answered" })),
+      };
+      const { email_id } = await send({ to: "dee@example.org", body: `Left at ${leavesAt}` });
+      const { state, attempts } = await ended(email_id);
+      assert.deepEqual([state, attempts], ["sent", 2], leavesAt);
+    }
+    assert.equal(stub.taken.length, 4);
+  });
+
+  it("tells a person how to find out where the answer was lost, and does not send again", async () => {
+    stub.taken.length = 0;
+    await agreed("eve@example.org");
+    stub.script = { leavesAt: "dot" };
+    const { email_id, message_id } = await send({ to: "eve@example.org" });
+    const { state, code, attempts } = await ended(email_id);
+    assert.deepEqual([state, code, attempts], ["unknown", "answer_lost", 1]);
+    stub.script = { leavesAt: "answered" };
+    assert.equal(stub.taken.length, 1);
+    const { messages } = await listMessages(people.store.db, { kind: "mail.unknown" }, 1);
+    assert.ok(messages[0]!.text.includes(message_id), messages[0]!.text);
+  });
+
+  it("has a person look at mail for those who have not agreed to it", async () => {
+    await addContact(people.store.db, { name: "Fay", email: "fay@example.org" }, {
+      email: "none",
+      basis: null,
+    });
+    assert.equal((await send({ to: "fay@example.org" })).findings[0].code, "no_consent");
+    assert.equal((await send({ to: "gus@example.org" })).findings[0].code, "unknown_recipient");
+  });
+
+  it("refuses a subject that would add fields to the header", async () => {
+    assert.match(await fail({ to: "ops@sealoop.local", subject: "Hi\r\nBcc: x@y.z" }), /one line/);
+    assert.match(await fail({ to: "ops@sealoop.local\nBcc: x@y.z" }), /plain address/);
+    assert.match(await fail({ to: "a@x.org, b@x.org" }), /plain address/);
+  });
+});
+
+describe("crm_send_email without a relay", function () {
+  this.timeout(60_000);
+  it("says not_configured of an address elsewhere", async () => {
+    const people = await openPeople({ SEALOOP_MAIL_PORT: String(await freePort()) });
+    try {
+      const agent = await people.agent();
+      const { isError, content } = await agent.callTool({
+        name: "crm_send_email",
+        arguments: { to: "ada@example.org", subject: "Hi", body: "Hello" },
+      }) as Json;
+      assert.ok(isError);
+      assert.match(content[0].text, /SEALOOP_SMTP_URL/);
+    } finally {
+      await people.stop();
+    }
+  });
+});

@@ -1,0 +1,65 @@
+/** Scenarios of mail whose histories are recorded. */
+import type { WorkflowHandle } from "@temporalio/client";
+import { type MailOrder, sendMail } from "../../calls/mail/mod.ts";
+import { startReceiver } from "../../integrations/mail/mod.ts";
+import type { VoteMove } from "../../store/mod.ts";
+import type { TestLoop } from "./_loop.ts";
+
+/** What scenarios do with runs. */
+interface Ways {
+  ended(run: WorkflowHandle): Promise<WorkflowHandle>;
+  speak(run: WorkflowHandle, move: VoteMove, who: string): Promise<unknown>;
+}
+
+/** Returns the scenarios by the names of their files. */
+export function mailScenarios(
+  loop: TestLoop,
+  { ended, speak }: Ways,
+): Record<string, () => Promise<WorkflowHandle>> {
+  async function send(id: string, fields: Partial<MailOrder> = {}): Promise<WorkflowHandle> {
+    const { workflow_id } = await sendMail(loop, {
+      id: `EML-0000000000${id}`,
+      kind: "mail",
+      to: "ops@sealoop.local",
+      subject: "Maintenance",
+      body: "On Sunday from 2 to 3.",
+      askedBy: "recorder",
+      askedByKey: null,
+      ...fields,
+    });
+    return loop.client.workflow.getHandle(workflow_id);
+  }
+  const flagged = { body: "Charge 4111 1111 1111 1111" };
+  const approvalOf = (run: WorkflowHandle) =>
+    loop.client.workflow.getHandle(run.workflowId.replace("sendEmail-EML", "approval-APR"));
+  return {
+    "sendEmail.retried": async () => {
+      const run = await send("01");
+      const receiver = await new Promise<Awaited<ReturnType<typeof startReceiver>>>(
+        (resolve, reject) =>
+          setTimeout(() => startReceiver(loop.config).then(resolve, reject), 500),
+      );
+      await ended(run);
+      await receiver.close();
+      return run;
+    },
+    "sendEmail.approved": async () => {
+      const receiver = await startReceiver(loop.config);
+      const run = await send("02", flagged);
+      await speak(approvalOf(run), "approved", "ann");
+      await ended(run);
+      await receiver.close();
+      return run;
+    },
+    "sendEmail.denied": async () => {
+      const run = await send("03", flagged);
+      await speak(approvalOf(run), "denied", "ann");
+      return await ended(run);
+    },
+    "sendEmail.cancelled": async () => {
+      const run = await send("04", flagged);
+      await run.cancel();
+      return await ended(run);
+    },
+  };
+}
