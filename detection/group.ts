@@ -101,7 +101,8 @@ function transitiveCauses(direct: readonly (readonly number[])[]): BitSet[] {
 
 function groupSeverity(root: Groupable, others: readonly Groupable[]): Severity {
   const worst = others.reduce((highest, { severity }) => worse(highest, severity), root.severity);
-  return others.length > 0 && worst === "high" ? "critical" : worst;
+  const reachesOthers = others.some(({ service }) => service !== root.service);
+  return reachesOthers && worst === "high" ? "critical" : worst;
 }
 
 /** Worst first; the fingerprint decides between equals, so that the order is always the same. */

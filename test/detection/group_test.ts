@@ -189,6 +189,8 @@ describe("groupFindings()", () => {
       groupFindings(findings, graph({ web: ["db"] }))[0]?.severity;
     assert.equal(severity(down("db")), "high");
     assert.equal(severity(down("db"), down("web")), "critical");
+    const expired = fault("tls", { service: "web", detector: "certificates", code: "expired" });
+    assert.equal(severity(expired, down("web")), "high", "its own check is no other service");
     assert.equal(severity(down("db", { code: "slow", severity: "medium" })), "medium");
   });
 
