@@ -2,10 +2,15 @@ import type { X509Certificate } from "node:crypto";
 import type { Severity } from "../domain/mod.ts";
 import type { CertificateChain, CertificateTarget } from "./_tls.ts";
 
+/** Aspect of a certificate. */
+export type Quality = "time" | "chain" | "name";
+
 /** A flaw of a certificate. */
 export interface Flaw {
   /** Aspect that it is about: a flaw of the same aspect is the same fault. */
-  readonly quality: "time" | "chain" | "name";
+  readonly quality: Quality;
+  /** Aspect that is wrong as well, and that another certificate puts right with it. */
+  readonly also?: Quality;
   readonly code: "expired" | "not_yet_valid" | "expires_soon" | "untrusted" | "wrong_name";
   readonly severity: Severity;
   /** End of a sentence about the certificate. */
@@ -21,7 +26,7 @@ export interface ExpiryLimits {
 
 const DAY_MS = 86_400_000;
 
-/** Finds the flaws of a certificate. */
+/** Finds the flaws of a certificate. One that nobody trusts and that has another name is the wrong one: a single fault. */
 export function findFlaws(
   target: CertificateTarget,
   { chain, untrusted, matchesName }: CertificateChain,
@@ -30,22 +35,30 @@ export function findFlaws(
   const found: Flaw[] = [];
   const time = findTimeFlaw(chain, limits);
   if (time) found.push(time);
-  if (untrusted && !target.self_signed) {
+  const isUntrusted = untrusted !== undefined && !target.self_signed;
+  const hasOtherName = matchesName === false;
+  const names = chain[0]?.subjectAltName?.slice(0, 500) ?? null;
+  const owner = `issued to ${target.name ?? target.endpoint}`;
+  if (isUntrusted) {
     found.push({
       quality: "chain",
       code: "untrusted",
       severity: "high",
-      says: "is not issued by a trusted authority",
-      detail: { reason: untrusted, issuer: chain[0]?.issuer },
+      says: `is not issued by a trusted authority${hasOtherName ? `, and not ${owner}` : ""}`,
+      detail: {
+        reason: untrusted,
+        issuer: chain[0]?.issuer,
+        ...(hasOtherName ? { names } : {}),
+      },
+      ...(hasOtherName ? { also: "name" } : {}),
     });
-  }
-  if (matchesName === false) {
+  } else if (hasOtherName) {
     found.push({
       quality: "name",
       code: "wrong_name",
       severity: "high",
-      says: `is not issued to ${target.name ?? target.endpoint}`,
-      detail: { names: chain[0]?.subjectAltName?.slice(0, 500) ?? null },
+      says: `is not ${owner}`,
+      detail: { names },
     });
   }
   return found;

@@ -75,9 +75,11 @@ async function recheckCertificate(
   const target = known.target as CertificateTarget;
   try {
     const chain = await readCertificate(target, settings.timeout_ms);
-    for (const { quality, code } of findFlaws(target, chain, settings)) {
-      if (await fingerprintOf(store, target, quality) === fingerprint) {
-        return { present: true, code };
+    for (const { quality, also = quality, code } of findFlaws(target, chain, settings)) {
+      for (const aspect of [quality, also]) {
+        if (await fingerprintOf(store, target, aspect) === fingerprint) {
+          return { present: true, code };
+        }
       }
     }
     return { present: false, code: "ok" };

@@ -133,6 +133,16 @@ describe("certificates", () => {
     assert.deepEqual((await sweep(endpoint(server, ", name: mail.example"))).codes, ["wrong_name"]);
   });
 
+  it("takes one of another name that nobody trusts for a single fault", async () => {
+    const strange = await serve({ issuer: undefined, names: ["shop.example"] });
+    const { codes, findings: [found] } = await sweep(endpoint(strange, ", name: mail.example"));
+    assert.deepEqual(codes, ["untrusted"]);
+    assert.match(
+      found!.summary,
+      /not issued by a trusted authority, and not issued to mail\.example$/,
+    );
+  });
+
   it("looks at services that are probed over HTTPS, and groups both findings", async () => {
     const address = await serve({ from: -300 * DAY, to: -DAY });
     const service: Service = {
