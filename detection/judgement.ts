@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
 import { ROOT } from "../config.ts";
+import { escapeInvisible } from "../contract/mod.ts";
 import { CATEGORIES, type Category, FINDING_CHECKS, type FindingCheck } from "../domain/mod.ts";
 import { matchesGlob } from "../integrations/files/mod.ts";
 import {
@@ -88,6 +89,8 @@ const UNKNOWN_CONFIDENCE = 0.3;
 const DEPENDENCY_CONFIDENCE = 0.8;
 /** Confidence from which on words may tell a category that the measurement leaves open. */
 const MIN_READING_CONFIDENCE = 0.6;
+
+const MAX_QUOTE = 200;
 
 const { faults, services } = Judgements.parse(
   parse(readFileSync(join(ROOT, "detection", "judgements.yaml"), "utf8")),
@@ -177,8 +180,13 @@ function categoryOfService(
 
 /** Says what is wrong: as the entry has it, or as the detector said it. */
 function describeFault({ says }: Entry, { check, code, service, record }: MeasuredFault): string {
+  const { output, samples } = record?.detail ?? {};
   if (says === undefined) {
-    return record ? `${record.summary}.` : `A ${check} check fails: ${code.replaceAll("_", " ")}.`;
+    if (!record) return `A ${check} check fails: ${code.replaceAll("_", " ")}.`;
+    const sample = Array.isArray(samples) && samples.length > 0
+      ? `, such as ${quote(samples[0])}`
+      : "";
+    return `${record.summary}${sample}.`;
   }
   const name = service?.name ?? "A service";
   const values: Readonly<Record<string, string | undefined>> = {
@@ -188,9 +196,16 @@ function describeFault({ says }: Entry, { check, code, service, record }: Measur
     host: name,
     code: code.replaceAll("_", " "),
     number: /\d+/.exec(code)?.[0],
+    printed: output ? `, and prints ${quote(output)}` : "",
     ...(service?.check ? placeOf(service.check) : {}),
   };
   return says.replace(/\{(\w+)\}/g, (_, key: string) => values[key] ?? "");
+}
+
+/** Quotes a program's own words. */
+function quote(words: unknown): string {
+  const text = escapeInvisible(String(words).trim());
+  return `“${text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text}”`;
 }
 
 /** Returns the place that a check looks at, as it may be shown. */

@@ -151,7 +151,7 @@ function judgeService(
 }
 
 async function createFinding(
-  { service, result: { code, elapsedMs }, state: { state, looks, counts } }: ProbedService,
+  { service, result: { code, elapsedMs, output }, state: { state, looks, counts } }: ProbedService,
   { store, settings: { service_probes: settings }, host }: DetectionContext,
 ): Promise<DetailedFinding> {
   const finding = await createServiceFinding(store, service, state === "down" ? code : state);
@@ -168,7 +168,12 @@ async function createFinding(
     ...finding,
     host: LOCAL_HOSTS.has(service.host) ? host : service.host,
     summary: summaries[state]!,
-    detail: { last_look: code, elapsed_ms: Math.round(elapsedMs), looks },
+    detail: {
+      last_look: code,
+      elapsed_ms: Math.round(elapsedMs),
+      looks,
+      ...(output === undefined ? {} : { output }),
+    },
     target: { service: name },
     counts,
   };

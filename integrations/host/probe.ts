@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { basename } from "node:path";
+import { escapeInvisible } from "../../contract/mod.ts";
 import { type HttpClient, openHttpClient, OutboundFailed, OutboundRefused } from "../http/mod.ts";
 import { minimalEnvironment } from "./_environment.ts";
 
@@ -18,11 +19,16 @@ export interface ProbeResult {
   readonly healthy: boolean;
   readonly code: string;
   readonly elapsedMs: number;
+  /** Last line that a failing command has printed. */
+  readonly output?: string;
 }
 
 const TIMEOUT_MS = 2_000;
-/** Ends a command that takes too long. */
-const KILL_SIGNAL = "SIGKILL";
+/** Characters of a command's output that are kept until it ends, and of its last line. */
+const MAX_OUTPUT_READ = 4_000;
+const MAX_OUTPUT = 200;
+/** Time to read the output of a command that has ended. */
+const DRAIN_MS = 100;
 
 /** Returns the kind of a check, for fingerprints. */
 export function checkKind(check: HealthCheck): CheckKind {
@@ -65,14 +71,21 @@ export async function probe(
   http?: HttpClient,
 ): Promise<ProbeResult> {
   const started = performance.now();
-  const code = await runCheck(check, timeoutMs, http);
-  return { healthy: code === "ok", code, elapsedMs: performance.now() - started };
+  const { code, output } = await runCheck(check, timeoutMs, http);
+  const elapsedMs = performance.now() - started;
+  return { healthy: code === "ok", code, elapsedMs, ...(output ? { output } : {}) };
 }
 
-function runCheck(check: HealthCheck, timeoutMs: number, http?: HttpClient): Promise<string> {
-  if ("http" in check) return checkHttp(check.http, timeoutMs, http);
-  if ("tcp" in check) return checkTcp(check.tcp, timeoutMs);
-  return checkCommand(check.command, timeoutMs);
+type CheckResult = Pick<ProbeResult, "code" | "output">;
+
+async function runCheck(
+  check: HealthCheck,
+  timeoutMs: number,
+  http?: HttpClient,
+): Promise<CheckResult> {
+  if ("http" in check) return { code: await checkHttp(check.http, timeoutMs, http) };
+  if ("tcp" in check) return { code: await checkTcp(check.tcp, timeoutMs) };
+  return await checkCommand(check.command, timeoutMs);
 }
 
 async function checkHttp(url: string, timeoutMs: number, client?: HttpClient): Promise<string> {
@@ -100,20 +113,41 @@ function checkTcp(address: string, timeoutMs: number): Promise<string> {
 function checkCommand(
   [program, ...args]: readonly string[],
   timeoutMs: number,
-): Promise<string> {
+): Promise<CheckResult> {
   return new Promise((resolve) => {
     const child = spawn(program!, args, {
       env: minimalEnvironment(),
-      stdio: "ignore",
-      timeout: timeoutMs,
-      killSignal: KILL_SIGNAL,
+      stdio: ["ignore", "pipe", "pipe"],
     });
-    child.once("error", (error) => resolve(failureCode(error)));
+    let output = "";
+    const read = (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-MAX_OUTPUT_READ);
+    };
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", read);
+    let isLate = false;
+    const deadline = setTimeout(() => {
+      isLate = true;
+      child.kill("SIGKILL");
+    }, timeoutMs);
+    const end = (code: string) => {
+      clearTimeout(deadline);
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+      resolve({ code, output: code === "ok" ? "" : lastLineOf(output) });
+    };
+    child.once("error", (error) => end(failureCode(error)));
     child.once("exit", (code, signal) => {
-      if (signal) resolve(signal === KILL_SIGNAL ? "timeout" : signal.toLowerCase());
-      else resolve(code === 0 ? "ok" : `exit_${code}`);
+      const failure = signal?.toLowerCase() ?? `exit_${code}`;
+      const result = isLate ? "timeout" : code === 0 ? "ok" : failure;
+      child.once("close", () => end(result)); // all that it printed was read
+      setTimeout(end, DRAIN_MS, result); // a program that it left behind keeps its output open
     });
   });
+}
+
+/** Returns the last line that has text, where people look for what went wrong. */
+function lastLineOf(output: string): string {
+  const line = output.split("\n").findLast((one) => one.trim() !== "")?.trim() ?? "";
+  return escapeInvisible(line).slice(0, MAX_OUTPUT);
 }
 
 function failureCode(error: unknown): string {

@@ -82,6 +82,18 @@ describe("probe()", () => {
     assert.equal((await probe({ command: ["sleep", "5"] }, 100)).code, "timeout");
     const crash = { command: ["sh", "-c", "kill -SEGV $$"] };
     assert.equal((await probe(crash, TIMEOUT_MS)).code, "sigsegv");
+    const killed = { command: ["sh", "-c", "kill -KILL $$"] };
+    assert.equal((await probe(killed, TIMEOUT_MS)).code, "sigkill");
+  });
+
+  it("returns the last line that a failing command has printed, and does not wait for its children", async () => {
+    const output = async (script: string) =>
+      (await probe({ command: ["sh", "-c", script] }, TIMEOUT_MS)).output;
+    assert.equal(await output("echo ok; exit 0"), undefined);
+    assert.equal(await output("exit 3"), undefined);
+    assert.equal(await output("echo checking; echo '5012 wait' >&2; echo; exit 3"), "5012 wait");
+    assert.equal(await output("sleep 30 & echo 'no lag file'; exit 2"), "no lag file");
+    assert.equal((await output("yes x | tr -d '\\n' | head -c 9000; exit 1"))!.length, 200);
   });
 
   it("hides the platform's settings and passwords from commands", async () => {
