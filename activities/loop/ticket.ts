@@ -137,16 +137,15 @@ function receiptOf({ finding, code, run }: TicketOrder, ticketId: string, action
 async function textOf(db: Db, { fingerprint, related = [] }: Finding): Promise<TicketText> {
   const found = await getFindings(db, [fingerprint, ...related.map((one) => one.fingerprint)]);
   const { summary, target } = found.get(fingerprint) ?? {};
-  if (related.length === 0) {
-    const remedy = typeof target?.remedy === "string" ? `What mends it: ${target.remedy}.` : "";
-    return { summary, description: remedy };
-  }
+  const remedy = typeof target?.remedy === "string" ? `What mends it: ${target.remedy}.` : "";
+  if (related.length === 0) return { summary, description: remedy };
   const lines = related.map(({ service, code, fingerprint }) =>
     `- ${found.get(fingerprint)?.summary ?? `${service ?? "something"}: ${code}`}`
   );
   return {
     summary,
-    description: `Likely the cause of ${related.length} more:\n${lines.join("\n")}`,
+    description: [remedy, `Likely the cause of ${related.length} more:`, ...lines]
+      .filter(Boolean).join("\n"),
   };
 }
 

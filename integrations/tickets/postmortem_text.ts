@@ -82,12 +82,12 @@ function formatCause({ events }: PostmortemFacts): string {
   if (typeof says === "string") sentences.push(escape(says));
   const judged = describeClass(classification);
   if (judged && basis === "measured") {
-    sentences.push(`By what was measured it is ${judged}. ${escape(String(because))}`);
+    sentences.push(`Judged by what was measured: ${judged}. ${escape(String(because))}`);
   } else if (judged) {
-    sentences.push(`By its words it is ${judged}.`);
+    sentences.push(`Judged by its words: ${judged}.`);
   }
   const read = basis === "measured" ? describeClass(reading) : undefined;
-  if (read) sentences.push(`By its words alone it would be ${read}.`);
+  if (read) sentences.push(`Its words alone: ${read}.`);
   if (Array.isArray(citations) && citations.length > 0) {
     sentences.push(`Citations: ${citations.map((one) => `\`${code(one)}\``).join(", ")}.`);
   }

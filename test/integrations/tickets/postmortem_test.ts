@@ -67,11 +67,11 @@ describe("formatPostmortem()", () => {
     });
     assert.match(
       measured,
-      /Nothing listens on 127\.0\.0\.1:9000\. By what was measured it is application with a confidence of 0\.80\. The program does not run\. By its words alone it would be dns with a confidence of 0\.20\./,
+      /Nothing listens on 127\.0\.0\.1:9000\. Judged by what was measured: application with a confidence of 0\.80\. The program does not run\. Its words alone: dns with a confidence of 0\.20\./,
     );
     assert.match(
       diagnosed({ basis: "words", classification: { category: "dns", confidence: 0.9 } }),
-      /By its words it is dns with a confidence of 0\.90\./,
+      /Judged by its words: dns with a confidence of 0\.90\./,
     );
   });
 
