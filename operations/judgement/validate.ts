@@ -71,18 +71,21 @@ export const validateRepair = operation({
       decision: "allow",
       rails: [
         { rail: "input_safety", passed: true, reasons: [], remedy: null },
-        { rail: "execution_bounds", passed: true, reasons: [], remedy: null },
+        {
+          rail: "execution_bounds",
+          passed: true,
+          reasons: ["By the service graph it reaches 1 service"],
+          remedy: null,
+        },
         {
           rail: "output_fact_check",
           passed: true,
-          reasons: [
-            "The service graph does not know the target: what is said of it can't be checked",
-          ],
+          reasons: ["The service graph knows the target nginx, last seen down"],
           remedy: null,
         },
         { rail: "retrieval_integrity", passed: true, reasons: ["Nothing is cited"], remedy: null },
       ],
-      policy_version: "0-2f1c5d0b9a7e",
+      policy_version: "0-8bf5978c18e1",
     },
   },
   run: async (request, context) => {

@@ -9,6 +9,7 @@ import {
   readPolicy,
   type ValidateRequest,
 } from "../../guard/mod.ts";
+import { judgementOperations } from "../../operations/judgement/mod.ts";
 import { commitTo } from "../../store/mod.ts";
 
 const RESTART = {
@@ -62,6 +63,19 @@ describe("judgeAction()", () => {
       assert.equal(held.filter((one) => one === "deny").length, 0);
     });
   }
+
+  it("gives the verdict that the operation's example shows", () => {
+    const { example } = judgementOperations.find(({ name }) => name === "incidents.validate")!;
+    const nginx = {
+      name: "nginx",
+      host: "web-01",
+      status: "down" as const,
+      checkedAgo: 3,
+      restart: null,
+    };
+    const state = { ...EMPTY_STATE, target: nginx, reached: [nginx], dependents: [] };
+    assert.deepEqual(judgeAction(example.input as ValidateRequest, state), example.output);
+  });
 
   it("gives a reason and a remedy for each rail that does not pass", () => {
     for (const one of casesOf("cases", "hostile")) {
