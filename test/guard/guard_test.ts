@@ -74,7 +74,10 @@ describe("judgeAction()", () => {
       restart: null,
     };
     const state = { ...EMPTY_STATE, target: nginx, reached: [nginx], dependents: [] };
-    assert.deepEqual(judgeAction(example.input as ValidateRequest, state), example.output);
+    assert.deepEqual(
+      judgeAction(example.input as unknown as ValidateRequest, state),
+      example.output,
+    );
   });
 
   it("gives a reason and a remedy for each rail that does not pass", () => {
