@@ -31,6 +31,7 @@ import { mailOperations } from "./mail/mod.ts";
 import { platformOperations } from "./platform/mod.ts";
 import { reasoningOperations } from "./reasoning/mod.ts";
 import { securityOperations } from "./security/mod.ts";
+import { taskOperations } from "./tasks/mod.ts";
 import { ticketOperations } from "./tickets/mod.ts";
 import { webhookOperations } from "./webhooks/mod.ts";
 import { workflowOperations } from "./workflows/mod.ts";
@@ -50,6 +51,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...webhookOperations,
   ...mailOperations,
   ...approvalOperations,
+  ...taskOperations,
   ...calendarOperations,
   ...commsOperations,
   ...governanceOperations,

@@ -48,6 +48,20 @@ export {
   putApproval,
   setResumedRun,
 } from "./approvals.ts";
+export {
+  addBoardTask,
+  type BoardTask,
+  type BoardTaskFields,
+  type BoardTaskFilter,
+  deleteBoardTask,
+  getBoardTask,
+  listBoardTasks,
+  lockBoardTask,
+  TASK_STATUSES,
+  type TaskStatus,
+  tellDueTasks,
+  updateBoardTask,
+} from "./board_tasks.ts";
 export { batch } from "./batch.ts";
 export {
   type BusySpan,

@@ -207,6 +207,16 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
     ["UPDATE (status, changed_at, version, receipt_id)", "gateway", "worker"],
   ],
   partner_applications_id_seq: [["USAGE", ...WORKING]],
+  // The board. The worker tells of what is due, and runs approved calls.
+  board_tasks: [
+    ["SELECT", ...WORKING],
+    [
+      "INSERT, UPDATE (title, description, status, assignee, agent_id, due_at, due_told_at, ticket_id, version, " +
+      "changed_at, deleted_at)",
+      "gateway",
+      "worker",
+    ],
+  ],
   // Calendars. The tool server books appointments, and cancels nothing.
   calendar_events: [
     ["SELECT, INSERT", ...WORKING],
@@ -289,6 +299,9 @@ const OF_OPERATIONS = [
   "partner_application",
   "calendar_booked",
   "calendar_cancelled",
+  "task_created",
+  "task_changed",
+  "task_deleted",
 ];
 
 /**

@@ -27,6 +27,7 @@ import { tasks } from "./0015_tasks.ts";
 import { privateTexts } from "./0016_private_texts.ts";
 import { messages } from "./0017_messages.ts";
 import { calendar } from "./0018_calendar.ts";
+import { taskBoard } from "./0019_task_board.ts";
 import { crm } from "./0020_crm.ts";
 import { conversations } from "./0022_conversations.ts";
 import { mail } from "./0021_mail.ts";
@@ -52,6 +53,7 @@ export const migrations: Readonly<Record<string, string>> = {
   "0016_private_texts": privateTexts,
   "0017_messages": messages,
   "0018_calendar": calendar,
+  "0019_task_board": taskBoard,
   "0020_crm": crm,
   "0022_conversations": conversations,
   "0021_mail": mail,

@@ -80,6 +80,9 @@ describe("every operation that changes something", function () {
   const make = async (name: string, input: Json, by?: string): Promise<Json> =>
     outputValue((await call(name, input, { door: "rest", ...(by ? { by } : {}) })).output);
   const openTicket = async () => (await make("tickets.create", { title: "It jams" })).ticket_id;
+  const addTask = async () => ({
+    task_id: (await make("tasks.create", { title: "Turn it" })).task_id,
+  });
   const askPeople = async () => {
     const { approval_id } = await make("approvals.create", { action: { drop: ++number } });
     return { approval_id };
@@ -109,6 +112,8 @@ describe("every operation that changes something", function () {
       });
       return { workflow_id };
     },
+    "tasks.update": async () => ({ ...await addTask(), status: "doing" }),
+    "tasks.delete": () => addTask(),
     async "calendar.delete"() {
       const event = { title: "Review", start: "2026-07-06T07:30Z", duration_minutes: 30 };
       return { event_id: (await make("calendar.create", event)).event_id };

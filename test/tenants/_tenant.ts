@@ -90,6 +90,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     contact_id,
     currency: "EUR",
   });
+  const { task_id } = await post("/v1/tasks", { title: `Do ${word}`, ticket_id });
   const { event_id } = await post("/v1/calendar/events", {
     title: `Meets ${word}`,
     start: "2026-07-06T08:00Z",
@@ -168,6 +169,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
         deal_id,
         email,
         event_id,
+        task_id,
         fingerprint,
         service,
         source: service,

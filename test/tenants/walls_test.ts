@@ -28,8 +28,8 @@ const FREE = new Set([
   ...["severity", "since", "state", "status", "tier", "timeout_seconds", "tool", "type", "until"],
   ...["url", "wait_seconds", "channel", "cursor", "last_event_id"],
   ...["attendees", "busy", "calendar", "duration_minutes", "end", "from_date", "kind", "location"],
-  ...["rrule", "services", "start", "time_zone", "to_date"],
   ...["to", "subject", "body"],
+  ...["assignee", "due_at", "rrule", "services", "start", "time_zone", "to_date"],
 ]);
 /** Read the public ledger, where everybody finds the same. */
 const PUBLIC = new Set(["ledger", "receipts"]);
