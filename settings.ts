@@ -42,6 +42,15 @@ function isSafe(address: string): boolean {
   return protocol === "https:" || LOOPBACK.test(hostname);
 }
 
+const CREDENTIALS = z.record(z.string(), z.string().min(1));
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Settings from the environment, by name. The table in `docs/operating.md` is made from this.
  *
@@ -214,6 +223,17 @@ export const SETTINGS = z.strictObject({
   SEALOOP_APPROVAL_ESCALATE_SECONDS: count(
     3_600,
     "Seconds without a decision until people are told of an approval once more; 0: they are not",
+  ),
+  SEALOOP_COMMS: z.string().min(1).optional().describe(
+    "File of who is told what, and over which channels; unset: sealoop.comms.yaml in the data folder",
+  ),
+  SEALOOP_CREDENTIALS: z.string().default("{}").transform((text, ctx) => {
+    const parsed = CREDENTIALS.safeParse(parseJson(text));
+    if (parsed.success) return parsed.data;
+    ctx.addIssue("Expected a JSON object of texts"); // and never the value itself
+    return z.NEVER;
+  }).describe(
+    "Credentials of channels by name, as JSON; unset: files of these names in credentials/ of the data folder",
   ),
   SEALOOP_ADVISORIES: z.string().min(1).optional().describe(
     "File of advisories in the OSV form, that security scans hold the installed packages against",

@@ -1,6 +1,7 @@
 import { forTenant } from "../calls/mod.ts";
 import { settleLostCalls } from "../calls/recover/mod.ts";
 import { PLATFORM_TENANT } from "../domain/mod.ts";
+import { commsFilePath, followComms } from "../integrations/channels/mod.ts";
 import { openHolder } from "../store/mod.ts";
 import { type OfTenant, wrapActivities } from "./_wrap.ts";
 import {
@@ -28,12 +29,13 @@ import {
   undoActivities,
 } from "./loop/mod.ts";
 import { emailActivities, resumeEmailActivities } from "./mail/mod.ts";
+import { dueActivities, noticeActivities } from "./notices/mod.ts";
 import type { ActivityParts, TenantParts } from "./parts.ts";
 import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
+import { relayActivities } from "./relay.ts";
 import { scanActivities } from "./security_scan.ts";
 import { sweepActivities } from "./sweep.ts";
 import { taskActivities } from "./tasks.ts";
-import { webhookRelayActivities } from "./webhook_relay.ts";
 import { webhookActivities } from "./webhooks.ts";
 
 /** All activities, by the names that workflows call them by. */
@@ -54,7 +56,12 @@ export function createSequencerActivities(
 
 /** Creates the activities of a worker. */
 export function createActivities(parts: ActivityParts): OfTenant<ReturnType<typeof activitiesOf>> {
-  const shared = { ...parts, holder: openHolder(parts.store) };
+  const { config, log } = parts;
+  const comms = followComms(
+    commsFilePath(config),
+    (error) => log.error({ reason: error.message }, "The file of who is told is not followed"),
+  );
+  const shared = { ...parts, holder: openHolder(parts.store), comms };
   const byTenant = new Map<string, ReturnType<typeof activitiesOf>>();
   const ofTenant = (tenant: string) => {
     const known = byTenant.get(tenant) ?? activitiesOf(forTenant(shared, tenant));
@@ -93,7 +100,9 @@ function activitiesOf(parts: TenantParts) {
     ...emailActivities(parts),
     ...resumeEmailActivities(parts),
     ...webhookActivities(parts),
-    ...webhookRelayActivities(parts),
+    ...relayActivities(parts),
+    ...noticeActivities(parts),
+    ...dueActivities(parts),
     /** Seals the end of calls whose process was killed. Safe to repeat: each call has one receipt of its end. */
     settleLostCalls: () => settleLostCalls(parts),
   };

@@ -1,4 +1,5 @@
 import type { Platform } from "../calls/mod.ts";
+import type { Comms } from "../integrations/channels/mod.ts";
 import type { Network } from "../ledger/anchors/ots/mod.ts";
 import type { Catalogue } from "../runbooks/mod.ts";
 import type { Holder } from "../store/mod.ts";
@@ -19,4 +20,6 @@ export interface ActivityParts extends Platform {
 export interface TenantParts extends ActivityParts {
   /** The lock by which this process shows that it lives. */
   readonly holder: Holder;
+  /** Returns who is told what, and over which channels, as the operator's file says now. */
+  readonly comms: () => Comms;
 }

@@ -22,6 +22,22 @@ export const MESSAGE_KINDS = {
 /** Kind of a message. */
 export type MessageKind = keyof typeof MESSAGE_KINDS;
 
+/** Kinds after which a person has to do something. */
+const ASKING: ReadonlySet<MessageKind> = new Set([
+  "incident.opened",
+  "incident.escalated",
+  "approval.requested",
+  "approval.expiring",
+  "ledger.break",
+  "mail.unknown",
+  "task.due",
+]);
+
+/** Returns true where a person has to do something. */
+export function asksPeople(kind: MessageKind): boolean {
+  return ASKING.has(kind);
+}
+
 /** Channels over which people are told. `feed` is the feed itself. */
 export const CHANNELS = ["feed", "email", "slack", "teams", "matrix", "ntfy", "webhook"] as const;
 

@@ -69,12 +69,14 @@ export {
   type MailFinding,
 } from "./mail.ts";
 export {
+  asksPeople,
   type Channel,
   CHANNELS,
   MESSAGE_KINDS,
   type MessageKind,
   type MessageRefs,
 } from "./messages.ts";
+export type { NoticeOrder, NoticeResult } from "./notices.ts";
 export { type Phase, PHASES } from "./phase.ts";
 export {
   ANONYMOUS_ACTOR,

@@ -28,13 +28,15 @@ export const WORKFLOW = {
   itsmSweep: "itsmSweep",
   itsmTest: "itsmTest",
   ledgerSequencer: "ledgerSequencer",
+  notice: "notice",
   reasoning: "reasoning",
   reconcileRuns: "reconcileRuns",
+  relay: "relay",
   scrubLedger: "scrubLedger",
   securityScan: "securityScan",
   sendEmail: "sendEmail",
+  tellDue: "tellDue",
   webhookDelivery: "webhookDelivery",
-  webhookRelay: "webhookRelay",
 } as const;
 
 /** Name of a workflow type. */
@@ -57,7 +59,9 @@ export const WORKFLOW_PURPOSE: Readonly<Record<WorkflowName, string>> = {
   securityScan: "Looks for weaknesses",
   sendEmail: "Sends one mail, once",
   webhookDelivery: "Delivers one message to one webhook",
-  webhookRelay: "Starts the deliveries that are queued for webhooks",
+  relay: "Starts the deliveries that are queued for webhooks and people",
+  notice: "Tells people of one message over their channels",
+  tellDue: "Tells people of what is due",
   ledgerSequencer: "Keeps the one sequencer of the ledger running",
   scrubLedger: "Verifies the whole ledger from its stored bytes",
   anchorReceipts: "Takes new receipts to be timestamped in Bitcoin",

@@ -1,5 +1,6 @@
 import { governanceFileSchema } from "../calls/governance/mod.ts";
 import type { JsonSchema } from "../contract/mod.ts";
+import { commsFileSchema } from "../integrations/channels/mod.ts";
 import { detectorsFileSchema, servicesFileSchema } from "../detection/mod.ts";
 
 /** Schemas of the files that users write, by the names under which they are published. */
@@ -7,4 +8,5 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   services: servicesFileSchema(),
   detectors: detectorsFileSchema(),
   governance: governanceFileSchema(),
+  comms: commsFileSchema(),
 };

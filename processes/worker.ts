@@ -14,7 +14,7 @@ import { WrongDatabaseRole } from "../store/mod.ts";
 import {
   connectTemporal,
   connectWorker,
-  ensureWebhookRelay,
+  ensureRelay,
   installRuntime,
   keepWorkflowRunning,
   listWorkerQueues,
@@ -42,7 +42,7 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
   await retry("Temporal", () =>
     Promise.all([
       registerTemporal(client, config),
-      ensureWebhookRelay(client),
+      ensureRelay(client),
     ]));
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
   const servicesFile = await retry("PostgreSQL", () => followServices(services, log));
@@ -72,7 +72,7 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
     keepDeletingOldData({ config, store, log, signal: stopping.signal }),
     keepDiscoveringServices(services, log, stopping.signal),
     keepReceivingMail({ config, log, signal: stopping.signal }),
-    keepWorkflowRunning(client, ensureWebhookRelay, stopping.signal),
+    keepWorkflowRunning(client, ensureRelay, stopping.signal),
   ];
   return {
     async stop() {

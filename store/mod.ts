@@ -168,6 +168,7 @@ export {
   listActivities,
   type NewActivity,
 } from "./crm_activities.ts";
+export { type ExpiringApproval, listExpiringApprovals } from "./due.ts";
 export { dumpDatabase, DumpRefused, loadDatabase } from "./dump.ts";
 export {
   abandonEffects,
@@ -312,6 +313,21 @@ export {
   type Use,
 } from "./limits.ts";
 export { listen, type Listener } from "./listen.ts";
+export {
+  addDelivery,
+  addPlannedDeliveries,
+  getDelivery,
+  listDeliveriesOf,
+  listUnstartedNotices,
+  markNoticeStarted,
+  type MessageDelivery,
+  type MessageDeliveryState,
+  needsPeople,
+  type PlannedMessageDelivery,
+  recordDelivery,
+  routeMessages,
+  skipDeliveries,
+} from "./message_deliveries.ts";
 export {
   addMessage,
   getMessage,

@@ -189,6 +189,12 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
     ["INSERT, UPDATE (attempts), DELETE", "worker"],
   ],
   agent_notes: [["SELECT, INSERT (id, agent_id, text, author)", "gateway", "worker"]],
+  message_routing: [["SELECT, INSERT, UPDATE", "worker"]],
+  message_deliveries: [
+    ["SELECT", "gateway", "worker", "operator"],
+    ["INSERT (message_id, number, ordering, channel, kind)", "gateway"],
+    ["INSERT, UPDATE (state, attempts, may_have_arrived, code, started_at, ended_at)", "worker"],
+  ],
 
   // Contacts and deals. Whoever is erased is erased by the operator; people alone allow mail again.
   contacts: [["SELECT, INSERT, UPDATE", ...WORKING], ["SELECT, DELETE", "operator"]],

@@ -10,6 +10,7 @@ const PUBLIC_FIELDS: ReadonlySet<string> = new Set([
     "question_id",
     "delivery_id",
     "vote_id",
+    "message_id",
     "key_id",
     "task_id",
     "fingerprint",
@@ -24,7 +25,16 @@ const PUBLIC_FIELDS: ReadonlySet<string> = new Set([
   ...["tickets", "receipts", "topics", "provider", "model", "written_by", "scenario", "move"],
   // States, codes and times
   ...["state", "status", "step", "phase", "outcome", "code", "check", "kind", "basis", "escalated"],
-  ...["severity", "category", "decision", "observed_at", "started_at", "ended_at", "since", "until"],
+  ...[
+    "severity",
+    "category",
+    "decision",
+    "observed_at",
+    "started_at",
+    "ended_at",
+    "since",
+    "until",
+  ],
   // Of the ledger: the state of the scrub is kept outside of the database on purpose
   ...["previousHash", "tree", "root", "hash", "publicKey", "recoveryKey"],
 ]);
@@ -33,7 +43,7 @@ const PUBLIC_PARTS: ReadonlySet<string> = new Set([
   ...["finding", "related", "resumes", "incidents", "run", "asking_run", "reopens", "terms"],
   ...["diagnosis", "classification", "passed_over", "permission", "approval", "effect", "undone"],
   ...["held", "proof", "summary", "steps", "counts", "batches", "scanners", "task", "plan"],
-  ...["place", "checkpoint", "known", "keys", "question", "answer"],
+  ...["place", "checkpoint", "known", "keys", "question", "answer", "orders", "deliveries"],
 ]);
 /** Matches what ids, names, codes and times look like. Text of people has spaces, or is longer. */
 const ID_SHAPE = /^[\w.:/+=-]{0,128}$/;

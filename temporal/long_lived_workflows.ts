@@ -12,13 +12,13 @@ export async function ensureSequencer(client: Client): Promise<void> {
   });
 }
 
-/** Starts the workflow that starts the deliveries of webhooks, unless it is running. */
-export async function ensureWebhookRelay(client: Client): Promise<void> {
-  await client.workflow.start(WORKFLOW.webhookRelay, {
+/** Starts the workflow that starts the deliveries to webhooks and people, unless it is running. */
+export async function ensureRelay(client: Client): Promise<void> {
+  await client.workflow.start(WORKFLOW.relay, {
     taskQueue: TASK_QUEUE.itsm,
-    workflowId: "webhook-relay",
+    workflowId: "relay",
     workflowIdConflictPolicy: "USE_EXISTING",
-    staticSummary: "Starts the deliveries of webhooks",
+    staticSummary: "Starts the deliveries to webhooks and people",
   });
 }
 

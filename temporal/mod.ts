@@ -20,11 +20,7 @@ export {
   type TemporalLocation,
   type WorkerConnection,
 } from "./connect.ts";
-export {
-  ensureSequencer,
-  ensureWebhookRelay,
-  keepWorkflowRunning,
-} from "./long_lived_workflows.ts";
+export { ensureRelay, ensureSequencer, keepWorkflowRunning } from "./long_lived_workflows.ts";
 export { noteActivityTenant, workerCodec } from "./payloads.ts";
 export { registerTemporal } from "./register.ts";
 export { createSdkLogger, installRuntime } from "./sdk_log.ts";

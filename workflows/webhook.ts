@@ -1,7 +1,6 @@
-import { continueAsNew, setCurrentDetails, sleep } from "@temporalio/workflow";
+import { setCurrentDetails, sleep } from "@temporalio/workflow";
 import type { DeliveryResult } from "../domain/mod.ts";
-import { perform, REMOTE, TURN } from "./_options.ts";
-import { repeatTurns } from "./_turns.ts";
+import { perform, REMOTE } from "./_options.ts";
 
 /** Random part of a pause, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
@@ -18,10 +17,4 @@ export async function webhookDelivery(deliveryId: string): Promise<DeliveryResul
     if (retry_in_seconds === null) return { state, attempts: attempt, code };
     await sleep(retry_in_seconds * 1_000 * (1 + JITTER * Math.random()));
   }
-}
-
-/** Keeps the relay running, which starts a {@linkcode webhookDelivery} for each queued delivery. Its id is `webhook-relay`. */
-export async function webhookRelay(): Promise<void> {
-  await repeatTurns(() => perform(TURN, "Starts the queued deliveries").relayWebhooks());
-  await continueAsNew<typeof webhookRelay>();
 }

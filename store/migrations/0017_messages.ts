@@ -1,4 +1,4 @@
-/** Messages of the feed. Each has a position, in the order in which their transactions commit. */
+/** Messages of the feed, and their deliveries over other channels. Each message has a position, in the order in which their transactions commit. */
 export const messages = `
   CREATE TABLE messages (
     tenant_id text NOT NULL DEFAULT current_tenant(),
@@ -24,7 +24,35 @@ export const messages = `
     newest bigint NOT NULL,       -- position of the newest message
     PRIMARY KEY (tenant_id)
   );
-  SELECT wall_off(false, 'messages', 'message_counts');
+
+  CREATE TABLE message_routing (
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    position bigint NOT NULL,     -- up to which it is decided who is told
+    PRIMARY KEY (tenant_id)
+  );
+
+  CREATE TABLE message_deliveries (
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    message_id text NOT NULL,
+    number integer NOT NULL,      -- from 1
+    rule text,                    -- of the file that names who is told; null: a person names the channel
+    ordering integer NOT NULL,    -- its channels are tried one after the other, until one has the message
+    channel text NOT NULL,        -- name in the file
+    kind text NOT NULL,
+    not_before timestamptz,       -- null: at once
+    escalates_after interval,     -- told where nobody has acted in this time; null: it is no escalation
+    state text NOT NULL DEFAULT 'queued'
+      CHECK (state IN ('queued', 'delivered', 'not_delivered', 'unknown', 'skipped')),
+    attempts integer NOT NULL DEFAULT 0,
+    may_have_arrived boolean NOT NULL DEFAULT false, -- an attempt ended so
+    code text,                    -- status_<n>, or why there was no answer
+    started_at timestamptz,       -- when its workflow began
+    ended_at timestamptz,
+    PRIMARY KEY (tenant_id, message_id, number),
+    FOREIGN KEY (tenant_id, message_id) REFERENCES messages
+  );
+  CREATE INDEX message_deliveries_waiting ON message_deliveries (tenant_id, message_id) WHERE started_at IS NULL;
+  SELECT wall_off(false, 'messages', 'message_counts', 'message_routing', 'message_deliveries');
   CREATE POLICY crossing ON messages TO sealoop_crossing USING (true);
   CREATE POLICY crossing ON message_counts TO sealoop_crossing USING (true);
 

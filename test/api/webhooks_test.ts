@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
-import { ensureWebhookRelay } from "../../temporal/mod.ts";
+import { ensureRelay } from "../../temporal/mod.ts";
 import { openPeople, type People } from "./_people.ts";
 import { asSuperuser, giveKey } from "../_superuser.ts";
 
@@ -37,7 +37,7 @@ describe("webhooks", () => {
       SEALOOP_OUTBOUND_ALLOW: "127.0.0.0/8",
       SEALOOP_WEBHOOK_PAUSES: "0,1",
     });
-    await ensureWebhookRelay(people.loop.client);
+    await ensureRelay(people.loop.client);
   });
   after(async () => {
     server?.closeAllConnections();

@@ -111,6 +111,7 @@ describe("the operations", () => {
       SHIPPED_RULES[shippedRuleOf(one, one.example.input)].then === "needs_approval"
     );
     assert.deepEqual(asked.map(({ name }) => name).sort(), [
+      "comms.send",
       "learning.approve",
       "security.approve",
       "webhooks.register",

@@ -4,7 +4,7 @@ import { msToTs } from "@temporalio/common/lib/time.js";
 import { loadConfig } from "../../config.ts";
 import {
   ensureSequencer,
-  ensureWebhookRelay,
+  ensureRelay,
   keepWorkflowRunning,
   registerTemporal,
 } from "../../temporal/mod.ts";
@@ -58,9 +58,9 @@ describe("keepWorkflowRunning()", () => {
 
   it("starts a workflow that never ends, and again after somebody has ended it", async () => {
     const over = new AbortController();
-    const keeping = [ensureSequencer, ensureWebhookRelay]
+    const keeping = [ensureSequencer, ensureRelay]
       .map((ensure) => keepWorkflowRunning(client, ensure, over.signal, 50));
-    const names = ["ledger-sequencer", "webhook-relay"];
+    const names = ["ledger-sequencer", "relay"];
     const running = async (name: string): Promise<string | undefined> => {
       const found = await client.workflow.getHandle(name).describe().catch(() => undefined);
       return found?.status.name === "RUNNING" ? found.runId : undefined;

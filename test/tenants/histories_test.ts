@@ -5,7 +5,7 @@ import { defaultPayloadConverter } from "@temporalio/common";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
 import { addStop, listTickets, putService, removeStop } from "../../store/mod.ts";
-import { clientFor, ensureWebhookRelay, workerCodec } from "../../temporal/mod.ts";
+import { clientFor, ensureRelay, workerCodec } from "../../temporal/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { giveKey } from "../_superuser.ts";
 import { eventually } from "../_time.ts";
@@ -59,7 +59,7 @@ describe("histories of a tenant's runs", () => {
       [],
       (databaseUrl) => serveEngine(databaseUrl, model),
     );
-    await ensureWebhookRelay(people.loop.client);
+    await ensureRelay(people.loop.client);
     tools = (await people.tools()).url;
     const issue = (principal: string, mayApprove: boolean) =>
       giveKey(people.store, { tenant: TENANT, tier: "enterprise", principal, mayApprove });

@@ -17,6 +17,8 @@ import {
   WEBHOOK_KEY_FILE,
 } from "../../integrations/webhooks/mod.ts";
 import {
+  addMessage,
+  addPlannedDeliveries,
   getApproval,
   putHeldCall,
   putService,
@@ -209,11 +211,20 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     return run;
   },
   "webhookDelivery.given_up": async () => await ended(await delivery(9)),
-  "webhookRelay.running": async () => {
-    const run = await start(WORKFLOW.webhookRelay, "webhook-relay", []);
+  "relay.running": async () => {
+    const run = await start(WORKFLOW.relay, "relay", []);
     await sleep(500);
     return run;
   },
+  "notice.escalated": async () => {
+    const server = createServer((_, res) => res.end()).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const run = await notice((server.address() as AddressInfo).port);
+    await ended(run);
+    server.close();
+    return run;
+  },
+  "tellDue.nothing": async () => await ended(await start(WORKFLOW.tellDue, "notices", [])),
   "anchorReceipts.made": async () => {
     await sealed("anchored");
     return await ended(await start(WORKFLOW.anchorReceipts, "anchor", []));
@@ -339,6 +350,27 @@ async function delivery(port: number): Promise<WorkflowHandle> {
     [id, webhook_id],
   );
   return await start(WORKFLOW.webhookDelivery, `webhook-${id}`, [id]);
+}
+
+/** Tells of a message over a channel that can't be reached, then over one that can, and the latter again as escalation. */
+async function notice(port: number): Promise<WorkflowHandle> {
+  const webhook = (port: number) => `{ webhook: { url: "http://127.0.0.1:${port}" } }`;
+  await writeFile(
+    join(loop.config.dataDir, "sealoop.comms.yaml"),
+    `platform: { channels: { away: ${webhook(9)}, hook: ${webhook(port)} } }`,
+  );
+  const one = { rule: "recorded", kind: "webhook", notBefore: null } as const;
+  const id = await loop.store.asPlatform().transaction(async (trx) => {
+    const message = { kind: "incident.opened", from: "recorder", subject: "", text: "" } as const;
+    const id = (await addMessage(trx, message))!;
+    await addPlannedDeliveries(trx, id, [
+      { ...one, order: 1, channel: "away", escalatesAfterMinutes: null },
+      { ...one, order: 1, channel: "hook", escalatesAfterMinutes: null },
+      { ...one, order: 2, channel: "hook", escalatesAfterMinutes: 0.01 },
+    ]);
+    return id;
+  });
+  return await start(WORKFLOW.notice, `notice-${id}`, [id]);
 }
 
 async function speak(run: WorkflowHandle, move: VoteMove, who: string): Promise<void> {

@@ -1,0 +1,12 @@
+/**
+ * Activities that tell people: over which channels, and of what is due.
+ *
+ * ```ts
+ * const { readNotice, deliverNotice } = noticeActivities(parts);
+ * const { tellWhatIsDue } = dueActivities(parts);
+ * ```
+ *
+ * @module
+ */
+export { dueActivities } from "./due.ts";
+export { noticeActivities, type NoticeAttempt } from "./notices.ts";

@@ -1,0 +1,35 @@
+import type { Message } from "../../store/mod.ts";
+
+/** A message as channels tell it, with nothing in it that can't be seen. */
+export type Notice = Pick<
+  Message,
+  "id" | "at" | "kind" | "from" | "subject" | "text" | "refs" | "severity" | "service"
+>;
+
+/** The request by which a channel is told. */
+export interface NoticeRequest {
+  readonly url: string;
+  readonly method: "POST" | "PUT";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Returns a request with a JSON body. */
+export function jsonRequest(
+  url: string,
+  body: unknown,
+  { method = "POST", headers = {} }: Partial<Pick<NoticeRequest, "method" | "headers">> = {},
+): NoticeRequest {
+  const own = { "content-type": "application/json", "user-agent": "sealoop-notices/1" };
+  return { url, method, headers: { ...own, ...headers }, body: JSON.stringify(body) };
+}
+
+/** Returns the subject, or the beginning of the text where there is none. */
+export function titleOf({ subject, text }: Notice): string {
+  return subject || text.slice(0, 80);
+}
+
+/** Returns the text with the id, by which people recognize what they are told twice. */
+export function bodyOf({ subject, text, id }: Notice): string {
+  return [...(subject ? [text] : [text.slice(80)]), id].filter(Boolean).join("\n");
+}

@@ -1,0 +1,39 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../config.ts";
+
+/** Folder of the credentials in the data folder. */
+const FOLDER = "credentials";
+/** Rights of others than the owner. */
+const OTHERS = 0o077;
+
+/** A credential that can't be used. */
+export class BadCredential extends Error {
+  override readonly name = "BadCredential";
+}
+
+/**
+ * Returns a credential: from the setting `SEALOOP_CREDENTIALS`, or else from the file of its name in the data folder.
+ *
+ * @throws {BadCredential} there is none, or others can read its file. The message never contains it
+ */
+export function readCredential(
+  { settings, dataDir }: Pick<Config, "settings" | "dataDir">,
+  name: string,
+): string {
+  const set = settings.SEALOOP_CREDENTIALS[name];
+  if (set !== undefined) return set;
+  const path = join(dataDir, FOLDER, name);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats?.isFile()) {
+    throw new BadCredential(
+      `There is no credential ${name}: write it to ${path}, or set it in SEALOOP_CREDENTIALS`,
+    );
+  }
+  if ((stats.mode & OTHERS) !== 0) {
+    throw new BadCredential(`Others can read the credential ${name}: chmod 600 ${path}`);
+  }
+  const text = readFileSync(path, "utf8").trim();
+  if (text === "") throw new BadCredential(`The credential ${name} is empty: ${path}`);
+  return text;
+}
