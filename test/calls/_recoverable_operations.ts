@@ -1,6 +1,5 @@
 /** Operations whose lost calls can be recovered, and calls that show it. */
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { registry } from "../../operations/mod.ts";
 import {
   addLearningItems,
@@ -13,6 +12,7 @@ import {
 import type { openParts } from "../workflows/_loop.ts";
 import type { KilledCall, Moment } from "./_kills.ts";
 import type { Json } from "./_platform.ts";
+import { anyLesson } from "./_records.ts";
 import { asSuperuser } from "../_superuser.ts";
 
 /** Fingerprint of the finding that is approved. */
@@ -54,29 +54,7 @@ export function recoverableOperations(
     return (await runDirectly("tickets.create", input, { door: "mcp" })).ticket_id;
   };
   const addLearningItem = async (id: string): Promise<string> => {
-    const ticketId = await openTicket();
-    const text = "Printer jams\nResolution: Turned the roller";
-    await addLearningItems(asSuperuser(open().parts.store), [{
-      id,
-      ticket_id: ticketId,
-      title: "Printer jams",
-      category: "hardware",
-      score: 60,
-      factors: [],
-      passage: {
-        id: ticketId,
-        kind: "incident",
-        category: "hardware",
-        title: "Printer jams",
-        content: text,
-        sha256: sha256(text),
-        fault: null,
-        terms: { printer: 1 },
-        indexed: sha256("printer"),
-      },
-      state: "queued",
-      receipt_id: null,
-    }]);
+    await addLearningItems(asSuperuser(open().parts.store), [anyLesson(id, await openTicket())]);
     return id;
   };
   const addContact = async (): Promise<string> => {
@@ -226,5 +204,3 @@ export function recoverableOperations(
     },
   ];
 }
-
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");

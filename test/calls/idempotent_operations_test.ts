@@ -19,6 +19,7 @@ import { openPeople, type People } from "../api/_people.ts";
 import { storeAs } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { issueAgentKey, type Json } from "./_platform.ts";
+import { anyFinding, anyLesson } from "./_records.ts";
 
 const TOKEN = "a-token-that-others-share-0123456789";
 const changing = [...registry.values()].filter(isGoverned);
@@ -140,12 +141,12 @@ describe("every operation that changes something", function () {
     },
     async "security.approve"() {
       const fingerprint = randomBytes(8).toString("hex");
-      await recordFindings(asSuperuser(people.store), [findingOf(fingerprint)]);
+      await recordFindings(asSuperuser(people.store), [anyFinding(fingerprint)]);
       return { index: 0, fingerprint, wait_seconds: 0 };
     },
     async "learning.approve"() {
       const item_id = `LRN-${randomBytes(6).toString("hex")}`;
-      await addLearningItems(asSuperuser(people.store), [lessonOf(item_id, await openTicket())]);
+      await addLearningItems(asSuperuser(people.store), [anyLesson(item_id, await openTicket())]);
       return { item_id };
     },
     async "contacts.create"() {
@@ -232,43 +233,3 @@ function bindingsOf({ name, rest, tool }: Operation<never>): { door: Door; as: s
 }
 
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
-
-function findingOf(fingerprint: string): Parameters<typeof recordFindings>[1][number] {
-  return {
-    fingerprint,
-    root: fingerprint,
-    detector: "security_scan",
-    service: null,
-    host: null,
-    kind: "platform",
-    code: "file_permissions",
-    severity: "high",
-    summary: "Others may read ledger.key",
-    detail: {},
-    target: {},
-  };
-}
-
-function lessonOf(id: string, ticketId: string): Parameters<typeof addLearningItems>[1][number] {
-  return {
-    id,
-    ticket_id: ticketId,
-    title: "It jams",
-    category: "hardware",
-    score: 60,
-    factors: [],
-    passage: {
-      id: ticketId,
-      kind: "incident",
-      category: "hardware",
-      title: "It jams",
-      content: "It jams",
-      sha256: "0".repeat(64),
-      fault: null,
-      terms: { jams: 1 },
-      indexed: "x",
-    },
-    state: "queued",
-    receipt_id: null,
-  };
-}

@@ -14,6 +14,7 @@ import {
   runAndKill,
 } from "./_kills.ts";
 import { findRequested, issueAgentKey, type Json } from "./_platform.ts";
+import { anyFinding } from "./_records.ts";
 import { FINGERPRINT, MOMENTS, recoverableOperations } from "./_recoverable_operations.ts";
 
 const TOKEN = "a-token-that-others-share-0123456789";
@@ -35,19 +36,7 @@ describe("a call whose process was killed", function () {
     await setGovernance(store, {
       rules: [{ name: "all", when: { tools: ["*"] }, then: "allow", guardrails: false }],
     });
-    await recordFindings(store.asPlatform(), [{
-      fingerprint: FINGERPRINT,
-      root: FINGERPRINT,
-      detector: "security_scan",
-      service: null,
-      host: null,
-      kind: "platform",
-      code: "file_permissions",
-      severity: "high",
-      summary: "Others may read ledger.key",
-      detail: {},
-      target: {},
-    }]);
+    await recordFindings(store.asPlatform(), [anyFinding(FINGERPRINT)]);
   });
   after(() => parts?.close());
 

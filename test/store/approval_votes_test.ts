@@ -11,6 +11,7 @@ import {
   type VoteMove,
 } from "../../store/mod.ts";
 import { storeAs, testStore } from "../_servers.ts";
+import { anyApproval } from "./_approvals.ts";
 
 const KEY = "0123456789abcdef";
 
@@ -27,23 +28,7 @@ describe("putVote()", () => {
 
   async function askForApproval(): Promise<string> {
     const id = `APR-${randomBytes(6).toString("hex")}`;
-    await putApproval(db, {
-      id,
-      subject: "test",
-      ticketId: null,
-      description: "",
-      action: {},
-      actionSha256: "0".repeat(64),
-      actionCommitment: "0".repeat(64),
-      actionSalt: Buffer.alloc(32),
-      requestedBy: "somebody",
-      requestedByKey: null,
-      needed: 1,
-      expiresInSeconds: 60,
-      escalateAfterSeconds: 60,
-      grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
-      askingRun: null,
-    });
+    await putApproval(db, anyApproval(id));
     return id;
   }
 

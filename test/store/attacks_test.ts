@@ -16,7 +16,6 @@ import {
   dropApproval,
   getApproval,
   lockApproval,
-  type NewApproval,
   openStore,
   putApproval,
   putVote,
@@ -27,26 +26,11 @@ import {
 import { freePort, testFolder } from "../_run.ts";
 import { storeAs, type TestDatabase, testDatabase } from "../_servers.ts";
 import { giveKey } from "../_superuser.ts";
+import { anyApproval } from "./_approvals.ts";
 
 const DENIED = { code: "42501" };
 const KEY = "0123456789abcdef";
-const APPROVAL: NewApproval = {
-  id: "APR-000000000001",
-  subject: "test",
-  ticketId: null,
-  description: "",
-  action: {},
-  actionSha256: "0".repeat(64),
-  actionCommitment: "0".repeat(64),
-  actionSalt: Buffer.alloc(32),
-  grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
-  requestedBy: "somebody",
-  requestedByKey: null,
-  needed: 1,
-  expiresInSeconds: 60,
-  escalateAfterSeconds: 60,
-  askingRun: null,
-};
+const APPROVAL = anyApproval("APR-000000000001");
 
 /** Receipt of an approval that never was. */
 const forged = (category: string): SealRequest => ({

@@ -39,7 +39,11 @@ describe("governance", () => {
     assert.ok(await addStop(db, TOOL));
     assert.ok(await addStop(db, ALL));
     assert.ok(!await addStop(db, ALL), "it is set already");
-    assert.deepEqual(await governanceInForce(db), { version: 2, stops: [ALL, TOOL], frozen: false });
+    assert.deepEqual(await governanceInForce(db), {
+      version: 2,
+      stops: [ALL, TOOL],
+      frozen: false,
+    });
     assert.ok(await removeStop(db, ALL));
     assert.ok(!await removeStop(db, ALL), "it is removed already");
     assert.deepEqual((await listStops(db)).map(({ name }) => name), [TOOL.name]);

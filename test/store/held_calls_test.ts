@@ -15,6 +15,7 @@ import {
   withdrawHeldCall,
 } from "../../store/mod.ts";
 import { testStore } from "../_servers.ts";
+import { anyApproval } from "./_approvals.ts";
 
 const KEY = "0123456789abcdef";
 const SECRET = "whsec_ABCDEFGHIJKLMNOP";
@@ -33,21 +34,12 @@ describe("a held call", () => {
     const id = `APR-${String(++count).padStart(12, "0")}`;
     const actionSha256 = disk.padEnd(64, "0");
     await putApproval(db, {
-      id,
+      ...anyApproval(id),
       subject: "tool:wipe_disk",
-      ticketId: null,
-      description: "",
-      action: {},
       actionSha256,
-      actionCommitment: "0".repeat(64),
-      actionSalt: Buffer.alloc(32),
       requestedBy: "agent",
       requestedByKey: KEY,
-      needed: 1,
-      expiresInSeconds: 60,
       escalateAfterSeconds: 0,
-      grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
-      askingRun: null,
     });
     return {
       approvalId: id,

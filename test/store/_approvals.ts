@@ -1,0 +1,22 @@
+import type { NewApproval } from "../../store/mod.ts";
+
+/** Returns an approval that somebody asks one person for. */
+export function anyApproval(id: string): NewApproval {
+  return {
+    id,
+    subject: "test",
+    ticketId: null,
+    description: "",
+    action: {},
+    actionSha256: "0".repeat(64),
+    actionCommitment: "0".repeat(64),
+    actionSalt: Buffer.alloc(32),
+    grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
+    requestedBy: "somebody",
+    requestedByKey: null,
+    needed: 1,
+    expiresInSeconds: 60,
+    escalateAfterSeconds: 60,
+    askingRun: null,
+  };
+}
