@@ -1,84 +1,20 @@
-/** Calls with an idempotency key, over REST and MCP. */
+/** Calls with an idempotency key, over REST. */
 import assert from "node:assert/strict";
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { z } from "zod";
-import { createInvoke, type Platform } from "../../calls/mod.ts";
+import { createInvoke } from "../../calls/mod.ts";
 import { settleLostCalls } from "../../calls/recover/mod.ts";
-import { defineOperation, outputValue, Problem } from "../../contract/mod.ts";
+import { outputValue, Problem } from "../../contract/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { addStop, removeStop } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { asSuperuser } from "../_superuser.ts";
-import { governanceOf, openAgent, type TestAgent } from "./_agent.ts";
-import { createDiskWiper } from "./_disk_wiper.ts";
 import { issueAgentKey, type Json } from "./_platform.ts";
+import { idempotentCaller, LIMIT } from "./_idempotent_caller.ts";
 
-const LIMIT = 60;
 const TICKETS = "/v1/itsm/tickets";
 
-/** Fails as often as it is told to, by an error of a kind. */
-function createFlaky() {
-  const runs = { count: 0 };
-  const operation = defineOperation<Platform>()({
-    name: "test.flaky",
-    summary: "Fail",
-    group: "test",
-    effect: "write",
-    shippedRule: "key-decides",
-    access: "public",
-    input: z.object({
-      error: z.enum(["Conflict", "RateLimited", "Unavailable", "Cancelled", "none"]),
-      large: z.boolean().default(false),
-      wait_ms: z.number().default(0),
-    }),
-    output: z.object({ run: z.number(), padding: z.string() }),
-    tool: { fail_once: ["full"] },
-    rest: { test_flaky: "POST /v1/test/flaky" },
-    example: { input: { error: "none" }, output: { run: 1, padding: "" } },
-    async run({ error, large, wait_ms }) {
-      const run = ++runs.count;
-      await new Promise((done) => setTimeout(done, wait_ms));
-      if (error !== "none" && run === 1) throw new Problem(error, `Run ${run} failed`);
-      return { run, padding: large ? "x".repeat(200_000) : "" };
-    },
-  });
-  return { operation, runs };
-}
-
 describe("a call with an idempotency key", () => {
-  const wiper = createDiskWiper();
-  const flaky = createFlaky();
-  let agent: TestAgent;
-  let number = 0;
-  before(async () => {
-    agent = await openAgent([wiper.operation, flaky.operation], {
-      SEALOOP_LIMIT_IDEMPOTENCY: String(LIMIT),
-      SEALOOP_LIMIT_FREE: "1000",
-    });
-  });
-  after(() => agent?.people.stop());
-  beforeEach(() => {
-    wiper.runs.length = 0;
-    flaky.runs.count = 0;
-  });
-
-  const newKey = () => `test call ${++number}`;
-  async function post(who: string | undefined, path: string, body: Json, key?: string) {
-    const { people } = agent;
-    const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
-    const answer = await people.call("POST", path, who, body, headers);
-    return {
-      ...answer,
-      text: JSON.stringify(answer.body),
-      earlier: answer.headers.get("x-earlier"),
-    };
-  }
-  const fail = (fields: Json, key: string, who = "program") =>
-    post(who, "/v1/test/flaky", fields, key);
-  const callTool = (tool: string, input: Json, key: string) =>
-    agent.call(tool, input, { "sealoop/idempotency_key": key });
-  const errorOf = (result: CallToolResult) => result._meta?.["sealoop/error"];
-  const db = () => agent.people.store.asPlatform();
+  const caller = idempotentCaller();
+  const { flaky, newKey, post, fail, db } = caller;
 
   describe("over REST", () => {
     it("gives the first answer again, and does nothing more", async () => {
@@ -97,7 +33,7 @@ describe("a call with an idempotency key", () => {
       const key = newKey();
       const first = await post("program", TICKETS, { title: "Fan rattles" }, key);
       const again = await post("program", TICKETS, { title: "Fan rattles" }, key);
-      const { category, outcome, details } = await agent.getReceipt(
+      const { category, outcome, details } = await caller.agent.getReceipt(
         String(again.headers.get("x-receipt-id")),
       );
       assert.deepEqual([category, outcome, details.repeats], [
@@ -171,10 +107,10 @@ describe("a call with an idempotency key", () => {
         decisions.add(headers.get("x-governance-decision-id"));
       }
       const denial = { name: "own", when: { tools: ["fail_once"] }, then: "deny" };
-      await setGovernance(agent.people.store, { rules: [denial] });
+      await setGovernance(caller.agent.people.store, { rules: [denial] });
       await isDenied();
       await isDenied();
-      await setGovernance(agent.people.store, {});
+      await setGovernance(caller.agent.people.store, {});
       const stop = { kind: "all", name: "" } as const;
       await addStop(db(), { ...stop, reason: "we look into it" });
       await isDenied();
@@ -191,14 +127,14 @@ describe("a call with an idempotency key", () => {
       const key = newKey();
       const first = await fail({ error: "none" }, key);
       const denial = { name: "own", when: { tools: ["fail_once"] }, then: "deny" };
-      await setGovernance(agent.people.store, { rules: [denial] });
+      await setGovernance(caller.agent.people.store, { rules: [denial] });
       const again = await fail({ error: "none" }, key);
-      await setGovernance(agent.people.store, {});
+      await setGovernance(caller.agent.people.store, {});
       assert.deepEqual([again.status, again.text], [200, first.text]);
     });
 
     it("seals an event once, where its caller gave up waiting for the sequencer", async () => {
-      const { platform } = agent.people;
+      const { platform } = caller.agent.people;
       const seal = platform.operations.get("receipts.seal")!;
       const invoke = createInvoke({
         ...platform,
@@ -207,7 +143,7 @@ describe("a call with an idempotency key", () => {
           sealed: () => Promise.reject(new Problem("Unavailable", "It takes too long")),
         },
       });
-      const { key, record } = await issueAgentKey(agent.people.store);
+      const { key, record } = await issueAgentKey(caller.agent.people.store);
       const call = () =>
         invoke(seal, {
           door: "rest",
@@ -220,13 +156,13 @@ describe("a call with an idempotency key", () => {
           signal: new AbortController().signal,
         });
       await assert.rejects(call(), /It takes too long/);
-      const output = await agent.people.eventually(() =>
+      const output = await caller.agent.people.eventually(() =>
         call().then((result) => outputValue(result.output) as Json, (error) => {
           assert.equal(error.name, "StillRunning");
           return undefined;
         })
       );
-      const receipts = await exportReceipts(agent.people.store, { from: 0, to: 10_000 });
+      const receipts = await exportReceipts(caller.agent.people.store, { from: 0, to: 10_000 });
       const sealed = receipts.filter(({ text }) =>
         text.includes('"api_seal"') && text.includes(record.id)
       );
@@ -237,7 +173,13 @@ describe("a call with an idempotency key", () => {
       const key = newKey();
       assert.equal((await post("program", TICKETS, { name: "x" }, key)).status, 422);
       const headers = { "idempotency-key": key, "x-dry-run": "true" };
-      const dry = await agent.people.call("POST", TICKETS, "program", { title: "x" }, headers);
+      const dry = await caller.agent.people.call(
+        "POST",
+        TICKETS,
+        "program",
+        { title: "x" },
+        headers,
+      );
       assert.equal(dry.body.governance.dry_run, true);
       const { body } = await post("program", TICKETS, { title: "y" }, key);
       assert.match(body.ticket_id, /^INC-/);
@@ -286,7 +228,7 @@ describe("a call with an idempotency key", () => {
         assert.deepEqual([status, body.detail?.[0].loc], [422, ["header", "idempotency-key"]], key);
       }
       const headers = { "x-idempotency-key": "a" };
-      const { status, body } = await agent.people.call("POST", TICKETS, "program", {
+      const { status, body } = await caller.agent.people.call("POST", TICKETS, "program", {
         title: "x",
       }, headers);
       assert.equal(status, 422);
@@ -295,118 +237,10 @@ describe("a call with an idempotency key", () => {
 
     it("only reads where the operation reads", async () => {
       const headers = { "idempotency-key": newKey() };
-      const list = () => agent.people.call("GET", "/v1/approvals", "program", undefined, headers);
+      const list = () =>
+        caller.agent.people.call("GET", "/v1/approvals", "program", undefined, headers);
       assert.equal((await list()).headers.get("x-earlier"), null);
       assert.equal((await list()).headers.get("x-earlier"), null);
-    });
-  });
-
-  describe("over MCP", () => {
-    it("gives the first answer again, and does nothing more", async () => {
-      const key = newKey();
-      const first = await callTool("itsm_create_ticket", { title: "Disk fills" }, key);
-      const again = await callTool("itsm_create_ticket", { title: "Disk fills" }, key);
-      assert.ok(!first.isError, JSON.stringify(first));
-      assert.deepEqual([again.content, again.structuredContent], [
-        first.content,
-        first.structuredContent,
-      ]);
-      assert.match(String(again._meta?.["sealoop/earlier"]), /^\d{4}-\d\d-\d\dT/);
-      assert.equal((await agent.getReceipt(String(again._meta?.receipt_id))).outcome, "repeated");
-    });
-
-    it("is refused with other input", async () => {
-      const key = newKey();
-      await callTool("itsm_create_ticket", { title: "One" }, key);
-      const result = await callTool("itsm_create_ticket", { title: "Two" }, key);
-      assert.equal(errorOf(result), "IdempotencyKeyReused");
-      assert.match(JSON.stringify(result.content), /Use a new idempotency key/);
-    });
-
-    it("gives an error of the caller's again, and runs again after one of the service", async () => {
-      const [conflict, away] = [newKey(), newKey()];
-      const first = await callTool("fail_once", { error: "Conflict" }, conflict);
-      const again = await callTool("fail_once", { error: "Conflict" }, conflict);
-      assert.deepEqual([again.content, again.isError], [first.content, true]);
-      assert.ok(again._meta?.["sealoop/earlier"]);
-      flaky.runs.count = 0;
-      const input = { error: "Unavailable" };
-      assert.equal(errorOf(await callTool("fail_once", input, away)), "Unavailable");
-      assert.ok(!(await callTool("fail_once", input, away)).isError);
-    });
-
-    for (
-      const [meta, message] of [
-        [{ "sealoop/idempotency-key": "a" }, /did you mean sealoop\/idempotency_key\?/],
-        [{ idempotencyKey: "a" }, /did you mean sealoop\/idempotency_key\?/],
-        [{ "sealoop/idempotency_key": 7 }, /has to have 1 to 255 visible ASCII characters/],
-      ] as const
-    ) {
-      it(`is refused where its key is misspelt: ${JSON.stringify(meta)}`, async () => {
-        await assert.rejects(agent.call("fail_once", { error: "none" }, meta), message);
-        assert.equal(flaky.runs.count, 0);
-      });
-    }
-  });
-
-  describe("that waits for people", () => {
-    it("tells how its approval stands, and its result once", async () => {
-      const key = newKey();
-      const wipe = () => callTool("wipe_disk", { disk: "sda" }, key);
-      const held = await wipe();
-      const { approval_id } = governanceOf(held);
-      const pending = await wipe();
-      assert.deepEqual(pending.structuredContent, held.structuredContent, "nothing has changed");
-      await agent.decide(approval_id, "approve");
-      await agent.waitForEnd(approval_id);
-      const result = await wipe();
-      assert.deepEqual(result.structuredContent, { wiped: "sda", passes: 1 });
-      assert.ok(result._meta?.["sealoop/earlier"]);
-      const collected = governanceOf(await wipe());
-      assert.deepEqual([collected.approval_id, collected.status], [approval_id, "approved"]);
-      assert.match(collected.next, /was run, once, and you were given its result/);
-      assert.equal(wiper.runs.length, 1);
-      const next = governanceOf(await callTool("wipe_disk", { disk: "sda" }, newKey()));
-      assert.notEqual(next.approval_id, approval_id, "another key is another call");
-    });
-
-    it("answers 202 over REST until it has run", async () => {
-      const key = newKey();
-      const wipe = () => post("program", "/v1/test/wipe", { disk: "sdb" }, key);
-      const held = await wipe();
-      const pending = await wipe();
-      assert.deepEqual([pending.status, pending.text], [202, held.text]);
-      const { approval_id } = held.body.governance;
-      await agent.decide(approval_id, "approve");
-      await agent.waitForEnd(approval_id);
-      const result = await wipe();
-      assert.deepEqual([result.status, result.body], [200, { wiped: "sdb", passes: 1 }]);
-      assert.equal((await wipe()).status, 202);
-      assert.equal(wiper.runs.length, 1);
-    });
-
-    it("stays denied, and runs if its approval is reopened and approved", async () => {
-      const key = newKey();
-      const wipe = () => callTool("wipe_disk", { disk: "sdc" }, key);
-      const { approval_id } = governanceOf(await wipe());
-      await agent.decide(approval_id, "deny");
-      for (let n = 0; n < 2; n++) assert.match(JSON.stringify(await wipe()), /has denied it/);
-      await agent.decide(approval_id, "reopen", "approve");
-      await agent.waitForEnd(approval_id);
-      assert.equal(governanceOf(await wipe()).approval_id, approval_id);
-      assert.equal(wiper.runs.length, 1);
-    });
-
-    it("stays with its approval when the rules no longer ask", async () => {
-      const key = newKey();
-      const wipe = () => callTool("wipe_disk", { disk: "sdd" }, key);
-      const { approval_id } = governanceOf(await wipe());
-      await setGovernance(agent.people.store, {
-        rules: [{ name: "own", when: { tools: ["wipe_disk"] }, then: "allow" }],
-      });
-      const pending = governanceOf(await wipe());
-      await setGovernance(agent.people.store, {});
-      assert.deepEqual([pending.approval_id, wiper.runs.length], [approval_id, 0]);
     });
   });
 
@@ -414,14 +248,14 @@ describe("a call with an idempotency key", () => {
     const key = newKey();
     assert.equal((await fail({ error: "none" }, key)).body.run, 1);
     const age = () =>
-      asSuperuser(agent.people.store).execute(
+      asSuperuser(caller.agent.people.store).execute(
         "UPDATE idempotent_calls SET first_at = first_at - interval '25 hours'",
       );
     await age();
     assert.equal((await fail({ error: "none" }, key)).body.run, 2);
     assert.equal((await fail({ error: "none" }, key)).body.run, 2);
     await age();
-    await settleLostCalls(agent.people.loop);
+    await settleLostCalls(caller.agent.people.loop);
     assert.deepEqual(await db().query("SELECT FROM idempotent_calls"), []);
   });
 
