@@ -7,5 +7,6 @@
  *
  * @module
  */
+export { bindCalendarFeed } from "./calendar_feed.ts";
 export { bindSchemas, createRestApp, type RestServer } from "./rest_app.ts";
 export { bindUnsubscribe } from "./unsubscribe.ts";

@@ -13,6 +13,7 @@ export const MESSAGE_KINDS = {
   "mail.received": "An e-mail was received",
   "task.due": "A task is due",
   "event.booked": "An event was booked in the calendar",
+  "event.not_booked": "An occurrence of a series was left out, as its time was taken",
   "event.cancelled": "An event of the calendar was cancelled",
   "agent.answered": "An agent has answered a question",
   "partner.applied": "Somebody has applied as a partner",

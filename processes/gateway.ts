@@ -1,4 +1,4 @@
-import { bindSchemas, bindUnsubscribe, createRestApp } from "../api/mod.ts";
+import { bindCalendarFeed, bindSchemas, bindUnsubscribe, createRestApp } from "../api/mod.ts";
 import { operations } from "../operations/mod.ts";
 import { serve } from "../web/mod.ts";
 import { GATEWAY_INFO } from "./_gateway_info.ts";
@@ -20,6 +20,7 @@ async function startGateway(parts: ProcessParts): Promise<RunningProcess> {
     routes(router) {
       bindSchemas(router, SCHEMAS);
       bindUnsubscribe(router, platform);
+      bindCalendarFeed(router, platform);
     },
   });
   const server = await serve(app, settings, settings.SEALOOP_GATEWAY_PORT);

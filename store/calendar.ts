@@ -47,6 +47,8 @@ export interface EventRecord extends NewEvent {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly cancelledAt: Date | null;
+  /** Starts of occurrences that were left out, as their time was taken. */
+  readonly skipped: readonly Date[];
 }
 
 /** Busy time that another booking wants. */
@@ -58,7 +60,7 @@ export interface BusySpan extends Span {
 const EVENT_COLUMNS =
   `e.id, e.uid, e.sequence, e.title, e.kind, e.calendar, e.starts_at, e.ends_at, e.time_zone, e.rrule,
   e.location, e.attendees, e.services, e.contact_id, e.busy, e.created_by, e.created_at, e.updated_at, e.cancelled_at,
-  e.expanded_until`;
+  e.skipped, e.expanded_until`;
 
 /** First half of the advisory locks of calendars. */
 const LOCK = 7_365_622;
@@ -194,6 +196,70 @@ export async function listOccurrences(
   return { total: rows[0]?.total ?? 0, events };
 }
 
+/**
+ * Returns events that take place after a moment, and those that were cancelled since, in the order in which they were booked.
+ * `start` and `end` are those of the first occurrence.
+ */
+export async function listEventsSince(
+  db: Db,
+  moment: Date,
+  limit: number,
+): Promise<EventRecord[]> {
+  const rows = await db.query(
+    `SELECT ${EVENT_COLUMNS} FROM calendar_events e
+     WHERE e.cancelled_at > $1 OR e.cancelled_at IS NULL AND EXISTS (
+       SELECT FROM calendar_occurrences o WHERE o.event_id = e.id AND o.ends_at > $1)
+     ORDER BY e.created_at DESC, e.id LIMIT $2`,
+    [moment, limit],
+  );
+  return rows.map(toEvent);
+}
+
+/** Returns events whose occurrences are stored up to a time before this one, and go on. */
+export async function listEventsToExtend(
+  db: Db,
+  before: Date,
+  limit: number,
+): Promise<EventRecord[]> {
+  const rows = await db.query(
+    `SELECT ${EVENT_COLUMNS} FROM calendar_events e
+     WHERE e.expanded_until < $1 AND e.cancelled_at IS NULL ORDER BY e.expanded_until LIMIT $2`,
+    [before, limit],
+  );
+  return rows.map(toEvent);
+}
+
+/** Records up to when an event's occurrences are stored, and which were left out. */
+export async function recordExtension(
+  trx: Db,
+  id: string,
+  expandedUntil: Date | null,
+  skipped: readonly Date[],
+): Promise<void> {
+  await trx.execute(
+    `UPDATE calendar_events SET expanded_until = $2, skipped = skipped || $3::timestamptz[],
+       sequence = sequence + (cardinality($3::timestamptz[]) > 0)::int,
+       updated_at = CASE WHEN cardinality($3::timestamptz[]) > 0 THEN now() ELSE updated_at END
+     WHERE id = $1`,
+    [id, expandedUntil, skipped],
+  );
+}
+
+/** Returns how often a key's link to its calendar was renewed. */
+export async function getLinkGeneration(db: Db, keyId: string): Promise<number> {
+  const row = await db.first("SELECT generation FROM calendar_links WHERE key_id = $1", [keyId]);
+  return row?.generation ?? 0;
+}
+
+/** Renews a key's link to its calendar: from now on the one before is nobody's. */
+export async function renewLink(db: Db, keyId: string): Promise<void> {
+  await db.execute(
+    `INSERT INTO calendar_links AS l (key_id, generation) VALUES ($1, 1)
+     ON CONFLICT (tenant_id, key_id) DO UPDATE SET generation = l.generation + 1, renewed_at = now()`,
+    [keyId],
+  );
+}
+
 /** A change freeze that holds now, by the database's clock. */
 export interface Freeze {
   /** Event of the calendar; null: the guardrails' policy states it. */
@@ -247,6 +313,7 @@ function toEvent(row: Row): EventRecord {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     cancelledAt: row.cancelled_at,
+    skipped: row.skipped,
     expandedUntil: row.expanded_until,
   };
 }

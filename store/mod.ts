@@ -73,13 +73,18 @@ export {
   findMaintenance,
   type Freeze,
   getEvent,
+  getLinkGeneration,
   listActiveFreezes,
+  listEventsSince,
+  listEventsToExtend,
   listOccurrences,
   lockCalendar,
   type Maintenance,
   type NewEvent,
   putEvent,
   putOccurrences,
+  recordExtension,
+  renewLink,
   type Span,
 } from "./calendar.ts";
 export {

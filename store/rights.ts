@@ -226,13 +226,17 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
   // Calendars. The tool server books appointments, and cancels nothing.
   calendar_events: [
     ["SELECT, INSERT", ...WORKING],
-    ["UPDATE (sequence, updated_at, cancelled_at, expanded_until)", "gateway", "worker"],
+    ["UPDATE (sequence, updated_at, cancelled_at, skipped, expanded_until)", "gateway", "worker"],
     ["SELECT", "crossing"],
   ],
   calendar_occurrences: [
     ["SELECT, INSERT", ...WORKING],
     ["DELETE", "gateway", "worker"],
     ["SELECT", "crossing"],
+  ],
+  calendar_links: [
+    ["SELECT", "gateway"],
+    ["SELECT, INSERT, UPDATE (generation, renewed_at)", "operator"],
   ],
 
   // Mail. Workers alone send it, and receive it.
@@ -344,5 +348,5 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "governance_stop",
   ],
   engine: ["config_change", "learning_receipt"],
-  operator: ["config_change", "governance_stop", "contact_erased"],
+  operator: ["config_change", "governance_stop", "calendar_link_renewed", "contact_erased"],
 };

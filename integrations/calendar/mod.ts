@@ -10,6 +10,9 @@
  * @module
  */
 export { assertFree, bookEvent, type Booking, cancelBooking } from "./book.ts";
+export { extendSeries } from "./extend.ts";
+export { printCalendar } from "./ical.ts";
+export { findKeyOfLink, linkOf } from "./link.ts";
 export { BOOKED_DAYS, type EventRequest, planEvent, type PlannedEvent } from "./plan.ts";
 export { expand, parseRule, RuleRefused, type Series } from "./recurrence.ts";
 export { dateIn, dayBounds, findTimeZone, NoSuchTime, parseTime, printTime } from "./time_zones.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { InvalidInput } from "../../contract/mod.ts";
-import { dateIn, dayBounds, parseTime } from "../../integrations/calendar/mod.ts";
+import { dateIn, dayBounds, linkOf, parseTime } from "../../integrations/calendar/mod.ts";
 import { listOccurrences } from "../../store/mod.ts";
 import { Limit, Timestamp } from "../schemas/mod.ts";
 import { CalendarName, Event, exampleEvent, TimeZone, toEvent } from "./_event.ts";
@@ -43,6 +43,10 @@ export const eventList = operation({
     from: Timestamp,
     to: Timestamp.describe("Not included"),
     events: Occurrences,
+    feed_url: z.string().describe(
+      "Address for calendar programs to subscribe to. Whoever has it reads your organization's calendar, until your key " +
+        "ends or the operator renews the link",
+    ),
   }),
   rest: { calendar_list: "GET /v1/calendar/events" },
   untrusted: true,
@@ -53,9 +57,12 @@ export const eventList = operation({
       from: "2026-07-05T22:00:00.000Z",
       to: "2026-07-12T22:00:00.000Z",
       events: [exampleEvent],
+      feed_url:
+        "https://gateway.example.com/calendar/1f0c7b5a9d3e4820-9Uq2Qd0r4R2cB1oJ3m5cV8xk7w6tYpLhNzEaSfGjKiM.ics",
     },
   },
-  run: async ({ from_date, to_date, time_zone, calendar, limit }, { store }) => {
+  run: async (input, { store, caller, urls }) => {
+    const { from_date, to_date, time_zone, calendar, limit } = input;
     const start = readBound("from_date", from_date ?? dateIn(new Date(), time_zone), time_zone);
     const end = to_date === undefined
       ? new Date(start.getTime() + DEFAULT_DAYS * DAY_MS)
@@ -70,6 +77,7 @@ export const eventList = operation({
       from: start.toISOString(),
       to: end.toISOString(),
       events: events.map(toEvent),
+      feed_url: `${urls.gateway}/calendar/${await linkOf(store, caller.keyId!)}.ics`,
     };
   },
 });

@@ -6,7 +6,14 @@ import {
   rotateSealedKey,
 } from "../../calls/mod.ts";
 import { type Scope, type Tier, TIERS } from "../../contract/mod.ts";
-import { type KeyListing, listKeys, type Store } from "../../store/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
+import {
+  findValidKeys,
+  type KeyListing,
+  listKeys,
+  renewLink,
+  type Store,
+} from "../../store/mod.ts";
 import { UsageError } from "./_arguments.ts";
 import {
   type CommandArguments,
@@ -22,6 +29,7 @@ const USAGE = `Usage: npm run keys -- list [--all]
                              [--principal <who holds it>] [--may-approve] [--expires 90d]
        npm run keys -- rotate <key id> [--grace 24h] [--expires 90d]
        npm run keys -- revoke <key id>
+       npm run keys -- renew-link <key id>
        npm run keys -- ledger list
        npm run keys -- ledger rotate
        npm run keys -- ledger recover --recovery-key <file> [--new-recovery-key <public key>]
@@ -29,6 +37,7 @@ const USAGE = `Usage: npm run keys -- list [--all]
 A new key is printed once; only its hash is stored. All but list is sealed.
 list --all: with revoked and expired keys. rotate: issues a key like the old one, valid for as long as that was; the old
 one expires after the grace, by default a day.
+renew-link: gives the key another link to its calendar; the one before ends. GET /v1/calendar/events shows it.
 --may-approve: for a person who decides on approvals, over REST alone; the tool server refuses such keys.
 ledger: the keys that sign receipts. rotate: the sequencer hands over to a new key, while everything runs. recover: for a
 key that is lost or stolen, with the private recovery key, while the platform is stopped. See docs/keys.md.`;
@@ -50,12 +59,13 @@ await runCommand(USAGE, {
   if (more.length > 0) throw new UsageError(`Unexpected argument: ${more.join(" ")}`);
   if (verb === "list") return await list(openStore(), options.all === true);
   if (verb === "issue") return await issue(openStore(), options);
-  if (verb !== "rotate" && verb !== "revoke") {
-    throw new UsageError("Give one of list, issue, rotate, revoke, ledger");
+  if (verb !== "rotate" && verb !== "revoke" && verb !== "renew-link") {
+    throw new UsageError("Give one of list, issue, rotate, revoke, renew-link, ledger");
   }
   if (!/^[0-9a-f]{16}$/.test(id ?? "")) {
     throw new UsageError(`${verb} needs the id of a key, 16 hex characters; list shows them`);
   }
+  if (verb === "renew-link") return await renewCalendarLink(openStore(), id!);
   if (verb === "revoke") {
     await revokeSealedKey({ store: openStore() }, OPERATOR, id!);
     return console.log(`Revoked ${id}: every process refuses it within moments`);
@@ -121,6 +131,25 @@ async function issue(store: Store, options: CommandArguments["options"]): Promis
     expiresAt: expires ? new Date(Date.now() + parseSeconds(expires) * 1000) : null,
   });
   printKey(issued);
+}
+
+/** Gives a key another link to its calendar, and seals that. */
+async function renewCalendarLink(store: Store, id: string): Promise<void> {
+  const [key] = await findValidKeys(store.asPlatform(), [id]);
+  if (!key) throw new Error(`There is no valid key with the id ${id}`);
+  await store.asTenant(key.tenant).transaction(async (trx) => {
+    await renewLink(trx, id);
+    await requestSeal(trx, {
+      category: "calendar_link_renewed",
+      actor: OPERATOR,
+      subject: `key:${id}`,
+      action: "keys.renew-link",
+      outcome: "success",
+    });
+  });
+  console.log(
+    `Renewed the link of ${id}: the old one is nobody's, GET /v1/calendar/events shows the new one`,
+  );
 }
 
 function printKey({ key, record }: IssuedKey): void {

@@ -25,6 +25,7 @@ export const calendar = `
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     cancelled_at timestamptz,
+    skipped timestamptz[] NOT NULL DEFAULT '{}', -- starts of occurrences that were left out, as their time was taken
     expanded_until timestamptz,   -- later occurrences are added when it comes nearer; null: there are none
     PRIMARY KEY (tenant_id, id),
     UNIQUE (tenant_id, uid),
@@ -54,7 +55,15 @@ export const calendar = `
   CREATE INDEX calendar_occurrences_ends ON calendar_occurrences (tenant_id, ends_at);
   CREATE INDEX calendar_occurrences_holds ON calendar_occurrences (tenant_id, kind, ends_at)
     WHERE kind IN ('freeze', 'maintenance');
-  SELECT wall_off(false, 'calendar_events', 'calendar_occurrences');
+
+  CREATE TABLE calendar_links (   -- by which programs read a calendar in the name of a key
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    key_id text NOT NULL,
+    generation integer NOT NULL,  -- how often the link was renewed; a key without a row has its first link
+    renewed_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, key_id)
+  );
+  SELECT wall_off(false, 'calendar_events', 'calendar_occurrences', 'calendar_links');
   CREATE POLICY crossing ON calendar_events FOR SELECT TO sealoop_crossing USING (tenant_id = 'platform');
   CREATE POLICY crossing ON calendar_occurrences FOR SELECT TO sealoop_crossing USING (tenant_id = 'platform');
 

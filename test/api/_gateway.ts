@@ -1,5 +1,5 @@
 /** A whole gateway of a test: the real platform on a database of its own, with operations of the test's besides. */
-import { bindSchemas, createRestApp } from "../../api/mod.ts";
+import { bindCalendarFeed, bindSchemas, createRestApp } from "../../api/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
@@ -48,7 +48,10 @@ export async function startGateway(
     invoke,
     http,
     info: { title: "sealoop gateway", description: "A gateway of a test." },
-    routes: (router) => bindSchemas(router, SCHEMAS),
+    routes: (router) => {
+      bindSchemas(router, SCHEMAS);
+      bindCalendarFeed(router, platform);
+    },
   });
   const server = await serve(app, config.settings, 0);
   return {

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { bookEvent, extendSeries } from "../../integrations/calendar/mod.ts";
+import { type Db, listOccurrences, openStore, type Store } from "../../store/mod.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { asSuperuser } from "../_superuser.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+const WHO = { actor: "key:test", principal: "ada" };
+
+describe("extendSeries()", () => {
+  let database: TestDatabase;
+  let store: Store;
+  let db: Db;
+  before(async () => {
+    database = await testDatabase();
+    store = openStore(database.urls.worker, "worker");
+    db = store.asPlatform();
+  });
+  after(async () => {
+    await store?.close();
+    await database?.drop();
+  });
+
+  const daysAhead = (days: number) =>
+    new Date(Math.floor(Date.now() / DAY_MS + days) * DAY_MS).toISOString();
+  const book = (fields: object) =>
+    db.transaction((trx) =>
+      bookEvent(trx, {
+        title: "Daily",
+        start: daysAhead(1),
+        durationMinutes: 60,
+        calendar: "series",
+        ...fields,
+      }, WHO)
+    );
+  const startsOf = async (id: string) => {
+    const rows = await asSuperuser(store).query(
+      "SELECT starts_at FROM calendar_occurrences WHERE event_id = $1 ORDER BY 1",
+      [id],
+    );
+    return rows.map(({ starts_at }) => starts_at.toISOString());
+  };
+  /** Forgets the last days of a series, as if they had not been booked yet. */
+  async function forget(id: string, days: number) {
+    const until = daysAhead(367 - days);
+    const superuser = asSuperuser(store);
+    await superuser.execute(
+      "DELETE FROM calendar_occurrences WHERE event_id = $1 AND starts_at >= $2",
+      [id, until],
+    );
+    await superuser.execute("UPDATE calendar_events SET expanded_until = $2 WHERE id = $1", [
+      id,
+      until,
+    ]);
+  }
+
+  it("books what comes into reach, once, in several workers at once", async () => {
+    const { id } = await book({ rrule: "FREQ=DAILY" });
+    const all = await startsOf(id);
+    assert.equal(all.length, 366);
+    await forget(id, 30);
+    assert.equal((await startsOf(id)).length, 336);
+    await Promise.all(Array.from({ length: 5 }, () => extendSeries(db)));
+    assert.deepEqual((await startsOf(id)).slice(0, 365), all.slice(0, 365));
+    await asSuperuser(store).execute("DELETE FROM calendar_occurrences");
+    await asSuperuser(store).execute("UPDATE calendar_events SET cancelled_at = now()");
+  });
+
+  it("leaves out what somebody else has booked, and says so", async () => {
+    const { id } = await book({ rrule: "FREQ=DAILY", title: "Round" });
+    await forget(id, 10);
+    const taken = daysAhead(360);
+    const other = await book({ start: taken, title: "First come" });
+    assert.equal(await extendSeries(db), 1);
+    const starts = await startsOf(id);
+    assert.ok(!starts.includes(taken));
+    assert.ok(starts.includes(daysAhead(359)) && starts.includes(daysAhead(361)));
+    const span = { start: new Date(taken), end: new Date(Date.parse(taken) + DAY_MS) };
+    const { events } = await listOccurrences(db, span, { limit: 10 });
+    assert.deepEqual(events.map((event) => event.id), [other.id]);
+    const [event] = await db.query("SELECT skipped, sequence FROM calendar_events WHERE id = $1", [
+      id,
+    ]);
+    assert.deepEqual(event, { skipped: [new Date(taken)], sequence: 1 });
+    const told = await db.query("SELECT subject FROM messages WHERE kind = 'event.not_booked'");
+    assert.deepEqual(told, [{ subject: "Not booked: Round" }]);
+    assert.equal(await extendSeries(db), 0);
+  });
+
+  it("ends with the series", async () => {
+    const { id } = await book({
+      rrule: "FREQ=DAILY;COUNT=370",
+      busy: false,
+      start: daysAhead(1),
+    });
+    await forget(id, 5);
+    await asSuperuser(store).execute(
+      "UPDATE calendar_events SET rrule = 'FREQ=DAILY;COUNT=365' WHERE id = $1",
+      [id],
+    );
+    await extendSeries(db);
+    const [event] = await db.query("SELECT expanded_until FROM calendar_events WHERE id = $1", [
+      id,
+    ]);
+    assert.deepEqual(event, { expanded_until: null });
+    assert.equal((await startsOf(id)).length, 365);
+  });
+});
