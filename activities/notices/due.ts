@@ -1,4 +1,11 @@
-import { addMessage, type Db, listExpiringApprovals, listTenants } from "../../store/mod.ts";
+import { extendSeries } from "../../integrations/calendar/mod.ts";
+import {
+  addMessage,
+  type Db,
+  listExpiringApprovals,
+  listTenants,
+  tellDueTasks,
+} from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 
 /**
@@ -7,7 +14,11 @@ import type { ActivityParts } from "../parts.ts";
  *
  * @returns how many it has added
  */
-const SOURCES: readonly ((db: Db) => Promise<number>)[] = [tellExpiringApprovals];
+const SOURCES: readonly ((db: Db) => Promise<number>)[] = [
+  tellExpiringApprovals,
+  tellDueTasks,
+  extendSeries, // books what has come into reach, and tells what could not be
+];
 
 /** Creates the activity that tells people what is due. */
 export function dueActivities({ store }: ActivityParts) {
