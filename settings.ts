@@ -258,6 +258,16 @@ export const SETTINGS = z.strictObject({
     .default("sealoop.local,localhost").transform((text) => text.split(","))
     .describe("Domains whose mail is delivered on this machine, to mail/ in the data folder"),
   SEALOOP_MAIL_PORT: port(2525, "Port of the receiver of this mail, on loopback alone"),
+  SEALOOP_MAIL: z.string().min(1).optional().describe(
+    "File of your rules of mail and sequences; unset: sealoop.mail.yaml in the data folder",
+  ),
+  SEALOOP_IMAP_URL: url(
+    /^imaps?$/,
+    "Mailbox that replies come to: imaps://user@host/INBOX, or imap:// (STARTTLS; none for loopback)",
+  ),
+  SEALOOP_IMAP_PASSWORD_FILE: z.string().min(1).optional().describe(
+    "… and the file with the user's password, which nobody else can read",
+  ),
   SEALOOP_SMTP_URL: url(
     /^smtps?$/,
     "Relay for all other mail: smtps://user@host (TLS), or smtp://user@host:587 (STARTTLS; none for loopback)",

@@ -28,8 +28,13 @@ import {
   ticketActivities,
   undoActivities,
 } from "./loop/mod.ts";
-import { emailActivities, resumeEmailActivities } from "./mail/mod.ts";
 import { dueActivities, noticeActivities } from "./notices/mod.ts";
+import {
+  emailActivities,
+  replyActivities,
+  resumeEmailActivities,
+  sequenceActivities,
+} from "./mail/mod.ts";
 import type { ActivityParts, TenantParts } from "./parts.ts";
 import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
 import { relayActivities } from "./relay.ts";
@@ -99,6 +104,8 @@ function activitiesOf(parts: TenantParts) {
     ...taskActivities(parts),
     ...emailActivities(parts),
     ...resumeEmailActivities(parts),
+    ...replyActivities(parts),
+    ...sequenceActivities(parts),
     ...webhookActivities(parts),
     ...relayActivities(parts),
     ...noticeActivities(parts),

@@ -21,7 +21,8 @@ export interface MailFinding {
     | "injection"
     | "many_recipients"
     | "no_consent"
-    | "unknown_recipient";
+    | "unknown_recipient"
+    | "draft";
   /** A sentence for people, without what was found. */
   readonly about: string;
 }
@@ -38,3 +39,36 @@ export interface EmailResult {
 
 /** Returns the id of the workflow that sends a mail. */
 export const emailWorkflowId = (emailId: string): string => `sendEmail-${emailId}`;
+
+/** Returns the id of the workflow that answers a received mail. */
+export const replyWorkflowId = (replyId: string): string => `emailReply-${replyId}`;
+
+/** Result of the workflow of a received mail. `draft`: no answer was sent, and a person may write one. */
+export interface ReplyResult {
+  readonly reply_id: string;
+  readonly state: "draft" | "held" | "sent";
+  /** Mail that answers it; null: none. */
+  readonly email_id: string | null;
+}
+
+/** An order to send a contact a sequence of mails. */
+export interface SequenceOrder {
+  readonly contact_id: string;
+  /** Its name in the file of rules. */
+  readonly sequence: string;
+  /** Key that asked for it. */
+  readonly key_id: string | null;
+}
+
+/** Result of a sequence. `gone`: the contact or the sequence is no longer there. */
+export interface SequenceResult {
+  readonly contact_id: string;
+  readonly outcome: "completed" | "replied" | "opted_out" | "gone";
+  /** Mails that it sent. */
+  readonly steps: number;
+  readonly receipt_id: string;
+}
+
+/** Returns the id of the workflow of a contact's sequence. */
+export const sequenceWorkflowId = (contactId: string, sequence: string): string =>
+  `crmSequence-${contactId}-${sequence}`;

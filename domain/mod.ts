@@ -67,6 +67,11 @@ export {
   type EmailState,
   emailWorkflowId,
   type MailFinding,
+  type ReplyResult,
+  replyWorkflowId,
+  type SequenceOrder,
+  type SequenceResult,
+  sequenceWorkflowId,
 } from "./mail.ts";
 export {
   asksPeople,

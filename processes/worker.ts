@@ -1,5 +1,6 @@
 import { createActivities } from "../activities/mod.ts";
 import { followGovernanceFile, governanceFileOf } from "../calls/governance/mod.ts";
+import { receiveMail } from "../calls/mail/mod.ts";
 import {
   BadServicesFile,
   detectorsFilePath,
@@ -68,10 +69,16 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
       connect: () => connectWorker(config),
       onFailure: (err) => log.error({ err }, "The workers failed; connecting again"),
     }));
+  const receiving = { ...platform, temporal: () => Promise.resolve(client) };
   const background = [
     keepDeletingOldData({ config, store, log, signal: stopping.signal }),
     keepDiscoveringServices(services, log, stopping.signal),
-    keepReceivingMail({ config, log, signal: stopping.signal }),
+    keepReceivingMail({
+      config,
+      log,
+      signal: stopping.signal,
+      onMail: (mail) => receiveMail(receiving, mail),
+    }),
     keepWorkflowRunning(client, ensureRelay, stopping.signal),
   ];
   return {

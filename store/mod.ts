@@ -192,6 +192,20 @@ export {
 } from "./figures.ts";
 export { type EmailAddress, normalizeEmail } from "./email.ts";
 export {
+  eraseMailOf,
+  getReply,
+  hasAutoReply,
+  hasReplied,
+  listReplies,
+  type NewReply,
+  putReply,
+  type ReplyCitation,
+  type ReplyRecord,
+  type ReplyState,
+  setReplyAnswer,
+  setReplyDraft,
+} from "./email_replies.ts";
+export {
   type AttemptEnd,
   beginAttempt,
   countRecipients,

@@ -330,6 +330,7 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "email_intended",
     "email_ended",
     "email_received",
+    "email_sequence",
     "auto_reply_sent",
     "repair_intended",
     "undo_intended",

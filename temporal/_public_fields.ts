@@ -18,7 +18,7 @@ const PUBLIC_FIELDS: ReadonlySet<string> = new Set([
     "anchors",
   ],
   ...["subject", "approvers", "requested_by", "policy_version"],
-  ...["email_id", "reply_id", "contact_id"],
+  ...["email_id", "reply_id", "contact_id", "sequence"],
   ...["sha256", "action_sha256", "source_sha256"],
   // Names
   ...["service", "services", "runbook", "tool", "skill", "agent", "node", "detector", "scanner"],
@@ -44,6 +44,7 @@ const PUBLIC_PARTS: ReadonlySet<string> = new Set([
   ...["diagnosis", "classification", "passed_over", "permission", "approval", "effect", "undone"],
   ...["held", "proof", "summary", "steps", "counts", "batches", "scanners", "task", "plan"],
   ...["place", "checkpoint", "known", "keys", "question", "answer", "orders", "deliveries"],
+  "order",
 ]);
 /** Matches what ids, names, codes and times look like. Text of people has spaces, or is longer. */
 const ID_SHAPE = /^[\w.:/+=-]{0,128}$/;

@@ -16,6 +16,8 @@ export { approval } from "./approval.ts";
 export { attackSimulation } from "./attack.ts";
 export { conversation } from "./conversation.ts";
 export { crew } from "./crew.ts";
+export { crmSequence } from "./crm_sequence.ts";
+export { emailReply } from "./email_reply.ts";
 export { governedAct } from "./governed_act.ts";
 export { reconcileRuns } from "./housekeeping.ts";
 export { itsmLoop } from "./itsm_loop.ts";

@@ -8,4 +8,6 @@
  * @module
  */
 export { emailActivities, type EmailApproval, type EmailAttempt, type EmailOrder } from "./send.ts";
+export { replyActivities } from "./reply.ts";
 export { resumeEmailActivities } from "./resume.ts";
+export { sequenceActivities } from "./sequence.ts";

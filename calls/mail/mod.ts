@@ -8,6 +8,7 @@
  * @module
  */
 export { emailAction, groundsOfEmail, MAIL_REVIEW_RULE } from "./held.ts";
+export { receiveMail, type ReceivingParts } from "./receive.ts";
 export { reviewText } from "./review.ts";
 export {
   checkMail,

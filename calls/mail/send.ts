@@ -55,6 +55,8 @@ export interface MailOrder {
     /** Reply that it answers. */
     readonly answers: string;
   };
+  /** Reasons to have a person look at it, besides what the review finds. */
+  readonly holds?: readonly MailFinding[];
   readonly invitation?: MailDraft["invitation"];
   readonly automatic?: MailDraft["automatic"];
   /** Principal, or the part of the platform that sends it, and its key. */
@@ -156,9 +158,11 @@ async function prepareEmail(parts: MailParts, order: MailOrder, address: MailAdd
   const { store, config: { settings } } = parts;
   const { id, kind, thread, subject, body } = order;
   const contact = await findContactByEmail(store.db, address.text);
-  const findings = kind === "notice"
-    ? []
-    : [...reviewText(subject, body), ...await reviewRecipient(parts, order, address, contact)];
+  const findings = kind === "notice" ? [] : [
+    ...order.holds ?? [],
+    ...reviewText(subject, body),
+    ...await reviewRecipient(parts, order, address, contact),
+  ];
   const from = settings.SEALOOP_MAIL_FROM;
   const messageId = `${id}@${from.slice(from.lastIndexOf("@") + 1)}`;
   const message = await compose({
@@ -194,8 +198,8 @@ async function prepareEmail(parts: MailParts, order: MailOrder, address: MailAdd
 
 /**
  * Returns the reasons that lie in the recipient. A contact who never agreed to mail, and somebody who is no contact, are
- * left to a person; an answer to somebody's own mail needs no consent, and neither does mail that stays on this machine
- * and goes to no contact.
+ * left to a person. An answer to somebody's own mail and an invitation to an appointment need no consent, and neither
+ * does mail that stays on this machine and goes to no contact.
  */
 async function reviewRecipient(
   { store, config }: MailParts,
@@ -212,7 +216,7 @@ async function reviewRecipient(
         `${order.askedBy} has mailed ${sameText} addresses the same text today, and ${all} in all`,
     });
   }
-  if (order.thread) return findings;
+  if (order.thread || order.kind === "invitation") return findings;
   if (contact && contact.consent.email !== "opt_in") {
     findings.push({ code: "no_consent", about: "The contact has not agreed to mail" });
   }

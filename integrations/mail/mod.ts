@@ -11,7 +11,9 @@
  */
 export { type MailAddress, parseAddress } from "./addresses.ts";
 export { composeMail, HeaderInjection, type MailDraft } from "./compose.ts";
+export { type Appointment, printInvitation } from "./invitation.ts";
 export { deliverToMailbox, isInMailbox, MAIL_FOLDER, mailboxFolder } from "./maildir.ts";
+export { newWords, type NotToAnswer, parseMail, type ReceivedMail } from "./parse.ts";
 export {
   keepReceivingMail,
   type MailReceiver,
@@ -27,4 +29,5 @@ export {
   type MailServer,
   readPassword,
 } from "./route.ts";
+export { type MailRules, readMailRules, type Sequence } from "./rules.ts";
 export { type FrozenMail, type Transmission, transmitMail } from "./transmit.ts";

@@ -1,5 +1,8 @@
-/** Mail: sending it. @module */
+/** Mail: sending it, in sequences and with invitations, and what was received. @module */
+import { bookAppointment } from "./appointment.ts";
+import { emailReplies } from "./replies.ts";
 import { sendEmail } from "./send.ts";
+import { triggerWorkflow } from "./sequence.ts";
 
 /** Operations of mail. */
-export const mailOperations = [sendEmail];
+export const mailOperations = [sendEmail, triggerWorkflow, bookAppointment, emailReplies];

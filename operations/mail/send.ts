@@ -2,11 +2,12 @@ import { z } from "zod";
 import { checkMail, describeMail, type MailOrder, sendMail } from "../../calls/mail/mod.ts";
 import { type Context, operation, type Platform } from "../../calls/mod.ts";
 import { idOfCall, notNoted, recoverBegun, recoverRun } from "../../calls/recover/mod.ts";
-import { type LostCall, type Recovery } from "../../contract/mod.ts";
+import { InvalidInput, type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
 import { emailWorkflowId, WORKFLOW } from "../../domain/mod.ts";
-import { dropEmail, getEmail } from "../../store/mod.ts";
+import { parseAddress } from "../../integrations/mail/mod.ts";
+import { dropEmail, getEmail, getReply } from "../../store/mod.ts";
 import { FULL } from "../scopes.ts";
-import { exampleEmail, SentEmail } from "./_schemas.ts";
+import { exampleEmail, ReplyId, SentEmail } from "./_schemas.ts";
 
 const ONE_LINE = /^[^\p{Cc}\u2028\u2029]*$/u;
 
@@ -30,10 +31,11 @@ export const sendEmail = operation({
     subject: z.string().trim().min(1).max(400)
       .regex(ONE_LINE, "Expected one line without control characters"),
     body: z.string().min(1).max(100_000).describe("Plain text"),
+    in_reply_to: ReplyId.optional().describe("The received mail that it answers"),
   }),
   output: SentEmail,
   tool: { crm_send_email: FULL },
-  errors: ["Denied", "NotConfigured", "Unavailable"],
+  errors: ["Denied", "NotConfigured", "NotFound", "Unavailable"],
   example: {
     input: { to: "ada@sealoop.local", subject: "Maintenance on Sunday", body: "From 2 to 3 am." },
     output: exampleEmail,
@@ -42,25 +44,44 @@ export const sendEmail = operation({
     const { email_id, state } = output as { email_id: string; state: string };
     return { email_id, state };
   },
-  async check({ to }, context) {
-    await checkMail(context, { to, kind: "mail" });
+  async check(input, context) {
+    await checkMail(context, { to: input.to, kind: "mail" });
+    await findThread(input, context);
   },
   recover: recoverMail,
-  run: async (input, context) => await sendMail(context, orderOf(input, context)),
+  async run(input, context) {
+    const { caller, decisionId } = context;
+    const thread = await findThread(input, context);
+    return await sendMail(context, {
+      id: `EML-${idOfCall(decisionId, 12)}`,
+      kind: thread ? "reply" : "mail",
+      to: input.to,
+      subject: input.subject,
+      body: input.body,
+      ...(thread ? { thread } : {}),
+      askedBy: caller.principal,
+      askedByKey: caller.keyId,
+    });
+  },
 });
 
-function orderOf(
-  { to, subject, body }: { to: string; subject: string; body: string },
-  { caller, decisionId }: Pick<Context, "caller" | "decisionId">,
-): MailOrder {
+/** Returns the thread of the received mail that is answered. @throws {Problem} there is none, or another has sent it */
+async function findThread(
+  { to, in_reply_to }: { readonly to: string; readonly in_reply_to?: string | undefined },
+  { store }: Pick<Context, "store">,
+): Promise<MailOrder["thread"]> {
+  if (in_reply_to === undefined) return undefined;
+  const reply = await getReply(store.db, in_reply_to);
+  if (!reply) throw new Problem("NotFound", `There is no received mail ${in_reply_to}`);
+  if (parseAddress(to)?.key !== reply.senderKey) {
+    const msg = `Expected the sender of ${in_reply_to}, whom the mail answers`;
+    throw new InvalidInput([{ path: ["to"], msg, type: "recipient" }]);
+  }
+  const { threadId, references, messageId } = reply;
   return {
-    id: `EML-${idOfCall(decisionId, 12)}`,
-    kind: "mail",
-    to,
-    subject,
-    body,
-    askedBy: caller.principal,
-    askedByKey: caller.keyId,
+    id: threadId,
+    references: [...references, ...(messageId ? [messageId] : [])],
+    answers: in_reply_to,
   };
 }
 

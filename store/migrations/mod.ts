@@ -29,8 +29,8 @@ import { messages } from "./0017_messages.ts";
 import { calendar } from "./0018_calendar.ts";
 import { taskBoard } from "./0019_task_board.ts";
 import { crm } from "./0020_crm.ts";
-import { conversations } from "./0022_conversations.ts";
 import { mail } from "./0021_mail.ts";
+import { conversations } from "./0022_conversations.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -55,6 +55,6 @@ export const migrations: Readonly<Record<string, string>> = {
   "0018_calendar": calendar,
   "0019_task_board": taskBoard,
   "0020_crm": crm,
-  "0022_conversations": conversations,
   "0021_mail": mail,
+  "0022_conversations": conversations,
 };

@@ -93,7 +93,7 @@ describe("every operation that changes something", function () {
     return all.map(({ text }) => JSON.parse(text)).filter((receipt) => receipt.subject === subject);
   }
   const addContact = async () => {
-    const fields = { name: "Ada", email: `ada${++number}@example.com` };
+    const fields = { name: "Ada", email: `ada${++number}@sealoop.local` };
     return (await make("contacts.create", fields)).contact_id;
   };
   const addDeal = async () => {
@@ -119,6 +119,13 @@ describe("every operation that changes something", function () {
       const event = { title: "Review", start: "2026-07-06T07:30Z", duration_minutes: 30 };
       return { event_id: (await make("calendar.create", event)).event_id };
     },
+    "mail.sequence": async () => ({ contact_id: await addContact(), workflow: "welcome" }),
+    "mail.appointment": async () => ({
+      contact_id: await addContact(),
+      start: `2031-07-07T09:00`,
+      time_zone: "UTC",
+      duration_minutes: 5,
+    }),
     "itsm.loop": () => Promise.resolve({ incident: "A lamp is broken", wait_seconds: 0 }),
     "itsm.test": () => Promise.resolve({ wait_seconds: 0 }),
     "attacks.simulate": () => Promise.resolve({ scenario: "ransomware", wait_seconds: 0 }),
@@ -150,7 +157,7 @@ describe("every operation that changes something", function () {
       return { item_id };
     },
     async "contacts.create"() {
-      return await Promise.resolve({ name: "Ada", email: `ada${++number}@example.com` });
+      return await Promise.resolve({ name: "Ada", email: `ada${++number}@sealoop.local` });
     },
     "contacts.update": async () => ({ contact_id: await addContact(), name: "Grace" }),
     "deals.create": async () => ({

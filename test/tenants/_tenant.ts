@@ -2,7 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
-import { addLearningItems, addTicketEvent, putService, recordFindings } from "../../store/mod.ts";
+import {
+  addLearningItems,
+  addTicketEvent,
+  putReply,
+  putService,
+  recordFindings,
+} from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { a2aClient, type Json, message } from "../mcp/_a2a.ts";
 import type { TestLoop } from "../workflows/_loop.ts";
@@ -80,6 +86,22 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     events: ["OPENED", "UPDATED", "RESOLVED"],
   });
   const email = `eve@${word}.example`;
+  const in_reply_to = `RPL-${randomBytes(6).toString("hex")}`;
+  await putReply(asSuperuser(loop.store.forTenant(name)), {
+    id: in_reply_to,
+    threadId: in_reply_to,
+    emailId: null,
+    contactId: null,
+    sender: `ann-${word}@example.org`,
+    senderKey: `ann-${word}@example.org`,
+    subject: `About ${word}`,
+    body: `What of ${word}?`,
+    messageId: "",
+    references: [],
+    ignored: null,
+    ticketId: null,
+    receiptId: randomBytes(8).toString("hex"),
+  });
   const { contact_id } = await post("/api/contacts", {
     name: `Eve ${word}`,
     email,
@@ -175,6 +197,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
         source: service,
         target: `db-${word}`,
         receipt_id,
+        in_reply_to,
       },
       ...{ key_id: record.id, request_id: receipt_id, taskId: result.id, tenant: name },
       conversation_id,

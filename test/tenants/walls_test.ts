@@ -28,7 +28,7 @@ const FREE = new Set([
   ...["severity", "since", "state", "status", "tier", "timeout_seconds", "tool", "type", "until"],
   ...["url", "wait_seconds", "channel", "cursor", "last_event_id", "to", "subject", "text"],
   ...["attendees", "busy", "calendar", "duration_minutes", "end", "from_date", "kind", "location"],
-  ...["to", "subject", "body"],
+  ...["body", "workflow"],
   ...["assignee", "due_at", "rrule", "services", "start", "time_zone", "to_date"],
 ]);
 /** Read the public ledger, where everybody finds the same. */

@@ -1,8 +1,12 @@
 /** Scenarios of mail whose histories are recorded. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { WorkflowHandle } from "@temporalio/client";
-import { type MailOrder, sendMail } from "../../calls/mail/mod.ts";
+import { type MailOrder, receiveMail, sendMail } from "../../calls/mail/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { startReceiver } from "../../integrations/mail/mod.ts";
-import type { VoteMove } from "../../store/mod.ts";
+import { addContact, listReplies, type VoteMove } from "../../store/mod.ts";
+import { testFolder } from "../_run.ts";
 import type { TestLoop } from "./_loop.ts";
 
 /** What scenarios do with runs. */
@@ -56,10 +60,38 @@ export function mailScenarios(
       await speak(approvalOf(run), "denied", "ann");
       return await ended(run);
     },
+    "emailReply.held": async () => {
+      const bytes = Buffer.from(
+        "From: ops@sealoop.local\r\nSubject: Status\r\n\r\nWhich approvals wait?\r\n",
+      );
+      await receiveMail(loop, { bytes });
+      const { replies: [reply] } = await listReplies(loop.store.db, 1);
+      return await ended(loop.client.workflow.getHandle(`emailReply-${reply!.id}`));
+    },
+    "crmSequence.completed": async () => {
+      const fields = { name: "Ada", email: "ada@sealoop.local" };
+      const consent = { email: "opt_in", basis: "form" } as const;
+      const contact_id = await addContact(loop.store.db, fields, consent);
+      const run = await loop.client.workflow.start(WORKFLOW.crmSequence, {
+        taskQueue: TASK_QUEUE.itsm,
+        workflowId: `crmSequence-${contact_id}-recorded`,
+        args: [{ contact_id, sequence: "recorded", key_id: null }],
+      });
+      return await ended(run);
+    },
     "sendEmail.cancelled": async () => {
       const run = await send("04", flagged);
       await run.cancel();
       return await ended(run);
     },
   };
+}
+
+/** Writes the rules of mail. @returns path */
+export async function writeRecorderSequences(): Promise<string> {
+  const step = (after: string) => ({ after, subject: "Hello {name}", body: "How are you?" });
+  const path = join(await testFolder(), "mail.yaml");
+  const sequences = [{ sequence: "recorded", steps: [step("0s"), step("1s")] }];
+  await writeFile(path, JSON.stringify({ sequences }));
+  return path;
 }

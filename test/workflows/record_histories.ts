@@ -35,7 +35,7 @@ import { type BrokenService, heldRestart, startBrokenService } from "./_broken_s
 import { HISTORIES, printHistory } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { EXPIRES_SECONDS, loopScenarios, writeRecorderRunbooks } from "./_loop_scenarios.ts";
-import { mailScenarios } from "./_mail_scenarios.ts";
+import { mailScenarios, writeRecorderSequences } from "./_mail_scenarios.ts";
 import { createApprover, vote } from "./_people.ts";
 import { killEffect } from "./_runbooks.ts";
 import { taskScenarios } from "./_task_scenarios.ts";
@@ -51,6 +51,7 @@ const loop: TestLoop = await openLoop({
     SEALOOP_WEBHOOK_PAUSES: "1",
     SEALOOP_MAIL_PORT: String(await freePort()),
     SEALOOP_SMTP_PAUSES: "1,1,1",
+    SEALOOP_MAIL: await writeRecorderSequences(),
     SEALOOP_RUNBOOKS: await writeRecorderRunbooks(),
     SEALOOP_APPROVAL_EXPIRES_SECONDS: String(EXPIRES_SECONDS),
   },

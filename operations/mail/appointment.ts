@@ -1,0 +1,170 @@
+import { z } from "zod";
+import { checkMail, type MailParts, sendMail } from "../../calls/mail/mod.ts";
+import { operation } from "../../calls/mod.ts";
+import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import {
+  assertFree,
+  bookEvent,
+  type EventRequest,
+  planEvent,
+  printTime,
+} from "../../integrations/calendar/mod.ts";
+import { printInvitation } from "../../integrations/mail/mod.ts";
+import {
+  addActivity,
+  type Contact,
+  type EventRecord,
+  getContact,
+  getEvent,
+  noteCallEffects,
+  type Store,
+} from "../../store/mod.ts";
+import { Timestamp } from "../schemas/mod.ts";
+import { FULL } from "../scopes.ts";
+
+const Input = z.object({
+  contact_id: z.string().regex(/^CON-[0-9a-f]{12}$/, "Expected CON- and 12 hex digits")
+    .describe("The contact who is invited"),
+  start: z.string().min(10).max(40).describe(
+    "ISO 8601 with offset, or the wall clock of the time zone: 2026-07-06T09:00",
+  ),
+  duration_minutes: z.number().int().min(5).max(1_440).default(30).describe("Its length"),
+  time_zone: z.string().max(100).default("UTC").describe("IANA name: Europe/Vienna"),
+});
+
+/** Books an appointment with a contact. */
+export const bookAppointment = operation({
+  name: "mail.appointment",
+  group: "crm",
+  summary: "Book an appointment with a contact, and invite the contact by mail",
+  description:
+    "The time is exclusive in the calendar `main`. The invitation is a mail that calendar programs understand (iTIP); it " +
+    "is sent like any other mail, at most once.",
+  effect: "run",
+  shippedRule: "reviewed-mail",
+  hints: { destructive: false, openWorld: true },
+  access: "key",
+  input: Input,
+  output: z.object({
+    event_id: z.string().describe("The event in the calendar"),
+    start: Timestamp,
+    end: Timestamp,
+    uid: z.string().describe("Its id in calendar programs"),
+    email_id: z.string().describe("The invitation"),
+  }),
+  tool: { crm_book_appointment: FULL },
+  errors: ["Conflict", "Denied", "NotConfigured", "NotFound", "Unavailable"],
+  example: {
+    input: {
+      contact_id: "CON-5b1e09c77a42",
+      start: "2026-07-06T09:00",
+      duration_minutes: 30,
+      time_zone: "Europe/Vienna",
+    },
+    output: {
+      event_id: "EVT-2f9d01b3c7aa",
+      start: "2026-07-06T07:00:00.000Z",
+      end: "2026-07-06T07:30:00.000Z",
+      uid: "evt-2f9d01b3c7aa-0c1d2e3f4a5b6c7d@sealoop",
+      email_id: "EML-2f9d01b3c7aa",
+    },
+  },
+  receipt: (output) => {
+    const { event_id, email_id } = output as { event_id: string; email_id: string };
+    return { event_id, email_id };
+  },
+  async check(input, context) {
+    const contact = await requireContact(context.store, input.contact_id);
+    await checkMail(context, { to: contact.email, kind: "invitation" });
+    const { event, occurrences } = planEvent(toRequest(input, contact), new Date());
+    await assertFree(context.store.db, event, occurrences);
+  },
+  recover: (call, platform) =>
+    recoverNoted(platform, call, async ({ ids, output }) => {
+      const { principal, key_id } = output as { principal: string; key_id: string | null };
+      const event = (await getEvent(platform.store.db, ids.event_id!))!;
+      await invite(platform, event, { principal, keyId: key_id }); // once, by the event's id
+      return toOutput(event);
+    }),
+  async run(input, context) {
+    const { store, caller, decisionId } = context;
+    const contact = await requireContact(store, input.contact_id);
+    await checkMail(context, { to: contact.email, kind: "invitation" });
+    const event = await store.db.transaction(async (trx) => {
+      const booked = await bookEvent(trx, toRequest(input, contact), {
+        id: `EVT-${idOfCall(decisionId, 12)}`,
+        actor: `key:${caller.keyId}`,
+        principal: caller.principal,
+      });
+      await addActivity(trx, {
+        kind: "appointment.booked",
+        contactId: contact.contact_id,
+        actor: `key:${caller.keyId}`,
+        summary: booked.id,
+      });
+      const who = { principal: caller.principal, key_id: caller.keyId };
+      await noteCallEffects(trx, decisionId, { event_id: booked.id }, who);
+      return booked;
+    });
+    await invite(context, event, caller);
+    return toOutput(event);
+  },
+});
+
+/** Sends the invitation, once. */
+async function invite(
+  parts: MailParts,
+  event: EventRecord,
+  { principal, keyId }: { readonly principal: string; readonly keyId: string | null },
+): Promise<void> {
+  const contact = await requireContact(parts.store, event.contactId!);
+  const { SEALOOP_MAIL_FROM: organizer } = parts.config.settings;
+  const when = `${printTime(event.start, event.timeZone)} (${event.timeZone})`;
+  await sendMail(parts, {
+    id: emailIdOf(event),
+    kind: "invitation",
+    to: contact.email,
+    subject: `Invitation: ${event.title}`,
+    body: `Hello ${contact.name},\n\nthis is an invitation to an appointment on ${when}.`,
+    invitation: {
+      method: "REQUEST",
+      ics: printInvitation({ ...event, organizer, attendee: contact.email }),
+    },
+    askedBy: principal,
+    askedByKey: keyId,
+  });
+}
+
+const emailIdOf = ({ id }: EventRecord): string => id.replace(/^EVT/, "EML");
+
+function toOutput(event: EventRecord) {
+  const { id, start, end, uid } = event;
+  return {
+    event_id: id,
+    start: start.toISOString(),
+    end: end.toISOString(),
+    uid,
+    email_id: emailIdOf(event),
+  };
+}
+
+function toRequest(
+  { contact_id, start, duration_minutes, time_zone }: z.output<typeof Input>,
+  { name, email }: Contact,
+): EventRequest {
+  return {
+    title: `Appointment with ${name}`.replace(/\p{Cc}/gu, " ").slice(0, 200),
+    start,
+    durationMinutes: duration_minutes,
+    timeZone: time_zone,
+    contactId: contact_id,
+    attendees: [email],
+  };
+}
+
+async function requireContact({ db }: Store, id: string): Promise<Contact> {
+  const contact = await getContact(db, id);
+  if (contact) return contact;
+  throw new Problem("NotFound", `There is no contact ${id}`);
+}

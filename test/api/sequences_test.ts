@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { receiveMail } from "../../calls/mail/mod.ts";
+import { optOut } from "../../integrations/crm/mod.ts";
+import {
+  mailboxFolder,
+  type MailReceiver,
+  parseAddress,
+  startReceiver,
+} from "../../integrations/mail/mod.ts";
+import { addContact, listActivities } from "../../store/mod.ts";
+import { freePort } from "../_run.ts";
+import { openPeople, type People } from "./_people.ts";
+
+// deno-lint-ignore no-explicit-any -- whatever came over the wire
+type Json = any;
+
+const SEQUENCES = [
+  {
+    sequence: "short",
+    steps: [
+      { after: "0s", subject: "First, {name}", body: "Hello {name}" },
+      { after: "1s", subject: "Second", body: "Hello again" },
+    ],
+  },
+  {
+    sequence: "slow",
+    steps: [
+      { after: "0s", subject: "First", body: "Hello" },
+      { after: "3s", subject: "Second", body: "Hello again" },
+    ],
+  },
+];
+
+describe("sequences and appointments", function () {
+  this.timeout(60_000);
+  let people: People;
+  let receiver: MailReceiver;
+  let agent: Awaited<ReturnType<People["agent"]>>;
+  before(async () => {
+    people = await openPeople({ SEALOOP_MAIL_PORT: String(await freePort()) });
+    const { config } = people.loop;
+    receiver = await startReceiver(config, (mail) => receiveMail(people.loop, mail));
+    agent = await people.agent();
+    await mkdir(config.dataDir, { recursive: true });
+    const rules = JSON.stringify({ sequences: SEQUENCES });
+    await writeFile(join(config.dataDir, "sealoop.mail.yaml"), rules);
+  });
+  after(async () => {
+    await people?.stop();
+    await receiver?.close();
+  });
+
+  async function call(name: string, input: Record<string, unknown>): Promise<Json> {
+    const { isError, structuredContent, content } = await agent.callTool({
+      name,
+      arguments: input,
+    }) as Json;
+    return isError ? { error: content[0].text } : structuredContent;
+  }
+  const add = async (name: string) =>
+    (await addContact(people.store.db, { name, email: `${name}@sealoop.local` }, {
+      email: "opt_in",
+      basis: "form",
+    }))!;
+  async function mailbox(name: string): Promise<string[]> {
+    const address = parseAddress(`${name}@sealoop.local`)!;
+    const folder = join(mailboxFolder(people.loop.config.dataDir, address), "new");
+    const names = await readdir(folder).catch(() => []);
+    return await Promise.all(names.map((one) => readFile(join(folder, one), "utf8")));
+  }
+  async function run(contact_id: string, workflow: string): Promise<Json> {
+    const { workflow_id, run_id } = await call("crm_trigger_workflow", { contact_id, workflow });
+    return await people.loop.client.workflow.getHandle(workflow_id, run_id);
+  }
+  const firstMail = (name: string) => people.eventually(async () => (await mailbox(name))[0]);
+
+  it("sends all mails of a sequence, in the contact's name, and records it", async () => {
+    const contact = await add("ada");
+    const { outcome, steps } = await (await run(contact, "short")).result();
+    assert.deepEqual([outcome, steps], ["completed", 2]);
+    const mails = await people.eventually(async () => {
+      const all = await mailbox("ada");
+      return all.length === 2 ? all : undefined;
+    });
+    assert.ok(mails.some((text) => /^Subject: First, ada\r$/m.test(text)));
+    const { activities } = await listActivities(people.store.db, {
+      contact_id: contact,
+      limit: 20,
+    });
+    const kinds = activities.map(({ kind }) => kind);
+    assert.ok(
+      kinds.includes("sequence.started") && kinds.includes("sequence.ended"),
+      String(kinds),
+    );
+  });
+
+  it("ends a sequence when the contact answers", async () => {
+    const contact = await add("bob");
+    const handle = await run(contact, "slow");
+    const [, messageId] = /^Message-ID: (<.*>)\r$/mi.exec(await firstMail("bob"))!;
+    const bytes = Buffer.from(
+      `From: bob@sealoop.local\r\nIn-Reply-To: ${messageId}\r\nSubject: Re: First\r\n\r\nThank you\r\n`,
+    );
+    await receiveMail(people.loop, { from: "bob@sealoop.local", bytes });
+    const { outcome, steps } = await handle.result();
+    assert.deepEqual([outcome, steps], ["replied", 1]);
+  });
+
+  it("ends a sequence when the contact opts out", async () => {
+    const contact = await add("cy");
+    const handle = await run(contact, "slow");
+    await firstMail("cy");
+    const how = { basis: "on the phone", actor: "test", action: "test" };
+    await people.store.db.transaction((trx) => optOut(trx, contact, how));
+    const { outcome } = await handle.result();
+    assert.equal(outcome, "opted_out");
+    assert.equal((await mailbox("cy")).length, 1);
+    assert.match(
+      (await call("crm_trigger_workflow", { contact_id: contact, workflow: "slow" })).error,
+      /opted out/,
+    );
+  });
+
+  it("refuses a sequence that is not there, and names those that are", async () => {
+    const contact = await add("dee");
+    const { error } = await call("crm_trigger_workflow", { contact_id: contact, workflow: "nope" });
+    assert.match(error, /short, slow, welcome/);
+  });
+
+  it("books the calendar and invites the contact with what calendar programs read", async () => {
+    const contact_id = await add("eve");
+    const input = {
+      contact_id,
+      start: "2031-07-07T09:00",
+      duration_minutes: 45,
+      time_zone: "Europe/Vienna",
+    };
+    const booked = await call("crm_book_appointment", input);
+    assert.deepEqual([booked.start, booked.end], [
+      "2031-07-07T07:00:00.000Z",
+      "2031-07-07T07:45:00.000Z",
+    ]);
+    const text = await firstMail("eve");
+    assert.match(text, /Content-Type: text\/calendar;[^]*?method=REQUEST/i);
+    const decoded = text.replace(/=\r\n/g, "") + Buffer.from(
+      /text\/calendar[^]*?base64\r\n[^]*?\r\n\r\n([A-Za-z0-9+/=\r\n]+)/i.exec(text)?.[1] ?? "",
+      "base64",
+    ).toString();
+    assert.ok(decoded.includes("DTSTART:20310707T070000Z"), decoded);
+    assert.ok(decoded.includes(booked.uid));
+    const again = await call("crm_book_appointment", { ...input, start: "2031-07-07T09:30" });
+    assert.match(again.error, /busy/);
+  });
+});
