@@ -42,8 +42,7 @@ export async function recordEmailEnd(
       receiptId: receipt_id,
     });
   }
-  // A notice tells of a message that is in the feed already; only that it did not arrive is news.
-  if (kind === "notice" && state === "sent") return;
+  if (kind === "notice") return; // its delivery tells how it ended; a message would be a notice again
   await addMessage(trx, {
     kind: `mail.${state}`,
     from: "mail",

@@ -1,16 +1,18 @@
 import { cancellationSignal } from "@temporalio/activity";
 import type { NoticeOrder, NoticeResult } from "../../domain/mod.ts";
-import { sendNotice, type SendResult } from "../../integrations/channels/mod.ts";
+import { type ChannelEntry, sendNotice, type SendResult } from "../../integrations/channels/mod.ts";
 import {
   getDelivery,
   getMessage,
   listDeliveriesOf,
+  type Message,
   type MessageDelivery,
   needsPeople,
   recordDelivery,
   skipDeliveries,
 } from "../../store/mod.ts";
 import type { TenantParts } from "../parts.ts";
+import { mailNotice } from "./mail.ts";
 
 /** Names a delivery and an attempt. */
 export interface NoticeAttempt {
@@ -31,7 +33,8 @@ export interface NoticeAttemptResult extends Pick<SendResult, "state" | "code"> 
 const PAUSES_SECONDS = [1, 5];
 
 /** Creates the activities that tell people of a message. */
-export function noticeActivities({ store, config, comms }: TenantParts) {
+export function noticeActivities(parts: TenantParts) {
+  const { store, config, comms } = parts;
   const db = store.db;
 
   /** Reads in which orders which channels are tried. Safe to repeat: it only reads. */
@@ -69,14 +72,24 @@ export function noticeActivities({ store, config, comms }: TenantParts) {
       return { state: "delivered", code: "known", retry_in_seconds: null };
     }
     const channel = delivery && comms().get(store.tenant)?.channels[delivery.channel];
-    const result: SendResult = message && channel
-      ? await sendNotice(config, channel, message, cancellationSignal())
-      : { state: "not_delivered", code: "no_such_channel", isFinal: true };
+    const result = await send(message, channel, number);
     const { state, code } = result;
     const retry_in_seconds = result.isFinal ? null : PAUSES_SECONDS[attempt - 1] ?? null;
     const isLast = retry_in_seconds === null;
     await recordDelivery(db, message_id, number, { state, code, attempt, isLast });
     return { state, code, retry_in_seconds };
+  }
+
+  async function send(
+    message: Message | undefined,
+    channel: ChannelEntry | undefined,
+    number: number,
+  ): Promise<SendResult> {
+    if (!message || !channel) {
+      return { state: "not_delivered", code: "no_such_channel", isFinal: true };
+    }
+    if ("email" in channel) return await mailNotice(parts, message, number, channel.email.to);
+    return await sendNotice(config, channel, message, cancellationSignal());
   }
 
   /** Marks the deliveries that were not needed, and counts all by their states. Safe to repeat. */

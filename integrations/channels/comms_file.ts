@@ -7,6 +7,7 @@ import { MESSAGE_KINDS, SEVERITIES } from "../../domain/mod.ts";
 import { findTimeZone } from "../calendar/mod.ts";
 import { formatMistakes, type Mistake, readYamlFile } from "../files/mod.ts";
 import { Credential } from "./_credential_name.ts";
+import { Email } from "./_email.ts";
 import { Matrix } from "./_matrix.ts";
 import { Ntfy } from "./_ntfy.ts";
 import { Slack } from "./_slack.ts";
@@ -24,6 +25,7 @@ const ChannelSettings = z.union([
   z.strictObject({ matrix: Matrix }),
   z.strictObject({ ntfy: Ntfy }),
   z.strictObject({ webhook: Webhook }),
+  z.strictObject({ email: Email }),
 ]);
 const Time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'Expected a time of day, as "22:00"');
 const Names = z.array(Credential).min(1);
@@ -64,6 +66,9 @@ const File = z.record(z.string().min(1).max(200).describe("A tenant"), Section);
 
 /** A channel of the file: its kind, and the settings of that. */
 export type ChannelEntry = z.output<typeof ChannelSettings>;
+
+/** A channel that is told by HTTP. E-mail has a workflow of its own. */
+export type HttpChannelEntry = Exclude<ChannelEntry, { readonly email: unknown }>;
 
 /** A rule: who is told what. */
 export type CommsRule = z.output<typeof Rule>;

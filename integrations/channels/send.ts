@@ -1,7 +1,7 @@
 import type { Config } from "../../config.ts";
 import { escapeInvisible } from "../../contract/mod.ts";
 import { openHttpClient, OutboundFailed, OutboundRefused } from "../http/mod.ts";
-import type { ChannelEntry } from "./comms_file.ts";
+import type { HttpChannelEntry } from "./comms_file.ts";
 import { BadCredential, readCredential } from "./credentials.ts";
 import { matrixRequest } from "./_matrix.ts";
 import { ntfyRequest } from "./_ntfy.ts";
@@ -26,7 +26,7 @@ export interface SendResult {
 /** Tells a channel, in one attempt. @param channel as `sealoop.comms.yaml` has it */
 export async function sendNotice(
   config: Pick<Config, "settings" | "dataDir">,
-  channel: ChannelEntry,
+  channel: HttpChannelEntry,
   notice: Notice,
   signal?: AbortSignal,
 ): Promise<SendResult> {
@@ -49,7 +49,7 @@ export async function sendNotice(
 /** @throws {BadCredential} */
 function requestFor(
   config: Pick<Config, "settings" | "dataDir">,
-  channel: ChannelEntry,
+  channel: HttpChannelEntry,
   notice: Notice,
 ): NoticeRequest {
   const read = (name: string) => readCredential(config, name);

@@ -1,15 +1,23 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import {
+  mailboxFolder,
+  type MailReceiver,
+  parseAddress,
+  startReceiver,
+} from "../../integrations/mail/mod.ts";
+import {
   addMessage,
   addPlannedDeliveries,
   listDeliveriesOf,
+  listMessages,
   type NewMessage,
 } from "../../store/mod.ts";
+import { freePort } from "../_run.ts";
 import { ensureRelay } from "../../temporal/mod.ts";
 import { openPeople, type People } from "./_people.ts";
 
@@ -31,6 +39,7 @@ describe("notices over channels", () => {
   let server: Server;
   let origin: string;
   let data: string;
+  let receiver: MailReceiver;
   const requests: Request[] = [];
   /** Statuses to answer with, by path; 0: hang up; 200 where there are none left. */
   const answers = new Map<string, number[]>();
@@ -47,7 +56,8 @@ describe("notices over channels", () => {
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    people = await openPeople();
+    people = await openPeople({ SEALOOP_MAIL_PORT: String(await freePort()) });
+    receiver = await startReceiver(people.loop.config);
     data = people.loop.config.dataDir;
     mkdirSync(join(data, "credentials"));
     credential("chat", `${origin}/slack`);
@@ -61,6 +71,7 @@ describe("notices over channels", () => {
     server?.closeAllConnections();
     server?.close();
     await people?.stop();
+    await receiver?.close();
   });
 
   function credential(name: string, text: string): void {
@@ -74,6 +85,7 @@ describe("notices over channels", () => {
       phone: { ntfy: { url: `${origin}/base/our-topic` } },
       hook: { webhook: { url: `${origin}/hook`, credential: "hook" } },
       backup: { webhook: { url: `${origin}/backup` } },
+      mail: { email: { to: "ops@sealoop.local" } },
       keyless: { slack: { credential: "missing" } },
       ...more,
     };
@@ -104,6 +116,22 @@ describe("notices over channels", () => {
       .map(({ channel, state, attempts, code }) => ({ channel, state, attempts, code }));
   }
   const send = (body: object, who = "ann") => people.call("POST", "/v1/comms/send", who, body);
+
+  it("go by e-mail to people of the operator's own, who need not agree to it, and cause no further notices", async () => {
+    configure([{ name: "all", tell: ["mail"] }]);
+    const id = await tell({ text: "billing on 10.1.2.3 is down" });
+    assert.deepEqual(await ended(id), [
+      { channel: "mail", state: "delivered", attempts: 1, code: "delivered" },
+    ]);
+    const folder = join(mailboxFolder(data, parseAddress("ops@sealoop.local")!), "new");
+    const mails = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+    assert.equal(mails.length, 1);
+    assert.match(mails[0]!, /Auto-Submitted: auto-generated/);
+    assert.match(mails[0]!, /10\.1\.2\.3/);
+    const { messages } = await listMessages(people.store.db, { kind: "mail.sent" }, 10);
+    assert.deepEqual(messages, []);
+    configure();
+  });
 
   it("are sent in the form of each channel, with texts that are shown as they are", async () => {
     const text = "<!channel> look [here](https://evil.example)";
@@ -281,7 +309,7 @@ describe("notices over channels", () => {
 
   it("are refused over channels that the file does not name", async () => {
     const status = async (body: object, who?: string) => (await send(body, who)).status;
-    assert.equal(await status({ channel: "email", text: "x" }), 503);
+    assert.equal(await status({ channel: "email", text: "x" }, "rival"), 503);
     assert.equal(await status({ channel: "slack", text: "x" }, "rival"), 503);
     assert.equal(await status({ channel: "slack", to: "https://evil.example", text: "x" }), 422);
     assert.equal(await status({ channel: "webhook", text: "x" }), 422, "there are two");

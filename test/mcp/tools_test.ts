@@ -77,7 +77,12 @@ describe("tools over MCP", () => {
       "itsm_register_webhook",
       "itsm_run_loop",
     ]);
-    assert.deepEqual(hinted("openWorldHint"), ["crm_send_email", "itsm_register_webhook"]);
+    assert.deepEqual(hinted("openWorldHint"), [
+      "crm_book_appointment",
+      "crm_send_email",
+      "crm_trigger_workflow",
+      "itsm_register_webhook",
+    ]);
     assert.deepEqual(hinted("idempotentHint"), [
       "itsm_embed_receipt",
       "itsm_trigger_detection",

@@ -3,8 +3,8 @@ import { Client, Connection } from "@temporalio/client";
 import { msToTs } from "@temporalio/common/lib/time.js";
 import { loadConfig } from "../../config.ts";
 import {
-  ensureSequencer,
   ensureRelay,
+  ensureSequencer,
   keepWorkflowRunning,
   registerTemporal,
 } from "../../temporal/mod.ts";

@@ -26,7 +26,7 @@ const FREE = new Set([
   ...["max_depth", "may_approve", "messageId", "needed", "offset", "parts", "port", "postmortem"],
   ...["principal", "reason", "resolution", "role", "scenario", "scope", "secret", "service_type"],
   ...["severity", "since", "state", "status", "tier", "timeout_seconds", "tool", "type", "until"],
-  ...["url", "wait_seconds", "channel", "cursor", "last_event_id", "to", "subject", "text"],
+  ...["url", "wait_seconds", "channel", "cursor", "last_event_id", "to", "subject"],
   ...["attendees", "busy", "calendar", "duration_minutes", "end", "from_date", "kind", "location"],
   ...["body", "workflow"],
   ...["assignee", "due_at", "rrule", "services", "start", "time_zone", "to_date"],

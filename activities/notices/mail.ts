@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { cancellationSignal } from "@temporalio/activity";
+import { type MailParts, sendMail } from "../../calls/mail/mod.ts";
+import { escapeInvisible, Problem } from "../../contract/mod.ts";
+import type { SendResult } from "../../integrations/channels/mod.ts";
+import { getEmail, type Message } from "../../store/mod.ts";
+
+/** Longest wait for a mail's end. After it, the next channel is tried. */
+const WAIT_MS = 60_000;
+const POLL_MS = 200;
+const STATES = { sent: "delivered", not_sent: "not_delivered", unknown: "unknown" } as const;
+
+/**
+ * Tells one of the operator's people of a message by e-mail, by the workflow that sends all mail. Again it is the same
+ * mail, and its end is waited for.
+ *
+ * @param number of the delivery
+ */
+export async function mailNotice(
+  parts: MailParts,
+  { id, subject, text, from }: Pick<Message, "id" | "subject" | "text" | "from">,
+  number: number,
+  to: string,
+): Promise<SendResult> {
+  const hash = createHash("sha256").update(JSON.stringify([parts.store.tenant, id, number]));
+  try {
+    const { email_id } = await sendMail(parts, {
+      id: `EML-${hash.digest("hex").slice(0, 12)}`,
+      kind: "notice",
+      to,
+      subject: escapeInvisible(subject || "Message").replace(/\s+/g, " ").slice(0, 400),
+      body: `${escapeInvisible(text)}\n\n${escapeInvisible(from)}, ${id}`,
+      automatic: "generated",
+      askedBy: "feed",
+      askedByKey: null,
+    });
+    return await waitForEnd(parts, email_id);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.rule.retryable) throw error;
+    return { state: "not_delivered", code: error.name, isFinal: true };
+  }
+}
+
+async function waitForEnd({ store }: MailParts, emailId: string): Promise<SendResult> {
+  const deadline = Date.now() + WAIT_MS;
+  while (Date.now() < deadline) {
+    const email = await getEmail(store.db, emailId);
+    const state = STATES[email?.state as keyof typeof STATES];
+    if (state) return { state, code: email!.code ?? state, isFinal: true };
+    await sleep(POLL_MS, undefined, { signal: cancellationSignal() });
+  }
+  return { state: "unknown", code: "queued", isFinal: true };
+}
