@@ -119,6 +119,7 @@ describe("every operation that changes something", function () {
       const event = { title: "Review", start: "2026-07-06T07:30Z", duration_minutes: 30 };
       return { event_id: (await make("calendar.create", event)).event_id };
     },
+    "comms.send": () => Promise.resolve({ channel: "feed", text: "I look at billing" }),
     "mail.sequence": async () => ({ contact_id: await addContact(), workflow: "welcome" }),
     "mail.appointment": async () => ({
       contact_id: await addContact(),
