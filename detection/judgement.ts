@@ -183,10 +183,10 @@ function describeFault({ says }: Entry, { check, code, service, record }: Measur
   const { output, samples } = record?.detail ?? {};
   if (says === undefined) {
     if (!record) return `A ${check} check fails: ${code.replaceAll("_", " ")}.`;
-    const sample = Array.isArray(samples) && samples.length > 0
-      ? `, such as ${quote(samples[0])}`
-      : "";
-    return `${record.summary}${sample}.`;
+    const [sample] = Array.isArray(samples) ? samples : [];
+    return `${record.summary}.${
+      sample === undefined ? "" : ` One of the lines: ${quote(sample)}.`
+    }`;
   }
   const name = service?.name ?? "A service";
   const values: Readonly<Record<string, string | undefined>> = {

@@ -26,7 +26,10 @@ describe("judgeFault()", () => {
     const says = (samples: readonly string[]) =>
       judge({ check: "log", code: "new_templates", record: { summary, detail: { samples } } });
     assert.equal(says([]), `${summary}.`);
-    assert.equal(says(["ERROR no route", "ERROR x"]), `${summary}, such as “ERROR no route”.`);
-    assert.match(says([`x\u202e${"y".repeat(900)}`]), /, such as “x⟨U\+202E⟩y{190,200}…”\.$/);
+    assert.equal(
+      says(["ERROR no route", "ERROR x"]),
+      `${summary}. One of the lines: “ERROR no route”.`,
+    );
+    assert.match(says([`x\u202e${"y".repeat(900)}`]), /: “x⟨U\+202E⟩y{190,200}…”\.$/);
   });
 });
