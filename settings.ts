@@ -194,6 +194,9 @@ export const SETTINGS = z.strictObject({
   SEALOOP_PIPELINES: z.string().min(1).optional().describe(
     "File of the pipelines of deals; unset: sealoop.pipelines.yaml in the data folder, or the shipped ones",
   ),
+  SEALOOP_PEERS: z.string().min(1).optional().describe(
+    "File of the agents of other organizations; unset: sealoop.peers.yaml in the data folder",
+  ),
   SEALOOP_SWEEP_SECONDS: z.coerce.number().int().min(5).max(86400).optional()
     .describe("Seconds between sweeps; unset: the schedule's own in temporal.yaml"),
   SEALOOP_TASK_QUEUES: z.string().regex(/^[a-z_]+(,[a-z_]+)*$/).optional()

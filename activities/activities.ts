@@ -9,7 +9,7 @@ import {
   endedApprovalActivities,
   heldCallActivities,
 } from "./approvals/mod.ts";
-import { conversationActivities } from "./conversations/mod.ts";
+import { conversationActivities, peerActivities } from "./conversations/mod.ts";
 import { crewActivities, diagnosisDraftActivities } from "./crew/mod.ts";
 import { sandboxActivities, testServiceActivities } from "./drills/mod.ts";
 import {
@@ -101,6 +101,7 @@ function activitiesOf(parts: TenantParts) {
     ...crewActivities(parts),
     ...diagnosisDraftActivities(parts),
     ...conversationActivities(parts),
+    ...peerActivities(parts),
     ...taskActivities(parts),
     ...emailActivities(parts),
     ...resumeEmailActivities(parts),

@@ -30,6 +30,28 @@ export interface AgentAnswer extends Omit<ReasoningResult, "outcome" | "steps"> 
   readonly outcome: ReasoningResult["outcome"] | "failed" | "not_done" | "unknown";
 }
 
+/** A question to an agent of another organization. */
+export interface PeerRequest extends Pick<ConversationRequest, "conversation_id" | "agent"> {
+  readonly question_id: string;
+  /** The message as it was written; nothing else leaves the platform. */
+  readonly prompt: string;
+  readonly requested_by: string;
+}
+
+/** What became of a message to an agent of another organization. */
+export interface PeerOutcome {
+  /** `not_done`: it provably did not arrive, or was refused; `unknown`: nobody can tell. */
+  readonly state: "done" | "not_done" | "unknown";
+  /** State of the agent's task, or why there is no reply. */
+  readonly code: string;
+  /** Text of the agent, with nothing of it checked. */
+  readonly text: string;
+  /** Task that still runs. */
+  readonly taskId?: string;
+  /** True: the agent asks back. */
+  readonly needsMore?: boolean;
+}
+
 /** An answer, and the question that it answers. */
 export interface GivenAnswer extends Pick<ConversationRequest, "conversation_id" | "agent"> {
   readonly question: Question;

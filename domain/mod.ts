@@ -21,7 +21,14 @@ export type {
 } from "./approvals.ts";
 export { ATTRIBUTE, startAttributes, tenantAttribute } from "./attributes.ts";
 export { CATEGORIES, type Category } from "./categories.ts";
-export type { AgentAnswer, ConversationRequest, GivenAnswer, Question } from "./conversations.ts";
+export type {
+  AgentAnswer,
+  ConversationRequest,
+  GivenAnswer,
+  PeerOutcome,
+  PeerRequest,
+  Question,
+} from "./conversations.ts";
 export {
   type AgentReport,
   type CrewRequest,

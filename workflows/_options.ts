@@ -51,6 +51,13 @@ export const LONG: ActivityOptions = { ...COMMON, startToCloseTimeout: "2m" };
 /** Requests to other organizations' servers. */
 export const REMOTE: ActivityOptions = { ...COMMON, startToCloseTimeout: "5m" };
 
+/** A message that may arrive although no answer comes, so there is one attempt. */
+export const ONE_ATTEMPT: ActivityOptions = {
+  ...COMMON,
+  startToCloseTimeout: "1m",
+  retry: { maximumAttempts: 1 },
+};
+
 /** An act that itself makes sure that it happens once. When the time is over, its result is unknown. */
 export const REPAIR: ActivityOptions = {
   ...COMMON,

@@ -21,6 +21,7 @@ import {
 import { BY_RULES } from "./_drafts.ts";
 import { perform, QUICK, SEAL } from "./_options.ts";
 import { currentRun, inheritTenant } from "./_run.ts";
+import { peerMessage } from "./peer_message.ts";
 import { reasoning } from "./reasoning.ts";
 
 /**
@@ -55,7 +56,7 @@ export async function conversation(request: ConversationRequest): Promise<{ answ
   return { answers };
 
   function next(): Promise<Question | null> {
-    return perform(QUICK, "Takes the next question").takeQuestion({ conversation_id });
+    return perform(QUICK, "Takes the next question").takeQuestion({ conversation_id, agent });
   }
 
   function show(state: string): void {
@@ -63,22 +64,19 @@ export async function conversation(request: ConversationRequest): Promise<{ answ
   }
 }
 
+/** A run that answers a question. Its steps are in its own history. */
+interface AnswerRun {
+  readonly workflowId: string;
+  readonly firstExecutionRunId: string;
+  result(): Promise<AgentAnswer & { readonly steps?: unknown }>;
+}
+
 /** Has the agent answer, in a run of its own. */
 async function answerTo(
-  { agent, key_id }: ConversationRequest,
-  { question_id, attempt, prompt }: Question,
+  request: ConversationRequest,
+  question: Question,
 ): Promise<{ readonly answer: AgentAnswer; readonly run: RunId }> {
-  const child = await startChild(reasoning, {
-    workflowId: `reasoning-${question_id}-${attempt}`,
-    args: [{
-      prompt,
-      requested_by: `key:${key_id}`,
-      ...(kindOfAgent(agent) === "crew" ? { agent: agent as AgentName } : {}),
-    }],
-    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-    typedSearchAttributes: [inheritTenant()],
-    staticSummary: `${agent} answers ${question_id}`,
-  });
+  const child = await startAnswer(request, question);
   const run = { workflow_id: child.workflowId, run_id: child.firstExecutionRunId };
   try {
     const { steps: _, ...answer } = await child.result();
@@ -88,6 +86,31 @@ async function answerTo(
     if (isOurs) throw error;
     return { answer: failedAnswer(isCancellation(error)), run };
   }
+}
+
+function startAnswer(
+  { conversation_id, agent, key_id }: ConversationRequest,
+  { question_id, attempt, prompt }: Question,
+): Promise<AnswerRun> {
+  const requested_by = `key:${key_id}`;
+  const options = {
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    typedSearchAttributes: [inheritTenant()],
+    staticSummary: `${agent} answers ${question_id}`,
+  };
+  const kind = kindOfAgent(agent);
+  if (kind === "a2a") {
+    return startChild(peerMessage, {
+      ...options,
+      workflowId: `peer-${question_id}-${attempt}`,
+      args: [{ conversation_id, question_id, agent, prompt, requested_by }],
+    });
+  }
+  return startChild(reasoning, {
+    ...options,
+    workflowId: `reasoning-${question_id}-${attempt}`,
+    args: [{ prompt, requested_by, ...(kind === "crew" ? { agent: agent as AgentName } : {}) }],
+  });
 }
 
 function failedAnswer(isCancelled: boolean): AgentAnswer {

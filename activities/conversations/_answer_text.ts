@@ -20,6 +20,9 @@ const KINDS: Readonly<Record<Source["kind"], readonly [string, string]>> = {
   note: ["note", "notes"],
 };
 
+/** The ground of what an agent of another organization says. */
+const HEARSAY = "This stands on that agent's word alone: nothing on record here confirms it.";
+
 /** An answer as its reader gets it. */
 export interface AnswerText {
   readonly text: string;
@@ -34,18 +37,22 @@ export interface AnswerText {
  */
 export function completeAnswer(
   { assumed, prompt }: Question,
-  { outcome, answer, citations }: AgentAnswer,
+  given: AgentAnswer,
   notes: readonly AgentNote[],
 ): AnswerText {
+  const { outcome, answer, citations, provider } = given;
+  const isPeers = provider === "a2a";
   const subjects = [...assumed, ...citations.map(({ id }) => id)];
   const quoted = notes.filter(({ text }) =>
     /\bnotes?\b/i.test(prompt) || subjects.some((subject) => names(text, subject))
   ).slice(0, MAX_QUOTES);
   const lines = [
     ...(assumed.length > 0 ? [`I take this to be about ${assumed.join(", ")}, as before.`] : []),
-    ...(outcome === "input_required" ? ["I don't know: it names nothing that is on record."] : []),
+    ...(outcome === "input_required" && !isPeers
+      ? ["I don't know: it names nothing that is on record."]
+      : []),
     answer,
-    ...(outcome === "answered" ? [groundsOf(citations)] : []),
+    ...(outcome === "answered" ? [isPeers ? HEARSAY : groundsOf(citations)] : []),
     ...quoted.map((note, at) => quote(note, citations.length + at + 1)),
   ];
   return {

@@ -1,5 +1,10 @@
 import { receiptIdOf } from "../../calls/mod.ts";
-import { type GivenAnswer, kindOfAgent, type Question } from "../../domain/mod.ts";
+import {
+  type ConversationRequest,
+  type GivenAnswer,
+  kindOfAgent,
+  type Question,
+} from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
   addAnswer,
@@ -22,14 +27,16 @@ export function conversationActivities({ store }: ActivityParts) {
 
   /** Returns the first open question, or null. Safe to repeat: it stays open until it is answered, and only attempts grow. */
   async function takeQuestion(
-    { conversation_id }: { readonly conversation_id: string },
+    { conversation_id, agent }: Pick<ConversationRequest, "conversation_id" | "agent">,
   ): Promise<Question | null> {
     const question = await takeStoredQuestion(db, conversation_id);
     if (!question) return null;
     const { id, number, text, attempts } = question;
+    const common = { question_id: id, attempt: attempts };
+    if (kindOfAgent(agent) === "a2a") return { ...common, prompt: text, assumed: [] };
     const earlier = await listEarlierTurns(db, conversation_id, number, MAX_EARLIER);
     const context = promptInContext(text, earlier, await listServiceNames(db));
-    return { question_id: id, attempt: attempts, ...context };
+    return { ...common, ...context };
   }
 
   /** Stores an answer, seals it, and tells the feed. Safe to repeat: a question is answered once. */

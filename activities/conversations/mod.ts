@@ -10,3 +10,4 @@
  * @module
  */
 export { conversationActivities } from "./conversations.ts";
+export { peerActivities } from "./peers.ts";

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import type { Platform } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { type AgentKind, BUILT_IN_AGENTS, isBuiltInAgent, kindOfAgent } from "../../domain/mod.ts";
+import { listPeers } from "../../integrations/peers/mod.ts";
 
 /** Id of an agent. */
 export const AgentId = z.string()
@@ -25,8 +27,12 @@ export function listBuiltInAgents(): KnownAgent[] {
   }));
 }
 
-/** @throws {Problem} `NotFound`: there is no such agent */
-export function requireAgent(id: string): void {
+/** @throws {Problem} `NotFound`: there is no such agent; `NotConfigured`: the file of peers is wrong */
+export function requireAgent(
+  { config, store }: Pick<Platform, "config" | "store">,
+  id: string,
+): void {
   if (isBuiltInAgent(id)) return;
+  if (listPeers(config, store.tenant).some((peer) => peer.id === id)) return;
   throw new Problem("NotFound", `There is no agent ${id}; GET /v1/agents/list lists them`);
 }

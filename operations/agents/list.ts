@@ -1,8 +1,10 @@
 import type { Client } from "@temporalio/client";
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
+import type { Config } from "../../config.ts";
 import { TASK_QUEUE } from "../../domain/mod.ts";
 import { EngineUnavailable } from "../../engine/mod.ts";
+import { listPeers, openPeer, type Peer, type PeerCard } from "../../integrations/peers/mod.ts";
 import { countWaitingQuestions } from "../../store/mod.ts";
 import { AgentId, listBuiltInAgents } from "./_agents.ts";
 
@@ -35,6 +37,7 @@ export const agentList = operation({
   access: "key",
   input: z.object({}),
   output: z.object({ total: z.number().int(), agents: z.array(Agent) }),
+  errors: ["NotConfigured"],
   rest: { agents_list: "GET /v1/agents/list" },
   example: {
     input: {},
@@ -54,20 +57,46 @@ export const agentList = operation({
       countWaitingQuestions(context.store.db),
       isPipelineReachable(context),
     ]);
-    const agents = listBuiltInAgents().map(({ id, name, kind, skills }) => ({
-      agent_id: id,
-      name,
-      kind,
-      skills,
-      state: stateOf(isReachable, waiting.get(id) ?? 0),
+    const ownState = stateOf(isReachable);
+    const own = listBuiltInAgents().map(({ id, name, kind, skills }) => ({
+      ...{ agent_id: id, name, kind, skills },
+      state: ownState(waiting.get(id)),
     }));
+    const agents = [...own, ...await describePeers(context, waiting)];
     return { total: agents.length, agents };
   },
 });
 
-function stateOf(isReachable: boolean, waiting: number): z.output<typeof Agent>["state"] {
-  if (!isReachable) return "unreachable";
-  return waiting > 0 ? "answering" : "idle";
+function stateOf(isReachable: boolean) {
+  return (waiting = 0): z.output<typeof Agent>["state"] => {
+    if (!isReachable) return "unreachable";
+    return waiting > 0 ? "answering" : "idle";
+  };
+}
+
+/** Describes the agents of other organizations, each by its card. */
+async function describePeers(
+  { config, store }: Context,
+  waiting: ReadonlyMap<string, number>,
+): Promise<z.output<typeof Agent>[]> {
+  return await Promise.all(
+    listPeers(config, store.tenant).map(async (peer) => {
+      const card = await readCard(config, peer);
+      return {
+        ...{ agent_id: peer.id, name: peer.name, kind: "a2a" as const },
+        skills: [...card?.skills ?? []],
+        state: stateOf(card !== undefined)(waiting.get(peer.id)),
+      };
+    }),
+  );
+}
+
+async function readCard(config: Config, peer: Peer): Promise<PeerCard | undefined> {
+  try {
+    return await openPeer(config, peer).describe();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns whether a worker takes questions, and the engine, without which nothing is answered, is there. */

@@ -35,13 +35,14 @@ export const sendAgentMessage = operation({
   summary: "Ask an agent a question, in a new conversation or one of yours",
   description:
     "Answers at once; the agent's answer appears in the conversation. Without `conversation_id`, a new conversation begins. " +
-    "Questions of one conversation are answered in their order, each by a run of its own. The agents only read: an answer " +
-    "is made from the platform's records, cites them, and says when nothing is known. A message may refer to what was " +
+    "Questions of one conversation are answered in their order, each by a run of its own. The platform's own agents only " +
+    "read: an answer is made from its records, cites them, and says when nothing is known. To an agent of another " +
+    "organization the message is sent once, and to nobody else. A message may refer to what was " +
     "named before (“is it still down?”). Only your key reads the conversation.",
   effect: "run",
   shippedRule: ({ agent_id }) =>
     isBuiltInAgent(agent_id) ? "sandbox-and-judgement" : "acts-on-the-outside",
-  hints: { destructive: false },
+  hints: { destructive: false, openWorld: true },
   access: "key",
   input: z.object({
     agent_id: AgentId,
@@ -58,7 +59,7 @@ export const sendAgentMessage = operation({
   }),
   rest: { agent_message: "POST /v1/agents/{agent_id}/message" },
   status: 202,
-  errors: ["NotFound", "Conflict", "Unavailable"],
+  errors: ["NotFound", "Conflict", "NotConfigured", "Unavailable"],
   example: {
     input: { agent_id: "metrics", text: "Is billing up?" },
     output: {
@@ -68,14 +69,14 @@ export const sendAgentMessage = operation({
     },
   },
   async check({ agent_id, conversation_id }, context) {
-    requireAgent(agent_id);
+    requireAgent(context, agent_id);
     if (conversation_id === undefined) return;
     const { id } = await requireConversation(context, conversation_id, agent_id);
     await refuseFullConversation(context.store.db, id);
   },
   recover: recoverMessage,
   async run({ agent_id, text, conversation_id }, context) {
-    requireAgent(agent_id);
+    requireAgent(context, agent_id);
     const message_id = `MSG-${idOfCall(context.decisionId, 12)}`;
     const conversation = await context.store.db.transaction(async (trx) => {
       const open = conversation_id === undefined
@@ -152,8 +153,9 @@ export const agentConversation = operation({
       }],
     },
   },
-  async run({ agent_id, limit }, { store, caller }) {
-    requireAgent(agent_id);
+  async run({ agent_id, limit }, context) {
+    const { store, caller } = context;
+    requireAgent(context, agent_id);
     const newest = await findNewestConversation(store.db, caller.keyId!, agent_id);
     if (!newest) return { conversation_id: null, total: 0, messages: [] };
     const { total, messages } = await listConversationMessages(store.db, newest.id, limit);

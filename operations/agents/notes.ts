@@ -38,8 +38,9 @@ export const agentNotes = operation({
   rest: { agent_notes: "GET /v1/agents/{agent_id}/notes" },
   errors: ["NotFound"],
   example: { input: { agent_id: "metrics" }, output: { total: 1, notes: [exampleNote] } },
-  async run({ agent_id }, { store }) {
-    requireAgent(agent_id);
+  async run({ agent_id }, context) {
+    requireAgent(context, agent_id);
+    const { store } = context;
     const notes = await listNotes(store.db, agent_id);
     return {
       total: notes.length,
@@ -65,14 +66,15 @@ export const addAgentNote = operation({
   rest: { agent_notes_add: "POST /v1/agents/{agent_id}/notes" },
   errors: ["NotFound", "Conflict"],
   example: { input: { agent_id: "metrics", text: exampleNote.text }, output: exampleNote },
-  async check({ agent_id }, { store }) {
-    requireAgent(agent_id);
-    await refuseManyNotes(store.db, agent_id, MAX_NOTES - 1);
+  async check({ agent_id }, context) {
+    requireAgent(context, agent_id);
+    await refuseManyNotes(context.store.db, agent_id, MAX_NOTES - 1);
   },
   recover: (call, platform) =>
     recoverNoted(platform, call, ({ ids, output }) => ({ note_id: ids.note_id, ...output })),
-  run({ agent_id, text }, { store, caller, decisionId }) {
-    requireAgent(agent_id);
+  run({ agent_id, text }, context) {
+    requireAgent(context, agent_id);
+    const { store, caller, decisionId } = context;
     const note_id = `NOTE-${idOfCall(decisionId, 12)}`;
     const author = caller.principal;
     return store.db.transaction(async (trx) => {

@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { z } from "zod";
+import type { Config } from "../../config.ts";
+import { Problem } from "../../contract/mod.ts";
+import { isBuiltInAgent } from "../../domain/mod.ts";
+import { formatMistakes, readYamlFile } from "../files/mod.ts";
+
+const Peer = z.strictObject({
+  id: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, "Expected a small letter, then letters, digits, -")
+    .refine((id) => !isBuiltInAgent(id), "An agent of the platform itself has this name"),
+  name: z.string().min(1).max(100),
+  url: z.url({ protocol: /^https?$/ })
+    .describe("Its card is at /.well-known/agent-card.json of this address"),
+  credential: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/).optional()
+    .describe("Name of the credential that it gets as a bearer token; absent: none"),
+});
+const File = z.record(
+  z.string().min(1).max(200).describe("A tenant"),
+  z.array(Peer).max(50).refine((all) => new Set(all.map(({ id }) => id)).size === all.length, {
+    error: "An id is listed twice",
+  }),
+);
+
+/** An agent of another organization, as the operator has configured it. */
+export type Peer = z.output<typeof Peer>;
+
+/**
+ * Returns the agents of other organizations that a tenant may talk to. Without a file there are none.
+ *
+ * @throws {Problem} `NotConfigured`: the file is wrong, with each mistake and its line
+ */
+export function listPeers({ settings, dataDir }: Config, tenant: string): readonly Peer[] {
+  const path = settings.SEALOOP_PEERS ?? join(dataDir, "sealoop.peers.yaml");
+  const read = readYamlFile(path, File);
+  if ("value" in read) return read.value[tenant] ?? [];
+  throw new Problem(
+    "NotConfigured",
+    `Cannot use the operator's file of peers:\n${formatMistakes(read.mistakes)}`,
+  );
+}
