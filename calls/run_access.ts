@@ -18,6 +18,7 @@ const PRIVATE: ReadonlySet<string> = new Set([
   ...CONVERSATIONS,
   WORKFLOW.reasoning,
   WORKFLOW.crew,
+  WORKFLOW.peerMessage,
 ]);
 
 /** The argument of a run, as far as it names the requesting key. */

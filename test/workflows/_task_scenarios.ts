@@ -1,4 +1,9 @@
 /** Scenarios of the workflows for other agents, to be recorded: reasoning, the crew, A2A tasks. */
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import type { WorkflowHandle } from "@temporalio/client";
 import {
   askUpdate,
@@ -130,6 +135,32 @@ export function taskScenarios(
       await ended(run);
       const [first] = await listRuns(run);
       return first!;
+    },
+    "peerMessage.replied": async () => {
+      const peer = createServer((req, res) => {
+        const url = `http://${req.headers.host}/`;
+        const parts = [{ kind: "text", text: "Line 7 is cut." }];
+        const status = { state: "completed" };
+        const working = { kind: "task", id: "t-1", contextId: "c", status: { state: "working" } };
+        const done = { ...working, status, artifacts: [{ artifactId: "a", parts }] };
+        const card = { protocolVersion: "0.3.0", name: "NOC", url, capabilities: {}, skills: [] };
+        let body = "";
+        req.on("data", (chunk) => body += chunk).on("end", () => {
+          const { id, method } = body ? JSON.parse(body) : { id: 0, method: "" };
+          const result = method === "tasks/get" ? done : working;
+          const answer = body ? { jsonrpc: "2.0", id, result } : card;
+          res.setHeader("content-type", "application/json").end(JSON.stringify(answer));
+        });
+      }).listen(0, "127.0.0.1");
+      await once(peer, "listening");
+      const url = `http://127.0.0.1:${(peer.address() as AddressInfo).port}`;
+      const file = join(loop.config.dataDir, "sealoop.peers.yaml");
+      await writeFile(file, `platform: [{ id: noc, name: NOC, url: "${url}" }]\n`);
+      const ids = { conversation_id: "CONV-cccccccccccc", question_id: "MSG-cccccccccccc" };
+      const request = { ...ids, agent: "noc", ...asking("Line 7?") };
+      const run = await ended(await start(WORKFLOW.peerMessage, "peer-1", [request]));
+      peer.close();
+      return run;
     },
     "a2aTask.completed": async () => {
       const run = await start(WORKFLOW.a2aTask, "a2a-1", [taskOf("1", "Hello")]);
