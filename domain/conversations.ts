@@ -30,11 +30,9 @@ export interface AgentAnswer extends Omit<ReasoningResult, "outcome" | "steps"> 
   readonly outcome: ReasoningResult["outcome"] | "failed" | "not_done" | "unknown";
 }
 
-/** A question to an agent of another organization. */
+/** A question to an agent of another organization. Its text is in the database, and nothing else leaves the platform. */
 export interface PeerRequest extends Pick<ConversationRequest, "conversation_id" | "agent"> {
   readonly question_id: string;
-  /** The message as it was written; nothing else leaves the platform. */
-  readonly prompt: string;
   readonly requested_by: string;
 }
 

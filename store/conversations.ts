@@ -173,6 +173,23 @@ export async function dropQuestion(db: Db, conversationId: string, id: string): 
   return true;
 }
 
+/** Returns the text of a question to an agent, or undefined. */
+export async function getQuestionText(
+  db: Db,
+  { id, conversationId, agentId }: {
+    readonly id: string;
+    readonly conversationId: string;
+    readonly agentId: string;
+  },
+): Promise<string | undefined> {
+  const row = await db.first<{ text: string }>(
+    `SELECT q.text FROM conversation_messages q JOIN conversations c ON c.id = q.conversation_id
+     WHERE q.id = $1 AND c.id = $2 AND c.agent_id = $3 AND q.role = 'user'`,
+    [id, conversationId, agentId],
+  );
+  return row?.text;
+}
+
 /** Takes the first question of a conversation that is not answered; undefined: all are. */
 export async function takeQuestion(
   db: Db,

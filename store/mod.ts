@@ -134,6 +134,7 @@ export {
   type EarlierTurn,
   findNewestConversation,
   getConversation,
+  getQuestionText,
   hasConversationMessage,
   listConversationMessages,
   listEarlierTurns,

@@ -103,7 +103,7 @@ function startAnswer(
     return startChild(peerMessage, {
       ...options,
       workflowId: `peer-${question_id}-${attempt}`,
-      args: [{ conversation_id, question_id, agent, prompt, requested_by }],
+      args: [{ conversation_id, question_id, agent, requested_by }],
     });
   }
   return startChild(reasoning, {

@@ -3,6 +3,7 @@ import { Problem, redactSecrets, stripInvisible } from "../../contract/mod.ts";
 import type { PeerOutcome, PeerRequest, RunId } from "../../domain/mod.ts";
 import { listPeers, openPeer, type PeerClient } from "../../integrations/peers/mod.ts";
 import { ReceiptConflict, requestSeal } from "../../ledger/mod.ts";
+import { getQuestionText } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 
 /** Creates the activities that talk to agents of other organizations. */
@@ -15,11 +16,12 @@ export function peerActivities({ store, config }: ActivityParts) {
    * @returns false where another run had the intent before; it may have sent the message
    */
   async function intendPeerMessage(request: PeerRequest, run: RunId): Promise<boolean> {
+    const { agent } = request;
     try {
       await requestSeal(db, {
         ...receiptOf(request, run, "INTENT"),
         outcome: "intended",
-        evidence: { agent: request.agent, text: textOf(request) },
+        evidence: { agent, text: await textOf(request) ?? "" },
       });
       return true;
     } catch (error) {
@@ -30,18 +32,17 @@ export function peerActivities({ store, config }: ActivityParts) {
 
   /** Sends a message. Not safe to repeat: it may have arrived, so that it has one attempt. */
   async function sendPeerMessage(request: PeerRequest): Promise<PeerOutcome> {
+    const { agent, question_id, conversation_id } = request;
+    const text = await textOf(request);
+    if (text === undefined) return notSent("no_such_question");
     let peer: PeerClient;
     try {
-      peer = open(request.agent);
+      peer = open(agent);
     } catch {
-      return { state: "not_done", code: "not_configured", text: "" };
+      return notSent("not_configured");
     }
     return withPlainText(
-      await peer.send({
-        messageId: request.question_id,
-        contextId: request.conversation_id,
-        text: textOf(request),
-      }),
+      await peer.send({ messageId: question_id, contextId: conversation_id, text }),
     );
   }
 
@@ -67,6 +68,14 @@ export function peerActivities({ store, config }: ActivityParts) {
     await requestSeal(db, { ...receipt, outcome: state, details });
   }
 
+  /** Returns the text that leaves the platform. It is read from the database, so that Temporal can't change it. */
+  async function textOf(
+    { question_id: id, conversation_id: conversationId, agent: agentId }: PeerRequest,
+  ): Promise<string | undefined> {
+    const text = await getQuestionText(db, { id, conversationId, agentId });
+    return text === undefined ? undefined : redactSecrets(text);
+  }
+
   function open(agent: string): PeerClient {
     const peer = listPeers(config, store.tenant).find(({ id }) => id === agent);
     if (!peer) throw new Problem("NotConfigured", `There is no agent ${agent} any more`);
@@ -76,9 +85,8 @@ export function peerActivities({ store, config }: ActivityParts) {
   return { intendPeerMessage, sendPeerMessage, readPeerTask, sealPeerOutcome };
 }
 
-/** Returns the text that leaves the platform. */
-function textOf({ prompt }: PeerRequest): string {
-  return redactSecrets(prompt);
+function notSent(code: string): PeerOutcome {
+  return { state: "not_done", code, text: "" };
 }
 
 function withPlainText(outcome: PeerOutcome): PeerOutcome {

@@ -157,7 +157,12 @@ export function taskScenarios(
       const file = join(loop.config.dataDir, "sealoop.peers.yaml");
       await writeFile(file, `platform: [{ id: noc, name: NOC, url: "${url}" }]\n`);
       const ids = { conversation_id: "CONV-cccccccccccc", question_id: "MSG-cccccccccccc" };
-      const request = { ...ids, agent: "noc", ...asking("Line 7?") };
+      await loop.store.asPlatform().transaction(async (trx) => {
+        const conversation = { id: ids.conversation_id, keyId: "recorder", agentId: "noc" };
+        await addConversation(trx, conversation);
+        await addQuestion(trx, conversation.id, { id: ids.question_id, text: "Line 7?" });
+      });
+      const request = { ...ids, agent: "noc", requested_by: "key:recorder" };
       const run = await ended(await start(WORKFLOW.peerMessage, "peer-1", [request]));
       peer.close();
       return run;
