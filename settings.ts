@@ -236,7 +236,7 @@ export const SETTINGS = z.strictObject({
     ctx.addIssue("Expected a JSON object of texts"); // and never the value itself
     return z.NEVER;
   }).describe(
-    "Credentials of channels by name, as JSON; unset: files of these names in credentials/ of the data folder",
+    "Credentials of channels and peers by name, as JSON; unset: files of these names in credentials/ of the data folder",
   ),
   SEALOOP_ADVISORIES: z.string().min(1).optional().describe(
     "File of advisories in the OSV form, that security scans hold the installed packages against",

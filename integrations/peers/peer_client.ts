@@ -7,6 +7,7 @@ import {
 } from "@a2a-js/sdk/client";
 import type { Config } from "../../config.ts";
 import type { PeerOutcome } from "../../domain/mod.ts";
+import { readCredential } from "../channels/mod.ts";
 import { openHttpClient } from "../http/mod.ts";
 import { fetchWithin, type LastExchange } from "./_fetch.ts";
 import type { Peer } from "./peers_file.ts";
@@ -47,9 +48,10 @@ export interface PeerClient {
   readTask(taskId: string): Promise<PeerOutcome>;
 }
 
-/** Opens a connection; nothing is sent yet. */
-export function openPeer({ settings }: Config, { url }: Peer): PeerClient {
-  const token = undefined;
+/** Opens a connection; nothing is sent yet. @throws {BadCredential} its credential can't be read */
+export function openPeer(config: Config, { url, credential }: Peer): PeerClient {
+  const { settings } = config;
+  const token = credential === undefined ? undefined : readCredential(config, credential);
   const http = openHttpClient({ allow: settings.SEALOOP_OUTBOUND_ALLOW });
   const last: LastExchange = {};
   const options = {

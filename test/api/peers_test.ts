@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ type Answer = "reply" | "task" | "asks" | "refuses" | "breaks" | "drops";
 
 describe("agents of other organizations", () => {
   let people: People;
-  let real: { url: string };
+  let real: { url: string; key: string };
   let peer: Server;
   let answer: Answer = "reply";
   /** Messages that have arrived. */
@@ -27,13 +27,17 @@ describe("agents of other organizations", () => {
     await once(peer, "listening");
     people = await openPeople({ SEALOOP_OUTBOUND_ALLOW: "127.0.0.0/8" });
     real = await people.tools();
+    const credentials = join(people.loop.config.dataDir, "credentials");
+    mkdirSync(credentials);
+    writeFileSync(join(credentials, "real"), real.key, { mode: 0o600 });
     const { port } = peer.address() as AddressInfo;
     writeFileSync(
       join(people.loop.config.dataDir, "sealoop.peers.yaml"),
       `platform:
   - { id: noc, name: Network operations, url: "http://127.0.0.1:${port}" }
   - { id: gone, name: Nobody there, url: "http://127.0.0.1:9" }
-  - { id: real, name: Another sealoop, url: "${real.url}" }
+  - { id: real, name: Another sealoop, url: "${real.url}", credential: real }
+  - { id: shut, name: Without its credential, url: "${real.url}", credential: lost }
 `,
     );
   });
@@ -106,7 +110,7 @@ describe("agents of other organizations", () => {
     const peers = body.agents.filter(({ kind }: Json) => kind === "a2a");
     assert.deepEqual(
       peers.map(({ agent_id, state }: Json) => [agent_id, state]),
-      [["noc", "idle"], ["gone", "unreachable"], ["real", "idle"]],
+      [["noc", "idle"], ["gone", "unreachable"], ["real", "idle"], ["shut", "unreachable"]],
     );
     assert.deepEqual(peers[0].skills, ["lines"]);
     const others = await people.call("GET", "/v1/agents/list", "rival");
@@ -143,6 +147,12 @@ describe("agents of other organizations", () => {
   it("that are not there did provably not get the message", async () => {
     const { text } = await ask("gone", "Are you there?");
     assert.match(text, /^gone did not get the message: unreachable/);
+  });
+
+  it("answer over A2A as this platform itself does, by a task that is followed", async () => {
+    const { text } = await ask("real", "Is INC-000000000000 there?");
+    assert.match(text, /^There is no ticket INC-000000000000\./);
+    assert.match((await ask("shut", "Hello?")).text, /did not get the message: not_configured/);
   });
 
   it("are asked by a program only after people have approved", async () => {
