@@ -192,6 +192,8 @@ export {
   getResolutionFigures,
 } from "./figures.ts";
 export { type EmailAddress, normalizeEmail } from "./email.ts";
+export type { Person } from "./_erase_text.ts";
+export { type ErasedRows, erasePerson, listFormerValues, listWaitingApprovals } from "./erasure.ts";
 export {
   eraseMailOf,
   getReply,

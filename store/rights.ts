@@ -1,3 +1,4 @@
+import { ERASABLE } from "./_erasable.ts";
 import type { FunctionOwner, Role } from "./roles.ts";
 
 /** A role that rights are granted to. The owner has all rights on its tables by itself. */
@@ -26,7 +27,7 @@ const HELD =
  * Rights on each table, by role: what is not listed is not granted. `migrate` grants exactly these, the page
  * `docs/rights.md` is made from them, and a test tries them all.
  */
-export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
+export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
   // The ledger. Receipts are appended by a function.
   receipts: [["SELECT", ...EVERYONE], ["SELECT, INSERT", "ledgerWriter"]],
   ledger_head: [["SELECT", ...EVERYONE], ["SELECT, UPDATE", "ledgerWriter"]],
@@ -107,14 +108,20 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
   runbook_values: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "worker"]],
 
   // Knowledge. People teach through the tool server, or through the worker after an approval.
-  knowledge: [["SELECT", ...WORKING, "engine"], ["INSERT, UPDATE", "tools", "worker", "engine"]],
+  knowledge: [
+    ["SELECT", ...READING],
+    ["INSERT, UPDATE", "tools", "worker", "engine"],
+    ["UPDATE (title, content, current)", "operator"],
+  ],
   knowledge_terms: [
-    ["SELECT", ...WORKING, "engine"],
+    ["SELECT", ...READING],
     ["INSERT, UPDATE, DELETE", "tools", "worker", "engine"],
+    ["DELETE", "operator"],
   ],
   knowledge_words: [
-    ["SELECT", ...WORKING, "engine"],
+    ["SELECT", ...READING],
     ["INSERT, UPDATE, DELETE", "tools", "worker", "engine"],
+    ["UPDATE (passages), DELETE", "operator"],
   ],
   learning_items: [
     ["SELECT", ...WORKING, "engine"],
@@ -140,7 +147,10 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
     ["INSERT, UPDATE", "worker"],
   ],
   call_effects: [["SELECT, INSERT", ...SERVERS], ["SELECT, INSERT, DELETE", "worker"]],
-  idempotent_calls: [["SELECT, INSERT, UPDATE, DELETE", ...WORKING]],
+  idempotent_calls: [
+    ["SELECT, INSERT, UPDATE, DELETE", ...WORKING],
+    ["SELECT, DELETE", "operator"],
+  ],
 
   // Governance: rules come from files and from the operator's commands.
   guard_policies: [["SELECT", ...READING, "crossing"], ["INSERT", "engine"]],
@@ -202,15 +212,13 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
     ["SELECT, INSERT", ...WORKING, "operator"],
     ["DELETE", "gateway", "worker"],
   ],
-  deals: [["SELECT, INSERT, UPDATE", ...WORKING], [
-    "SELECT, UPDATE (title, contact_id)",
-    "operator",
-  ]],
+  deals: [["SELECT, INSERT, UPDATE", ...WORKING]],
   deal_stays: [["SELECT, INSERT, UPDATE (left_at)", ...WORKING]],
   crm_activities: [["SELECT, INSERT", ...WORKING, "operator"]],
   partner_applications: [
     ["SELECT, INSERT", ...WORKING],
     ["UPDATE (status, changed_at, version, receipt_id)", "gateway", "worker"],
+    ["SELECT, DELETE", "operator"],
   ],
   partner_applications_id_seq: [["USAGE", ...WORKING]],
   // The board. The worker tells of what is due, and runs approved calls.
@@ -253,7 +261,18 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = {
 
   migrations: [],
   migrations_lock: [],
-};
+});
+
+/** Adds the rights by which the operator erases a person's texts. */
+function withErasing(
+  rights: Record<string, readonly Grant[]>,
+): Record<string, readonly Grant[]> {
+  for (const { table, texts = [], json = [], set = {} } of ERASABLE) {
+    const columns = [...texts, ...json, ...Object.keys(set)].join(", ");
+    rights[table] = [...rights[table]!, [`SELECT, UPDATE (${columns})`, "operator"]];
+  }
+  return rights;
+}
 
 /** A function of the database that not everybody may call. */
 export interface FunctionRights {
@@ -275,6 +294,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   keys_by_id: { runsAs: "crossing", callers: [...WORKING, "operator"] },
   all_keys: { runsAs: "crossing", callers: [...WORKING, "operator"] },
   touch_keys: { runsAs: "crossing", callers: SERVERS },
+  delete_evidence: { runsAs: "crossing", callers: ["operator"] },
   delete_old_evidence: { runsAs: "crossing", callers: ["worker", "operator"] },
   issue_key: { runsAs: "crossing", callers: ["gateway", "worker", "operator"] },
   expire_key: { runsAs: "crossing", callers: ["operator"] },

@@ -85,7 +85,8 @@ async function keep(
   { caller }: Context,
 ): Promise<void> {
   const receipt_id = randomHex(16);
-  await addApplication(trx, id, { ...fields, receipt_id });
+  const { email } = normalizeEmail(fields.email)!;
+  await addApplication(trx, id, { ...fields, email, receipt_id });
   await requestSeal(trx, {
     id: receipt_id,
     category: "partner_application",

@@ -95,5 +95,17 @@ export const crm = `
     PRIMARY KEY (tenant_id, id)
   );
   CREATE INDEX partner_applications_newest ON partner_applications (tenant_id, status, id DESC);
+  -- Deletes entries of a tenant's evidence, and the hashes of their requests, from which they could be guessed.
+  CREATE FUNCTION delete_evidence(receipts text[], names text[]) RETURNS int LANGUAGE sql AS $$
+    WITH deleted AS (
+      DELETE FROM evidence e USING unnest(receipts, names) AS one (receipt_id, name)
+      WHERE (e.receipt_id, e.name) = (one.receipt_id, one.name) RETURNING e.receipt_id
+    ), forgotten AS (
+      UPDATE seal_requests SET request_hash = ''
+      WHERE id IN (SELECT receipt_id FROM deleted) AND request_hash <> ''
+    )
+    SELECT count(*)::int FROM deleted
+  $$;
+
   SELECT wall_off(false, 'contacts', 'suppressions', 'deals', 'deal_stays', 'crm_activities', 'partner_applications');
 `;

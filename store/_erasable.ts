@@ -1,0 +1,61 @@
+/** The tables from which a person is erased. */
+
+/** A table whose rows may be about a contact. */
+export interface ErasablePlace {
+  readonly table: string;
+  /** Columns of plain text. */
+  readonly texts?: readonly string[];
+  /** Columns of JSON, whatever their type. */
+  readonly json?: readonly string[];
+  /** Column with the id of the contact that a row is about. */
+  readonly contact?: string;
+  /** True: the texts of a row that names the person go as a whole, and not only the words that name them. */
+  readonly whole?: true;
+  /** Further columns of a row that names them, with the SQL of their new values. */
+  readonly set?: Readonly<Record<string, string>>;
+}
+
+/** In place of a salt, and of a digest from which a short text could be guessed. */
+const RANDOM_SALT = "sha256(uuid_send(gen_random_uuid()))";
+const RANDOM_DIGEST = `encode(${RANDOM_SALT}, 'hex')`;
+
+/**
+ * Every table in which a contact's data can rest, besides those that `erasePerson` deletes rows of. Whoever adds a
+ * table that texts of people or arguments of calls get into adds it here: the rights of the operator's command follow
+ * from this list. A test erases a contact and looks through a dump.
+ */
+export const ERASABLE: readonly ErasablePlace[] = [
+  { table: "deals", texts: ["title"], contact: "contact_id", whole: true },
+  { table: "messages", texts: ["subject", "text"], json: ["refs"], whole: true },
+  {
+    table: "calendar_events",
+    texts: ["title", "location"],
+    contact: "contact_id",
+    whole: true,
+    set: { attendees: "'{}'" },
+  },
+  {
+    table: "approvals",
+    texts: ["subject", "description"],
+    json: ["action", "grounds"],
+    whole: true,
+    set: { action_sha256: RANDOM_DIGEST, action_salt: RANDOM_SALT },
+  },
+  { table: "approval_moves", texts: ["reason"] },
+  { table: "approval_votes", texts: ["reason"], json: ["refused"] },
+  {
+    table: "held_calls",
+    json: ["input", "output", "error"],
+    set: { action_sha256: RANDOM_DIGEST },
+  },
+  { table: "call_effects", json: ["output"] },
+  { table: "governance_decisions", json: ["reasons"] },
+  { table: "a2a_tasks", json: ["record"] },
+  { table: "private_texts", json: ["text"] },
+  { table: "webhook_deliveries", json: ["body"] },
+  { table: "tickets", texts: ["title", "description", "resolution"] },
+  { table: "ticket_events", json: ["data"] },
+  { table: "findings", texts: ["summary"], json: ["detail", "target"] },
+  { table: "effects", json: ["action", "detail"] },
+  { table: "learning_items", texts: ["title"], json: ["passage"] },
+];
