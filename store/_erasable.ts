@@ -26,6 +26,21 @@ const RANDOM_DIGEST = `encode(${RANDOM_SALT}, 'hex')`;
  */
 export const ERASABLE: readonly ErasablePlace[] = [
   { table: "deals", texts: ["title"], contact: "contact_id", whole: true },
+  {
+    table: "emails",
+    texts: ["recipient", "recipient_key", "subject", "body"],
+    json: ["findings"],
+    contact: "contact_id",
+    whole: true,
+    set: { message: "''", salt: RANDOM_SALT },
+  },
+  {
+    table: "email_replies",
+    texts: ["sender", "sender_key", "subject", "body", "draft"],
+    json: ["citations"],
+    contact: "contact_id",
+    whole: true,
+  },
   { table: "messages", texts: ["subject", "text"], json: ["refs"], whole: true },
   {
     table: "calendar_events",
@@ -57,5 +72,7 @@ export const ERASABLE: readonly ErasablePlace[] = [
   { table: "ticket_events", json: ["data"] },
   { table: "findings", texts: ["summary"], json: ["detail", "target"] },
   { table: "effects", json: ["action", "detail"] },
+  { table: "conversation_messages", texts: ["text"], json: ["citations"] },
+  { table: "agent_notes", texts: ["text"] },
   { table: "learning_items", texts: ["title"], json: ["passage"] },
 ];

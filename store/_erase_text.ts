@@ -89,6 +89,6 @@ function matcher(texts: readonly string[]): (text: string) => boolean {
 function expressionOf(texts: readonly string[]): RegExp | undefined {
   if (texts.length === 0) return undefined;
   const escaped = [...new Set(texts.flatMap(formsOf))].sort((a, b) => b.length - a.length)
-    .map((text) => text.normalize("NFC").replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
+    .map((text) => text.normalize("NFC").replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
   return new RegExp(`(?<![\\p{L}\\p{N}._+-])(?:${escaped.join("|")})(?![\\p{L}\\p{N}])`, "giu");
 }

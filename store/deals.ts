@@ -186,7 +186,7 @@ export async function listQuietDeals(db: Db): Promise<QuietDeal[]> {
     `SELECT d.id AS deal_id, d.title, d.pipeline, d.stage,
        extract(epoch FROM now() - greatest(d.changed_at, (
          SELECT max(a.at) FROM crm_activities a WHERE a.deal_id = d.id)))::float8 / 86400 AS days
-     FROM deals d WHERE d.status = 'open' ORDER BY days DESC, d.id`,
+     FROM deals d WHERE d.status = 'open' ORDER BY days DESC, d.id LIMIT 10000`,
   );
 }
 

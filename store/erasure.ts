@@ -5,6 +5,15 @@ import { ERASABLE, type ErasablePlace } from "./_erasable.ts";
 /** How many rows of each table were erased or changed. */
 export type ErasedRows = Readonly<Record<string, number>>;
 
+/** Returns the ids of mails to a contact that are not sent yet. */
+export async function listWaitingMails(db: Db, { contactId }: Person): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    "SELECT id FROM emails WHERE contact_id = $1 AND state IN ('held', 'queued', 'sending') ORDER BY id",
+    [contactId],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Returns the pending approvals and held calls about a person: they would run with what is to be erased. */
 export async function listWaitingApprovals(db: Db, person: Person): Promise<string[]> {
   const eraser = openEraser(person);
@@ -63,7 +72,7 @@ async function erasePlace(
     if (!theirs && !found) continue;
     const values = columns.map((name) => {
       const value = row[name];
-      if (value == null) return null;
+      if (value === null || value === undefined) return null;
       if (json.includes(name)) return eraser.eraseInJson(value, theirs);
       return theirs || whole ? ERASED : eraser.eraseIn(value);
     });

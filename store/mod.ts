@@ -174,6 +174,7 @@ export {
   listActivities,
   type NewActivity,
 } from "./crm_activities.ts";
+export { type DigestFacts, type DigestPart, getDigestFacts } from "./crm_digest.ts";
 export { type ExpiringApproval, listExpiringApprovals } from "./due.ts";
 export { dumpDatabase, DumpRefused, loadDatabase } from "./dump.ts";
 export {
@@ -193,7 +194,13 @@ export {
 } from "./figures.ts";
 export { type EmailAddress, normalizeEmail } from "./email.ts";
 export type { Person } from "./_erase_text.ts";
-export { type ErasedRows, erasePerson, listFormerValues, listWaitingApprovals } from "./erasure.ts";
+export {
+  type ErasedRows,
+  erasePerson,
+  listFormerValues,
+  listWaitingApprovals,
+  listWaitingMails,
+} from "./erasure.ts";
 export {
   eraseMailOf,
   getReply,

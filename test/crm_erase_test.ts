@@ -26,9 +26,15 @@ const NAME = "Zephyrine Quackenbush";
 const EMAIL = "Zephyrine.Q@Quäckenbush.example";
 const PHONE = "+43 1 78901234";
 /** Words that are nowhere else. */
-const TRACES = /zephyrine|quackenbush|quäckenbush|xn--quckenbush|78901234/i;
+const TRACES = /zephyrin|quackenbush|quäckenbush|xn--quckenbush|78901234/i;
+/** Tables in which the test puts something about them. */
+const TABLES = (
+  "a2a_tasks agent_notes approval_moves approvals calendar_events contacts conversation_messages deals effects " +
+  "email_replies emails evidence findings held_calls idempotent_calls knowledge knowledge_terms knowledge_words " +
+  "learning_items messages partner_applications private_texts tickets webhook_deliveries"
+).split(" ");
 /** Somebody else, whose name and address contain the first ones'. */
-const OTHER = { name: "Ada Byron", email: "ada@zebra.example" };
+const OTHER = { name: 'Ada "\\Zip" Byron', email: "ada@zebra.example" };
 
 describe("erasing a contact", function () {
   this.timeout(180_000);
@@ -48,6 +54,7 @@ describe("erasing a contact", function () {
     await call("POST", "/api/contacts", OTHER);
     await useRest();
     await useTools();
+    await talkToAgents();
     await store();
   });
   after(async () => {
@@ -154,11 +161,22 @@ describe("erasing a contact", function () {
       ]
     ) {
       const { result } = await a2a.ask("message/send", params);
-      await people.eventually(async () => {
-        const { result: task } = await a2a.ask("tasks/get", { id: result.id });
-        return ["submitted", "working"].includes(task.status.state) ? undefined : task;
-      });
+      if (result.kind === "task") {
+        await people.eventually(async () => {
+          const { result: task } = await a2a.ask("tasks/get", { id: result.id });
+          return ["submitted", "working"].includes(task.status.state) ? undefined : task;
+        });
+      }
     }
+  }
+
+  async function talkToAgents(): Promise<void> {
+    await call("POST", "/v1/agents/metrics/notes", { text: `Be kind to ${NAME}` });
+    await call("POST", "/v1/agents/metrics/message", { text: `How many tickets has ${EMAIL}?` });
+    await people.eventually(async () => {
+      const { total } = await call("GET", "/v1/agents/metrics/conversation");
+      return total === 2 || undefined;
+    });
   }
 
   /** What other parts of the platform store. */
@@ -205,7 +223,19 @@ describe("erasing a contact", function () {
     await superuser.execute(
       "INSERT INTO knowledge_words VALUES (current_tenant(), 'zephyrin', 1), (current_tenant(), 'light', 2), (current_tenant(), '', 2)",
     );
-    await insertRows(db, "effects", [{
+    const mail = { contact_id: contactId, thread_id: "t", subject: "Mill", body: `Dear ${NAME}` };
+    await insertRows(superuser, "emails", [{
+      ...mail,
+      ...{ id: "EML-000000000000", kind: "mail", recipient: EMAIL, recipient_key: EMAIL },
+      ...{ message_id: "m@x", message: `\\x${Buffer.from(NAME).toString("hex")}`, commitment: "c" },
+      ...{ salt: `\\x${"ab".repeat(32)}`, asked_by: "bob", state: "sent" },
+    }]);
+    await insertRows(superuser, "email_replies", [{
+      ...mail,
+      ...{ id: "RPL-000000000000", sender: EMAIL, sender_key: EMAIL, message_id: "m@x" },
+      ...{ state: "draft", draft: `Dear ${NAME}`, receipt_id: "r" },
+    }]);
+    await insertRows(superuser, "effects", [{
       ...{ id: "effect-1", ticket_id: "INC-1", service: "s", action: {}, state: "done" },
       ...{ action_sha256: "0".repeat(64), detail: { said: `hello ${NAME}` } },
     }]);
@@ -253,51 +283,15 @@ describe("erasing a contact", function () {
     const { stderr, stdout } = await erase("contact", contactId);
     assert.match(stderr, new RegExp(`Cannot erase ${contactId}: ${waiting} would run`), stdout);
     await call("POST", `/v1/approvals/${waiting}/deny`, {}, {}, "ann");
-    await people.eventually(async () => {
-      const { act } = await call("GET", `/v1/approvals/${waiting}/info`);
-      return act.state === "refused" || undefined;
-    });
   });
 
   it("changes nothing in a dry run, and says what it would erase", async () => {
     const before = await tracesInDump();
-    for (
-      const table of [
-        ...[
-          "contacts",
-          "deals",
-          "evidence",
-          "tickets",
-          "messages",
-          "approvals",
-          "approval_moves",
-          "held_calls",
-        ],
-        ...[
-          "idempotent_calls",
-          "private_texts",
-          "a2a_tasks",
-          "webhook_deliveries",
-          "partner_applications",
-        ],
-        ...[
-          "calendar_events",
-          "findings",
-          "effects",
-          "learning_items",
-          "knowledge",
-          "knowledge_terms",
-        ],
-      ]
-    ) {
-      assert.ok(
-        before[table]! > 0,
-        `the test puts nothing into ${table}: ${JSON.stringify(before)}`,
-      );
-    }
+    const empty = TABLES.filter((table) => !before[table]);
+    assert.deepEqual(empty, [], "the test puts nothing into these");
     const { stdout, stderr } = await erase("contact", contactId, "--dry-run");
     assert.equal(stderr, "");
-    assert.match(stdout, /^Would be erased:\n(  \w+  \d+\n)+$/);
+    assert.match(stdout, /^Would be erased:\n( {2}\w+ {2}\d+\n)+$/);
     assert.deepEqual(await tracesInDump(), before);
   });
 
@@ -307,6 +301,9 @@ describe("erasing a contact", function () {
     assert.match(stdout, new RegExp(`^Erased ${contactId}:`));
     assert.match(stdout, /backups/);
     assert.deepEqual(await tracesInDump(), {});
+    const mails = await asSuperuser(people.store).query("SELECT message, salt FROM emails");
+    assert.deepEqual(mails.map(({ message }) => message.length), [0]);
+    assert.notEqual(mails[0]!.salt.toString("hex"), "ab".repeat(32));
     const { contacts } = await call("GET", "/api/contacts");
     assert.deepEqual(contacts.map(({ name }: Json) => name), [OTHER.name]);
     const { deals: [deal] } = await call("GET", "/api/deals");
@@ -315,12 +312,11 @@ describe("erasing a contact", function () {
     const ticket = tickets.find(({ description }) => description.includes("lamp"));
     assert.equal(ticket.title, "[erased] can't log in");
     assert.equal(ticket.description, "Write to [erased] or call [erased]. The lamp is red.");
-    const { events: [event] } = await call(
-      "GET",
-      "/v1/calendar/events?start=2027-01-01T00:00Z&end=2027-02-01T00:00Z",
-    )
-      .catch(() => ({ events: [] }));
-    if (event) assert.deepEqual([event.title, event.attendees], ["[erased]", []]);
+    const events = await asSuperuser(people.store).query("SELECT * FROM calendar_events");
+    assert.deepEqual(
+      events.map(({ title, location, attendees }) => [title, location, attendees]),
+      [["[erased]", "[erased]", []]],
+    );
   });
 
   it("leaves the chain whole, with a receipt of the erasure that has ids and counts", async () => {
@@ -346,6 +342,7 @@ describe("erasing a contact", function () {
   });
 
   it("holds for whoever is added with the address again", async () => {
+    await setGovernance(people.store, { rules: [] });
     const again = await call("POST", "/api/contacts", {
       name: "Z",
       email: EMAIL.toLowerCase(),
@@ -368,19 +365,26 @@ describe("erasing a contact", function () {
   });
 
   it("takes whole words alone, and leaves those alone whose names are longer", async () => {
-    const superuser = asSuperuser(people.store);
-    await addMessage(people.store.asPlatform(), {
+    const { name, email } = OTHER;
+    const longer = {
       kind: "said",
       from: "bob",
-      subject: "Canada Byronesque",
-      text: "granada@zebra.example, ADA@ZEBRA.EXAMPLE.",
-    });
-    await call("POST", "/v1/itsm/tickets", {
-      title: "Ada Byronesque met ada byron (ada@zebra.example)",
-    });
-    const { stderr } = await erase("contact", OTHER.email);
-    assert.equal(stderr, "");
-    const [ticket] = await superuser.query("SELECT title FROM tickets WHERE title LIKE 'Ada%'");
-    assert.equal(ticket!.title, "Ada Byronesque met [erased] ([erased])");
+      subject: "Byronesque",
+      text: `gran${email}`,
+    } as const;
+    await addMessage(people.store.asPlatform(), longer);
+    const title = `${name}esque met ${name.toLowerCase()} (${email.toUpperCase()})`;
+    const { ticket_id } = await call("POST", "/v1/itsm/tickets", { title });
+    assert.equal((await erase("contact", email)).stderr, "");
+    const ticket = await call("GET", `/v1/itsm/tickets/${ticket_id}`);
+    assert.equal(ticket.title, `${name}esque met [erased] ([erased])`);
+    const rows = await asSuperuser(people.store).query(
+      "SELECT text FROM messages WHERE text LIKE 'gran%'",
+    );
+    assert.deepEqual(rows, [{ text: longer.text }]);
+    const evidence = await asSuperuser(people.store).query(
+      "SELECT FROM evidence WHERE content LIKE '%Zip%'",
+    );
+    assert.equal(evidence.length, 0);
   });
 });

@@ -10,6 +10,7 @@ import {
   getContact,
   listFormerValues,
   listWaitingApprovals,
+  listWaitingMails,
   normalizeEmail,
   type Person,
   suppressEmail,
@@ -45,6 +46,12 @@ export async function eraseContact(trx: Db, named: string, actor: string): Promi
     throw new ErasureRefused(
       `Cannot erase ${named}: ${waiting.join(", ")} would run with its data, or runs now; ` +
         `deny what waits (npm run approvals -- deny ${first}), and try again`,
+    );
+  }
+  const mails = await listWaitingMails(trx, person);
+  if (mails.length > 0) {
+    throw new ErasureRefused(
+      `Cannot erase ${named}: ${mails.join(", ")} is about to be sent; try again when it has ended`,
     );
   }
   const rows = await erasePerson(trx, person);

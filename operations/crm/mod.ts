@@ -2,6 +2,7 @@
 import { activityList } from "./activities.ts";
 import { contactList, createContact, updateContact } from "./contacts.ts";
 import { createDeal, dealList, moveDeal, updateDeal } from "./deals.ts";
+import { crmDigest } from "./digest.ts";
 import { pipelineStats } from "./pipeline.ts";
 
 /** Operations of this folder. */
@@ -15,4 +16,5 @@ export const crmOperations = [
   moveDeal,
   pipelineStats,
   activityList,
+  crmDigest,
 ];

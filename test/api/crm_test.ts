@@ -380,6 +380,43 @@ describe("contacts and deals", function () {
     assert.match(body.detail, /line \d: /);
   });
 
+  it("are told in a digest: what is new, and what waits", async () => {
+    const db = asSuperuser(people.store);
+    await db.execute("DELETE FROM crm_activities");
+    await db.execute("DELETE FROM deal_stays");
+    await db.execute("DELETE FROM deals");
+    await db.execute("DELETE FROM contacts");
+    const empty = await get("/api/crm/digest");
+    assert.deepEqual([empty.new_contacts, empty.text], [0, "Nothing is new, and nothing waits."]);
+    const { contact_id } = await addContact({ name: "Ada\nLovelace" });
+    const [{ deal_id }] = [await addDeal({ title: "Old" }), await addDeal({ title: "Fresh" })];
+    await db.execute("UPDATE deals SET changed_at = now() - interval '6 days' WHERE id = $1", [
+      deal_id,
+    ]);
+    await db.execute(
+      "UPDATE crm_activities SET at = now() - interval '6 days' WHERE deal_id = $1",
+      [deal_id],
+    );
+    const start = new Date(Date.now() + 3_600_000).toISOString();
+    const event = { title: "Tea", start, duration_minutes: 30, contact_id };
+    assert.ok((await post("/v1/calendar/events", event)).status < 300);
+    const digest = await get("/api/crm/digest");
+    const { since: _, text, ...counts } = digest;
+    assert.deepEqual(counts, {
+      new_contacts: 3,
+      stale_deals: 1,
+      held_emails: 0,
+      replies_waiting: 0,
+      appointments: 1,
+    });
+    assert.match(text, new RegExp(`1 stale deal:\n- Old: 6 days in lead \\(${deal_id}\\)`));
+    assert.match(text, new RegExp(`- Ada Lovelace \\(${contact_id}\\)`));
+    assert.match(text, /1 appointment within a day:\n- Tea/);
+    const later = await get(`/api/crm/digest?since=${encodeURIComponent(start)}`);
+    assert.equal(later.new_contacts, 0);
+    assert.equal((await get("/api/crm/digest", "rival")).stale_deals, 0);
+  });
+
   it("of another tenant are not there", async () => {
     const deal = await addDeal();
     assert.equal((await get("/api/contacts", "rival")).total, 0);
