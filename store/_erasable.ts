@@ -73,6 +73,7 @@ export const ERASABLE: readonly ErasablePlace[] = [
   { table: "findings", texts: ["summary"], json: ["detail", "target"] },
   { table: "effects", json: ["action", "detail"] },
   { table: "conversation_messages", texts: ["text"], json: ["citations"] },
+  { table: "board_tasks", texts: ["title", "description"] },
   { table: "agent_notes", texts: ["text"] },
   { table: "learning_items", texts: ["title"], json: ["passage"] },
 ];

@@ -193,6 +193,7 @@ export {
   getResolutionFigures,
 } from "./figures.ts";
 export { type EmailAddress, normalizeEmail } from "./email.ts";
+export { ERASABLE } from "./_erasable.ts";
 export type { Person } from "./_erase_text.ts";
 export {
   type ErasedRows,
