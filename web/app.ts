@@ -98,12 +98,18 @@ function answerErrors({ log, maxBytes }: AppOptions) {
   };
 }
 
-/** Creates the function that logs failures of the service. A missing setting is no failure, and is logged once. */
+/**
+ * Creates the function that logs failures of the service. A missing setting is no failure, and is logged once; nor is what is
+ * not ready yet, as the caller is to try again.
+ */
 function createProblemLog(log: Log) {
   const loggedSettings = new Set<string>();
   return (problem: Problem, requestId: string) => {
     const { name, message, rule, extra } = problem;
     if (rule.status < 500) return;
+    if (name === "Unavailable" && extra.cause === undefined) {
+      return log.warn({ request_id: requestId }, message);
+    }
     if (name !== "NotConfigured") {
       return log.error({ request_id: requestId, err: extra.cause ?? problem }, message);
     }

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import Router from "@koa/router";
 import { loadConfig } from "../../config.ts";
+import { Problem } from "../../contract/mod.ts";
 import {
   createApp,
   createLog,
@@ -63,6 +64,9 @@ export function testServer(): TestServer {
     });
     router.get("/fails", "/fails", () => {
       throw new Error("SELECT secret FROM /home/somebody");
+    });
+    router.get("/soon", "/soon", () => {
+      throw new Problem("Unavailable", "It is not ready yet");
     });
     router.get("/slow", "/slow", async (ctx) => {
       await new Promise<void>((resolve) => slow.push(resolve));

@@ -142,6 +142,13 @@ describe("a web server's requests and answers", () => {
       assert.equal(head.headers["content-length"], whole.headers["content-length"]);
     });
 
+    it("logs what is not ready yet as a warning, without a stack", async () => {
+      assert.equal((await get("/soon")).status, 503);
+      const line = server.log().split("\n").find((text) => text.includes("not ready yet"))!;
+      const { level, err } = JSON.parse(line);
+      assert.deepEqual([level, err], ["warn", undefined]);
+    });
+
     it("reveals nothing of an unexpected error, which the log has in full", async () => {
       const answer = await get("/fails", "x-request-id: failing\r\n");
       assert.equal(answer.status, 500);
