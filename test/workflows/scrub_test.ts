@@ -6,6 +6,7 @@ import pg from "pg";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { openSealer } from "../../ledger/mod.ts";
 import type { scrubLedger } from "../../workflows/mod.ts";
+import { listMessages } from "../../store/mod.ts";
 import { eventually } from "../_time.ts";
 import { serveNoEngine } from "./_loop.ts";
 import { type LoopBench, openLoopBench } from "./_loop_bench.ts";
@@ -113,5 +114,10 @@ describe("scrubLedger", () => {
     const found = (await bench.store.asPlatform().first("SELECT * FROM ledger_breaks"))!;
     assert.deepEqual([Number(found.position), found.failed_check], [100, "missing"]);
     assert.match(found.reason, new RegExp(`the last pass knew ${COUNT} receipts`));
+    const { messages } = await listMessages(bench.store.asPlatform(), { kind: "ledger.break" }, 10);
+    assert.deepEqual(messages.map(({ subject, severity }) => [subject, severity]), [
+      ["The ledger is broken at position 100", "critical"],
+    ]);
+    assert.match(messages[0]!.text, /^position 100 \(missing\): Missing, with all after it/);
   });
 });
