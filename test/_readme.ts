@@ -28,6 +28,7 @@ const PORTS: Readonly<Record<string, string>> = {
   "7233": "SEALOOP_TEMPORAL_PORT",
   "8233": "SEALOOP_TEMPORAL_UI_PORT",
   "5433": "SEALOOP_POSTGRES_PORT",
+  "9009": "RECEIVER_PORT", // of the reader's own webhook
 };
 
 /** Replaces the default ports and data folder in a text with those of the settings. */

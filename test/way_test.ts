@@ -11,7 +11,7 @@ import { ROOT } from "../config.ts";
 import { STEPS } from "../domain/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { applySettings, type Block, readBlocks, toPattern } from "./_readme.ts";
-import { testFolder } from "./_run.ts";
+import { freePort, testFolder } from "./_run.ts";
 import { ensureSecondsLeftInDay, eventually } from "./_time.ts";
 
 /** A body of the gateway or the public ledger. */
@@ -33,6 +33,7 @@ describe("a platform started by npm start", () => {
       ...await platformSettings(data),
       SEALOOP_LIMIT_FREE: "20",
       SEALOOP_A2A_TOKEN: A2A_TOKEN,
+      RECEIVER_PORT: String(await freePort()),
     };
     platform = startPlatform(settings);
     await platform.until(/sealoop is ready/);
@@ -281,10 +282,10 @@ describe("a platform started by npm start", () => {
   it("tells of a repair that waits as the README shows, and runs it once it is approved", async () => {
     const [, first] = readBlocks("A session");
     const definitions = first!.text.split("\n").filter((line) => /^(field\(\)|KEY=)/.test(line));
-    const [ask, terminal, ...rest] = readBlocks("A repair that waits for you");
-    const begin = { ...ask!, text: [...definitions, ask!.text].join("\n") };
+    const [hook, ask, told, terminal, ...rest] = readBlocks("A repair that waits for you");
+    const begin = { ...ask!, text: [...definitions, hook!.text, ask!.text].join("\n") };
     try {
-      await printsAsShown([begin, ...rest]);
+      await printsAsShown([begin, told!, ...rest]);
       assert.match(platform.output(), toPattern(terminal!.text));
     } finally { // or no repair of the tests below is allowed
       await writeFile(join(settings.SEALOOP_DATA!, "sealoop.policy.yaml"), "{}\n");

@@ -11,6 +11,7 @@ import {
   readCommsFile,
   readCredential,
 } from "../../../integrations/channels/mod.ts";
+import { readBlocks } from "../../_readme.ts";
 import { testFolder } from "../../_run.ts";
 
 const CHANNELS = `
@@ -91,6 +92,13 @@ describe("sealoop.comms.yaml", () => {
       () => read(`platform:\n  channels:\n    chat: { slack: { credential: "${url}" } }\n`),
       (error: Error) => !error.message.includes("secret"),
     );
+  });
+
+  it("accepts what docs/comms.md shows", () => {
+    const blocks = readBlocks("Tell people", "docs/comms.md");
+    const { channels, rules } = read(blocks.find(({ language }) => language === "yaml")!.text)
+      .get("platform")!;
+    assert.deepEqual([Object.keys(channels).length, rules.length], [5, 2]);
   });
 
   it("plans who is told, in which order, when, and who is next", () => {
