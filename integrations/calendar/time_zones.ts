@@ -27,6 +27,7 @@ export function findTimeZone(name: string): string | undefined {
  * @throws {RangeError} it is no time
  */
 export function parseTime(text: string, timeZone: string): Date {
+  if (!/^[\d-]+T\d/i.test(text)) throw new RangeError(`${text} has no time of day`);
   if (HAS_OFFSET.test(text)) {
     return new Date(Temporal.Instant.from(text).round(WHOLE_SECONDS).epochMilliseconds);
   }

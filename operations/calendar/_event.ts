@@ -21,7 +21,7 @@ export const TimeZone = z.string().min(1).max(64)
 export const CalendarName = z.string()
   .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, "Expected a-z, 0-9 and hyphens, at most 40");
 
-const Time = z.string().min(10).max(40);
+const Time = z.string().min(1).max(40);
 
 /** Fields of an event that somebody books. */
 export const EVENT_FIELDS = {

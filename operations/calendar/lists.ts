@@ -13,7 +13,7 @@ const MAX_DAYS = 366;
 /** Events of one day that are listed. */
 const MAX_TODAY = 200;
 
-const Day = z.string().min(10).max(40);
+const Day = z.string().min(1).max(40);
 const Occurrences = z.array(Event).describe(
   "In the order of their starts; a recurring event once for each occurrence, with its own start and end",
 );

@@ -138,6 +138,7 @@ describe("planEvent()", () => {
       });
     wrong({ start: "2026-03-29T02:30" }, "start", /does not exist in Europe\/Vienna.*03:30/);
     wrong({ start: "tomorrow" }, "start", /Expected a time/);
+    wrong({ start: "2026-03-27" }, "start", /Expected a time/);
     wrong({ start: "1969-01-01T00:00Z" }, "start", /1970 to 2199/);
     wrong({ start: "1999-01-01T00:00Z", rrule: "FREQ=DAILY" }, "start", /within 5 years of now/);
     wrong({ timeZone: "Europe/Wien" }, "time_zone", /IANA/);

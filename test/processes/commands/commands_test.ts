@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
+import { findKeyOfLink, linkOf } from "../../../integrations/calendar/mod.ts";
 import {
   findKeyById,
   findKeys,
@@ -84,6 +85,20 @@ describe("commands of an operator", () => {
       await run("keys", "revoke", other.replace(/./g, "0")),
       /refused: There is no valid/,
     );
+  });
+
+  it("renew the link of a key to its calendar, sealed", async () => {
+    const issued = await run("keys", "issue", "--tenant", "acme");
+    const id = /Its id is (\w{16})/.exec(issued)![1]!;
+    const gateway = (await storeAs(store, "gateway")).forTenant("acme");
+    const before = await linkOf(gateway, id);
+    assert.match(await run("keys", "renew-link", id), /the old one is nobody's/);
+    assert.notEqual(await linkOf(gateway, id), before);
+    assert.equal(await findKeyOfLink(gateway, before), undefined);
+    const { action, subject } = (await receipts()).at(-1)!;
+    assert.deepEqual([action, subject], ["keys.renew-link", `key:${id}`]);
+    const unknown = id.replace(/./g, "0");
+    assert.match(await run("keys", "renew-link", unknown), /There is no valid key with the id/);
   });
 
   it("rotate a key that ends into one that ends as well", async () => {
