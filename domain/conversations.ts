@@ -36,7 +36,7 @@ export interface PeerRequest extends Pick<ConversationRequest, "conversation_id"
   readonly requested_by: string;
 }
 
-/** What became of a message to an agent of another organization. */
+/** Outcome of a message to an agent of another organization. */
 export interface PeerOutcome {
   /** `not_done`: it provably did not arrive, or was refused; `unknown`: nobody can tell. */
   readonly state: "done" | "not_done" | "unknown";

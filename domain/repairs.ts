@@ -74,7 +74,7 @@ export interface RepairHold {
   readonly until?: string;
 }
 
-/** What holds of repairs are compared with. */
+/** Facts that holds of repairs are compared with. */
 export interface RepairSubject {
   readonly service: string;
   /** `key:<id>`, or another requester. */

@@ -1,6 +1,6 @@
 /** Finding a person in texts and JSON, and erasing them there. */
 
-/** What is left of a text that was about an erased person. */
+/** Text in place of one that was about an erased person. */
 export const ERASED = "[erased]";
 
 /** A person to erase, by everything that they were ever called in a tenant's contacts. */
@@ -24,7 +24,7 @@ export interface Eraser {
   eraseInJson(json: string, isTheirs: boolean): string;
 }
 
-/** What stays in an object about an erased person: ids, codes, times. */
+/** Values that stay in an object about an erased person: ids, codes, times. */
 const KEPT =
   /^(?:[a-z0-9_.:-]{1,64}|[A-Z]{2,5}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))$/;
 

@@ -10,7 +10,7 @@ export interface DigestPart {
   readonly first: readonly { readonly id: string; readonly label: string }[];
 }
 
-/** What a day's work with contacts begins with. */
+/** Facts that a day's work with contacts begins with. */
 export interface DigestFacts {
   /** Added since. */
   readonly contacts: DigestPart;

@@ -51,12 +51,12 @@ export type DatedStop = Stop & { readonly stopped_at: Date };
 /** Name of the stop that is set while the policy file can't be read. */
 export const FILE_STOP = "governance-file";
 
-/** What governance decides by, besides the rules: the policy's version, all stops, and whether changes are frozen. */
+/** State that governance decides by, besides the rules. */
 export interface GovernanceInForce {
   /** 0: no policy was set. */
   readonly version: number;
   readonly stops: readonly Stop[];
-  /** Whether a change freeze holds now. */
+  /** True: a change freeze holds now. */
   readonly frozen: boolean;
 }
 

@@ -195,7 +195,7 @@ describe("erasing a contact", function () {
     });
   }
 
-  /** What other parts of the platform store. */
+  /** Stores what other parts of the platform store. */
   async function store(): Promise<void> {
     const db = people.store.asPlatform();
     await addMessage(db, {

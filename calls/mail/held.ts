@@ -1,4 +1,4 @@
-/** What people are asked about a held mail. */
+/** Texts that ask people about a held mail. */
 import { redactSecrets } from "../../contract/mod.ts";
 import type { ApprovalGrounds } from "../../domain/mod.ts";
 import type { EmailRecord } from "../../store/mod.ts";

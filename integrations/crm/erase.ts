@@ -16,7 +16,7 @@ import {
   suppressEmail,
 } from "../../store/mod.ts";
 
-/** What was erased of a contact. */
+/** Result of erasing a contact. */
 export interface Erasure {
   /** Null: no contact has the address. */
   readonly contactId: string | null;

@@ -38,7 +38,7 @@ const MailRules = z.strictObject({
 
 /** Mails to a contact, one after the other. Durations are seconds. */
 export type Sequence = z.output<typeof Sequence>;
-/** What the operator lets the platform do with mail by itself. */
+/** Rules by which the platform handles mail by itself. */
 export type MailRules = z.output<typeof MailRules>;
 
 const SHIPPED = join(ROOT, "integrations", "mail", "mail.yaml");

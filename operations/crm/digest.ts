@@ -17,7 +17,7 @@ const MAX_LISTED = 10;
 
 const Count = z.number().int().min(0);
 
-/** What waits for people who work with contacts. */
+/** Returns what waits for people who work with contacts. */
 export const crmDigest = operation({
   name: "crm.digest",
   group: "crm",

@@ -9,7 +9,7 @@ import { addContact, listReplies, type VoteMove } from "../../store/mod.ts";
 import { testFolder } from "../_run.ts";
 import type { TestLoop } from "./_loop.ts";
 
-/** What scenarios do with runs. */
+/** Functions by which scenarios act on runs. */
 interface Ways {
   ended(run: WorkflowHandle): Promise<WorkflowHandle>;
   speak(run: WorkflowHandle, move: VoteMove, who: string): Promise<unknown>;

@@ -15,7 +15,7 @@ export const MOMENTS = [
 ] as const;
 export type Moment = typeof MOMENTS[number];
 
-/** What the stub does with a connection. */
+/** Behaviour of the stub on a connection. */
 export interface Script {
   /** The moment at which it leaves. */
   readonly leavesAt: Moment;
@@ -23,7 +23,7 @@ export interface Script {
   readonly answers?: Readonly<Partial<Record<Moment, string>>>;
   /** Is called at each moment before the stub answers. */
   readonly onMoment?: (moment: Moment) => void | Promise<void>;
-  /** Whether it keeps silent in place of leaving. */
+  /** True: it keeps silent in place of leaving. */
   readonly isSilent?: boolean;
 }
 
