@@ -50,9 +50,15 @@ export async function requireConversation(
   throw new Problem("NotFound", `You have no conversation ${id} with ${agentId}`);
 }
 
-/** @throws {Problem} `Conflict`: the conversation takes no more messages, or none at the moment */
-export async function refuseFullConversation(db: Db, id: string): Promise<void> {
-  const { total, waiting } = await countConversationMessages(db, id);
+/**
+ * Refuses another question in a conversation that is full.
+ *
+ * @param added 1: the question has been added in this transaction already
+ * @throws {Problem} `Conflict`: it takes no more messages, or none at the moment
+ */
+export async function refuseFullConversation(db: Db, id: string, added: 0 | 1): Promise<void> {
+  const counts = await countConversationMessages(db, id);
+  const [total, waiting] = [counts.total - added, counts.waiting - added];
   if (total >= MAX_MESSAGES) {
     const message = `Cannot add a message to ${id}: it has ${MAX_MESSAGES}; begin another one`;
     throw new Problem("Conflict", message);

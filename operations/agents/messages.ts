@@ -72,7 +72,7 @@ export const sendAgentMessage = operation({
     requireAgent(context, agent_id);
     if (conversation_id === undefined) return;
     const { id } = await requireConversation(context, conversation_id, agent_id);
-    await refuseFullConversation(context.store.db, id);
+    await refuseFullConversation(context.store.db, id, 0);
   },
   recover: recoverMessage,
   async run({ agent_id, text, conversation_id }, context) {
@@ -84,7 +84,7 @@ export const sendAgentMessage = operation({
         : await requireConversation(context, conversation_id, agent_id);
       if (conversation_id === undefined) await addConversation(trx, open);
       await addQuestion(trx, open.id, { id: message_id, text });
-      await refuseFullConversation(trx, open.id);
+      await refuseFullConversation(trx, open.id, 1);
       const ids = { message_id, conversation_id: open.id };
       await noteCallEffects(trx, context.decisionId, ids);
       return open;

@@ -161,7 +161,14 @@ describe("agents of other organizations", () => {
       text: "Line 8?",
     });
     assert.equal(status, 202, JSON.stringify(body));
-    assert.match(body.governance.approval_id, /^APR-/);
+    const { approval_id } = body.governance;
     assert.deepEqual(arrived, []);
+    answer = "reply";
+    await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    await people.eventually(async () => {
+      const { body } = await people.call("GET", "/v1/agents/noc/conversation", "program");
+      return body.total === 2 || undefined;
+    });
+    assert.equal(arrived.length, 1);
   });
 });
