@@ -37,9 +37,13 @@ export function planDeliveries(
     const plan = (names: readonly string[], escalatesAfterMinutes: number | null) => {
       order++;
       for (const channel of names) {
-        const kind = kindOf(channels[channel]!);
         planned.push({
-          ...{ rule: rule.name, order, channel, kind, notBefore, escalatesAfterMinutes },
+          rule: rule.name,
+          order,
+          channel,
+          kind: kindOf(channels[channel]!),
+          notBefore,
+          escalatesAfterMinutes,
         });
       }
     };

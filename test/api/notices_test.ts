@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { Webhook } from "standardwebhooks";
 import {
   mailboxFolder,
@@ -179,6 +180,21 @@ describe("notices over channels", () => {
     const verified = new Webhook(SECRET).verify(hook.text, hook.headers as Record<string, string>);
     assert.deepEqual((verified as Json).type, "said");
     assert.equal(hook.headers["webhook-id"], hook.body.data.id);
+    const runs = await Promise.all(
+      requests.slice(-5).map(({ text }) => /MSG-[0-9a-f]{12}/.exec(text)![0]).map((id) =>
+        people.loop.client.workflow.getHandle(`notice-${id}`).fetchHistory()
+      ),
+    );
+    const histories = runs.map((run) =>
+      historyToJSON(run).replace(
+        /"data": "([^"]*)"/g,
+        (_, data) => Buffer.from(data, "base64").toString(),
+      )
+    ).join();
+    assert.match(histories, /MSG-[0-9a-f]{12}/);
+    for (const secret of [SECRET, "syt_token", `${origin}/slack`, `${origin}/hook`, "Look"]) {
+      assert.ok(!histories.includes(secret), secret);
+    }
     const feed = await people.call("GET", "/v1/comms?kind=said&channel=slack", "ann");
     assert.equal(feed.body.messages[0].from, "ann");
   });
