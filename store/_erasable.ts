@@ -45,9 +45,8 @@ export const ERASABLE: readonly ErasablePlace[] = [
   {
     table: "calendar_events",
     texts: ["title", "location"],
+    json: ["attendees"],
     contact: "contact_id",
-    whole: true,
-    set: { attendees: "'{}'" },
   },
   {
     table: "approvals",

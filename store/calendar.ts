@@ -125,7 +125,7 @@ export async function putEvent(
       event.timeZone,
       event.rrule,
       event.location,
-      event.attendees,
+      JSON.stringify(event.attendees),
       event.services,
       event.contactId,
       event.busy,

@@ -3,7 +3,7 @@ import type { Caller } from "../../contract/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { BOOKED_DAYS, findTimeZone, printTime } from "../../integrations/calendar/mod.ts";
-import { EVENT_KINDS, type EventKind, type EventRecord } from "../../store/mod.ts";
+import { EVENT_KINDS, type EventKind, type EventRecord, normalizeEmail } from "../../store/mod.ts";
 import { text, Timestamp, trimmedText } from "../schemas/mod.ts";
 
 /** Id of an event. */
@@ -43,7 +43,11 @@ export const EVENT_FIELDS = {
   calendar: CalendarName.default("main").describe("Busy time is exclusive within a calendar"),
   busy: z.boolean().optional().describe("True: its time is exclusive. Default: true for meetings"),
   location: text(0, 200).default(""),
-  attendees: z.array(z.email().max(254)).max(100).default([]).describe("E-mail addresses"),
+  attendees: z.array(
+    z.string().min(3).max(254).refine((address) => normalizeEmail(address) !== undefined, {
+      error: "Expected an e-mail address, as ada@example.com",
+    }),
+  ).max(100).default([]).describe("E-mail addresses"),
   services: z.array(z.string().min(1).max(100)).max(50).default([]).describe(
     "Services whose repairs a maintenance holds back; none: those of all. Only for maintenance",
   ),

@@ -17,7 +17,7 @@ export const calendar = `
     time_zone text NOT NULL,      -- IANA name; the rule is about its wall clock
     rrule text,                   -- RFC 5545; null: it takes place once
     location text NOT NULL,
-    attendees text[] NOT NULL,    -- e-mail addresses
+    attendees jsonb NOT NULL,     -- e-mail addresses
     services text[] NOT NULL,     -- that a maintenance holds repairs of; empty: all
     contact_id text,
     busy boolean NOT NULL,

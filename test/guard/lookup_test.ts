@@ -79,7 +79,7 @@ describe("the guard's lookups", () => {
       insertRows(db, "calendar_events", [{
         ...{ tenant_id: tenant, id, uid: id, title: `Frozen ${id}`, kind: "freeze" },
         ...{ calendar: "main", starts_at: from, ends_at: to, time_zone: "UTC", location: "" },
-        ...{ attendees: "{}", services: "{}", busy: false, created_by: "key:test" },
+        ...{ attendees: [], services: "{}", busy: false, created_by: "key:test" },
       }]).then(() =>
         insertRows(db, "calendar_occurrences", [{
           ...{ tenant_id: tenant, event_id: id, starts_at: from, ends_at: to, kind: "freeze" },
