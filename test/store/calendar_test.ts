@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
-import { bookEvent, extendSeries } from "../../integrations/calendar/mod.ts";
-import { type Db, listOccurrences, openStore, type Store } from "../../store/mod.ts";
+import { bookEvent, cancelBooking, extendSeries } from "../../integrations/calendar/mod.ts";
+import {
+  type Db,
+  findMaintenance,
+  listOccurrences,
+  openStore,
+  type Store,
+} from "../../store/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
 
@@ -104,5 +110,61 @@ describe("extendSeries()", () => {
     ]);
     assert.deepEqual(event, { expanded_until: null });
     assert.equal((await startsOf(id)).length, 365);
+  });
+});
+
+describe("findMaintenance()", () => {
+  let database: TestDatabase;
+  let store: Store;
+  before(async () => {
+    database = await testDatabase();
+    store = openStore(database.urls.worker, "worker");
+  });
+  after(async () => {
+    await store?.close();
+    await database?.drop();
+  });
+
+  const book = (startMs: number, endMs: number, services: readonly string[]) =>
+    store.asPlatform().transaction((trx) =>
+      bookEvent(trx, {
+        title: "Racks",
+        kind: "maintenance",
+        start: new Date(Date.now() + startMs).toISOString(),
+        end: new Date(Date.now() + endMs).toISOString(),
+        services,
+      }, WHO)
+    );
+  const found = async (tenant: string, service: string) =>
+    (await findMaintenance(store.asTenant(tenant), service))?.eventId;
+
+  it("takes named services for the operator's own, and no name for everybody's", async () => {
+    const named = await book(-60_000, 3_600_000, ["shop"]);
+    assert.deepEqual(
+      [
+        await found("platform", "shop"),
+        await found("platform", "mail"),
+        await found("acme", "shop"),
+      ],
+      [named.id, undefined, undefined],
+    );
+    const all = await book(-60_000, 7_200_000, []);
+    assert.deepEqual(
+      [
+        await found("platform", "shop"),
+        await found("platform", "mail"),
+        await found("acme", "shop"),
+      ],
+      [all.id, all.id, all.id],
+      "the one that ends last",
+    );
+    await store.asPlatform().transaction((trx) => cancelBooking(trx, all.id, WHO));
+    assert.equal(await found("acme", "shop"), undefined);
+  });
+
+  it("knows no window before it begins, nor after it has ended", async () => {
+    await book(3_600_000, 7_200_000, ["db"]);
+    await book(-7_200_000, -3_600_000, ["db"]);
+    assert.equal(await found("platform", "db"), undefined);
   });
 });
