@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ACTIVITY_KINDS, CONSENTS, normalizeEmail } from "../../store/mod.ts";
-import { text, Timestamp, trimmedText } from "../schemas/mod.ts";
+import { oneLine, Timestamp, trimmedText } from "../schemas/mod.ts";
 
 /** Id of a contact. */
 export const ContactId = z.string()
@@ -19,19 +19,19 @@ export const ExpectedVersion = z.number().int().min(1).optional().describe(
 
 /** Fields of a contact in an input. All may be left out; null empties one. */
 export const ContactInput = {
-  name: trimmedText(1, 200).describe("Name of the person"),
+  name: oneLine(1, 200).describe("Name of the person"),
   email: z.string().max(320)
     .refine((address) => normalizeEmail(address) !== undefined, {
       error: "Expected one e-mail address, such as ada@example.com, without a name or brackets",
     })
     .describe("E-mail address; unique in your organization, however it is spelled"),
-  phone: text(1, 50).nullable().optional(),
-  company: trimmedText(1, 200).nullable().optional(),
-  tags: z.array(trimmedText(1, 50)).max(50).optional().describe(
+  phone: oneLine(1, 50).nullable().optional(),
+  company: oneLine(1, 200).nullable().optional(),
+  tags: z.array(oneLine(1, 50)).max(50).optional().describe(
     "Labels; they replace those that are there",
   ),
-  source: trimmedText(1, 100).nullable().optional().describe("Where the contact came from"),
-  owner: trimmedText(1, 200).nullable().optional().describe("Principal who looks after it"),
+  source: oneLine(1, 100).nullable().optional().describe("Where the contact came from"),
+  owner: oneLine(1, 200).nullable().optional().describe("Principal who looks after it"),
   consent: z.object({
     email: z.enum(["opt_in", "opt_out"]),
     basis: trimmedText(1, 200).describe(
@@ -78,7 +78,7 @@ const CURRENCIES = new Set(Intl.supportedValuesOf("currency"));
 
 /** Fields of a deal in an input. */
 export const DealInput = {
-  title: trimmedText(1, 200).describe("What is to be sold"),
+  title: oneLine(1, 200).describe("What is to be sold"),
   amount_minor: z.number().int().min(0).max(1_000_000_000_000).describe(
     "Amount in the currency's smallest unit: 1250 is 12.50 EUR, or 1250 JPY",
   ),

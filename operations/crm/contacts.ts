@@ -29,13 +29,19 @@ export const contactList = operation({
   access: "key",
   input: z.object({
     limit: pageLimit(500, 100),
+    email: ContactInput.email.optional().describe("Only the contact with this address"),
     before: ContactId.optional().describe("Only contacts older than this one: the last of a page"),
   }),
   output: z.object({ total: z.number().int(), contacts: z.array(Contact) }),
   rest: { contacts_list: "GET /api/contacts" },
   untrusted: true,
   example: { input: { limit: 1 }, output: { total: 1, contacts: [exampleContact] } },
-  run: async (page, { store }) => await listContacts(store.db, page),
+  run: async ({ email, ...page }, { store }) => {
+    if (email === undefined) return await listContacts(store.db, page);
+    const contact = await findContactByEmail(store.db, email);
+    const contacts = contact ? [contact] : [];
+    return { total: contacts.length, contacts };
+  },
 });
 
 /** Adds a contact, or adds to the one that has its address. */

@@ -13,7 +13,7 @@ import {
   noteCallEffects,
   takeApplicationId,
 } from "../../store/mod.ts";
-import { text, trimmedText } from "../schemas/mod.ts";
+import { oneLine, text, trimmedText } from "../schemas/mod.ts";
 import { ApplicationId } from "./_schemas.ts";
 
 /** Takes an application of somebody who wants to become a partner. */
@@ -31,12 +31,12 @@ export const applyAsPartner = operation({
   perDay: "applications",
   sealsItself: true,
   input: z.object({
-    name: trimmedText(1, 200),
+    name: oneLine(1, 200),
     email: z.string().max(320)
       .refine((address) => normalizeEmail(address) !== undefined, {
         error: "Expected one e-mail address, such as ada@example.com",
       }),
-    company: trimmedText(1, 200),
+    company: oneLine(1, 200),
     website: z.url({ protocol: /^https?$/, error: "Expected an http or https address" }).max(500)
       .optional(),
     message: trimmedText(1, 4_000).describe("What you have in mind"),

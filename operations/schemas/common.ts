@@ -45,6 +45,13 @@ export function text(min: number, max: number): z.ZodString {
   }).meta({ minLength: min, maxLength: max });
 }
 
+/** Returns the same as {@linkcode trimmedText} for a text of one line: it may get into the header of a mail. */
+export function oneLine(min: number, max: number): z.ZodString {
+  return trimmedText(min, max).refine((one) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(one), {
+    error: "Expected one line, without control characters",
+  });
+}
+
 /** Returns the same as {@linkcode text} for a text that is trimmed and must not be blank. */
 export function trimmedText(min: number, max: number): z.ZodString {
   return text(min, max).trim().regex(/\S/, "Expected text that is not blank");

@@ -15,6 +15,7 @@ export {
   DateTime,
   EXAMPLE_RUN_ID,
   Limit,
+  oneLine,
   ReceiptId,
   Sha256,
   text,

@@ -126,6 +126,9 @@ describe("contacts and deals", function () {
     const { status, body } = await post("/api/contacts", { name: "B", email: "TWICE@Example.COM" });
     assert.equal(status, 409);
     assert.equal(body.contact_id, first.contact_id);
+    const found = await get("/api/contacts?email=twice%40EXAMPLE.com");
+    assert.deepEqual([found.total, found.contacts[0].contact_id], [1, first.contact_id]);
+    assert.equal((await get("/api/contacts?email=twice%40example.com", "rival")).total, 0);
     const again = await use("crm_create_contact", { name: "B", email: "twice@example.com" });
     assert.ok(again.isError && again.text.includes(first.contact_id), again.text);
   });
@@ -198,7 +201,9 @@ describe("contacts and deals", function () {
     ) {
       assert.equal((await post("/api/contacts", { name: "A", email })).status, 422, email);
     }
-    for (const name of ["", "   ", "n".repeat(201)]) {
+    for (
+      const name of ["", "   ", "Ada\nBcc: x@y.example", "Ada\u0000", "Ada\u2028", "n".repeat(201)]
+    ) {
       assert.equal((await post("/api/contacts", { name, email: "a@b.example" })).status, 422, name);
     }
   });
@@ -388,7 +393,7 @@ describe("contacts and deals", function () {
     await db.execute("DELETE FROM contacts");
     const empty = await get("/api/crm/digest");
     assert.deepEqual([empty.new_contacts, empty.text], [0, "Nothing is new, and nothing waits."]);
-    const { contact_id } = await addContact({ name: "Ada\nLovelace" });
+    const { contact_id } = await addContact({ name: "Ada Lovelace" });
     const [{ deal_id }] = [await addDeal({ title: "Old" }), await addDeal({ title: "Fresh" })];
     await db.execute("UPDATE deals SET changed_at = now() - interval '6 days' WHERE id = $1", [
       deal_id,
