@@ -104,7 +104,7 @@ describe("contacts and deals", function () {
     for (const { receipt_id, contact_id } of activities) {
       assert.equal(contact_id, contact.contact_id);
       const text = JSON.stringify(await receiptOf(receipt_id));
-      assert.ok(!/grace|hopper|navy|flow|987654321|555|ink/i.test(text), text);
+      assert.ok(!/grace|hopper|navy|flow|987654321|202 555|signed in/i.test(text), text);
       assert.match(text, /"commitments"/);
     }
   });
@@ -202,7 +202,7 @@ describe("contacts and deals", function () {
       assert.equal((await post("/api/contacts", { name: "A", email })).status, 422, email);
     }
     for (
-      const name of ["", "   ", "Ada\nBcc: x@y.example", "Ada\u0000", "Ada\u2028", "n".repeat(201)]
+      const name of ["", "   ", "Ada\nBcc: x@y.example", "Ada\u0000", "A\u2028da", "n".repeat(201)]
     ) {
       assert.equal((await post("/api/contacts", { name, email: "a@b.example" })).status, 422, name);
     }
