@@ -24,13 +24,18 @@ describe("the platform's status", () => {
     const store = openStore(described.gateway.urls.owner, "owner", 1);
     const payload = JSON.stringify({ timestamp: "2026-01-01T00:00:00+00:00" });
     const { execute } = asSuperuser(store);
+    // The sequencer of this gateway must not take it.
+    await execute(`CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN IF OLD.seq = -1 THEN RETURN NULL; END IF; RETURN OLD; END $$`);
+    await execute(
+      "CREATE TRIGGER keep BEFORE DELETE ON seal_outbox FOR EACH ROW EXECUTE FUNCTION keep()",
+    );
+    await execute(
+      "INSERT INTO seal_outbox (seq, id, category, payload) OVERRIDING SYSTEM VALUE VALUES (-1, 'old', 'test', $1)",
+      [payload],
+    );
     const error = async () => {
-      await execute(
-        "INSERT INTO seal_outbox (seq, id, category, payload) OVERRIDING SYSTEM VALUE VALUES (-1, 'old', 'test', $1)",
-        [payload],
-      );
       const { ledger } = (await status()).backends;
-      await execute("DELETE FROM seal_outbox WHERE seq = -1");
       assert.equal(ledger.ok, false);
       return ledger.error.replace(/\d+/g, "N");
     };
@@ -44,6 +49,8 @@ describe("the platform's status", () => {
     await execute("UPDATE ledger_trouble SET at = '2025-12-31'"); // before anything waited
     assert.equal(await error(), standstill);
     await execute("DELETE FROM ledger_trouble");
+    await execute("DROP TRIGGER keep ON seal_outbox");
+    await execute("DELETE FROM seal_outbox WHERE seq = -1");
     await store.close();
   });
 
