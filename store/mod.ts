@@ -123,24 +123,13 @@ export {
   updateDeal,
 } from "./deals.ts";
 export {
-  addAnswer,
   addConversation,
-  addQuestion,
   type Conversation,
   type ConversationMessage,
   countConversationMessages,
-  countWaitingQuestions,
-  dropQuestion,
-  type EarlierTurn,
   findNewestConversation,
   getConversation,
-  getQuestionText,
-  hasConversationMessage,
   listConversationMessages,
-  listEarlierTurns,
-  type NewAnswer,
-  type StoredQuestion,
-  takeQuestion,
 } from "./conversations.ts";
 export {
   deleteLogPlaces,
@@ -407,6 +396,19 @@ export {
   takeApplicationId,
 } from "./partner_applications.ts";
 export { getPrivateTexts, prunePrivateTexts, putPrivateTexts } from "./private_texts.ts";
+export {
+  addAnswer,
+  addQuestion,
+  countWaitingQuestions,
+  dropQuestion,
+  type EarlierTurn,
+  getQuestionText,
+  hasConversationMessage,
+  listEarlierTurns,
+  type NewAnswer,
+  type StoredQuestion,
+  takeQuestion,
+} from "./questions.ts";
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
 export { FUNCTIONS, type Grant, type Grantee, RIGHTS, SEAL_CATEGORIES } from "./rights.ts";
 export { createDatabaseSql, createRolesSql, FUNCTION_OWNERS, type Role, ROLES } from "./roles.ts";

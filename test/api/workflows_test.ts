@@ -24,6 +24,7 @@ describe("the list of workflow types", () => {
       "crew.dispatch",
       "itsm.loop",
       "itsm.test",
+      "mail.send",
       "reasoning.invoke",
       "security.scan",
     ]);
