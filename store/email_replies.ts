@@ -132,22 +132,6 @@ export async function hasAutoReply(db: Db, recipientKey: string): Promise<boolea
   return row !== undefined;
 }
 
-/** Deletes all mail from and to somebody. @returns how many mails */
-export async function eraseMailOf(
-  trx: Db,
-  { contactId, emailKey }: { readonly contactId: string; readonly emailKey: string },
-): Promise<number> {
-  const received = await trx.execute(
-    "DELETE FROM email_replies WHERE contact_id = $1 OR sender_key = $2",
-    [contactId, emailKey],
-  );
-  const sent = await trx.execute(
-    "DELETE FROM emails WHERE contact_id = $1 OR recipient_key = $2",
-    [contactId, emailKey],
-  );
-  return received + sent;
-}
-
 function toReply(row: Row): ReplyRecord {
   return {
     id: row.id,

@@ -192,7 +192,6 @@ export {
   listWaitingMails,
 } from "./erasure.ts";
 export {
-  eraseMailOf,
   getReply,
   hasAutoReply,
   hasReplied,

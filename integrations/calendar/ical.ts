@@ -31,6 +31,33 @@ export function printCalendar(name: string, events: readonly EventRecord[], now:
   return lines.map((line) => `${fold(line)}\r\n`).join("");
 }
 
+/** The people of an invitation, by their addresses. */
+export interface Invitation {
+  readonly organizer: string;
+  readonly attendee: string;
+}
+
+/** Prints an invitation to an event that takes place once, as a mail carries it. @see RFC 5546, section 3.2.2 */
+export function printInvitation(
+  event: EventRecord,
+  { organizer, attendee }: Invitation,
+): string {
+  const [begin, ...fields] = printEvent(event);
+  const lines = [
+    "BEGIN:VCALENDAR",
+    "VERSION:2.0",
+    "PRODID:-//sealoop//calendar//EN",
+    "CALSCALE:GREGORIAN",
+    "METHOD:REQUEST",
+    begin!,
+    `ORGANIZER:mailto:${organizer}`,
+    `ATTENDEE;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:${attendee}`,
+    ...fields,
+    "END:VCALENDAR",
+  ];
+  return lines.map((line) => `${fold(line)}\r\n`).join("");
+}
+
 function isOnWallClock({ rrule, timeZone }: EventRecord): boolean {
   return rrule !== null && !UTC.has(timeZone);
 }

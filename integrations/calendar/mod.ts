@@ -11,7 +11,7 @@
  */
 export { assertFree, bookEvent, type Booking, cancelBooking } from "./book.ts";
 export { extendSeries } from "./extend.ts";
-export { printCalendar } from "./ical.ts";
+export { type Invitation, printCalendar, printInvitation } from "./ical.ts";
 export { findKeyOfLink, linkOf } from "./link.ts";
 export { BOOKED_DAYS, type EventRequest, planEvent, type PlannedEvent } from "./plan.ts";
 export { expand, parseRule, RuleRefused, type Series } from "./recurrence.ts";

@@ -11,7 +11,6 @@
  */
 export { type MailAddress, parseAddress } from "./addresses.ts";
 export { composeMail, HeaderInjection, type MailDraft } from "./compose.ts";
-export { type Appointment, printInvitation } from "./invitation.ts";
 export { deliverToMailbox, isInMailbox, MAIL_FOLDER, mailboxFolder } from "./maildir.ts";
 export { newWords, type NotToAnswer, parseMail, type ReceivedMail } from "./parse.ts";
 export {

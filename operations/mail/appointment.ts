@@ -8,9 +8,9 @@ import {
   bookEvent,
   type EventRequest,
   planEvent,
+  printInvitation,
   printTime,
 } from "../../integrations/calendar/mod.ts";
-import { printInvitation } from "../../integrations/mail/mod.ts";
 import {
   addActivity,
   type Contact,
@@ -129,7 +129,7 @@ async function invite(
     body: `Hello ${contact.name},\n\nthis is an invitation to an appointment on ${when}.`,
     invitation: {
       method: "REQUEST",
-      ics: printInvitation({ ...event, organizer, attendee: contact.email }),
+      ics: printInvitation(event, { organizer, attendee: contact.email }),
     },
     askedBy: principal,
     askedByKey: keyId,
