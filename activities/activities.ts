@@ -31,6 +31,7 @@ import {
 import { dueActivities, noticeActivities } from "./notices/mod.ts";
 import {
   emailActivities,
+  mailboxActivities,
   replyActivities,
   resumeEmailActivities,
   sequenceActivities,
@@ -105,6 +106,7 @@ function activitiesOf(parts: TenantParts) {
     ...taskActivities(parts),
     ...emailActivities(parts),
     ...resumeEmailActivities(parts),
+    ...mailboxActivities(parts),
     ...replyActivities(parts),
     ...sequenceActivities(parts),
     ...webhookActivities(parts),

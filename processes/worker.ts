@@ -15,6 +15,7 @@ import { WrongDatabaseRole } from "../store/mod.ts";
 import {
   connectTemporal,
   connectWorker,
+  ensureMailbox,
   ensureRelay,
   installRuntime,
   keepWorkflowRunning,
@@ -40,10 +41,12 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
   const { store } = platform;
   const temporal = await retry("Temporal", () => connectTemporal(config, store));
   const { client } = temporal;
+  const hasMailbox = config.settings.SEALOOP_IMAP_URL !== undefined;
   await retry("Temporal", () =>
     Promise.all([
       registerTemporal(client, config),
       ensureRelay(client),
+      ...(hasMailbox ? [ensureMailbox(client)] : []),
     ]));
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
   const servicesFile = await retry("PostgreSQL", () => followServices(services, log));
@@ -80,6 +83,7 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
       onMail: (mail) => receiveMail(receiving, mail),
     }),
     keepWorkflowRunning(client, ensureRelay, stopping.signal),
+    ...(hasMailbox ? [keepWorkflowRunning(client, ensureMailbox, stopping.signal)] : []),
   ];
   return {
     async stop() {

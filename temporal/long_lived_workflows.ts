@@ -22,6 +22,16 @@ export async function ensureRelay(client: Client): Promise<void> {
   });
 }
 
+/** Starts the workflow that reads the mailbox of replies, unless it is running. */
+export async function ensureMailbox(client: Client): Promise<void> {
+  await client.workflow.start(WORKFLOW.mailbox, {
+    taskQueue: TASK_QUEUE.itsm,
+    workflowId: "mailbox",
+    workflowIdConflictPolicy: "USE_EXISTING",
+    staticSummary: "Reads the mailbox to which replies come",
+  });
+}
+
 /**
  * Keeps a workflow running that never ends, until the signal: starts it again where somebody has ended it.
  *

@@ -20,7 +20,12 @@ export {
   type TemporalLocation,
   type WorkerConnection,
 } from "./connect.ts";
-export { ensureRelay, ensureSequencer, keepWorkflowRunning } from "./long_lived_workflows.ts";
+export {
+  ensureMailbox,
+  ensureRelay,
+  ensureSequencer,
+  keepWorkflowRunning,
+} from "./long_lived_workflows.ts";
 export { noteActivityTenant, workerCodec } from "./payloads.ts";
 export { registerTemporal } from "./register.ts";
 export { createSdkLogger, installRuntime } from "./sdk_log.ts";

@@ -25,6 +25,7 @@ export { itsmSweep } from "./itsm_sweep.ts";
 export { itsmTest } from "./itsm_test.ts";
 export { notice, tellDue } from "./notice.ts";
 export { peerMessage } from "./peer_message.ts";
+export { mailbox } from "./mailbox.ts";
 export { reasoning } from "./reasoning.ts";
 export { relay } from "./relay.ts";
 export { scrubLedger } from "./scrub.ts";

@@ -1,6 +1,7 @@
 /** Scenarios of mail whose histories are recorded. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { type MailOrder, receiveMail, sendMail } from "../../calls/mail/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
@@ -78,6 +79,12 @@ export function mailScenarios(
         args: [{ contact_id, sequence: "recorded", key_id: null }],
       });
       return await ended(run);
+    },
+    "mailbox.running": async () => {
+      const options = { taskQueue: TASK_QUEUE.itsm, workflowId: "mailbox", args: [] };
+      const run = await loop.client.workflow.start(WORKFLOW.mailbox, options);
+      await sleep(500);
+      return run;
     },
     "sendEmail.cancelled": async () => {
       const run = await send("04", flagged);

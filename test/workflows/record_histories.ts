@@ -51,6 +51,7 @@ const loop: TestLoop = await openLoop({
     SEALOOP_WEBHOOK_PAUSES: "1",
     SEALOOP_MAIL_PORT: String(await freePort()),
     SEALOOP_SMTP_PAUSES: "1,1,1",
+    SEALOOP_IMAP_URL: "imap://robot@127.0.0.1:9",
     SEALOOP_MAIL: await writeRecorderSequences(),
     SEALOOP_RUNBOOKS: await writeRecorderRunbooks(),
     SEALOOP_APPROVAL_EXPIRES_SECONDS: String(EXPIRES_SECONDS),
