@@ -1,7 +1,7 @@
 import { readImports } from "./imports/mod.ts";
 
-/** Unit tests need no servers; system tests do. */
-export type TestKind = "all" | "unit" | "system";
+/** Unit tests need no servers; system tests do. Remote tests download others' programs, and are run by name alone. */
+export type TestKind = "all" | "unit" | "system" | "remote";
 
 /** Helpers that start a PostgreSQL, a Temporal, a browser, or whole processes of the platform. */
 const SERVERS = ["test/_servers.ts", "test/_browser.ts", "test/_platform.ts"];
@@ -9,6 +9,10 @@ const SERVERS = ["test/_servers.ts", "test/_browser.ts", "test/_platform.ts"];
 /** Lists test files. A test is a system test where it imports what starts servers, directly or through other files. */
 export function listTests(kind: TestKind): string[] {
   const imports = readImports();
+  if (kind === "remote") {
+    const files = new Set(imports.map(({ from }) => from));
+    return [...files].filter((path) => /^test\/remote\/.*_remote\.ts$/.test(path)).sort();
+  }
   const importers = (paths: readonly string[]) =>
     imports.filter(({ to, isType }) => !isType && paths.includes(to)).map(({ from }) => from);
   const withServers = new Set(SERVERS);

@@ -5,6 +5,7 @@
  *     npm test -- -g receipts   arguments go to mocha
  *     npm run test:unit         tests without servers
  *     npm run test:system       tests with PostgreSQL, Temporal or a browser
+ *     npm run test:remote       tests with programs of others, which are downloaded
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -29,7 +30,7 @@ async function runMocha(kind: TestKind, args: readonly string[]): Promise<number
   rmSync(LOGS, { recursive: true, force: true });
   mkdirSync(LOGS, { recursive: true });
   process.env.TEST_LOGS = LOGS;
-  if (kind === "unit") process.env.TEST_SERVERS = "none";
+  if (kind === "unit" || kind === "remote") process.env.TEST_SERVERS = "none";
   const jobs = ["--parallel", "--jobs", String(availableParallelism() + 2)];
   const code = await run([mocha, ...jobs, ...args, ...listTests(kind)], { output: "inherit" });
   if (code !== 0) console.error(`  Output of the code under test is in ${LOGS}`);
