@@ -27,6 +27,8 @@ describe("a repair that waits for people, on a platform started by npm start", (
   let receiver: Server;
   let secret: string;
   let approvalId: string;
+  /** What the receiver does before it answers. */
+  let answer: (() => void) | undefined;
   const messages: { headers: Record<string, string>; body: string }[] = [];
 
   before(async () => {
@@ -40,6 +42,7 @@ describe("a repair that waits for people, on a platform started by npm start", (
       let body = "";
       for await (const chunk of req) body += chunk;
       messages.push({ headers: req.headers as Record<string, string>, body });
+      if (req.url === "/desk") answer?.();
       res.writeHead(204).end();
     });
     await new Promise<void>((done) => receiver.listen(0, "127.0.0.1", done));
@@ -226,5 +229,30 @@ describe("a repair that waits for people, on a platform started by npm start", (
     assert.match(await approvals("show", id), /asks for\s+Write to Ada\n[^]*ada@acme\.example/);
     assert.match(await approvals("deny", id, "--reason", "Not by mail"), /^Denied APR-/m);
     assert.match(await approvals("show", id), /denied by \S+, receipt \w+: Not by mail/);
+  });
+
+  it("tells a channel although the worker is killed with -9 while it does", async function () {
+    this.timeout(120_000);
+    const origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    const channels = { desk: { webhook: { url: `${origin}/desk` } } };
+    const rules = [{ name: "all", kinds: ["incident.opened"], tell: ["desk"] }];
+    await writeFile(
+      join(data, "sealoop.comms.yaml"),
+      JSON.stringify({ platform: { channels, rules } }),
+    );
+    let killed: number | undefined;
+    answer = () => {
+      const { pid } = platform.processes().find(({ name }) => name === "worker")!;
+      process.kill(killed = pid, "SIGKILL"); // it never learns whether this one has arrived
+      answer = undefined;
+    };
+    const { ticket_id } = await call("POST", "/v1/itsm/tickets", { title: "The lift is stuck" });
+    const told = await eventually(() => {
+      const about = messages.filter(({ body }) => body.includes(ticket_id));
+      return Promise.resolve(about.length > 1 ? about : undefined);
+    });
+    assert.ok(killed !== undefined);
+    assert.equal(new Set(told.map(({ headers }) => headers["webhook-id"])).size, 1);
+    assert.equal(JSON.parse(told[1]!.body).type, "incident.opened");
   });
 });
