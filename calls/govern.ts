@@ -41,11 +41,11 @@ export function openGovernor(
       refuseDryRun(call);
       return undefined; // rules and stops are about keys
     }
-    const inForce = await readInForce();
-    const { policy, name: policyVersion } = await policyOf(inForce.version);
+    const { version, stops } = await readInForce();
+    const { policy, name: policyVersion } = await policyOf(version);
     const dryRun = call.request.dryRun === true;
     const parts = forTenant(platform, call.caller.tenant);
-    const evaluation = await evaluate(parts, call, inForce, policy.rules);
+    const evaluation = await evaluate(parts, call, stops, policy.rules);
     const recorded: RecordedEvaluation = {
       ...evaluation,
       id: `GOV-${randomHex(12)}`,

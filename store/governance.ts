@@ -51,13 +51,11 @@ export type DatedStop = Stop & { readonly stopped_at: Date };
 /** Name of the stop that is set while the policy file can't be read. */
 export const FILE_STOP = "governance-file";
 
-/** State that governance decides by, besides the rules. */
+/** The governance policy's version and all stops. */
 export interface GovernanceInForce {
   /** 0: no policy was set. */
   readonly version: number;
   readonly stops: readonly Stop[];
-  /** True: a change freeze holds now. */
-  readonly frozen: boolean;
 }
 
 /** The call or repair that a stop may apply to. */
@@ -74,11 +72,10 @@ const IN_FORCE = {
     SELECT
       (SELECT coalesce(max(version), 0) FROM governance_policies) AS version,
       (SELECT coalesce(json_agg(json_build_object('kind', kind, 'name', name, 'reason', reason) ORDER BY kind, name), '[]')
-       FROM governance_stops) AS stops,
-      EXISTS (SELECT FROM active_freezes()) AS frozen`,
+       FROM governance_stops) AS stops`,
 };
 
-/** Reads the policy's version, all stops, and whether a change freeze holds. */
+/** Reads the policy's version and all stops. */
 export async function governanceInForce(db: Db): Promise<GovernanceInForce> {
   return (await db.first<GovernanceInForce>(IN_FORCE))!;
 }

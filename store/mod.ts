@@ -242,7 +242,6 @@ export {
   FILE_STOP,
   findStop,
   getDecision,
-  type GovernanceInForce,
   governanceInForce,
   listDecisions,
   listStops,

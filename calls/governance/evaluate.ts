@@ -1,6 +1,6 @@
 import { asProblem, type Problem, SHIPPED_RULES, shippedRuleOf } from "../../contract/mod.ts";
 import { type Decision, stricter } from "../../domain/mod.ts";
-import { type GovernanceInForce, listReached, type Stop, stopFor } from "../../store/mod.ts";
+import { listActiveFreezes, listReached, type Stop, stopFor } from "../../store/mod.ts";
 import { namesOf, type Platform } from "../platform.ts";
 import type { CheckedCall } from "../run.ts";
 import { hasFreeText, judgeText, targetOf } from "./guardrails.ts";
@@ -32,7 +32,7 @@ type Parts = Pick<Platform, "store" | "usage" | "engine" | "config">;
 export async function evaluate(
   parts: Parts,
   call: CheckedCall,
-  { stops, frozen }: Pick<GovernanceInForce, "stops" | "frozen">,
+  stops: readonly Stop[],
   rules: readonly Rule[],
 ): Promise<Evaluation> {
   const { operation, request, caller } = call;
@@ -43,7 +43,8 @@ export async function evaluate(
   );
   if (active.length > 0) return stopped(active);
   const evaluation = await evaluateRules(parts, call, names, rules);
-  const isJudged = evaluation.guardrails && (frozen || hasFreeText(call.input));
+  const isJudged = evaluation.guardrails &&
+    (hasFreeText(call.input) || (await listActiveFreezes(parts.store.db)).length > 0);
   return isJudged ? await withGuardrails(parts, call, evaluation) : evaluation;
 }
 

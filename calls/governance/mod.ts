@@ -2,7 +2,7 @@
  * Governance: evaluates every call that changes something against stops, the policy's rules and the guardrails.
  *
  * ```ts
- * const evaluation = await evaluate(platform, call, inForce, policy.rules);
+ * const evaluation = await evaluate(platform, call, stops, policy.rules);
  * await recordDecision({ call, evaluation: recorded, runs: true });
  * ```
  *
