@@ -1,4 +1,5 @@
 /** The review of mail before it is sent: reasons to have a person look at it first. */
+import { isIP } from "node:net";
 import { hostname } from "node:os";
 import type { MailFinding } from "../../domain/mod.ts";
 import { findInjection, findSecrets } from "../../guard/mod.ts";
@@ -44,8 +45,7 @@ export function reviewText(subject: string, body: string): MailFinding[] {
 function hasInternalAddress(text: string): boolean {
   const addresses = [...text.matchAll(ADDRESS_4), ...text.matchAll(ADDRESS_6)];
   const isInside = addresses.some(([address]) =>
-    address.split(".").every((part) => !/^\d+$/.test(part) || Number(part) < 256) &&
-    NETWORKS.classify(address) === "refused"
+    isIP(address) !== 0 && NETWORKS.classify(address) === "refused"
   );
   const own = hostname().toLowerCase();
   return isInside || INTERNAL_NAME.test(text) ||
