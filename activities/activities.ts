@@ -31,6 +31,7 @@ import {
 import { dueActivities, noticeActivities } from "./notices/mod.ts";
 import {
   emailActivities,
+  endedEmailActivities,
   mailboxActivities,
   replyActivities,
   resumeEmailActivities,
@@ -106,6 +107,7 @@ function activitiesOf(parts: TenantParts) {
     ...taskActivities(parts),
     ...emailActivities(parts),
     ...resumeEmailActivities(parts),
+    ...endedEmailActivities(parts),
     ...mailboxActivities(parts),
     ...replyActivities(parts),
     ...sequenceActivities(parts),

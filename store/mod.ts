@@ -213,6 +213,7 @@ export {
   endAttempt,
   findEmailByMessageId,
   getEmail,
+  listOpenEmails,
   lockEmail,
   type NewEmail,
   noteEnding,

@@ -1,8 +1,8 @@
 import { LONG, perform, SEAL } from "./_options.ts";
 
 /**
- * Finds and seals what was ended from outside: runs with an open ticket, approvals that are still pending, and calls whose
- * process was killed. Also removes stray test services and delivers votes that were not delivered.
+ * Finds and seals what was ended from outside: runs with an open ticket, approvals that are still pending, calls whose
+ * process was killed, and mail. Also removes stray test services and delivers votes that were not delivered.
  */
 export async function reconcileRuns(): Promise<{ readonly sealed: number }> {
   const runs = await perform(LONG, "Compares open tickets with runs").findEndedRuns();
@@ -19,5 +19,6 @@ export async function reconcileRuns(): Promise<{ readonly sealed: number }> {
   const calls = await perform(LONG, "Seals the end of calls whose process was killed")
     .settleLostCalls();
   await perform(LONG, "Delivers votes that no approval has received").deliverWaitingVotes();
-  return { sealed: runs.length + approvals.length + calls };
+  const mails = await perform(LONG, "Ends mail whose workflow was ended").settleEndedMails();
+  return { sealed: runs.length + approvals.length + calls + mails };
 }

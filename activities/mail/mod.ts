@@ -8,6 +8,7 @@
  * @module
  */
 export { emailActivities, type EmailApproval, type EmailAttempt, type EmailOrder } from "./send.ts";
+export { endedEmailActivities } from "./ended.ts";
 export { mailboxActivities } from "./mailbox.ts";
 export { replyActivities } from "./reply.ts";
 export { resumeEmailActivities } from "./resume.ts";

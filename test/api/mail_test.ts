@@ -8,7 +8,9 @@ import {
   startReceiver,
 } from "../../integrations/mail/mod.ts";
 import { addContact, getContact, getEmail, listMessages } from "../../store/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { freePort } from "../_run.ts";
+import { asSuperuser } from "../_superuser.ts";
 import { allowTools } from "../_governance.ts";
 import { type SmtpStub, startSmtpStub } from "../integrations/mail/_smtp_stub.ts";
 import { openPeople, type People } from "./_people.ts";
@@ -177,6 +179,22 @@ describe("crm_send_email", function () {
     assert.equal(stub.taken.length, 1);
     const { messages } = await listMessages(people.store.db, { kind: "mail.unknown" }, 1);
     assert.ok(messages[0]!.text.includes(message_id), messages[0]!.text);
+  });
+
+  it("ends a mail whose workflow was ended from outside, and seals that", async () => {
+    const { email_id, workflow_id } = await send({ to: "ops@sealoop.local", body: "On 10.1.2.3" });
+    await people.loop.client.workflow.getHandle(workflow_id).terminate("by hand");
+    await asSuperuser(people.store).execute(
+      "UPDATE emails SET created_at = now() - interval '1 hour' WHERE id = $1",
+      [email_id],
+    );
+    await people.loop.client.workflow.execute(WORKFLOW.reconcileRuns, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: "reconcile-mail",
+      args: [],
+    });
+    const { state, code } = await ended(email_id);
+    assert.deepEqual([state, code], ["not_sent", "cancelled"]);
   });
 
   it("has a person look at mail for those who have not agreed to it", async () => {
