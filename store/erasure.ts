@@ -5,11 +5,15 @@ import { ERASABLE, type ErasablePlace } from "./_erasable.ts";
 /** How many rows of each table were erased or changed. */
 export type ErasedRows = Readonly<Record<string, number>>;
 
-/** Returns the ids of mails to a contact that are not sent yet. */
-export async function listWaitingMails(db: Db, { contactId }: Person): Promise<string[]> {
+/** Returns the ids of mails to a person that are not sent yet. */
+export async function listWaitingMails(
+  db: Db,
+  { contactId, emails }: Person,
+): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
-    "SELECT id FROM emails WHERE contact_id = $1 AND state IN ('held', 'queued', 'sending') ORDER BY id",
-    [contactId],
+    `SELECT id FROM emails WHERE (contact_id = $1 OR lower(recipient_key) = ANY ($2))
+       AND state IN ('held', 'queued', 'sending') ORDER BY id`,
+    [contactId, emails.map((email) => email.toLowerCase())],
   );
   return rows.map(({ id }) => id);
 }

@@ -212,15 +212,14 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
     ["SELECT, INSERT", ...WORKING, "operator"],
     ["DELETE", "gateway", "worker"],
   ],
-  deals: [["SELECT, INSERT, UPDATE", ...WORKING]],
+  deals: [["SELECT, UPDATE", ...WORKING], ["INSERT", "gateway", "worker"]],
   deal_stays: [["SELECT, INSERT, UPDATE (left_at)", ...WORKING]],
   crm_activities: [["SELECT, INSERT", ...WORKING, "operator"]],
   partner_applications: [
-    ["SELECT, INSERT", ...WORKING],
-    ["UPDATE (status, changed_at, version, receipt_id)", "gateway", "worker"],
+    ["SELECT, INSERT, UPDATE (status, changed_at, version, receipt_id)", "gateway", "worker"],
     ["SELECT, DELETE", "operator"],
   ],
-  partner_applications_id_seq: [["USAGE", ...WORKING]],
+  partner_applications_id_seq: [["USAGE", "gateway", "worker"]],
   // The board. The worker tells of what is due, and runs approved calls.
   board_tasks: [
     ["SELECT", ...WORKING],

@@ -12,6 +12,7 @@ import {
   dumpDatabase,
   ERASABLE,
   mayMail,
+  normalizeEmail,
   recordFindings,
 } from "../store/mod.ts";
 import { setGovernance } from "./_governance.ts";
@@ -315,6 +316,17 @@ describe("erasing a contact", function () {
     const { stderr, stdout } = await erase("contact", contactId);
     assert.match(stderr, new RegExp(`Cannot erase ${contactId}: ${waiting} would run`), stdout);
     await call("POST", `/v1/approvals/${waiting}/deny`, {}, {}, "ann");
+  });
+
+  it("is refused while a mail to it is on its way", async () => {
+    const superuser = asSuperuser(people.store);
+    await superuser.execute(
+      "UPDATE emails SET state = 'sending', contact_id = NULL, recipient_key = $1",
+      [normalizeEmail(EMAIL)!.key],
+    );
+    const { stderr } = await erase("contact", contactId);
+    assert.match(stderr, /EML-000000000000 is about to be sent/);
+    await superuser.execute("UPDATE emails SET state = 'sent'");
   });
 
   it("changes nothing in a dry run, and says what it would erase", async () => {

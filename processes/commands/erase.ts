@@ -75,6 +75,6 @@ function print({ contactId, rows, receiptId }: Erasure, isDryRun: boolean): void
     `Sealed as ${receiptId}. Its address is not mailed any more.\n` +
       "What still has the data: backups that were made before, and PostgreSQL's own files until it has reused their\n" +
       "space (VACUUM, WAL). Delete these backups as they expire; after a restore from one, give this command again.\n" +
-      "E-mails, messages and files that were sent out before are with their receivers.",
+      "Mailboxes of the built-in mail server are files in the data folder. What was sent out before is with its receivers.",
   );
 }
