@@ -84,6 +84,7 @@ describe("tools over MCP", () => {
       "itsm_register_webhook",
     ]);
     assert.deepEqual(hinted("idempotentHint"), [
+      "crm_move_pipeline",
       "itsm_embed_receipt",
       "itsm_trigger_detection",
       "trigger_sie_scan",
