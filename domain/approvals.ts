@@ -30,6 +30,8 @@ export interface ApprovalGrounds {
   /** Services that the action reaches: its target, and those that need it. Empty: it has no known target. */
   readonly reaches: readonly string[];
   readonly evidence: readonly EvidenceRef[];
+  /** True: what it asks for holds texts about people, which stay in the database. */
+  readonly personal?: boolean;
 }
 
 /** The loop that asks, with its finding: where it has ended, a new run is started from it. */

@@ -25,8 +25,8 @@ export function showCommand(id: string): string {
 }
 
 /**
- * Returns the lines that Temporal's Web UI shows of a pending approval, in Markdown. Of the operator's own they say all;
- * of a tenant's they have ids, the rule and the command that shows the rest.
+ * Returns the lines that Temporal's Web UI shows of a pending approval, in Markdown. Of a tenant's, and of a mail, they have
+ * ids, the rule and the command that shows the rest.
  */
 export function webUiNotice(approval: ApprovalRecord): string {
   return entriesOf(approval)
@@ -34,10 +34,10 @@ export function webUiNotice(approval: ApprovalRecord): string {
     .join("\n");
 }
 
-/** Returns the line that the terminal of `npm start` shows of a pending approval; of a tenant's with ids alone. */
+/** Returns the line that the terminal of `npm start` shows of a pending approval; of a tenant's and of a mail with ids alone. */
 export function terminalLine(approval: ApprovalRecord): string {
   const { id, tenant, escalated } = approval;
-  const owner = isPrivate(approval) ? ` of tenant ${tenant}` : "";
+  const owner = tenant === PLATFORM_TENANT ? "" : ` of tenant ${tenant}`;
   const still = escalated ? "still " : "";
   const texts = entriesOf(approval)
     .map(([name, text]) => name === "asks for" || name === "decide" ? text : `${name} ${text}`);
@@ -97,7 +97,7 @@ export function messageOf(
 
 type Entry = readonly [name: string, text: string];
 
-/** Returns what is told where row-level security ends; of a tenant's approval no private texts. */
+/** Returns what is told where row-level security ends: no private texts. */
 function entriesOf(approval: ApprovalRecord): Entry[] {
   if (!isPrivate(approval)) return textsOf(approval);
   return [["rule", approval.grounds.rule ?? "none"], ...referencesOf(approval)];
@@ -123,9 +123,9 @@ function referencesOf({ id, grounds, expiresAt, needed, approvers }: ApprovalRec
   return entries.filter(([, text]) => text !== "");
 }
 
-/** Private texts of other tenants are in the database alone. */
-function isPrivate({ tenant }: ApprovalRecord): boolean {
-  return tenant !== PLATFORM_TENANT;
+/** Texts of other tenants, and about people, are in the database alone. */
+function isPrivate({ tenant, grounds }: ApprovalRecord): boolean {
+  return tenant !== PLATFORM_TENANT || grounds.personal === true;
 }
 
 /** Returns a reference as people read it: an id that says by itself what it names, or its kind and the id. */

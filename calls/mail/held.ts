@@ -28,5 +28,6 @@ export function groundsOfEmail({ findings }: Pick<EmailRecord, "findings">): App
     reasons: findings.map(({ about }) => about),
     reaches: [],
     evidence: [],
+    personal: true,
   };
 }

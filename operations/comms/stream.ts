@@ -24,11 +24,11 @@ export const messageStream = operation({
   group: "people",
   summary: "Follow your organization's feed as server-sent events",
   description:
-    "Each message is an event of its kind, whose data is as in `GET /v1/comms`. The `id` of an event is its place: a " +
-    "client that sends it as `Last-Event-ID` misses nothing and gets nothing twice, whatever happened meanwhile. " +
-    "Without it the stream begins with the next message; with 0 it begins with the first. The first event, `position`, " +
-    "has the place at which it begins. Lines with a colon come while there is no message. The stream ends when the key " +
-    "is no longer valid.",
+    "The data of each event is a message as in `GET /v1/comms`, and its `kind` says what it tells. The `id` of an event is " +
+    "its place: a client that sends it as `Last-Event-ID` misses nothing and gets nothing twice, whatever happened " +
+    "meanwhile. Without it the stream begins with the next message; with 0 it begins with the first. The first event, " +
+    "`position`, has the place at which it begins. Lines with a colon come while there is no message. The stream ends " +
+    "when the key is no longer valid.",
   effect: "read",
   access: "key",
   input: z.object({
@@ -43,7 +43,7 @@ export const messageStream = operation({
   untrusted: true,
   example: {
     input: { last_event_id: 0 },
-    output: `event: incident.opened\nid: 1\ndata: ${JSON.stringify(exampleMessage)}\n\n`,
+    output: `id: 1\ndata: ${JSON.stringify(exampleMessage)}\n\n`,
   },
   run: async ({ last_event_id }, { store, caller, feed, signal }) => {
     const newest = await getNewestPosition(store.db);
@@ -99,7 +99,6 @@ async function* readFeed(reader: Reader, begin: number): AsyncGenerator<StreamEv
 function toEvent(message: Message): StreamEvent {
   return {
     id: String(message.position),
-    event: message.kind,
     data: JSON.stringify(toMessage(message)),
   };
 }

@@ -57,7 +57,7 @@ describe("the feed's stream, at a gateway that is killed with -9", () => {
       fetch: (url, init) =>
         fetch(url, { ...init, headers: { ...init.headers, "x-api-key": key } } as RequestInit),
     });
-    source.addEventListener("said", ({ data, lastEventId }) => {
+    source.addEventListener("message", ({ data, lastEventId }) => {
       seen.push({ id: Number(lastEventId), text: JSON.parse(data).text });
     });
     await new Promise((resolve) => source.addEventListener("position", resolve, { once: true }));

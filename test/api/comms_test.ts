@@ -45,7 +45,7 @@ describe("the feed over REST", () => {
     });
     const texts: string[] = [];
     const ids: string[] = [];
-    source.addEventListener("said", ({ data, lastEventId }) => {
+    source.addEventListener("message", ({ data, lastEventId }) => {
       texts.push(JSON.parse(data).text);
       ids.push(lastEventId);
     });

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { terminalLine } from "../../calls/approvals/mod.ts";
 import {
   mailboxFolder,
   type MailReceiver,
   parseAddress,
   startReceiver,
 } from "../../integrations/mail/mod.ts";
-import { addContact, getContact, getEmail, listMessages } from "../../store/mod.ts";
+import { addContact, getApproval, getContact, getEmail, listMessages } from "../../store/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { freePort } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
@@ -122,6 +123,12 @@ describe("crm_send_email", function () {
       return status === 200 && body.notice !== undefined ? body : status === 200 ? body : undefined;
     });
     assert.match(JSON.stringify(approval), /number of a payment card/);
+    const line = terminalLine((await getApproval(people.store.db, approval_id))!);
+    assert.match(
+      line,
+      new RegExp(`: rule mail-review · until .*approvals -- show ${approval_id}$`),
+    );
+    assert.doesNotMatch(line, /bob|Maintenance|card/);
     assert.equal(stub.taken.length, 0);
     await people.eventually(async () => {
       const { status } = await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
