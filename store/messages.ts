@@ -76,6 +76,12 @@ export async function getMessage(db: Db, id: string): Promise<Message | undefine
   return row && toMessage(row);
 }
 
+/** Returns the message with a key, or undefined. */
+export async function getMessageByKey(db: Db, key: string): Promise<Message | undefined> {
+  const row = await db.first(`SELECT ${COLUMNS} FROM messages WHERE key = $1`, [key]);
+  return row && toMessage(row);
+}
+
 /** Returns the position of the newest message; 0: there is none. */
 export async function getNewestPosition(db: Db): Promise<number> {
   const row = await db.first<{ newest: string }>("SELECT newest FROM message_counts");

@@ -349,6 +349,7 @@ export {
 export {
   addMessage,
   getMessage,
+  getMessageByKey,
   getNewestPosition,
   getPositionAt,
   listMessages,

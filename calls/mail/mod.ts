@@ -9,6 +9,7 @@
  */
 export { emailAction, groundsOfEmail, MAIL_REVIEW_RULE } from "./held.ts";
 export { receiveMail, type ReceivingParts } from "./receive.ts";
+export { emailIdOf, recoverMail } from "./recover.ts";
 export { reviewText } from "./review.ts";
 export {
   checkMail,

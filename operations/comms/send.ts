@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
+import { checkMail } from "../../calls/mail/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import type { Channel as ChannelKind } from "../../domain/mod.ts";
@@ -19,6 +20,7 @@ import {
   noteCallEffects,
 } from "../../store/mod.ts";
 import { text, Timestamp, trimmedText } from "../schemas/mod.ts";
+import { isMailAddress, recoverByMail, sendByMail } from "./_mail.ts";
 import { Channel } from "./_message.ts";
 
 /** Time that a call waits for the end of its delivery. Attempts go on after it. */
@@ -28,12 +30,15 @@ const POLL_MS = 100;
 const Delivery = z.object({
   channel: z.string().describe("Name of the channel in sealoop.comms.yaml"),
   kind: Channel,
-  state: z.enum(["queued", "delivered", "not_delivered", "unknown", "skipped"]).describe(
-    "queued: attempts go on; unknown: it may have arrived; skipped: it was not needed",
+  state: z.enum(["held", "queued", "delivered", "not_delivered", "unknown", "skipped"]).describe(
+    "held: a person looks at the mail first; queued: attempts go on; unknown: it may have arrived; " +
+      "skipped: it was not needed",
   ),
   attempts: z.number().int(),
   code: z.string().nullable().describe("status_200, timeout, unreachable, no_credential, …"),
-  at: Timestamp.nullable().describe("End of the last attempt"),
+  at: Timestamp.nullable().describe("End of the last attempt; null for a mail to an address"),
+  email_id: z.string().optional().describe("The mail, where it goes to an address"),
+  approval_id: z.string().optional().describe("What a person decides about, where it is held"),
 });
 
 /** Writes a person's words into the feed, and tells them over a channel. */
@@ -44,14 +49,22 @@ export const sendMessage = operation({
   description:
     "`feed` is the feed alone. Other channels are those that the operator names in `sealoop.comms.yaml`: `to` is the " +
     "name of one, and is needed where there are several of a kind. A delivery has at most three attempts; the answer " +
-    "comes when it has ended, or after five seconds.",
+    "comes when it has ended, or after five seconds. For `email`, `to` may be an address instead: then it is " +
+    "`crm_send_email`, with the same review and consent, and needs a subject.",
   effect: "run",
-  shippedRule: ({ channel }) => channel === "feed" ? "tickets-and-loops" : "acts-on-the-outside",
+  shippedRule: ({ channel, to }) =>
+    channel === "feed"
+      ? "tickets-and-loops"
+      : isMailAddress(channel, to)
+      ? "reviewed-mail"
+      : "acts-on-the-outside",
   access: "partner",
   hints: { destructive: false, openWorld: true },
   input: z.object({
     channel: Channel,
-    to: z.string().min(1).max(320).optional().describe("Name of the channel in sealoop.comms.yaml"),
+    to: z.string().min(1).max(320).optional().describe(
+      "Name of the channel in sealoop.comms.yaml, or an e-mail address",
+    ),
     subject: text(0, 200).default(""),
     text: trimmedText(1, 4000),
   }),
@@ -76,12 +89,16 @@ export const sendMessage = operation({
     },
   },
   async check({ channel, to }, context) {
-    findChannel(context, channel, to);
-    return await Promise.resolve();
+    if (isMailAddress(channel, to)) await checkMail(context, { to, kind: "mail" });
+    else findChannel(context, channel, to);
   },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, ({ ids }) => outputOf(platform.store.db, ids.message_id!)),
+  recover: async (call, platform) => {
+    const { db } = platform.store;
+    const noted = await recoverNoted(platform, call, ({ ids }) => outputOf(db, ids.message_id!));
+    return noted.state === "done" ? noted : await recoverByMail(call, platform);
+  },
   run: async ({ channel: kind, to, subject, text }, context) => {
+    if (isMailAddress(kind, to)) return await sendByMail({ to, subject, text }, context);
     const { store, caller, decisionId, signal } = context;
     const channel = findChannel(context, kind, to);
     const messageId = await store.db.transaction(async (trx) => {

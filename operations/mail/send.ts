@@ -1,11 +1,16 @@
 import { z } from "zod";
-import { checkMail, describeMail, type MailOrder, sendMail } from "../../calls/mail/mod.ts";
-import { type Context, operation, type Platform } from "../../calls/mod.ts";
-import { idOfCall, notNoted, recoverBegun, recoverRun } from "../../calls/recover/mod.ts";
-import { InvalidInput, type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
-import { emailWorkflowId, WORKFLOW } from "../../domain/mod.ts";
+import {
+  checkMail,
+  emailIdOf,
+  type MailOrder,
+  recoverMail,
+  sendMail,
+} from "../../calls/mail/mod.ts";
+import { type Context, operation } from "../../calls/mod.ts";
+import { InvalidInput, Problem } from "../../contract/mod.ts";
+import { WORKFLOW } from "../../domain/mod.ts";
 import { parseAddress } from "../../integrations/mail/mod.ts";
-import { dropEmail, getEmail, getReply } from "../../store/mod.ts";
+import { getReply } from "../../store/mod.ts";
 import { FULL } from "../scopes.ts";
 import { exampleEmail, ReplyId, SentEmail } from "./_schemas.ts";
 
@@ -48,12 +53,12 @@ export const sendEmail = operation({
     await checkMail(context, { to: input.to, kind: "mail" });
     await findThread(input, context);
   },
-  recover: recoverMail,
+  recover: (call, platform) => recoverMail(platform, call),
   async run(input, context) {
     const { caller, decisionId } = context;
     const thread = await findThread(input, context);
     return await sendMail(context, {
-      id: `EML-${idOfCall(decisionId, 12)}`,
+      id: emailIdOf(decisionId),
       kind: thread ? "reply" : "mail",
       to: input.to,
       subject: input.subject,
@@ -83,16 +88,4 @@ async function findThread(
     references: [...references, ...(messageId ? [messageId] : [])],
     answers: in_reply_to,
   };
-}
-
-/** Recovers a lost call. A stored mail without a workflow was not sent, and goes. */
-async function recoverMail(call: LostCall, platform: Platform): Promise<Recovery> {
-  const { db } = platform.store;
-  const email = await getEmail(db, `EML-${idOfCall(call.decisionId, 12)}`);
-  if (!email) return notNoted(call);
-  const recovery = await recoverRun(platform, emailWorkflowId(email.id), call, recoverBegun);
-  if (recovery.state === "not_done") await dropEmail(db, email.id);
-  if (recovery.state !== "done") return recovery;
-  const ids = { email_id: email.id, ...recovery.ids };
-  return { state: "done", ids, output: { ...describeMail(email), run_id: recovery.ids.run_id } };
 }

@@ -2,13 +2,22 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { terminalLine } from "../../calls/approvals/mod.ts";
+import { recoverCall } from "../../calls/recover/mod.ts";
+import { optOut } from "../../integrations/crm/mod.ts";
 import {
   mailboxFolder,
   type MailReceiver,
   parseAddress,
   startReceiver,
 } from "../../integrations/mail/mod.ts";
-import { addContact, getApproval, getContact, getEmail, listMessages } from "../../store/mod.ts";
+import {
+  addContact,
+  getApproval,
+  getContact,
+  getEmail,
+  listDecisions,
+  listMessages,
+} from "../../store/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { freePort } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
@@ -136,6 +145,35 @@ describe("crm_send_email", function () {
     });
     assert.equal((await ended(email_id)).state, "sent");
     assert.equal(stub.taken.length, 1);
+  });
+
+  it("is what a message to an address by comms/send is, with its review and consent", async () => {
+    const { db } = people.store;
+    const say = (fields: object) => {
+      const said = { channel: "email", subject: "Maintenance", text: "On Sunday", ...fields };
+      return people.call("POST", "/v1/comms/send", "ann", said);
+    };
+    const near = (await say({ to: "Desk@sealoop.local" })).body;
+    const [{ email_id: sent, state }] = near.deliveries;
+    assert.deepEqual([state, (await ended(sent)).state], ["queued", "sent"]);
+    const held = (await say({ to: "stranger@example.org" })).body;
+    assert.equal(held.deliveries[0].state, "held");
+    assert.match(held.deliveries[0].approval_id, /^APR-/);
+    const contactId = await agreed("gone@example.org");
+    const opting = { basis: "by telephone", actor: "ann", action: "contacts.update" };
+    await db.transaction((trx) => optOut(trx, contactId, opting));
+    assert.equal((await say({ to: "gone@example.org" })).status, 403);
+    assert.equal((await say({ to: "desk@sealoop.local", subject: "" })).status, 422);
+
+    const { messages } = await listMessages(db, { kind: "said", channel: "email" }, 10);
+    assert.deepEqual(messages.map(({ id }) => id), [held.message_id, near.message_id]);
+    const [decision] = (await listDecisions(db, { limit: 50 }))
+      .filter(({ operation, id }) => operation === "comms.send" && sent.endsWith(id.slice(4, 16)));
+    const call = { operation: "comms.send", decisionId: decision!.id, since: new Date() };
+    const recovery = await recoverCall(people.platform, call);
+    assert.equal(recovery.state, "done");
+    assert.equal((recovery as Json).output.message_id, near.message_id);
+    assert.equal((recovery as Json).output.deliveries[0].state, "delivered");
   });
 
   it("does not send what people deny, unless they reopen and approve it", async () => {
