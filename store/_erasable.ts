@@ -40,6 +40,7 @@ export const ERASABLE: readonly ErasablePlace[] = [
     json: ["citations"],
     contact: "contact_id",
     whole: true,
+    set: { message_id: "''", mail_references: "'{}'" }, // may be made from the address
   },
   { table: "messages", texts: ["subject", "text"], json: ["refs"], whole: true },
   {
