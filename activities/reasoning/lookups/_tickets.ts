@@ -8,11 +8,18 @@ const MAX_COUNTED = 200;
 export const ticketsOfService: LookupTool = async ({ db }, service) =>
   answerOf(await listTickets(db, { service, limit: MAX_LISTED }), `on ${service}`);
 
-/** Looks up the open tickets, most severe first. */
-export const openTickets: LookupTool = async ({ db }) => {
+/** Looks up the open tickets, most severe first. Where there is none, the newest ticket. */
+export const openTickets: LookupTool = async (context) => {
+  const { db } = context;
   const tickets = await listTickets(db, { status: "open", limit: MAX_COUNTED, bySeverity: true });
   if (tickets.length > 0) return answerOf(tickets, "open");
-  return { ...NOTHING, says: ["No ticket is open."], sources: [PLATFORM_SOURCE] };
+  const [newest] = await listTickets(db, { limit: 1 });
+  const answer = newest ? await ticket(context, newest.ticket_id) : NOTHING;
+  return {
+    ...answer,
+    says: [newest ? "No ticket is open. The newest one:" : "No ticket is open.", ...answer.says],
+    sources: [PLATFORM_SOURCE, ...answer.says.flatMap(() => answer.sources)], // one a sentence
+  };
 };
 
 /** Looks up a ticket and its events. */
