@@ -221,9 +221,17 @@ describe("erasing a contact", function () {
     const superuser = asSuperuser(people.store);
     const fingerprint = randomBytes(8).toString("hex");
     await recordFindings(superuser, [{
-      ...{ fingerprint, detector: "logs", service: null, host: null, kind: "platform" },
-      ...{ code: "log", severity: "high", root: fingerprint, summary: `login of ${EMAIL} failed` },
-      ...{ detail: { line: `user=${EMAIL}` }, target: {} },
+      fingerprint,
+      detector: "logs",
+      service: null,
+      host: null,
+      kind: "platform",
+      code: "log",
+      severity: "high",
+      root: fingerprint,
+      summary: `login of ${EMAIL} failed`,
+      detail: { line: `user=${EMAIL}` },
+      target: {},
     }] as never);
     const passage = `${NAME} had no light`;
     await addLearningItems(superuser, [{
@@ -249,18 +257,36 @@ describe("erasing a contact", function () {
     const mail = { contact_id: contactId, thread_id: "t", subject: "Mill", body: `Dear ${NAME}` };
     await insertRows(superuser, "emails", [{
       ...mail,
-      ...{ id: "EML-000000000000", kind: "mail", recipient: EMAIL, recipient_key: EMAIL },
-      ...{ message_id: "m@x", message: `\\x${Buffer.from(NAME).toString("hex")}`, commitment: "c" },
-      ...{ salt: `\\x${"ab".repeat(32)}`, asked_by: "bob", state: "sent" },
+      id: "EML-000000000000",
+      kind: "mail",
+      recipient: EMAIL,
+      recipient_key: EMAIL,
+      message_id: "m@x",
+      message: `\\x${Buffer.from(NAME).toString("hex")}`,
+      commitment: "c",
+      salt: `\\x${"ab".repeat(32)}`,
+      asked_by: "bob",
+      state: "sent",
     }]);
     await insertRows(superuser, "email_replies", [{
       ...mail,
-      ...{ id: "RPL-000000000000", sender: EMAIL, sender_key: EMAIL, message_id: "m@x" },
-      ...{ state: "draft", draft: `Dear ${NAME}`, receipt_id: "r" },
+      id: "RPL-000000000000",
+      sender: EMAIL,
+      sender_key: EMAIL,
+      message_id: `1.${EMAIL}`,
+      mail_references: [`0.${EMAIL}`],
+      state: "draft",
+      draft: `Dear ${NAME}`,
+      receipt_id: "r",
     }]);
     await insertRows(superuser, "effects", [{
-      ...{ id: "effect-1", ticket_id: "INC-1", service: "s", action: {}, state: "done" },
-      ...{ action_sha256: "0".repeat(64), detail: { said: `hello ${NAME}` } },
+      id: "effect-1",
+      ticket_id: "INC-1",
+      service: "s",
+      action: {},
+      state: "done",
+      action_sha256: "0".repeat(64),
+      detail: { said: `hello ${NAME}` },
     }]);
   }
   const passageOf = (content: string) => ({

@@ -5,8 +5,19 @@ import { readPromptWords } from "../reasoning/mod.ts";
 const REFERENCE = new RegExp(
   `\\b(?:${
     [
-      ...["it", "its", "this", "that", "these", "those", "they", "them", "their", "there"],
-      ...["same", "again", "then"],
+      "it",
+      "its",
+      "this",
+      "that",
+      "these",
+      "those",
+      "they",
+      "them",
+      "their",
+      "there",
+      "same",
+      "again",
+      "then",
     ].join("|")
   })\\b`,
   "i",

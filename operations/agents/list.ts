@@ -59,7 +59,10 @@ export const agentList = operation({
     ]);
     const ownState = stateOf(isReachable);
     const own = listBuiltInAgents().map(({ id, name, kind, skills }) => ({
-      ...{ agent_id: id, name, kind, skills },
+      agent_id: id,
+      name,
+      kind,
+      skills,
       state: ownState(waiting.get(id)),
     }));
     const agents = [...own, ...await describePeers(context, waiting)];
@@ -83,7 +86,9 @@ async function describePeers(
     listPeers(config, store.tenant).map(async (peer) => {
       const card = await readCard(config, peer);
       return {
-        ...{ agent_id: peer.id, name: peer.name, kind: "a2a" as const },
+        agent_id: peer.id,
+        name: peer.name,
+        kind: "a2a" as const,
         skills: [...card?.skills ?? []],
         state: stateOf(card !== undefined)(waiting.get(peer.id)),
       };

@@ -67,7 +67,14 @@ describe("the feed over REST", () => {
     assert.deepEqual(rest.messages.map(({ text }: Json) => text), ["one"]);
     assert.equal(rest.cursor, null);
     assert.deepEqual(Object.keys(rest.messages[0]).slice(0, 8), [
-      ...["id", "at", "channel", "kind", "from", "subject", "text", "refs"],
+      "id",
+      "at",
+      "channel",
+      "kind",
+      "from",
+      "subject",
+      "text",
+      "refs",
     ]);
     assert.equal((await list("", await gateway.key({ tenant: "others" }))).body.total, 0);
     assert.equal((await list("kind=gossip", reader)).status, 422);

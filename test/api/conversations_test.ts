@@ -97,7 +97,10 @@ describe("a conversation with an agent", () => {
     const found: Json = await recover();
     assert.equal(found.state, "done");
     assert.deepEqual(Object.keys(found.output).sort(), [
-      ...["conversation_id", "message_id", "run_id", "workflow_id"],
+      "conversation_id",
+      "message_id",
+      "run_id",
+      "workflow_id",
     ]);
     await until(id, 2);
     assert.deepEqual(await recover(), found);

@@ -111,7 +111,9 @@ describe("GET /v1/workflows/{workflow_id}/result", () => {
   ): Promise<string> {
     const workflowId = prefix + randomUUID();
     await client.workflow.start(type, {
-      ...{ taskQueue: "nobody", workflowId, args: [asked] },
+      taskQueue: "nobody",
+      workflowId,
+      args: [asked],
       typedSearchAttributes: [tenantAttribute(tenant)],
     });
     return workflowId;

@@ -77,13 +77,29 @@ describe("the guard's lookups", () => {
       (await validate({ incident: "nginx answers 502" }, tenant)).rails[1]!.reasons.join();
     const freeze = (id: string, tenant: string, from: string, to: string) =>
       insertRows(db, "calendar_events", [{
-        ...{ tenant_id: tenant, id, uid: id, title: `Frozen ${id}`, kind: "freeze" },
-        ...{ calendar: "main", starts_at: from, ends_at: to, time_zone: "UTC", location: "" },
-        ...{ attendees: [], services: "{}", busy: false, created_by: "key:test" },
+        tenant_id: tenant,
+        id,
+        uid: id,
+        title: `Frozen ${id}`,
+        kind: "freeze",
+        calendar: "main",
+        starts_at: from,
+        ends_at: to,
+        time_zone: "UTC",
+        location: "",
+        attendees: [],
+        services: "{}",
+        busy: false,
+        created_by: "key:test",
       }]).then(() =>
         insertRows(db, "calendar_occurrences", [{
-          ...{ tenant_id: tenant, event_id: id, starts_at: from, ends_at: to, kind: "freeze" },
-          ...{ calendar: "main", busy: false },
+          tenant_id: tenant,
+          event_id: id,
+          starts_at: from,
+          ends_at: to,
+          kind: "freeze",
+          calendar: "main",
+          busy: false,
         }])
       );
     const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();

@@ -133,9 +133,17 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
   await addTicketEvent(db, ticket_id, { key: "noted", kind: "noted", data: { note: word } });
   const fingerprint = randomBytes(8).toString("hex");
   await recordFindings(db, [{
-    ...{ fingerprint, detector: "security_scan", service, host: `host-${word}`, kind: "host" },
-    ...{ code: "open_port", severity: "high", root: fingerprint, summary: `Found on ${word}` },
-    ...{ detail: { word }, target: { scanner: "open_ports", remedy: word } },
+    fingerprint,
+    detector: "security_scan",
+    service,
+    host: `host-${word}`,
+    kind: "host",
+    code: "open_port",
+    severity: "high",
+    root: fingerprint,
+    summary: `Found on ${word}`,
+    detail: { word },
+    target: { scanner: "open_ports", remedy: word },
   }]);
   const item_id = `LRN-${randomBytes(6).toString("hex")}`;
   await addLearningItems(asSuperuser({ url: loop.store.url, tenant: name }), [{
@@ -160,8 +168,13 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     receipt_id: null,
   }]);
   await insertRows(db, "effects", [{
-    ...{ id: `effect-${word}`, ticket_id, service, action: { runbook: word }, state: "done" },
-    ...{ action_sha256: "0".repeat(64), detail: { code: word } },
+    id: `effect-${word}`,
+    ticket_id,
+    service,
+    action: { runbook: word },
+    state: "done",
+    action_sha256: "0".repeat(64),
+    detail: { code: word },
   }]);
   // Nobody works on it, so that it stays open for whoever tries to end it.
   const workflow_id = `loop-${randomBytes(8).toString("hex")}`;
@@ -185,21 +198,27 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     word,
     taskId: result.id,
     things: {
-      ...{ ticket_id, incident_id: ticket_id, approval_id, webhook_id, workflow_id, item_id },
-      ...{
-        contact_id,
-        deal_id,
-        email,
-        event_id,
-        task_id,
-        fingerprint,
-        service,
-        source: service,
-        target: `db-${word}`,
-        receipt_id,
-        in_reply_to,
-      },
-      ...{ key_id: record.id, request_id: receipt_id, taskId: result.id, tenant: name },
+      ticket_id,
+      incident_id: ticket_id,
+      approval_id,
+      webhook_id,
+      workflow_id,
+      item_id,
+      contact_id,
+      deal_id,
+      email,
+      event_id,
+      task_id,
+      fingerprint,
+      service,
+      source: service,
+      target: `db-${word}`,
+      receipt_id,
+      in_reply_to,
+      key_id: record.id,
+      request_id: receipt_id,
+      taskId: result.id,
+      tenant: name,
       conversation_id,
     },
     texts: Object.fromEntries(

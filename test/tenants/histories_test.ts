@@ -120,8 +120,14 @@ describe("histories of a tenant's runs", () => {
     await breakService("shop");
     await breakService("asks-shop");
     await putService(people.store.asTenant(TENANT), {
-      ...{ name: "desk", type: "web", host: word("host"), owner: `Bob ${word("owner")}` },
-      ...{ origin: "file", check: { tcp: "127.0.0.1:1" }, restart: null, watched: true },
+      name: "desk",
+      type: "web",
+      host: word("host"),
+      owner: `Bob ${word("owner")}`,
+      origin: "file",
+      check: { tcp: "127.0.0.1:1" },
+      restart: null,
+      watched: true,
       dependsOn: [],
     });
     await post("/v1/itsm/loop", { service: "shop", incident: `It ${word("report")} hangs` });
@@ -193,8 +199,16 @@ describe("histories of a tenant's runs", () => {
     this.timeout(180_000);
     await doEverything();
     const runs = await endedRuns([
-      ...["itsmLoop", "itsmSweep", "itsmTest", "approval", "governedAct", "reasoning", "crew"],
-      ...["a2aTask", "a2aSkill", "webhookDelivery"],
+      "itsmLoop",
+      "itsmSweep",
+      "itsmTest",
+      "approval",
+      "governedAct",
+      "reasoning",
+      "crew",
+      "a2aTask",
+      "a2aSkill",
+      "webhookDelivery",
     ]);
     const texts: string[] = [];
     for (const run of runs) {

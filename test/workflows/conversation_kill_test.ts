@@ -67,9 +67,16 @@ describe("a conversation whose worker is killed with -9", function () {
     res.setHeader("content-type", "application/json");
     if (req.method === "GET") {
       return res.end(JSON.stringify({
-        ...{ protocolVersion: "0.3.0", name: "NOC", description: "-", version: "1" },
-        ...{ url: `http://${req.headers.host}/`, preferredTransport: "JSONRPC" },
-        ...{ capabilities: {}, defaultInputModes: [], defaultOutputModes: [], skills: [] },
+        protocolVersion: "0.3.0",
+        name: "NOC",
+        description: "-",
+        version: "1",
+        url: `http://${req.headers.host}/`,
+        preferredTransport: "JSONRPC",
+        capabilities: {},
+        defaultInputModes: [],
+        defaultOutputModes: [],
+        skills: [],
       }));
     }
     const { id } = JSON.parse(await readText(req));
