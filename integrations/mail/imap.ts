@@ -36,7 +36,9 @@ export async function readMailbox(
   const url = new URL(settings.SEALOOP_IMAP_URL!);
   const client = connectTo(url, settings.SEALOOP_IMAP_PASSWORD_FILE);
   let failure: Error | undefined;
+  let isNews = false; // mail was announced since the mailbox was last looked into
   client.on("error", (error) => void (failure = error as Error));
+  client.on("exists", () => void (isNews = true));
   const stop = () => client.close();
   await client.connect();
   signal.addEventListener("abort", stop, { once: true });
@@ -44,8 +46,9 @@ export async function readMailbox(
     const lock = await client.getMailboxLock(decodeURIComponent(url.pathname.slice(1)) || "INBOX");
     try {
       while (!signal.aborted) {
+        isNews = false;
         await readUnseen();
-        await waitForNews();
+        if (!isNews) await waitForNews();
       }
     } finally {
       lock.release();

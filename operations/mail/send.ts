@@ -22,7 +22,7 @@ export const sendEmail = operation({
   group: "crm",
   summary: "Send a mail, after a review that holds what a person should see first",
   description:
-    "The review looks for secrets, numbers of cards and accounts, hosts of the network inside, links that lead elsewhere " +
+    "The review looks for access keys, numbers of cards and accounts, hosts of the network inside, links that lead elsewhere " +
     "than they say, words that would steer an agent, many recipients, and recipients who have not agreed to mail. A mail " +
     "that it flags waits for a person. Whoever has opted out is not mailed at all. The mail is sent at most once: it is " +
     "repeated only where an attempt provably sent nothing, and ends as `unknown` where nobody can tell.",

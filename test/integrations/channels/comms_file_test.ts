@@ -98,7 +98,7 @@ describe("sealoop.comms.yaml", () => {
     const blocks = readBlocks("Tell people", "docs/comms.md");
     const { channels, rules } = read(blocks.find(({ language }) => language === "yaml")!.text)
       .get("platform")!;
-    assert.deepEqual([Object.keys(channels).length, rules.length], [5, 2]);
+    assert.deepEqual([Object.keys(channels).length, rules.length], [6, 2]);
   });
 
   it("plans who is told, in which order, when, and who is next", () => {
