@@ -20,6 +20,6 @@ export interface ActivityParts extends Platform {
 export interface TenantParts extends ActivityParts {
   /** The lock by which this process shows that it lives. */
   readonly holder: Holder;
-  /** Returns who is told what, and over which channels, as the operator's file says now. */
-  readonly comms: () => Comms;
+  /** Returns who is told what, and over which channels, as the operator's file says now; undefined: it was wrong from the start. */
+  readonly comms: () => Comms | undefined;
 }

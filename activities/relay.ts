@@ -94,7 +94,9 @@ export function relayActivities({ store, temporal, stopping, comms }: TenantPart
 
   /** @returns true if there may be more */
   async function startNotices(db: Db): Promise<boolean> {
-    const section = comms().get(db.tenant);
+    const inForce = comms();
+    if (!inForce) return false; // messages wait until somebody has put the file right
+    const section = inForce.get(db.tenant);
     const areMore = await routeMessages(
       db,
       (message) => section ? planDeliveries(section, message, new Date()) : [],

@@ -55,9 +55,16 @@ export function tenantOf({ keyId, tenant }: Caller): string {
   return keyId === null ? PLATFORM_TENANT : tenant;
 }
 
-/** The names that an operation goes by: its own, its tools', its REST operation ids. A stop or a rule may use any. */
+/**
+ * Returns the names that an operation goes by: its own, its tools', its REST operation ids. A stop or a rule may use any.
+ *
+ * @param input of a call, checked: then also the names of the operation whose act it performs
+ */
 export function namesOf(
-  { name, tool = {}, rest = {} }: Pick<Operation<never>, "name" | "tool" | "rest">,
+  operation: Pick<Operation<never>, "name" | "tool" | "rest" | "actsAs">,
+  input?: Readonly<Record<string, unknown>>,
 ): string[] {
-  return [name, ...Object.keys(tool), ...Object.keys(rest)];
+  const { name, tool = {}, rest = {} } = operation;
+  const others = input ? operation.actsAs?.(input) ?? [] : [];
+  return [name, ...Object.keys(tool), ...Object.keys(rest), ...others];
 }

@@ -118,6 +118,13 @@ export interface Operation<Context = never> {
    */
   delegateTo?(input: unknown, context: Context): Delegate<Context> | undefined;
   /**
+   * Returns names of another operation whose act the call performs, so that rules and stops of that one apply as well.
+   *
+   * @param input checked
+   */
+  // deno-lint-ignore no-explicit-any -- as in `run`
+  actsAs?(input: any): readonly string[];
+  /**
    * Returns the tenant that owns what a call is about. A key of tier admin then calls in the name of that tenant; all other
    * calls, and those of operations without this, see the caller's own tenant alone.
    *

@@ -71,7 +71,7 @@ export async function putEmail(trx: Db, email: NewEmail): Promise<boolean> {
   return added > 0;
 }
 
-/** Deletes a mail whose workflow never began. */
+/** Deletes a mail of which no attempt was made and that has not ended. */
 export async function dropEmail(db: Db, id: string): Promise<void> {
   await db.execute(
     "DELETE FROM emails WHERE id = $1 AND attempts = 0 AND state IN ('held', 'queued')",

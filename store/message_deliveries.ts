@@ -179,17 +179,31 @@ export async function skipDeliveries(db: Db, messageId: string): Promise<void> {
 }
 
 /** Returns true while nobody has acted on what a message asks people to do. */
-export async function needsPeople(db: Db, { kind, refs }: Message): Promise<boolean> {
-  if (!asksPeople(kind)) return true;
-  const { approval_id, ticket_id } = refs;
-  const row = await db.first<{ open: boolean }>(
-    approval_id !== undefined
-      ? "SELECT status = 'pending' AND approvers = '[]' AS open FROM approvals WHERE id = $1"
-      : "SELECT status = 'open' AS open FROM tickets WHERE id = $1",
-    [approval_id ?? ticket_id],
-  );
+export async function needsPeople(
+  db: Db,
+  { kind, refs }: Pick<Message, "kind" | "refs">,
+): Promise<boolean> {
+  const about = asksPeople(kind) ? SUBJECTS[kind.slice(0, kind.indexOf("."))] : undefined;
+  if (!about) return true;
+  const row = await db.first<{ open: boolean }>(about.sql, [refs[about.ref]]);
   return row?.open ?? true;
 }
+
+/** Looks whether somebody has acted on what messages ask for, by the first word of their kind. */
+const SUBJECTS: Readonly<Record<string, { readonly ref: `${string}_id`; readonly sql: string }>> = {
+  approval: {
+    ref: "approval_id",
+    sql: "SELECT status = 'pending' AND approvers = '[]' AS open FROM approvals WHERE id = $1",
+  },
+  incident: {
+    ref: "ticket_id",
+    sql: "SELECT status = 'open' AS open FROM tickets WHERE id = $1",
+  },
+  task: {
+    ref: "task_id",
+    sql: "SELECT status <> 'done' AND deleted_at IS NULL AS open FROM board_tasks WHERE id = $1",
+  },
+};
 
 function toDelivery(row: Row): MessageDelivery {
   return {

@@ -2,7 +2,7 @@ import type { EmailResult, RunId } from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { addActivity, addMessage, type Db, type EmailRecord } from "../../store/mod.ts";
 
-/** How people find out what became of a mail of which nobody can tell. */
+/** Returns how to find out whether an `unknown` mail arrived. */
 function wayToFindOut({ messageId, recipient }: EmailRecord): string {
   return `All of it was sent, and the server's answer was lost. Look for the Message-ID <${messageId}> in the log of ` +
     `your mail relay, or ask ${recipient}. It is not sent again by itself: send a new one if it did not arrive.`;

@@ -71,7 +71,9 @@ export function noticeActivities(parts: TenantParts) {
     if (delivery?.state === "delivered") {
       return { state: "delivered", code: "known", retry_in_seconds: null };
     }
-    const channel = delivery && comms().get(store.tenant)?.channels[delivery.channel];
+    const inForce = comms();
+    if (!inForce) throw new Error("Cannot tell anybody: sealoop.comms.yaml has mistakes");
+    const channel = delivery && inForce.get(store.tenant)?.channels[delivery.channel];
     const result = await send(message, channel, number);
     const { state, code } = result;
     const retry_in_seconds = result.isFinal ? null : PAUSES_SECONDS[attempt - 1] ?? null;

@@ -24,7 +24,10 @@ export async function approvalBlocker(
     );
   }
   const operation = operations.get(held.operation);
-  const names = [held.tool, ...(operation ? namesOf(operation) : [held.operation])];
+  const names = [
+    held.tool,
+    ...(operation ? namesOf(operation, JSON.parse(held.input)) : [held.operation]),
+  ];
   const stop = await findStop(db, { keyId: held.keyId, names });
   return stop && blocked(sentenceOf(stop));
 }

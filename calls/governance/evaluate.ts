@@ -36,7 +36,7 @@ export async function evaluate(
   rules: readonly Rule[],
 ): Promise<Evaluation> {
   const { operation, request, caller } = call;
-  const names = [...new Set([request.as, ...namesOf(operation)])]; // or a rule could be bypassed by another interface
+  const names = [...new Set([request.as, ...namesOf(operation, call.input)])]; // or a rule could be bypassed by another interface
   const subject = { keyId: caller.keyId, names };
   const active = stops.filter((stop) =>
     stopFor([stop], subject) && !(stop.kind === "all" && operation.humanControl)

@@ -21,7 +21,7 @@ export function nameError(
   const matches = operations.filter((one) => namesOf(one).some((own) => matchesGlob(name, own)));
   if (matches.some(isAllowed)) return undefined;
   if (matches.length > 0) return `${name} ${otherwise}`;
-  const known = new Set(operations.filter(isAllowed).flatMap(namesOf));
+  const known = new Set(operations.filter(isAllowed).flatMap((one) => namesOf(one)));
   return `there is no tool or operation ${name}${suggestion(similarNames(name, [...known]))}`;
 }
 

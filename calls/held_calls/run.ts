@@ -95,7 +95,7 @@ async function checkCall(
       `it is not what was approved, which was ${String(action.tool)} with other arguments`,
     );
   }
-  const names = [held.tool, ...namesOf(operation)];
+  const names = [held.tool, ...namesOf(operation, input)];
   const { stops } = await governanceInForce(db);
   const stop = stopFor(stops, { keyId: held.keyId, names });
   if (stop) throw refuse(`such calls are stopped: ${stop.reason}`);

@@ -116,13 +116,16 @@ export function readCommsFile(path: string): Comms {
 
 /**
  * Returns a function that gives the file as it is now. It is read again when it has changed; while it is wrong, what was
- * read before stays in force.
+ * read before stays in force, and where nothing was, it gives undefined: nobody knows who is to be told.
  *
  * @param onMistake called once for each wrong version of the file
  */
-export function followComms(path: string, onMistake: (error: Error) => void): () => Comms {
+export function followComms(
+  path: string,
+  onMistake: (error: Error) => void,
+): () => Comms | undefined {
   let stamp: string | undefined;
-  let comms: Comms = new Map();
+  let comms: Comms | undefined;
   return () => {
     const stats = statSync(path, { throwIfNoEntry: false });
     const now = stats ? `${stats.mtimeMs}/${stats.size}/${stats.ino}` : "none";
@@ -156,7 +159,7 @@ function explain(issue: z.core.$ZodIssue): string {
   const field = issue.path.at(-1);
   if (issue.code === "unrecognized_keys") return "unknown field";
   if (issue.code === "invalid_union" && issue.path.at(-2) === "channels") {
-    return "expected one of slack, teams, matrix, ntfy and webhook, with its fields";
+    return "expected one of email, slack, teams, matrix, ntfy and webhook, with its fields";
   }
   if (issue.code === "invalid_value" && issue.path.at(-2) === "kinds") {
     return `there is no such kind; there are ${[...KINDS, ...GROUPS].join(", ")}`;

@@ -1,5 +1,5 @@
 /**
- * Channels over which people are told: Slack, Teams, Matrix, ntfy and webhooks, as `sealoop.comms.yaml` names them.
+ * Channels over which people are told: e-mail, Slack, Teams, Matrix, ntfy and webhooks, as `sealoop.comms.yaml` names them.
  *
  * ```ts
  * const comms = readCommsFile(commsFilePath(config));

@@ -19,7 +19,7 @@ export interface SendResult {
   readonly state: "delivered" | "not_delivered" | "unknown";
   /** `status_<n>`, or the reason that there was no answer. */
   readonly code: string;
-  /** True: another attempt may have another result. */
+  /** True: another attempt can't change the result. */
   readonly isFinal: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface MailDraft {
   readonly references?: readonly string[];
   /** Link by which the recipient opts out; absent: it is no mail to a contact. */
   readonly unsubscribeUrl?: string;
-  /** True: a program wrote it without a person asking for it (RFC 3834). */
+  /** Set where a program wrote the mail (RFC 3834). */
   readonly automatic?: "generated" | "replied";
   /** An invitation to a calendar, as iTIP (RFC 5546). */
   readonly invitation?: { readonly method: "REQUEST" | "CANCEL"; readonly ics: string };

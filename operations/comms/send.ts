@@ -58,6 +58,7 @@ export const sendMessage = operation({
       : isMailAddress(channel, to)
       ? "reviewed-mail"
       : "acts-on-the-outside",
+  actsAs: ({ channel, to }) => isMailAddress(channel, to) ? ["mail.send", "crm_send_email"] : [],
   access: "partner",
   hints: { destructive: false, openWorld: true },
   input: z.object({
@@ -131,7 +132,7 @@ function findChannel(
 ): string | undefined {
   if (kind === "feed") {
     if (to === undefined) return undefined;
-    throw wrongChannel("The feed is for everybody of your organization: leave it out");
+    throw wrongChannel("Leave `to` out: the feed is for everybody of your organization");
   }
   const { channels } = sectionOf(context);
   const names = Object.keys(channels).filter((name) => kindOf(channels[name]!) === kind);

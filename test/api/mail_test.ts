@@ -12,11 +12,14 @@ import {
 } from "../../integrations/mail/mod.ts";
 import {
   addContact,
+  addStop,
   getApproval,
   getContact,
   getEmail,
   listDecisions,
   listMessages,
+  needsPeople,
+  removeStop,
 } from "../../store/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { freePort } from "../_run.ts";
@@ -164,6 +167,11 @@ describe("crm_send_email", function () {
     await db.transaction((trx) => optOut(trx, contactId, opting));
     assert.equal((await say({ to: "gone@example.org" })).status, 403);
     assert.equal((await say({ to: "desk@sealoop.local", subject: "" })).status, 422);
+    const stop = { kind: "tool", name: "crm_send_email" } as const;
+    await addStop(people.store.asPlatform(), { ...stop, reason: "we look into it" });
+    assert.equal((await say({ to: "desk@sealoop.local" })).status, 403);
+    assert.equal((await say({ channel: "feed" })).status, 200, "it is no mail");
+    await removeStop(people.store.asPlatform(), stop);
 
     const { messages } = await listMessages(db, { kind: "said", channel: "email" }, 10);
     assert.deepEqual(messages.map(({ id }) => id), [held.message_id, near.message_id]);
@@ -195,6 +203,10 @@ describe("crm_send_email", function () {
       return email?.state === "sent" && email.receiptId ? true : undefined;
     });
     assert.equal(stub.taken.length, 1);
+    const isNeeded = (kind: "mail.unknown" | "approval.requested") =>
+      needsPeople(people.store.db, { kind, refs: { approval_id } });
+    assert.equal(await isNeeded("approval.requested"), false);
+    assert.ok(await isNeeded("mail.unknown"), "the approval is not what it asks people about");
   });
 
   it("tries again only while nothing was sent", async () => {

@@ -134,6 +134,18 @@ describe("notices over channels", () => {
     configure();
   });
 
+  it("don't carry people's own words by e-mail where the review flags them", async () => {
+    const mail = async (text: string) => {
+      const { body } = await send({ channel: "email", to: "mail", text });
+      return [body.deliveries[0].state, body.deliveries[0].code];
+    };
+    assert.deepEqual(await mail("Charge 4111 1111 1111 1111"), [
+      "not_delivered",
+      "review_card_number",
+    ]);
+    assert.deepEqual(await mail("billing on 10.1.2.3 is down"), ["delivered", "delivered"]);
+  });
+
   it("are sent in the form of each channel, with texts that are shown as they are", async () => {
     const text = "<!channel> look [here](https://evil.example)";
     const shown = "look [here](https://evil.example)";

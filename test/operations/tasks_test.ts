@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { tellDueTasks } from "../../store/mod.ts";
+import { needsPeople, tellDueTasks } from "../../store/mod.ts";
 import { storeAs } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { startGateway, type TestGateway } from "../api/_gateway.ts";
@@ -166,6 +166,12 @@ describe("the board of tasks over REST", () => {
     assert.equal(await tell(), 1);
     await call("PATCH", `/v1/tasks/${done.task_id}`, { status: "todo" });
     assert.equal(await tell(), 1, "what was done and is not any more is due");
+    const isNeeded = (task_id: string) =>
+      needsPeople(worker.asTenant("acme"), { kind: "task.due", refs: { task_id } });
+    assert.ok(await isNeeded(task.task_id));
+    await call("PATCH", `/v1/tasks/${task.task_id}`, { status: "done" });
+    await call("DELETE", `/v1/tasks/${done.task_id}`);
+    assert.deepEqual([await isNeeded(task.task_id), await isNeeded(done.task_id)], [false, false]);
   });
 
   it("seals each change without its words", async () => {

@@ -6,6 +6,7 @@ import {
   BadCommsFile,
   BadCredential,
   endOfQuiet,
+  followComms,
   type Notice,
   planDeliveries,
   readCommsFile,
@@ -47,6 +48,21 @@ describe("sealoop.comms.yaml", () => {
   it("tells nobody where it is missing or empty", () => {
     assert.equal(readCommsFile(`${path}.missing`).size, 0);
     assert.equal(read("").size, 0);
+  });
+
+  it("is in force once it could be read, and stays so while it is wrong", () => {
+    const mistakes: string[] = [];
+    const comms = followComms(path, ({ message }) => mistakes.push(message));
+    writeFileSync(path, "platform: { channels: [");
+    assert.equal(comms(), undefined);
+    assert.equal(comms(), undefined);
+    assert.equal(mistakes.length, 1);
+    writeFileSync(path, `platform:${CHANNELS}`);
+    assert.equal(comms()?.size, 1);
+    writeFileSync(path, "platform: { channels: [[");
+    assert.equal(comms()?.size, 1);
+    assert.equal(mistakes.length, 2);
+    assert.equal(followComms(`${path}.missing`, assert.fail)()?.size, 0);
   });
 
   const mistakes: Readonly<Record<string, readonly [rules: string, message: RegExp]>> = {
