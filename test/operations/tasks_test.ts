@@ -182,7 +182,8 @@ describe("the board of tasks over REST", () => {
       `%${task_id}%`,
     ]);
     const receipts = rows.map(({ payload }) => JSON.parse(payload))
-      .filter(({ category }) => category.startsWith("task_"));
+      .filter(({ category }) => category.startsWith("task_"))
+      .sort((a, b) => a.details.version - b.details.version);
     assert.deepEqual(
       receipts.map(({ category, outcome, details }) => [
         category,

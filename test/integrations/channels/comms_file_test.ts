@@ -101,7 +101,7 @@ describe("sealoop.comms.yaml", () => {
   it("refuses a channel that is none, and a URL in place of a credential's name", () => {
     assert.throws(
       () => read("platform:\n  channels:\n    fax: { fax: { number: 1 } }\n"),
-      /line 3: .*expected one of slack, teams, matrix, ntfy and webhook/,
+      /line 3: .*expected one of email, slack, teams, matrix, ntfy and webhook/,
     );
     const url = "https://hooks.slack.com/services/T0/B0/secret";
     assert.throws(
