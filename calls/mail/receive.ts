@@ -22,6 +22,7 @@ import {
   putReply,
 } from "../../store/mod.ts";
 import { forTenant, type Platform } from "../platform.ts";
+import { mapTemporalErrors } from "../temporal_errors.ts";
 
 /** The parts that receiving needs. */
 export type ReceivingParts = Pick<Platform, "store" | "temporal" | "config">;
@@ -37,6 +38,7 @@ const MAX_EXCERPT = 500;
  * It belongs to the tenant whose mail it answers, and otherwise to the operator.
  *
  * @param envelopeFrom sender that SMTP named; undefined: not known
+ * @throws {Problem} `Unavailable`: the workflow can't be started now; the same mail again starts it
  */
 export async function receiveMail(
   platform: ReceivingParts,
@@ -148,15 +150,16 @@ async function record(trx: Db, reply: NewReply): Promise<void> {
 /** Starts the workflow that answers, once. */
 async function startAnswering({ store, temporal }: ReceivingParts, id: string): Promise<void> {
   const { workflow } = await temporal();
+  const start = workflow.start(WORKFLOW.emailReply, {
+    taskQueue: TASK_QUEUE.itsm,
+    workflowId: replyWorkflowId(id),
+    workflowIdReusePolicy: "REJECT_DUPLICATE",
+    args: [{ reply_id: id }],
+    typedSearchAttributes: [tenantAttribute(store.tenant)],
+    staticSummary: `Drafts an answer to ${id}`,
+  });
   try {
-    await workflow.start(WORKFLOW.emailReply, {
-      taskQueue: TASK_QUEUE.itsm,
-      workflowId: replyWorkflowId(id),
-      workflowIdReusePolicy: "REJECT_DUPLICATE",
-      args: [{ reply_id: id }],
-      typedSearchAttributes: [tenantAttribute(store.tenant)],
-      staticSummary: `Drafts an answer to ${id}`,
-    });
+    await mapTemporalErrors(start);
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }

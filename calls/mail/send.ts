@@ -118,7 +118,7 @@ export async function checkMail(
  * a reason. The same order again gives the same mail.
  *
  * @param within runs in the transaction that stores the mail
- * @throws {Problem} as {@linkcode checkMail}; `Unavailable`: it can't be started now; then nothing is kept
+ * @throws {Problem} as {@linkcode checkMail}; `Unavailable`: it can't be started now; then what this call stored is dropped
  */
 export async function sendMail(
   parts: MailParts,
@@ -127,17 +127,23 @@ export async function sendMail(
 ): Promise<SentMail> {
   const { db } = parts.store;
   let email = await getEmail(db, order.id);
+  let isNew = false;
   if (!email) {
     const address = await checkMail(parts, order);
     const draft = await prepareEmail(parts, order, address);
-    await db.transaction(async (trx) => {
-      await putEmail(trx, draft);
+    isNew = await db.transaction(async (trx) => {
+      const isAdded = await putEmail(trx, draft);
       await within?.(trx);
+      return isAdded;
     });
     email = (await getEmail(db, order.id))!;
   }
-  const run_id = await startSending(parts, email);
-  return { ...describeMail(email), run_id };
+  try {
+    return { ...describeMail(email), run_id: await startSending(parts, email) };
+  } catch (error) {
+    if (isNew) await dropEmail(db, email.id); // an earlier call's may have its workflow
+    throw error;
+  }
 }
 
 /** Returns what callers are told of a mail, but for its run. */
@@ -240,25 +246,20 @@ async function compose(draft: MailDraft): Promise<Buffer> {
 async function startSending(parts: MailParts, { id, kind }: EmailRecord): Promise<string> {
   const { store, temporal } = parts;
   const workflowId = emailWorkflowId(id);
-  try {
-    const { workflow } = await temporal();
-    const start = workflow.start(WORKFLOW.sendEmail, {
-      taskQueue: TASK_QUEUE.itsm,
-      workflowId,
-      workflowIdReusePolicy: "REJECT_DUPLICATE",
-      args: [{ email_id: id }],
-      typedSearchAttributes: [tenantAttribute(store.tenant)],
-      staticSummary: `Sends ${id} (${kind})`,
-    });
-    return (await mapTemporalErrors(start.catch(joinStarted))).firstExecutionRunId;
-  } catch (error) {
-    await dropEmail(store.db, id);
-    throw error;
-  }
+  const { workflow } = await temporal();
+  const start = workflow.start(WORKFLOW.sendEmail, {
+    taskQueue: TASK_QUEUE.itsm,
+    workflowId,
+    workflowIdReusePolicy: "REJECT_DUPLICATE",
+    args: [{ email_id: id }],
+    typedSearchAttributes: [tenantAttribute(store.tenant)],
+    staticSummary: `Sends ${id} (${kind})`,
+  });
+  return (await mapTemporalErrors(start.catch(joinStarted))).firstExecutionRunId;
 
   async function joinStarted(error: unknown): Promise<{ readonly firstExecutionRunId: string }> {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    const { runId } = await (await temporal()).workflow.getHandle(workflowId).describe();
+    const { runId } = await workflow.getHandle(workflowId).describe();
     return { firstExecutionRunId: runId };
   }
 }
