@@ -7,6 +7,7 @@ import type { EmailResult, EmailState, RunId } from "../../domain/mod.ts";
 import {
   findServer,
   isInMailbox,
+  isLocalAddress,
   mailboxFolder,
   type MailServer,
   parseAddress,
@@ -172,7 +173,7 @@ export function emailActivities(parts: ActivityParts) {
     return { ...end, retry_in_seconds: pause ?? null };
 
     function isLocal({ recipient }: EmailRecord): boolean {
-      return findServer(parseAddress(recipient)!, config)?.kind === "local";
+      return isLocalAddress(parseAddress(recipient)!, config.settings);
     }
 
     /** Looks into the mailbox: another program may listen on the receiver's port. */

@@ -11,9 +11,11 @@ import {
   WORKFLOW,
 } from "../../domain/mod.ts";
 import {
+  BadMailSetting,
   composeMail,
   findServer,
   HeaderInjection,
+  isLocalAddress,
   type MailAddress,
   type MailDraft,
   parseAddress,
@@ -81,7 +83,8 @@ export type MailParts = Pick<Platform, "store" | "temporal" | "config" | "urls">
 /**
  * Checks whether a mail could be sent now, before anything is stored.
  *
- * @throws {Problem} `NotConfigured`: nobody takes mail for this address; `Denied`: its holder has opted out
+ * @throws {Problem} `NotConfigured`: nobody takes mail for this address, or the relay's password can't be read; `Denied`:
+ *   its holder has opted out
  */
 export async function checkMail(
   { store, config }: Pick<MailParts, "store" | "config">,
@@ -95,7 +98,7 @@ export async function checkMail(
       type: "address",
     }]);
   }
-  if (!findServer(address, config)) {
+  if (!hasServer(address, config)) {
     const { SEALOOP_MAIL_DOMAINS: domains } = config.settings;
     throw new Problem(
       "NotConfigured",
@@ -111,6 +114,19 @@ export async function checkMail(
     throw new Problem("Denied", `Cannot send mail to ${address.text}: its holder ${why}`);
   }
   return address;
+}
+
+function hasServer(address: MailAddress, config: MailParts["config"]): boolean {
+  try {
+    return findServer(address, config) !== undefined;
+  } catch (cause) {
+    if (!(cause instanceof BadMailSetting)) throw cause;
+    throw new Problem(
+      "NotConfigured",
+      "Cannot send mail to other domains: SEALOOP_SMTP_PASSWORD_FILE has to name a file that sealoop alone can read",
+      { cause },
+    );
+  }
 }
 
 /**
@@ -226,7 +242,7 @@ async function reviewRecipient(
   if (contact && contact.consent.email !== "opt_in") {
     findings.push({ code: "no_consent", about: "The contact has not agreed to mail" });
   }
-  if (!contact && findServer(address, config)?.kind !== "local") {
+  if (!contact && !isLocalAddress(address, config.settings)) {
     findings.push({ code: "unknown_recipient", about: "The recipient is no contact" });
   }
   return findings;
