@@ -1,4 +1,5 @@
 import type { Db } from "./connection.ts";
+import { SELECT_REPLY } from "./email_replies.ts";
 
 /** Most entries of each list of a digest. */
 const MAX_LISTED = 10;
@@ -38,8 +39,8 @@ export async function getDigestFacts(db: Db, since: Date): Promise<DigestFacts> 
     ),
     read(
       db,
-      `SELECT id, subject AS label, count(*) OVER ()::int AS count FROM email_replies
-       WHERE state IN ('draft', 'held') ORDER BY received_at DESC LIMIT $1`,
+      `SELECT id, subject AS label, count(*) OVER ()::int AS count FROM (${SELECT_REPLY}) AS replies
+       WHERE shown IN ('draft', 'held') ORDER BY received_at DESC LIMIT $1`,
     ),
     read(
       db,

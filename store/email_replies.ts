@@ -36,17 +36,24 @@ export interface ReplyRecord extends Omit<NewReply, "ignored"> {
   readonly code: string | null;
   readonly draft: string | null;
   readonly citations: readonly ReplyCitation[];
+  /** Our mail that answers it: one that was sent, else one that may be sent, else the newest. */
   readonly answerId: string | null;
+  /** What people decide about, while the answer is held. */
+  readonly approvalId: string | null;
   readonly receivedAt: Date;
 }
 
 /** A received mail's state is that of our answer, once there is one. */
-const SELECT_REPLY = `SELECT r.*, CASE
-    WHEN r.state = 'ignored' THEN 'ignored'
+export const SELECT_REPLY = `SELECT r.*, e.id AS answer_id,
+    CASE WHEN e.state = 'held' THEN e.approval_id END AS approval_id,
+    CASE WHEN r.state = 'ignored' THEN 'ignored'
     WHEN e.state = 'sent' THEN 'sent'
     WHEN e.state IN ('held', 'queued', 'sending', 'unknown') THEN 'held'
     ELSE 'draft' END AS shown
-  FROM email_replies r LEFT JOIN emails e ON e.id = r.answer_id`;
+  FROM email_replies r LEFT JOIN LATERAL (
+    SELECT * FROM emails WHERE answers = r.id
+    ORDER BY state = 'sent' DESC, state = 'not_sent', created_at DESC LIMIT 1
+  ) e ON true`;
 
 /** Stores a received mail, once. @returns false where it is there already */
 export async function putReply(trx: Db, reply: NewReply): Promise<boolean> {
@@ -86,11 +93,6 @@ export async function setReplyDraft(
     draft,
     JSON.stringify(citations),
   ]);
-}
-
-/** Stores which mail answers a received one. */
-export async function setReplyAnswer(db: Db, id: string, answerId: string): Promise<void> {
-  await db.execute("UPDATE email_replies SET answer_id = $2 WHERE id = $1", [id, answerId]);
 }
 
 /** Returns a received mail, or undefined. */
@@ -150,6 +152,7 @@ function toReply(row: Row): ReplyRecord {
     citations: row.citations,
     ticketId: row.ticket_id,
     answerId: row.answer_id,
+    approvalId: row.approval_id,
     receivedAt: row.received_at,
     receiptId: row.receipt_id,
   };

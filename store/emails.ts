@@ -103,6 +103,15 @@ export async function findEmailByMessageId(
   return row && toEmail(row);
 }
 
+/** Returns whether a mail other than this one answers a received mail, or may. */
+export async function hasOtherAnswer(db: Db, replyId: string, emailId: string): Promise<boolean> {
+  const row = await db.first(
+    "SELECT FROM emails WHERE answers = $1 AND id <> $2 AND state <> 'not_sent' LIMIT 1",
+    [replyId, emailId],
+  );
+  return row !== undefined;
+}
+
 /** Returns to how many addresses somebody has mailed within a day, and how many of these mails have the same text. */
 export async function countRecipients(
   db: Db,

@@ -201,7 +201,6 @@ export {
   type ReplyCitation,
   type ReplyRecord,
   type ReplyState,
-  setReplyAnswer,
   setReplyDraft,
 } from "./email_replies.ts";
 export {
@@ -213,6 +212,7 @@ export {
   endAttempt,
   findEmailByMessageId,
   getEmail,
+  hasOtherAnswer,
   listOpenEmails,
   lockEmail,
   type NewEmail,

@@ -1,16 +1,16 @@
-import { sendMail, type SentMail } from "../../calls/mail/mod.ts";
+import { sendMail, type SentMail, startSending } from "../../calls/mail/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import type { MailFinding, ReasoningResult, ReplyResult, Source } from "../../domain/mod.ts";
 import { findInjection } from "../../guard/mod.ts";
 import { matchesGlob } from "../../integrations/files/mod.ts";
 import { newWords, readMailRules } from "../../integrations/mail/mod.ts";
 import {
+  getEmail,
   getReply,
   getTicket,
   hasAutoReply,
   keyedHash,
   type ReplyRecord,
-  setReplyAnswer,
   setReplyDraft,
 } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
@@ -48,13 +48,13 @@ export function replyActivities(parts: ActivityParts) {
 
   /**
    * Stores the draft of an answer, and has it sent: at once where a rule allows it, else after a person has looked at it.
-   * Safe to repeat: the received mail names its answer.
+   * Safe to repeat: the answer names the received mail. Where a person has answered meanwhile, nothing is drafted.
    */
   async function draftReply(
     { reply_id, outcome, answer, citations = [] }: ReplyDraft,
   ): Promise<ReplyResult> {
     const reply = await existing(reply_id);
-    if (reply.answerId) return result(reply);
+    if (reply.answerId) return await goOn(reply, reply.answerId);
     if (answer === undefined || outcome === "refused") return result(reply);
     const sources = await sourcesOf(reply, citations);
     const draft = textOf(answer, sources);
@@ -66,8 +66,14 @@ export function replyActivities(parts: ActivityParts) {
         holds: [DRAFT],
       });
     if (!mail) return result(reply);
-    await setReplyAnswer(db, reply_id, mail.email_id);
     return { reply_id, state: mail.state === "held" ? "held" : "sent", email_id: mail.email_id };
+  }
+
+  /** Starts sending an answer that was stored just before a worker died. */
+  async function goOn(reply: ReplyRecord, answerId: string): Promise<ReplyResult> {
+    const email = await getEmail(db, answerId);
+    if (email?.state === "held" || email?.state === "queued") await startSending(parts, email);
+    return result(reply);
   }
 
   /** Answers by itself, where a rule allows it: one a sender and day. @returns undefined: it may not */
@@ -81,11 +87,13 @@ export function replyActivities(parts: ActivityParts) {
     }
     const day = new Date().toISOString().slice(0, 10);
     const hash = await keyedHash(store, "auto_reply", store.tenant, reply.senderKey, day);
-    return await sendAnswer(reply, draft, {
+    const mail = await sendAnswer(reply, draft, {
       id: `EML-${hash.toString("hex", 0, 6)}`, // the second one of a day would be the same mail
       kind: "auto_reply",
       automatic: "replied",
     });
+    const email = mail && await getEmail(db, mail.email_id);
+    return email?.answers === reply.id ? mail : undefined;
   }
 
   function mayAnswer({ senderKey }: ReplyRecord): boolean {

@@ -23,6 +23,7 @@ import {
   endAttempt,
   getApproval,
   getEmail,
+  hasOtherAnswer,
   lockEmail,
   mayMail,
   noteEnding,
@@ -114,14 +115,20 @@ export function emailActivities(parts: ActivityParts) {
       const approval = await getApproval(trx, email.approvalId!);
       const isApproved = approval?.status === "approved" &&
         approval.actionSha256 === sha256(canonicalize(emailAction(email)));
-      if (!isApproved) {
-        const code = `approval_${approval?.status ?? "missing"}`;
+      if (!isApproved || await isAnsweredByOther(trx, email)) {
+        const code = isApproved ? "answered" : `approval_${approval?.status ?? "missing"}`;
         await settleEmail(trx, email_id, { state: "not_sent", code });
         return;
       }
       await settleEmail(trx, email_id, { state: "queued", code: "approved" });
       await sealIntent(trx, email, run);
     });
+  }
+
+  /** Returns whether a person has answered a received mail, so that the platform's draft is out of date. */
+  async function isAnsweredByOther(trx: Db, { id, answers, findings }: EmailRecord) {
+    if (!answers || !findings.some(({ code }) => code === "draft")) return false;
+    return await hasOtherAnswer(trx, answers, id);
   }
 
   async function sealIntent(trx: Db, email: EmailRecord, run: RunId): Promise<void> {

@@ -18,6 +18,7 @@ export {
   type MailParts,
   sendMail,
   type SentMail,
+  startSending,
 } from "./send.ts";
 export {
   readUnsubscribeToken,

@@ -258,8 +258,8 @@ async function compose(draft: MailDraft): Promise<Buffer> {
   }
 }
 
-/** Starts the workflow, or joins it. @returns its run */
-async function startSending(parts: MailParts, { id, kind }: EmailRecord): Promise<string> {
+/** Starts the workflow of a stored mail, or joins it. @returns its run */
+export async function startSending(parts: MailParts, { id, kind }: EmailRecord): Promise<string> {
   const { store, temporal } = parts;
   const workflowId = emailWorkflowId(id);
   const { workflow } = await temporal();

@@ -74,19 +74,18 @@ export const emailReplies = operation({
 });
 
 function toReply(reply: ReplyRecord): z.output<typeof Reply> {
-  const { state, answerId } = reply;
   return {
     reply_id: reply.id,
     thread_id: reply.threadId,
     from: reply.sender,
     subject: reply.subject,
     excerpt: newWords(reply.body).slice(0, MAX_EXCERPT),
-    state,
+    state: reply.state,
     draft: reply.draft,
     citations: reply.citations.map((one) => ({ ...one })),
     ticket_id: reply.ticketId,
-    email_id: answerId,
-    approval_id: state === "held" && answerId ? answerId.replace(/^EML/, "APR") : null,
+    email_id: reply.answerId,
+    approval_id: reply.approvalId,
     at: reply.receivedAt.toISOString(),
     receipt_id: reply.receiptId,
   };

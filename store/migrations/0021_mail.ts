@@ -32,6 +32,7 @@ export const mail = `
   CREATE INDEX emails_recipient ON emails (tenant_id, recipient_key, created_at DESC);
   CREATE INDEX emails_contact ON emails (tenant_id, contact_id, created_at DESC);
   CREATE INDEX emails_newest ON emails (tenant_id, created_at DESC);
+  CREATE INDEX emails_answers ON emails (tenant_id, answers) WHERE answers IS NOT NULL;
 
   CREATE TABLE email_replies (
     tenant_id text NOT NULL DEFAULT current_tenant(),
@@ -50,7 +51,6 @@ export const mail = `
     draft text,                   -- proposed answer
     citations jsonb NOT NULL DEFAULT '[]',
     ticket_id text,
-    answer_id text,               -- mail that answers it
     received_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     receipt_id text NOT NULL,
     PRIMARY KEY (tenant_id, id)

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { terminalLine } from "../../calls/approvals/mod.ts";
+import { checkMail, type MailParts, sendMail } from "../../calls/mail/mod.ts";
 import { recoverCall } from "../../calls/recover/mod.ts";
+import { loadConfig } from "../../config.ts";
+import { Problem } from "../../contract/mod.ts";
 import { optOut } from "../../integrations/crm/mod.ts";
 import {
   mailboxFolder,
@@ -150,6 +153,27 @@ describe("crm_send_email", function () {
     assert.equal(stub.taken.length, 1);
   });
 
+  it("is kept for its approval where a later call with the same id can't be started", async () => {
+    const temporal = () => Promise.reject(new Problem("Unavailable", "Temporal is away"));
+    const order = (id: string) => ({
+      id,
+      kind: "mail" as const,
+      to: "ops@sealoop.local",
+      subject: "Maintenance",
+      body: "Charge 4111 1111 1111 1111",
+      askedBy: "ann",
+      askedByKey: null,
+    });
+    const { state } = await sendMail(people.loop, order("EML-00000000cc01"));
+    assert.equal(state, "held");
+    for (const id of ["EML-00000000cc01", "EML-00000000cc02"]) {
+      const sending = sendMail({ ...people.loop, temporal }, order(id));
+      await assert.rejects(sending, { name: "Unavailable" });
+    }
+    assert.equal((await getEmail(people.store.db, "EML-00000000cc01"))?.state, "held");
+    assert.equal(await getEmail(people.store.db, "EML-00000000cc02"), undefined);
+  });
+
   it("is what a message to an address by comms/send is, with its review and consent", async () => {
     const { db } = people.store;
     const say = (fields: object) => {
@@ -272,6 +296,12 @@ describe("crm_send_email", function () {
 
 describe("crm_send_email without a relay", function () {
   this.timeout(60_000);
+  it("says not_configured where the relay's password can't be read", async () => {
+    const config = loadConfig({ SEALOOP_SMTP_URL: "smtps://robot@mail.example.org" });
+    const checking = checkMail({ config } as MailParts, { to: "ada@example.org", kind: "notice" });
+    await assert.rejects(checking, { name: "NotConfigured", message: /SMTP_PASSWORD_FILE/ });
+  });
+
   it("says not_configured of an address elsewhere", async () => {
     const people = await openPeople({ SEALOOP_MAIL_PORT: String(await freePort()) });
     try {
