@@ -230,15 +230,15 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
       "worker",
     ],
   ],
-  // Calendars. The tool server books appointments, and cancels nothing.
+  // Calendars. The tool server books appointments, and takes back one whose invitation can't be sent.
   calendar_events: [
     ["SELECT, INSERT", ...WORKING],
-    ["UPDATE (sequence, updated_at, cancelled_at, skipped, expanded_until)", "gateway", "worker"],
+    ["UPDATE (sequence, updated_at, cancelled_at)", ...WORKING],
+    ["UPDATE (skipped, expanded_until)", "gateway", "worker"],
     ["SELECT", "crossing"],
   ],
   calendar_occurrences: [
-    ["SELECT, INSERT", ...WORKING],
-    ["DELETE", "gateway", "worker"],
+    ["SELECT, INSERT, DELETE", ...WORKING],
     ["SELECT", "crossing"],
   ],
   calendar_links: [

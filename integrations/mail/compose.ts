@@ -19,7 +19,7 @@ export interface MailDraft {
   /** Set where a program wrote the mail (RFC 3834). */
   readonly automatic?: "generated" | "replied";
   /** An invitation to a calendar, as iTIP (RFC 5546). */
-  readonly invitation?: { readonly method: "REQUEST" | "CANCEL"; readonly ics: string };
+  readonly invitation?: { readonly ics: string };
 }
 
 /** A field of the header would end before its value does. */
@@ -65,7 +65,7 @@ export async function composeMail(draft: MailDraft): Promise<Buffer> {
       ...(automatic ? { "Auto-Submitted": `auto-${automatic}` } : {}),
     },
     ...(invitation
-      ? { icalEvent: { method: invitation.method, content: invitation.ics, filename: false } }
+      ? { icalEvent: { method: "REQUEST", content: invitation.ics, filename: false } }
       : {}),
     newline: "windows",
     xMailer: false,

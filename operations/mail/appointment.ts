@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { checkMail, type MailParts, sendMail } from "../../calls/mail/mod.ts";
-import { operation } from "../../calls/mod.ts";
-import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
+import { type Context, operation } from "../../calls/mod.ts";
+import { idOfCall, notNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import {
   assertFree,
   bookEvent,
+  cancelBooking,
   type EventRequest,
   planEvent,
   printInvitation,
@@ -15,7 +16,9 @@ import {
   addActivity,
   type Contact,
   type EventRecord,
+  getCallEffects,
   getContact,
+  getEmail,
   getEvent,
   noteCallEffects,
   type Store,
@@ -80,13 +83,21 @@ export const bookAppointment = operation({
     const { event, occurrences } = planEvent(toRequest(input, contact), new Date());
     await assertFree(context.store.db, event, occurrences);
   },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, async ({ ids, output }) => {
+  async recover(call, platform) {
+    const { db } = platform.store;
+    const effect = await getCallEffects(db, call.decisionId);
+    if (!effect) return notNoted(call);
+    const { ids, output } = effect;
+    const event = (await getEvent(db, ids.event_id!))!;
+    if (event.cancelledAt) {
+      // Without a mail, it was taken back.
+      if (!await getEmail(db, emailIdOf(event))) return { state: "not_done" };
+    } else {
       const { principal, key_id } = output as { principal: string; key_id: string | null };
-      const event = (await getEvent(platform.store.db, ids.event_id!))!;
       await invite(platform, event, { principal, keyId: key_id }); // once, by the event's id
-      return toOutput(event);
-    }),
+    }
+    return { state: "done", ids, output: toOutput(event) };
+  },
   async run(input, context) {
     const { store, caller, decisionId } = context;
     const contact = await requireContact(store, input.contact_id);
@@ -107,10 +118,26 @@ export const bookAppointment = operation({
       await noteCallEffects(trx, decisionId, { event_id: booked.id }, who);
       return booked;
     });
-    await invite(context, event, caller);
+    try {
+      await invite(context, event, caller);
+    } catch (error) {
+      if (!await getEmail(store.db, emailIdOf(event))) {
+        await takeBack(context, event);
+        throw error;
+      } // else its workflow has begun, and only the answer was lost
+    }
     return toOutput(event);
   },
 });
+
+/** Cancels a booking without an invitation, so that the call may be repeated. */
+async function takeBack(
+  { store, caller }: Pick<Context, "store" | "caller">,
+  { id }: EventRecord,
+): Promise<void> {
+  const who = { actor: `key:${caller.keyId}`, principal: caller.principal };
+  await store.db.transaction((trx) => cancelBooking(trx, id, who));
+}
 
 /** Sends the invitation, once. */
 async function invite(
@@ -127,10 +154,7 @@ async function invite(
     to: contact.email,
     subject: `Invitation: ${event.title}`,
     body: `Hello ${contact.name},\n\nthis is an invitation to an appointment on ${when}.`,
-    invitation: {
-      method: "REQUEST",
-      ics: printInvitation(event, { organizer, attendee: contact.email }),
-    },
+    invitation: { ics: printInvitation(event, { organizer, attendee: contact.email }) },
     askedBy: principal,
     askedByKey: keyId,
   });
