@@ -188,14 +188,22 @@ export async function settleEmail(
   return settled > 0;
 }
 
-/** Lets a mail be sent that ended as people denied it, or did not decide, where they have approved it since. */
-export async function reviveEmail(trx: Db, id: string): Promise<boolean> {
-  const revived = await trx.execute(
-    `UPDATE emails SET state = 'held', code = NULL, ended_at = NULL, receipt_id = NULL
-     WHERE id = $1 AND state = 'not_sent' AND code IN ('approval_denied', 'approval_expired')`,
+/** Condition: people denied a mail, or did not decide, and have approved it since. */
+const APPROVED_SINCE =
+  `id = $1 AND state = 'not_sent' AND code IN ('approval_denied', 'approval_expired') AND EXISTS (
+     SELECT FROM approvals a WHERE a.id = emails.approval_id AND a.status = 'approved')`;
+
+/** Returns whether a mail ended as people denied it, or did not decide, and they have approved it since. */
+export async function mayReviveEmail(db: Db, id: string): Promise<boolean> {
+  return await db.first(`SELECT FROM emails WHERE ${APPROVED_SINCE}`, [id]) !== undefined;
+}
+
+/** Lets a mail be sent as {@linkcode mayReviveEmail} says. */
+export async function reviveEmail(trx: Db, id: string): Promise<void> {
+  await trx.execute(
+    `UPDATE emails SET state = 'held', code = NULL, ended_at = NULL, receipt_id = NULL WHERE ${APPROVED_SINCE}`,
     [id],
   );
-  return revived > 0;
 }
 
 /** Returns mail that has not ended, but for what was stored just now and whose workflow may be about to start. */

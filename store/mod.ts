@@ -215,6 +215,7 @@ export {
   hasOtherAnswer,
   listOpenEmails,
   lockEmail,
+  mayReviveEmail,
   type NewEmail,
   noteEnding,
   putEmail,

@@ -28,6 +28,7 @@ import {
   mayMail,
   noteEnding,
   putApproval,
+  reviveEmail,
   setEmailReceipt,
   settleEmail,
 } from "../../store/mod.ts";
@@ -68,6 +69,7 @@ export function emailActivities(parts: ActivityParts) {
   async function prepareEmail(
     { email_id, run }: EmailOrder,
   ): Promise<{ readonly held: EmailApproval | null }> {
+    await reviveEmail(db, email_id);
     const email = await existing(email_id);
     if (email.state === "queued") {
       await db.transaction((trx) => sealIntent(trx, email, run));
