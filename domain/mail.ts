@@ -63,8 +63,9 @@ export interface SequenceOrder {
 /** Result of a sequence. `gone`: the contact or the sequence is no longer there. */
 export interface SequenceResult {
   readonly contact_id: string;
-  readonly outcome: "completed" | "replied" | "opted_out" | "gone";
-  /** Mails that it sent. */
+  /** `not_sent`: people did not let a mail be sent, or nobody takes it. */
+  readonly outcome: "completed" | "replied" | "opted_out" | "gone" | "not_sent";
+  /** Mails that it sent, the last one maybe still on its way. */
   readonly steps: number;
   readonly receipt_id: string;
 }

@@ -3,7 +3,7 @@ import { Problem } from "../../contract/mod.ts";
 import type { MailFinding, ReasoningResult, ReplyResult, Source } from "../../domain/mod.ts";
 import { findInjection } from "../../guard/mod.ts";
 import { matchesGlob } from "../../integrations/files/mod.ts";
-import { newWords, readMailRules } from "../../integrations/mail/mod.ts";
+import { newWords } from "../../integrations/mail/mod.ts";
 import {
   getEmail,
   getReply,
@@ -14,6 +14,7 @@ import {
   setReplyDraft,
 } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { requireMailRules } from "./_rules.ts";
 
 /** The answer of the reasoning pipeline; absent: it gave none. */
 export interface ReplyDraft
@@ -97,7 +98,7 @@ export function replyActivities(parts: ActivityParts) {
   }
 
   function mayAnswer({ senderKey }: ReplyRecord): boolean {
-    return readMailRules(config).auto_replies.some(({ from, tenant }) =>
+    return requireMailRules(config).auto_replies.some(({ from, tenant }) =>
       tenant === store.tenant && from.some((glob) => matchesGlob(glob.toLowerCase(), senderKey))
     );
   }

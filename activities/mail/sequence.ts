@@ -3,10 +3,11 @@ import { sendMail } from "../../calls/mail/mod.ts";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import type { RunId, SequenceOrder, SequenceResult } from "../../domain/mod.ts";
-import { readMailRules, type Sequence } from "../../integrations/mail/mod.ts";
+import type { Sequence } from "../../integrations/mail/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { addActivity, getContact, getPrincipal, hasReplied } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { requireMailRules } from "./_rules.ts";
 
 /** A step of a contact's sequence. */
 export interface SequenceStep {
@@ -42,10 +43,15 @@ export function sequenceActivities(parts: ActivityParts) {
     return Promise.resolve({ wait_seconds: planned?.after ?? null });
   }
 
-  /** Sends the mail of a step, unless the contact has answered or opted out. Safe to repeat: the run and the step name it. */
+  /**
+   * Sends the mail of a step, unless the contact has answered or opted out. `held`: it waits for people; the step is run
+   * again later. Safe to repeat: the run and the step name the mail.
+   */
   async function runSequenceStep(
     { order, run, step, started_at }: SequenceStep,
-  ): Promise<{ readonly outcome: "sent" | Exclude<SequenceResult["outcome"], "completed"> }> {
+  ): Promise<
+    { readonly outcome: "sent" | "held" | Exclude<SequenceResult["outcome"], "completed"> }
+  > {
     const planned = findStep(order, step);
     const contact = await getContact(db, order.contact_id);
     if (!planned || !contact) return { outcome: "gone" };
@@ -54,7 +60,7 @@ export function sequenceActivities(parts: ActivityParts) {
     const fill = (text: string) => text.replaceAll("{name}", contact.name.replace(/\p{Cc}/gu, " "));
     const principal = order.key_id ? await getPrincipal(db, order.key_id) : undefined;
     try {
-      await sendMail(parts, {
+      const { state } = await sendMail(parts, {
         id: emailIdOf(run, step),
         kind: "mail",
         to: contact.email,
@@ -63,9 +69,11 @@ export function sequenceActivities(parts: ActivityParts) {
         askedBy: principal ?? "mail",
         askedByKey: order.key_id,
       });
-      return { outcome: "sent" };
+      return { outcome: state === "held" || state === "not_sent" ? state : "sent" };
     } catch (error) {
-      if (error instanceof Problem && error.name === "Denied") return { outcome: "opted_out" };
+      const name = error instanceof Problem ? error.name : undefined;
+      if (name === "Denied") return { outcome: "opted_out" };
+      if (name === "NotConfigured") return { outcome: "not_sent" };
       throw error;
     }
   }
@@ -87,7 +95,7 @@ export function sequenceActivities(parts: ActivityParts) {
     { sequence }: SequenceOrder,
     step: number,
   ): Sequence["steps"][number] | undefined {
-    const found = readMailRules(config).sequences.find((one) => one.sequence === sequence);
+    const found = requireMailRules(config).sequences.find((one) => one.sequence === sequence);
     return found?.steps[step - 1];
   }
 

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { receiveMail } from "../../calls/mail/mod.ts";
+import type { Context } from "../../calls/mod.ts";
+import { recoverCall } from "../../calls/recover/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import { optOut } from "../../integrations/crm/mod.ts";
 import {
   mailboxFolder,
@@ -9,7 +13,7 @@ import {
   parseAddress,
   startReceiver,
 } from "../../integrations/mail/mod.ts";
-import { addContact, listActivities } from "../../store/mod.ts";
+import { addContact, getEvent, listActivities } from "../../store/mod.ts";
 import { freePort } from "../_run.ts";
 import { openPeople, type People } from "./_people.ts";
 
@@ -29,6 +33,13 @@ const SEQUENCES = [
     steps: [
       { after: "0s", subject: "First", body: "Hello" },
       { after: "3s", subject: "Second", body: "Hello again" },
+    ],
+  },
+  {
+    sequence: "flagged",
+    steps: [
+      { after: "0s", subject: "First", body: "Charge 4111 1111 1111 1111" },
+      { after: "0s", subject: "Second", body: "Hello again" },
     ],
   },
 ];
@@ -73,6 +84,13 @@ describe("sequences and appointments", function () {
   async function run(contact_id: string, workflow: string): Promise<Json> {
     const { workflow_id, run_id } = await call("crm_trigger_workflow", { contact_id, workflow });
     return await people.loop.client.workflow.getHandle(workflow_id, run_id);
+  }
+  async function newestTo(address: string) {
+    const [row] = await people.store.db.query<{ id: string; approvalId: string }>(
+      `SELECT id, approval_id AS "approvalId" FROM emails WHERE recipient = $1 ORDER BY created_at DESC LIMIT 1`,
+      [address],
+    );
+    return row;
   }
   const firstMail = (name: string) => people.eventually(async () => (await mailbox(name))[0]);
 
@@ -123,10 +141,41 @@ describe("sequences and appointments", function () {
     );
   });
 
+  for (
+    const [how, name, end] of [
+      ["approve", "gil", ["completed", 2]],
+      ["deny", "hal", ["not_sent", 0]],
+    ] as const
+  ) {
+    it(`waits while a mail waits for people, who ${how} it`, async () => {
+      const handle = await run(await add(name), "flagged");
+      const { id, approvalId } = await people.eventually(() => newestTo(`${name}@sealoop.local`));
+      await people.eventually(async () => {
+        const { status } = await people.call("POST", `/v1/approvals/${approvalId}/${how}`, "ann");
+        return status === 200 ? true : undefined;
+      });
+      const { outcome, steps } = await handle.result();
+      assert.deepEqual([outcome, steps], end);
+      const { id: last } = (await newestTo(`${name}@sealoop.local`))!;
+      assert.equal(last === id, how === "deny");
+    });
+  }
+
+  it("goes on after a mistake in the file is corrected", async () => {
+    const path = join(people.loop.config.dataDir, "sealoop.mail.yaml");
+    const handle = await run(await add("ida"), "slow");
+    await firstMail("ida");
+    await writeFile(path, "sequences: 7");
+    await sleep(3_500);
+    await writeFile(path, JSON.stringify({ sequences: SEQUENCES }));
+    const { outcome, steps } = await handle.result();
+    assert.deepEqual([outcome, steps], ["completed", 2]);
+  });
+
   it("refuses a sequence that is not there, and names those that are", async () => {
     const contact = await add("dee");
     const { error } = await call("crm_trigger_workflow", { contact_id: contact, workflow: "nope" });
-    assert.match(error, /short, slow, welcome/);
+    assert.match(error, /short, slow, flagged, welcome/);
   });
 
   it("books the calendar and invites the contact with what calendar programs read", async () => {
@@ -152,5 +201,28 @@ describe("sequences and appointments", function () {
     assert.ok(decoded.includes(booked.uid));
     const again = await call("crm_book_appointment", { ...input, start: "2031-07-07T09:30" });
     assert.match(again.error, /busy/);
+  });
+
+  it("books nothing where the invitation can't be sent, so that the call may be repeated", async () => {
+    const { platform, store } = people;
+    const operation = platform.operations.get("mail.appointment")!;
+    const input = {
+      contact_id: await add("fay"),
+      start: "2031-07-08T09:00",
+      duration_minutes: 30,
+      time_zone: "UTC",
+    };
+    const decisionId = "GOV-00000000000000000000000000000001";
+    const context = {
+      ...platform,
+      temporal: () => Promise.reject(new Problem("Unavailable", "Temporal is away")),
+      caller: { keyId: people.keyId("program"), principal: "Program" },
+      decisionId,
+    } as unknown as Context;
+    await assert.rejects(operation.run(input, context), { name: "Unavailable" });
+    assert.ok((await getEvent(store.db, `EVT-${decisionId.slice(4, 16)}`))!.cancelledAt);
+    const lost = { operation: operation.name, decisionId, since: new Date() };
+    assert.deepEqual(await recoverCall(platform, lost), { state: "not_done" });
+    assert.match((await call("crm_book_appointment", input)).event_id, /^EVT-/);
   });
 });
