@@ -42,7 +42,7 @@ export const ERASABLE: readonly ErasablePlace[] = [
     whole: true,
     set: { message_id: "''", mail_references: "'{}'" }, // may be made from the address
   },
-  { table: "messages", texts: ["subject", "text"], json: ["refs"], whole: true },
+  { table: "messages", texts: ["sender", "subject", "text"], json: ["refs"], whole: true },
   {
     table: "calendar_events",
     texts: ["title", "location"],
@@ -73,7 +73,7 @@ export const ERASABLE: readonly ErasablePlace[] = [
   { table: "findings", texts: ["summary"], json: ["detail", "target"] },
   { table: "effects", json: ["action", "detail"] },
   { table: "conversation_messages", texts: ["text"], json: ["citations"] },
-  { table: "board_tasks", texts: ["title", "description"] },
+  { table: "board_tasks", texts: ["title", "description", "assignee"] },
   { table: "agent_notes", texts: ["text"] },
   { table: "learning_items", texts: ["title"], json: ["passage"] },
 ];

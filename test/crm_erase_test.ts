@@ -211,6 +211,7 @@ describe("erasing a contact", function () {
       subject: `About ${NAME}`,
       text: `Mail ${EMAIL}`,
     });
+    await addMessage(db, { kind: "mail.received", from: EMAIL, subject: "Hello", text: "x" });
     await addMessage(db, {
       kind: "mail.sent",
       from: "mail",

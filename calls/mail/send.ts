@@ -1,4 +1,5 @@
 /** The one way in which mail is sent: it is reviewed, its bytes are stored, and a workflow sends them. */
+import { randomBytes } from "node:crypto";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import {
@@ -6,6 +7,7 @@ import {
   type EmailState,
   emailWorkflowId,
   type MailFinding,
+  PLATFORM_TENANT,
   TASK_QUEUE,
   tenantAttribute,
   WORKFLOW,
@@ -186,7 +188,9 @@ async function prepareEmail(parts: MailParts, order: MailOrder, address: MailAdd
     ...await reviewRecipient(parts, order, address, contact),
   ];
   const from = settings.SEALOOP_MAIL_FROM;
-  const messageId = `${id}@${from.slice(from.lastIndexOf("@") + 1)}`;
+  // Who knows a Message-ID can write into the thread, and ids are public.
+  const unguessable = randomBytes(8).toString("hex");
+  const messageId = `${id}.${unguessable}@${from.slice(from.lastIndexOf("@") + 1)}`;
   const message = await compose({
     from,
     to: address.text,
@@ -221,7 +225,7 @@ async function prepareEmail(parts: MailParts, order: MailOrder, address: MailAdd
 /**
  * Returns the reasons that lie in the recipient. A contact who never agreed to mail, and somebody who is no contact, are
  * left to a person. An answer to somebody's own mail and an invitation to an appointment need no consent, and neither
- * does mail that stays on this machine and goes to no contact.
+ * does the operator's own mail that stays on this machine and goes to no contact.
  */
 async function reviewRecipient(
   { store, config }: MailParts,
@@ -238,11 +242,12 @@ async function reviewRecipient(
         `${order.askedBy} has mailed ${sameText} addresses the same text today, and ${all} in all`,
     });
   }
-  if (order.thread || order.kind === "invitation") return findings;
+  if (order.kind !== "mail") return findings;
   if (contact && contact.consent.email !== "opt_in") {
     findings.push({ code: "no_consent", about: "The contact has not agreed to mail" });
   }
-  if (!contact && !isLocalAddress(address, config.settings)) {
+  const isOwnMailbox = store.tenant === PLATFORM_TENANT && isLocalAddress(address, config.settings);
+  if (!contact && !isOwnMailbox) {
     findings.push({ code: "unknown_recipient", about: "The recipient is no contact" });
   }
   return findings;

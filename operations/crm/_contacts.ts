@@ -135,8 +135,11 @@ export async function changeContact(
   await writeChanges(trx, before, after, author, "contact.updated");
   const current = (await getContact(trx, id))!;
   const suppression = await findSuppression(trx, normalizeEmail(after.email)!.key);
+  const isOtherAddress = normalizeEmail(before.email)!.key !== normalizeEmail(after.email)!.key;
   if (suppression && consent?.email !== "opt_in") {
     await optOut(trx, id, { ...author, basis: `suppressed: ${suppression}` });
+  } else if (!consent && isOtherAddress && current.consent.email === "opt_in") {
+    await endConsent(trx, id, author);
   } else if (consent && !await changeConsent(trx, current, consent, author)) {
     throw new Problem(
       "Conflict",
@@ -175,6 +178,19 @@ async function writeChanges(
     evidence: Object.fromEntries(
       changed.map((field) => [field, { before: before[field], after: after[field] ?? null }]),
     ),
+  });
+}
+
+/** Ends a consent that was given for another address. */
+async function endConsent(trx: Db, id: string, author: Author): Promise<void> {
+  await setConsent(trx, id, { email: "none", basis: "given for another address" });
+  await recordChange(trx, {
+    ...author,
+    kind: "contact.consent",
+    contactId: id,
+    summary: "Consent ended, as the address was changed",
+    details: { consent: "none" },
+    evidence: {},
   });
 }
 

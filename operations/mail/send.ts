@@ -59,22 +59,27 @@ export const sendEmail = operation({
     const thread = await findThread(input, context);
     return await sendMail(context, {
       id: emailIdOf(decisionId),
-      kind: thread ? "reply" : "mail",
+      kind: thread?.isAnswer ? "reply" : "mail",
       to: input.to,
       subject: input.subject,
       body: input.body,
-      ...(thread ? { thread } : {}),
+      ...(thread ? { thread: thread.mails } : {}),
       askedBy: caller.principal,
       askedByKey: caller.keyId,
     });
   },
 });
 
-/** Returns the thread of the received mail that is answered. @throws {Problem} there is none, or another has sent it */
+/**
+ * Returns the thread of the received mail that is answered. The sender of one that nobody may answer can be anybody:
+ * who writes to them needs their consent.
+ *
+ * @throws {Problem} there is none, or another has sent it
+ */
 async function findThread(
   { to, in_reply_to }: { readonly to: string; readonly in_reply_to?: string | undefined },
   { store }: Pick<Context, "store">,
-): Promise<MailOrder["thread"]> {
+): Promise<{ readonly mails: MailOrder["thread"]; readonly isAnswer: boolean } | undefined> {
   if (in_reply_to === undefined) return undefined;
   const reply = await getReply(store.db, in_reply_to);
   if (!reply) throw new Problem("NotFound", `There is no received mail ${in_reply_to}`);
@@ -82,10 +87,13 @@ async function findThread(
     const msg = `Expected the sender of ${in_reply_to}, whom the mail answers`;
     throw new InvalidInput([{ path: ["to"], msg, type: "recipient" }]);
   }
-  const { threadId, references, messageId } = reply;
+  const { threadId, references, messageId, state } = reply;
   return {
-    id: threadId,
-    references: [...references, ...(messageId ? [messageId] : [])],
-    answers: in_reply_to,
+    mails: {
+      id: threadId,
+      references: [...references, ...(messageId ? [messageId] : [])],
+      answers: in_reply_to,
+    },
+    isAnswer: state !== "ignored",
   };
 }

@@ -208,6 +208,14 @@ describe("contacts and deals", function () {
     }
   });
 
+  it("have agreed to mail for one address, and not for another that is put in its place", async () => {
+    const { contact_id, email } = await addContact({ consent: { email: "opt_in", basis: "form" } });
+    const spelled = await use("crm_update_contact", { contact_id, email: email.toUpperCase() });
+    assert.equal(spelled.body.consent.email, "opt_in");
+    const moved = await use("crm_update_contact", { contact_id, email: "stranger@example.com" });
+    assert.equal(moved.body.consent.email, "none");
+  });
+
   it("who opt out stay opted out, whatever an agent says", async () => {
     const { contact_id, email } = await addContact({ consent: { email: "opt_in", basis: "form" } });
     const db = people.store.asPlatform();

@@ -142,6 +142,23 @@ describe("received mail", function () {
     });
   }
 
+  it("that nobody may answer needs consent to be answered, as its sender can be anybody", async () => {
+    const to = "victim@sealoop.local";
+    await addContact(people.store.db, { name: "Victim", email: to }, {
+      email: "none",
+      basis: null,
+    });
+    await write({ from: to, headers: { "List-Id": "<x.example.org>" }, text: "Write to me" });
+    const { reply_id } = await settled(`Question ${number}`);
+    const agent = await people.agent();
+    const { structuredContent } = await agent.callTool({
+      name: "crm_send_email",
+      arguments: { to, subject: "Re: Question", body: "Here I am", in_reply_to: reply_id },
+    }) as Json;
+    assert.equal(structuredContent.state, "held");
+    assert.deepEqual(structuredContent.findings.map(({ code }: Json) => code), ["no_consent"]);
+  });
+
   it("is answered at once where a rule allows it, once a sender and day", async () => {
     const robot = { from: "robot-1@sealoop.local", text: `How is ${ticket}?` };
     await write(robot);

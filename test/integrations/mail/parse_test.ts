@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { parseMail } from "../../../integrations/mail/mod.ts";
+
+const LENGTH = 200_000;
+
+describe("parseMail()", () => {
+  const parse = (html: string) =>
+    parseMail(Buffer.from(`From: ada@example.org\r\nContent-Type: text/html\r\n\r\n${html}`));
+
+  it("reads the words of HTML, a paragraph a line, and not what nobody reads", async () => {
+    const html =
+      "<head><title>T</title></head><p>It is <b>down</b></p><script>if (a < b) x()</script>" +
+      "<p>1 &lt; 2 &amp; 3</p><STYLE>p { }</style ><header>again</header>";
+    const { text } = await parse(html);
+    assert.deepEqual(text.split(/\s*\n\s*/), ["It is down", "1 < 2 & 3", "again"]);
+  });
+
+  for (const piece of ["<", "<script", "<br ", "<p", "<style></style", "&lt;", "<head>"]) {
+    it(`takes no longer for ${LENGTH} characters of ${piece} than for others`, async function () {
+      this.timeout(5_000);
+      const { text } = await parse(piece.repeat(LENGTH / piece.length));
+      assert.ok(text.length <= LENGTH);
+    });
+  }
+});
