@@ -136,9 +136,11 @@ describe("the engine's process", () => {
     assert.match(found[0]!.text, /Resolution: Cleaned the frobnicator's fan/);
     assert.deepEqual(await incidents("public"), []);
     const miscounted = await store.asPlatform().query(
-      `SELECT word FROM knowledge_words w WHERE passages <> CASE WHEN word = ''
-         THEN (SELECT count(*) FROM knowledge k WHERE current AND k.tenant_id = w.tenant_id)
-         ELSE (SELECT count(*) FROM knowledge_terms t WHERE t.word = w.word AND t.tenant_id = w.tenant_id) END`,
+      `WITH counted AS (
+         SELECT tenant_id, word, count(*) AS passages FROM knowledge_terms GROUP BY tenant_id, word
+         UNION ALL SELECT tenant_id, '', count(*) FROM knowledge WHERE current GROUP BY tenant_id)
+       SELECT word FROM knowledge_words w LEFT JOIN counted c USING (tenant_id, word)
+       WHERE w.passages <> coalesce(c.passages, 0)`,
     );
     assert.deepEqual(miscounted, []);
     const sealed = await store.asPlatform().query(
