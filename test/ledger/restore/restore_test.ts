@@ -21,12 +21,13 @@ describe("restoring a database that was put back to an older state", () => {
 
   /** Seals one more receipt, and asserts that the chain is the one that it was, and then that. */
   async function assertContinued(): Promise<void> {
+    const before = setup.sealing.troubles.length; // the older state may have been refused until now
     setup.sealing.go();
     await setup.sealing.seal(1);
     const chain = await setup.readChain();
     assert.deepEqual(chain.slice(0, setup.texts.length), setup.texts);
     assert.equal(chain.length, setup.texts.length + 1);
-    assert.deepEqual(setup.sealing.troubles, []);
+    assert.deepEqual(setup.sealing.troubles.slice(before), []);
   }
 
   it("puts back the missing receipts of an export, and sealing continues without a fork", async () => {
