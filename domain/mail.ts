@@ -64,7 +64,7 @@ export interface SequenceOrder {
 export interface SequenceResult {
   readonly contact_id: string;
   /** `not_sent`: people did not let a mail be sent, or nobody takes it. */
-  readonly outcome: "completed" | "replied" | "opted_out" | "gone" | "not_sent";
+  readonly outcome: "completed" | "replied" | "opted_out" | "gone" | "key_revoked" | "not_sent";
   /** Mails that it sent, the last one maybe still on its way. */
   readonly steps: number;
   readonly receipt_id: string;

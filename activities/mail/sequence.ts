@@ -5,7 +5,7 @@ import { Problem } from "../../contract/mod.ts";
 import type { RunId, SequenceOrder, SequenceResult } from "../../domain/mod.ts";
 import type { Sequence } from "../../integrations/mail/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import { addActivity, getContact, getPrincipal, hasReplied } from "../../store/mod.ts";
+import { addActivity, findValidKeys, getContact, hasReplied } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { requireMailRules } from "./_rules.ts";
 
@@ -58,7 +58,8 @@ export function sequenceActivities(parts: ActivityParts) {
     if (contact.consent.email === "opt_out") return { outcome: "opted_out" };
     if (await hasReplied(db, order.contact_id, new Date(started_at))) return { outcome: "replied" };
     const fill = (text: string) => text.replaceAll("{name}", contact.name.replace(/\p{Cc}/gu, " "));
-    const principal = order.key_id ? await getPrincipal(db, order.key_id) : undefined;
+    const [key] = order.key_id ? await findValidKeys(db, [order.key_id]) : [];
+    if (order.key_id && !key) return { outcome: "key_revoked" };
     try {
       const { state } = await sendMail(parts, {
         id: emailIdOf(run, step),
@@ -66,7 +67,7 @@ export function sequenceActivities(parts: ActivityParts) {
         to: contact.email,
         subject: fill(planned.subject),
         body: fill(planned.body),
-        askedBy: principal ?? "mail",
+        askedBy: key?.principal ?? "mail",
         askedByKey: order.key_id,
       });
       return { outcome: state === "held" || state === "not_sent" ? state : "sent" };

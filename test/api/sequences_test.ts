@@ -15,6 +15,7 @@ import {
 } from "../../integrations/mail/mod.ts";
 import { addContact, getEvent, listActivities } from "../../store/mod.ts";
 import { freePort } from "../_run.ts";
+import { asSuperuser } from "../_superuser.ts";
 import { openPeople, type People } from "./_people.ts";
 
 // deno-lint-ignore no-explicit-any -- whatever came over the wire
@@ -86,8 +87,8 @@ describe("sequences and appointments", function () {
     return await people.loop.client.workflow.getHandle(workflow_id, run_id);
   }
   async function newestTo(address: string) {
-    const [row] = await people.store.db.query<{ id: string; approvalId: string }>(
-      `SELECT id, approval_id AS "approvalId" FROM emails WHERE recipient = $1 ORDER BY created_at DESC LIMIT 1`,
+    const [row] = await people.store.db.query<{ id: string; approvalId: string; keyId: string }>(
+      `SELECT id, approval_id AS "approvalId", asked_by_key AS "keyId" FROM emails WHERE recipient = $1 ORDER BY created_at DESC LIMIT 1`,
       [address],
     );
     return row;
@@ -224,5 +225,17 @@ describe("sequences and appointments", function () {
     const lost = { operation: operation.name, decisionId, since: new Date() };
     assert.deepEqual(await recoverCall(platform, lost), { state: "not_done" });
     assert.match((await call("crm_book_appointment", input)).event_id, /^EVT-/);
+  });
+
+  it("ends a sequence when the key that began it is revoked", async () => {
+    const handle = await run(await add("kim"), "slow");
+    await firstMail("kim");
+    const { keyId } = (await newestTo("kim@sealoop.local"))!;
+    await asSuperuser(people.store).execute(
+      "UPDATE keys SET revoked_at = now() WHERE id = $1",
+      [keyId],
+    );
+    const { outcome, steps } = await handle.result();
+    assert.deepEqual([outcome, steps], ["key_revoked", 1]);
   });
 });
