@@ -27,7 +27,7 @@ describe("a repair that waits for people, on a platform started by npm start", (
   let receiver: Server;
   let secret: string;
   let approvalId: string;
-  /** What the receiver does before it answers. */
+  /** Called by the receiver before it answers. */
   let answer: (() => void) | undefined;
   const messages: { headers: Record<string, string>; body: string }[] = [];
 
@@ -129,6 +129,7 @@ describe("a repair that waits for people, on a platform started by npm start", (
     const { approval_id: id, rule, approval } = held.governance;
     const line = await platform.until(new RegExp(`${id} waits for a person: .*`));
     assert.match(line[0], /: Register a URL .* · because .* \(tells-the-outside\) · evidence GOV-/);
+    assert.ok(line[0].includes(` · exactly itsm_webhook_register {"url":"${url}",`), line[0]);
     assert.equal(rule, "tells-the-outside");
     assert.match(approval.decide, new RegExp(`npm run approvals -- approve ${id}`));
     assert.match(

@@ -11,6 +11,9 @@ const MAX_ARTICLES = 5;
 /** Name of the rule that a runbook's own bounds are. */
 const BOUNDS_RULE = "runbook_bounds";
 
+/** Groups of operations whose arguments are about people, or are their words. */
+const PERSONAL_GROUPS = new Set(["crm", "partners", "people"]);
+
 /** The parts of a stored verdict about a repair that people are told. */
 interface RepairVerdict {
   readonly action_id?: string;
@@ -26,7 +29,7 @@ interface RepairVerdict {
 /** Returns the grounds of a call that a rule or the guardrails leave to people. */
 export async function groundsOfCall(
   db: Db,
-  { input }: Pick<CheckedCall, "input">,
+  { operation, input }: Pick<CheckedCall, "operation" | "input">,
   { id, rule, reasons, receiptId }: RecordedEvaluation,
 ): Promise<ApprovalGrounds> {
   const target = targetOf(input);
@@ -35,6 +38,7 @@ export async function groundsOfCall(
     reasons,
     reaches: target ? await listReached(db, target) : [],
     evidence: [{ kind: "decision", id }, { kind: "receipt", id: receiptId }],
+    personal: PERSONAL_GROUPS.has(operation.group),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Texts that tell people of an approval: in answers, webhooks, Temporal's Web UI and the terminal of `npm start`. */
-import { escapeInvisible } from "../../contract/mod.ts";
+import { escapeInvisible, redactSecrets } from "../../contract/mod.ts";
 import { type EvidenceRef, LOOP_ACTOR, PLATFORM_TENANT } from "../../domain/mod.ts";
 import type { ApprovalMove, ApprovalRecord, NewMessage } from "../../store/mod.ts";
 
@@ -79,6 +79,7 @@ export function messageOf(
     subject: escapeInvisible(approval.subject),
     ticket_id: approval.ticketId,
     description: escapeInvisible(approval.description),
+    action: redactSecrets(approval.action),
     action_sha256: approval.actionSha256,
     ...grounds,
     requested_by: escapeInvisible(approval.requestedBy),
@@ -107,10 +108,20 @@ function textsOf(approval: ApprovalRecord): Entry[] {
   const { description, subject, grounds: { rule, reasons, reaches } } = approval;
   const texts: readonly Entry[] = [
     ["asks for", inOneLine(description || subject)],
+    ["exactly", inOneLine(exactText(approval))],
     ["because", inOneLine(reasons.join("; ")) + (rule ? ` (${rule})` : "")],
     ["reaches", listNames(reaches)],
   ];
   return [...texts.filter(([, text]) => text !== ""), ...referencesOf(approval)];
+}
+
+/** Returns the action in full, as its requester could describe another one. What a runbook does is described by itself. */
+function exactText({ action }: ApprovalRecord): string {
+  if (typeof action.runbook === "string") return "";
+  const { tool, arguments: input } = action;
+  return tool === undefined
+    ? JSON.stringify(redactSecrets(action))
+    : `${tool} ${JSON.stringify(input)}`;
 }
 
 function referencesOf({ id, grounds, expiresAt, needed, approvers }: ApprovalRecord): Entry[] {

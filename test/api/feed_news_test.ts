@@ -57,7 +57,10 @@ describe("the feed tells", () => {
       "approval.requested",
       `${id} waits for a person`,
     ]);
-    assert.match(asked.text, /asks for: Restart the shop\nbecause: A program asks before it acts/);
+    assert.match(
+      asked.text,
+      /asks for: Restart the shop\nexactly: {"command":"systemctl restart shop"}\nbecause: A program asks before it acts/,
+    );
     assert.match(asked.text, new RegExp(`decide: npm run approvals -- show ${id}`));
     await people.call("POST", `/v1/approvals/${id}/approve`, "ann", { reason: "It is quiet now" });
     const decided = await people.eventually(async () => {
