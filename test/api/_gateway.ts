@@ -10,6 +10,13 @@ import { createLog, serve } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { giveKey } from "../_superuser.ts";
 
+/** An answer of JSON. */
+export interface Answer {
+  readonly status: number;
+  // deno-lint-ignore no-explicit-any -- the tests look into it
+  readonly body: any;
+}
+
 /** A gateway that listens. */
 export interface TestGateway {
   /** Without a slash at the end. */
@@ -22,6 +29,8 @@ export interface TestGateway {
   readonly log: () => string;
   /** Issues a key, of tier partner and scope full unless it says otherwise. */
   key(fields?: Partial<NewKey>): Promise<string>;
+  /** Sends a request with a key and, where it has one, a body of JSON. */
+  call(key: string, method: string, path: string, body?: object): Promise<Answer>;
   /** Stops listening as the process does when it stops. */
   drain(deadlineMs?: number): Promise<void>;
   stop(): Promise<void>;
@@ -63,6 +72,14 @@ export async function startGateway(
     async key(fields = {}) {
       const { key } = await giveKey(platform.store, fields);
       return key;
+    },
+    async call(key, method, path, body) {
+      const response = await fetch(server.address + path, {
+        method,
+        headers: { "x-api-key": key, "content-type": "application/json" },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+      return { status: response.status, body: await response.json() };
     },
     drain: (deadlineMs) => server.close(deadlineMs),
     async stop() {

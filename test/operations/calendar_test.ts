@@ -31,14 +31,8 @@ describe("the calendar over REST", () => {
   });
   after(() => gateway.stop());
 
-  async function call(method: string, path: string, body?: object, by = key) {
-    const response = await fetch(gateway.url + path, {
-      method,
-      headers: { "x-api-key": by, "content-type": "application/json" },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    return { status: response.status, body: await response.json() as Json };
-  }
+  const call = (method: string, path: string, body?: object, by = key) =>
+    gateway.call(by, method, path, body);
 
   const book = (fields: object, by?: string) =>
     call("POST", EVENTS, { title: "Review", duration_minutes: 30, ...fields }, by);

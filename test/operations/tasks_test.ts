@@ -18,14 +18,8 @@ describe("the board of tasks over REST", () => {
   });
   after(() => gateway.stop());
 
-  async function call(method: string, path: string, body?: object, by = key) {
-    const response = await fetch(gateway.url + path, {
-      method,
-      headers: { "x-api-key": by, "content-type": "application/json" },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    return { status: response.status, body: await response.json() as Json };
-  }
+  const call = (method: string, path: string, body?: object, by = key) =>
+    gateway.call(by, method, path, body);
   async function add(fields: object): Promise<Json> {
     const { status, body } = await call("POST", "/v1/tasks", { title: "Replace it", ...fields });
     assert.equal(status, 200, JSON.stringify(body));

@@ -1,21 +1,19 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
-import { createServiceFinding } from "../../detection/mod.ts";
-import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { progressQuery } from "../../domain/mod.ts";
 import { bookEvent, cancelBooking } from "../../integrations/calendar/mod.ts";
 import { type EventKind, getApproval } from "../../store/mod.ts";
-import type { itsmLoop } from "../../workflows/mod.ts";
 import { eventually } from "../_time.ts";
-import { type BrokenService, startBrokenService } from "./_broken_service.ts";
+import { brokenLoops } from "./_broken_loops.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { createApprover, vote } from "./_people.ts";
-import { readTicketRecord } from "./_ticket_record.ts";
 
 const WHO = { actor: "key:test", principal: "ada" };
 
 describe("the calendar", () => {
   let loop: TestLoop;
-  const brokenServices: BrokenService[] = [];
+  const loops = brokenLoops(() => loop);
+  const { start, recordOf, recordWith } = loops;
+  const broken = () => loops.broken("racked");
   const events: string[] = [];
 
   before(async () => {
@@ -25,7 +23,7 @@ describe("the calendar", () => {
     for (const id of events.splice(0)) await cancel(id);
   });
   after(async () => {
-    for (const faulty of brokenServices) await faulty.remove();
+    await loops.remove();
     await loop?.stop();
   });
 
@@ -46,27 +44,6 @@ describe("the calendar", () => {
   const cancel = (id: string) =>
     loop.store.asPlatform().transaction((trx) => cancelBooking(trx, id, WHO));
 
-  async function broken(): Promise<BrokenService & { finding: Finding }> {
-    const place = { store: loop.store, dataDir: loop.config.dataDir };
-    const name = `racked-${randomBytes(3).toString("hex")}`;
-    const faulty = await startBrokenService(place, { name });
-    brokenServices.push(faulty);
-    const finding = await createServiceFinding(loop.store, faulty.service, "refused");
-    return { ...faulty, finding };
-  }
-  const start = ({ finding }: { finding: Finding }) =>
-    loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
-      taskQueue: TASK_QUEUE.itsm,
-      workflowId: `loop-${finding.fingerprint}`,
-      args: [finding],
-    });
-  const recordOf = (ticketId: string | null) => readTicketRecord(loop.store, ticketId!);
-  const recordWith = (run: Awaited<ReturnType<typeof start>>, move: string) =>
-    eventually(async () => {
-      const { ticket_id } = await run.query(progressQuery);
-      const seen = ticket_id === null ? undefined : await recordOf(ticket_id);
-      return seen?.events.includes(move) ? seen : undefined;
-    });
   const approvalOf = (run: Awaited<ReturnType<typeof start>>) =>
     eventually(async () => (await run.query(progressQuery)).approval_id ?? undefined);
 

@@ -5,8 +5,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkflowFailedError } from "@temporalio/client";
 import { STOPPABLE_NAMES } from "../../activities/mod.ts";
-import { createServiceFinding } from "../../detection/mod.ts";
-import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import {
   addStop,
@@ -16,14 +15,12 @@ import {
   removeStop,
   type Stop,
 } from "../../store/mod.ts";
-import type { itsmLoop } from "../../workflows/mod.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
-import { type BrokenService, startBrokenService } from "./_broken_service.ts";
+import { brokenLoops } from "./_broken_loops.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { createApprover, vote } from "./_people.ts";
 import { countingProgram, runbookStep, writeRunbooks } from "./_runbooks.ts";
-import { readTicketRecord } from "./_ticket_record.ts";
 
 const ALL: Stop = { kind: "all", name: "", reason: "there is an intruder" };
 
@@ -32,7 +29,8 @@ describe("a stop", () => {
   let watch: Watch = () => {};
   let ran: Awaited<ReturnType<typeof countingProgram>>;
   let undid: Awaited<ReturnType<typeof countingProgram>>;
-  const brokenServices: BrokenService[] = [];
+  const loops = brokenLoops(() => loop);
+  const { broken, start, recordOf, recordWith } = loops;
   const stops: Stop[] = [];
 
   before(async () => {
@@ -69,7 +67,7 @@ describe("a stop", () => {
     for (const stop of stops.splice(0)) await removeStop(loop.store.asPlatform(), stop);
   });
   after(async () => {
-    for (const faulty of brokenServices) await faulty.remove();
+    await loops.remove();
     await loop?.stop();
   });
 
@@ -78,32 +76,6 @@ describe("a stop", () => {
     await addStop(loop.store.asPlatform(), what);
   }
   const resume = (what: Stop) => removeStop(loop.store.asPlatform(), what);
-
-  async function broken(prefix: string, more: Partial<Finding> = {}) {
-    const place = { store: loop.store, dataDir: loop.config.dataDir };
-    const name = `${prefix}-${randomBytes(3).toString("hex")}`;
-    const faulty = await startBrokenService(place, { name });
-    brokenServices.push(faulty);
-    return {
-      ...faulty,
-      finding: { ...await createServiceFinding(loop.store, faulty.service, "refused"), ...more },
-    };
-  }
-  const start = ({ finding }: { finding: Finding }) =>
-    loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
-      taskQueue: TASK_QUEUE.itsm,
-      workflowId: `loop-${finding.fingerprint}`,
-      args: [finding],
-    });
-  const recordOf = (ticketId: string | null) => readTicketRecord(loop.store, ticketId!);
-
-  /** Waits until a ticket has an event, and returns its record. */
-  const recordWith = (run: Awaited<ReturnType<typeof start>>, move: string) =>
-    eventually(async () => {
-      const { ticket_id } = await run.query(progressQuery);
-      const seen = ticket_id === null ? undefined : await recordOf(ticket_id);
-      return seen?.events.includes(move) ? seen : undefined;
-    });
 
   for (
     const what of [
