@@ -38,7 +38,7 @@ export interface ReplyRecord extends Omit<NewReply, "ignored"> {
   readonly citations: readonly ReplyCitation[];
   /** Our mail that answers it: one that was sent, else one that may be sent, else the newest. */
   readonly answerId: string | null;
-  /** What people decide about, while the answer is held. */
+  /** The approval of the answer, while that is held. */
   readonly approvalId: string | null;
   readonly receivedAt: Date;
 }

@@ -14,7 +14,7 @@ const SOCKET_TIMEOUT_MS = 120_000;
 /** Takes in one mail of a mailbox. It may come again. */
 export type OnMessage = (bytes: Buffer) => Promise<void>;
 
-/** What is wrong with one mail of a mailbox. The mail stays there, as read. */
+/** Takes note of a mail that can't be taken in. It stays in the mailbox, as read. */
 export type OnUnreadable = (uid: number, error: Error) => void;
 
 /**

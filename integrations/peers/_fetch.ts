@@ -6,7 +6,7 @@ const TIMEOUT_MS = 20_000;
 const NOT_SENT = new Set(["unresolvable", "tls"]);
 const NOT_CONNECTED = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"]);
 
-/** How the last request ended, as far as it is known. */
+/** End of the last request, as far as it is known. */
 export interface LastExchange {
   /** Undefined: there was none. */
   end?: {

@@ -1,4 +1,4 @@
-/** How a question reaches the run of its conversation. */
+/** Hands a question to the run of its conversation. */
 import { WithStartWorkflowOperation } from "@temporalio/client";
 import { z } from "zod";
 import { type Context, mapTemporalErrors, type Platform } from "../../calls/mod.ts";
