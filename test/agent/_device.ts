@@ -1,7 +1,7 @@
 /** Devices of tests: an enrolled folder, the agent's programs as processes, and a talker that the test plays itself. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ROOT } from "../../config.ts";
@@ -57,6 +57,19 @@ export async function enroll(gateway: TestGateway, required = 0): Promise<Device
   if (code !== 0) throw new Error(output);
   const { device_id } = readJson(join(state, "runner", "identity.json"));
   return { state, id: String(device_id), marker: join(folder, "marker") };
+}
+
+/** Returns a device in a copy of its folder, as a clone has it. */
+export async function copyDevice({ state, id }: Device): Promise<Device> {
+  const folder = await testFolder();
+  await cp(state, join(folder, "state"), { recursive: true });
+  return { state: join(folder, "state"), id, marker: join(folder, "marker") };
+}
+
+/** Returns the size of the log that a device has accepted. */
+export function readAcceptedSize({ state }: Device): number {
+  const { checkpoint } = readJson(join(state, "runner", "accepted.json"));
+  return Number(String(checkpoint).split("\n")[1]);
 }
 
 /** Reads a file of the agent's. */
@@ -118,7 +131,9 @@ export class TestRunner {
   }
 
   send(message: unknown): void {
-    this.#child.stdin!.write(typeof message === "string" ? `${message}\n` : `${JSON.stringify(message)}\n`);
+    this.#child.stdin!.write(
+      typeof message === "string" ? `${message}\n` : `${JSON.stringify(message)}\n`,
+    );
   }
 
   /** Takes the next message of some types, with those before it. @throws {Error} the runner ended */

@@ -45,7 +45,10 @@ export class TestGateway {
   waitMs = 200;
   readonly #server: Server;
   readonly #codes = new Set<string>();
-  readonly #devices = new Map<string, { publicKey: string; runnerKey: string; counter: number; answer?: Fields }>();
+  readonly #devices = new Map<
+    string,
+    { publicKey: string; runnerKey: string; counter: number; answer?: Fields }
+  >();
   readonly #sealed = new Map<string, { content: string; answer: Fields }>();
   address = "";
 
@@ -62,7 +65,9 @@ export class TestGateway {
           : [500, { detail: String((error as Error).stack) }];
       }
       if (this.silent) return void request.socket.destroy();
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+      response.writeHead(status, { "content-type": "application/json" }).end(
+        JSON.stringify(answer),
+      );
     });
   }
 
@@ -91,8 +96,12 @@ export class TestGateway {
     const path = request.url!;
     if (path === "/v1/devices/enroll") return this.#enroll(JSON.parse(body));
     const deviceId = this.#authenticate(request, body);
-    if (path === "/v1/shield/devices/heartbeat") return await this.#heartbeat(deviceId, request, body);
-    if (path === `/v1/shield/devices/${deviceId}/seal`) return this.seal(deviceId, JSON.parse(body));
+    if (path === "/v1/shield/devices/heartbeat") {
+      return await this.#heartbeat(deviceId, request, body);
+    }
+    if (path === `/v1/shield/devices/${deviceId}/seal`) {
+      return this.seal(deviceId, JSON.parse(body));
+    }
     throw new Refused(404, { detail: `There is no ${path}` });
   }
 
@@ -106,9 +115,18 @@ export class TestGateway {
     const id = hash("sha256", Buffer.from(public_key!, "hex")).slice(0, 12);
     const device_id = `DEV-${id}`;
     this.#devices.set(device_id, { publicKey: public_key!, runnerKey: runner_key!, counter: 0 });
-    const { id: receipt_id } = JSON.parse(this.ledger.seal({ category: "device", action: "enrolled" }));
+    const { id: receipt_id } = JSON.parse(
+      this.ledger.seal({ category: "device", action: "enrolled" }),
+    );
     const checkpoint = this.ledger.checkpoint();
-    return { device_id, org_id: "platform", interval_seconds: 60, trust: this.trust, checkpoint, receipt_id };
+    return {
+      device_id,
+      org_id: "platform",
+      interval_seconds: 60,
+      trust: this.trust,
+      checkpoint,
+      receipt_id,
+    };
   }
 
   /** Verifies the signature of a request (RFC 9421), and returns its device. */
@@ -184,7 +202,10 @@ export class TestGateway {
     const content = canonicalize(body);
     const before = this.#sealed.get(id);
     if (before && before.content !== content) {
-      throw new Refused(409, { code: "journal_rolled_back", detail: "Another statement has this number" });
+      throw new Refused(409, {
+        code: "journal_rolled_back",
+        detail: "Another statement has this number",
+      });
     }
     if (before) return before.answer;
     this.statements.push(body);

@@ -31,7 +31,9 @@ export interface Command {
   readonly timeout_seconds: number;
   readonly output_bytes: number;
   readonly read_only: boolean;
-  readonly script: { readonly id: string; readonly version: number; readonly sha256: string } | null;
+  readonly script:
+    | { readonly id: string; readonly version: number; readonly sha256: string }
+    | null;
   readonly expires_at: string;
   readonly approval: {
     readonly approval_id: string;
@@ -71,7 +73,9 @@ export const keys = {
   stranger: makeKey("stranger"),
 };
 const logNote = note(ORIGIN, keys.log, "log");
-const witnessNotes = keys.witnesses.map((key, n) => note(`witness.example/w${n + 1}`, key, "witness"));
+const witnessNotes = keys.witnesses.map((key, n) =>
+  note(`witness.example/w${n + 1}`, key, "witness")
+);
 
 /** What the install script pins. @param required number of approvers' signatures */
 export const pins = (required = 0) => ({
@@ -272,6 +276,10 @@ export function makeCommand(
     ...more,
   };
   if (command.approval) return command;
-  const approval = { approval_id: "APR-0123456789ab", action_sha256: hashAction(command), needed: 1 };
+  const approval = {
+    approval_id: "APR-0123456789ab",
+    action_sha256: hashAction(command),
+    needed: 1,
+  };
   return { ...command, approval };
 }
