@@ -40,6 +40,7 @@ export {
 } from "./crew.ts";
 export { type Decision, DECISIONS, stricter } from "./decision.ts";
 export { type DetectorName, DETECTORS } from "./detectors.ts";
+export { DEVICE_LIMITS, REFUSAL_CODES, type RefusalCode } from "./devices.ts";
 export {
   type AttackCounts,
   type AttackRequest,

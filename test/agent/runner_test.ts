@@ -204,8 +204,8 @@ describe("the runner", () => {
           if (attempt < 3) setTimeout((one: TestRunner) => one.kill(), randomInt(150), runner);
           const { result } = await deliver(bundle);
           assert.ok(["begun", "known", "busy"].includes(String(result)), String(result));
-          for (let ended: Fields; !isDone;) {
-            ended = await sealNext();
+          while (!isDone) {
+            const ended = await sealNext();
             isDone = ended.phase === "ended" && ended.command_id === bundle.command.command_id;
             if (isDone) results.push(ended.status);
           }
@@ -246,13 +246,15 @@ describe("the runner", () => {
 
   it("says unknown where the supervisor is gone without a result, and does not run the command again", async () => {
     runner = new TestRunner(device);
-    const script = 'echo $PPID >> "$0"; sleep 30';
+    const script = 'echo $PPID $$ >> "$0"; exec sleep 30';
     const bundle = await issue(1, { argv: ["/bin/sh", "-c", script, device.marker] });
     await deliver(bundle);
     await sealNext();
     while (countRuns(device) === 0) await sleep(20);
-    process.kill(Number(readFileSync(device.marker, "utf8")), "SIGKILL");
+    const [supervisor, command] = readFileSync(device.marker, "utf8").split(" ").map(Number);
+    process.kill(supervisor!, "SIGKILL");
     assert.equal((await sealUntilEnded()).status, "unknown");
+    process.kill(command!, "SIGKILL");
     assert.equal((await deliver(bundle)).result, "known");
     assert.equal(countRuns(device), 1);
   });
