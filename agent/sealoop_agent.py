@@ -2018,6 +2018,8 @@ def enroll(options):
         if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
             raise AgentError("%s can be read by others; set its mode to 600" % options.code_file)
         code = file.read().strip()
+    if not options.user:
+        find_account(options.talker_user)
     make_folder(options.state)
     talker, runner = (make_folder(os.path.join(options.state, name)) for name in ("talker", "runner"))
     if os.path.exists(os.path.join(runner, "identity.json")):
@@ -2045,9 +2047,10 @@ def enroll(options):
         journal.append("enrolled", {"device_id": device_id})
     write_json(os.path.join(talker, "server.json"), {"url": options.server, "device_id": device_id, "mode": mode})
     write_json(os.path.join(runner, "identity.json"), {
-        "device_id": device_id, "org_id": answer["org_id"], "mode": mode, "server": options.server})
+        "device_id": device_id, "org_id": answer["org_id"], "mode": mode, "server": options.server,
+        "talker_user": options.talker_user})
     if mode == "system":
-        hand_over(talker)
+        hand_over(talker, options.talker_user)
         os.chmod(options.state, 0o755)
     print("This machine is the device %s of %s. Receipt: %s" % (device_id, answer["org_id"], answer.get("receipt_id")))
     print("Pinned from now on; compare it with another source:\n" + describe_trust(trust))
@@ -2070,12 +2073,16 @@ def send_enrolment(gateway, body):
         time.sleep(random.uniform(0.5, 2 ** attempt))
 
 
-def hand_over(folder):
-    """Gives the talker's files to its user."""
+def find_account(name):
     try:
-        account = pwd.getpwnam(TALKER_USER)
+        return pwd.getpwnam(name)
     except KeyError:
-        raise AgentError("there is no user %s; make it with: useradd --system %s" % (TALKER_USER, TALKER_USER))
+        raise AgentError("there is no user %s; make it with: useradd --system %s" % (name, name))
+
+
+def hand_over(folder, name):
+    """Gives the talker's files to its user."""
+    account = find_account(name)
     for path in [folder] + [os.path.join(folder, name) for name in os.listdir(folder)]:
         os.chown(path, account.pw_uid, account.pw_gid)
 
@@ -2088,7 +2095,7 @@ def run(options):
     if identity["mode"] == "system" and os.geteuid() != 0:
         raise AgentError("the device was enrolled for the whole machine; run it as root")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    account = pwd.getpwnam(TALKER_USER) if identity["mode"] == "system" else None
+    account = find_account(identity["talker_user"]) if identity["mode"] == "system" else None
     log("%s talks to %s" % (identity["device_id"], identity["server"]))
     backoff = Backoff()
     while True:
@@ -2264,6 +2271,7 @@ def parse_arguments():
             one.add_argument("--code-file", required=True)
             one.add_argument("--pins", required=True)
             one.add_argument("--name", default=socket.gethostname())
+            one.add_argument("--talker-user", default=TALKER_USER)
         elif name == "verify-bundle":
             one.add_argument("bundle")
         elif name == "release":

@@ -37,8 +37,17 @@ export interface Device {
   readonly marker: string;
 }
 
-/** Enrols a device in a new folder. @param required number of approvers' signatures */
-export async function enroll(gateway: TestGateway, required = 0): Promise<Device> {
+/**
+ * Enrols a device in a new folder.
+ *
+ * @param required number of approvers' signatures
+ * @param options of the command
+ */
+export async function enroll(
+  gateway: TestGateway,
+  required = 0,
+  options: readonly string[] = ["--user"],
+): Promise<Device> {
   const folder = await testFolder();
   const state = join(folder, "state");
   gateway.trust = pins(required);
@@ -47,7 +56,7 @@ export async function enroll(gateway: TestGateway, required = 0): Promise<Device
   await mkdir(state, { recursive: true });
   const { code, output } = await runAgent(
     "enroll",
-    "--user",
+    ...options,
     ...["--server", gateway.address],
     ...["--state", state],
     ...["--code-file", join(folder, "code")],
