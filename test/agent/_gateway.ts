@@ -1,8 +1,10 @@
 /** The platform's side of the protocol, as small as it can be: enrolment, heartbeats, sealing, over the test's ledger. */
 import { createHash, createPublicKey, hash, verify } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { canonicalize } from "../../ledger/rules/mod.ts";
+import { AGENT } from "./_device.ts";
 import { type Bundle, pins, TestLedger } from "./_ledger.ts";
 
 type Fields = Record<string, unknown>;
@@ -39,6 +41,8 @@ export class TestGateway {
   readonly queues = new Map<string, Bundle[]>();
   readonly outputs = new Map<string, { salt: string; output: Buffer }>();
   readonly inventories = new Map<string, Fields>();
+  /** Number of requests so far. */
+  requests = 0;
   /** Answers nothing while true. */
   silent = false;
   /** Longest time that a heartbeat waits for commands. */
@@ -56,6 +60,10 @@ export class TestGateway {
     this.#server = createServer(async (request, response) => {
       let body = "";
       for await (const chunk of request) body += chunk;
+      this.requests++;
+      if (request.url === "/v1/devices/agent/download") {
+        return void response.end(readFileSync(AGENT));
+      }
       let [status, answer]: [number, Fields] = [200, {}];
       try {
         answer = await this.#answer(request, body);
