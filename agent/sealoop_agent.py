@@ -8,6 +8,7 @@ usage: python3 -I sealoop_agent.py COMMAND [--state FOLDER] [--user]
   status                         what is pinned, accepted, running and waiting
   verify-bundle COMMAND_ID|FILE  what was approved, what ran, and the ids of its receipts
   release SEQ COMMAND_SEQUENCE   go on after the journal was rolled back, from numbers that the platform knows
+  upgrade --sha256 HEX           replace this program by the one that the platform serves, if it has this hash
   uninstall --yes                remove the agent's files from this machine
 
 --user: talking and running are one user, so nothing protects the results from the talking half.
@@ -80,6 +81,7 @@ MAX_TIMEOUT_SECONDS = 86400
 MAX_OUTPUT_BYTES = 262144
 MAX_RUNNING = 4
 MAX_WAITING_STATEMENTS = 1000
+MAX_KEPT_COMMANDS = 1000
 
 COMMAND_ID = re.compile(r"CMD-[0-9a-f]{12}")
 USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
@@ -1042,12 +1044,20 @@ def clean_environment(command):
         "SEALOOP_COMMAND_ID": command["command_id"]}
 
 
+def program_of(folder, argv):
+    """Returns what to execute: the program "sealoop-agent" is this one, so that an upgrade is a command like any other."""
+    if argv[0] != "sealoop-agent":
+        return argv
+    state = os.path.dirname(os.path.dirname(os.path.dirname(folder)))
+    return [sys.executable, "-I", os.path.abspath(__file__)] + argv[1:2] + ["--state", state] + argv[2:]
+
+
 def supervise(folder, command):
     """Runs a command to its end or its timeout, and writes output and status.json, in this order."""
     output, total, timed_out = bytearray(), 0, False
     try:
         child = subprocess.Popen(
-            command["argv"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
+            program_of(folder, command["argv"]), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
             env=clean_environment(command), close_fds=True, start_new_session=True,
             preexec_fn=become_user(command["user"]))
     except (OSError, KeyError, subprocess.SubprocessError) as error:
@@ -1173,6 +1183,10 @@ class Runner:
                     self.begin(one["command"], one["commitment"])
             elif one["phase"] == "ended" and one["ended"]["seq"] <= self.acknowledged:
                 self.announce_output(command_id, one)
+
+        settled = [name for name, one in self.commands.items() if one["phase"] in ("ended", "delivered")]
+        for command_id in settled[:-MAX_KEPT_COMMANDS]:
+            shutil.rmtree(self.command_path(command_id), ignore_errors=True)  # the journal still knows it
 
     def state_statement(self, kind, fields, **journaled):
         """Journals a statement that the runner has signed, to be delivered until the ledger has it."""
@@ -1489,8 +1503,14 @@ def send_line(handle, message):
         data = data[os.write(handle, data):]
 
 
+def mark_of_program():
+    info = os.stat(os.path.abspath(__file__))
+    return info.st_ino, info.st_size, info.st_mtime_ns
+
+
 def serve_runner(state, source, sink):
-    """Runs the runner until its talker is gone."""
+    """Runs the runner until its talker is gone, or the program was replaced by another version."""
+    mark = mark_of_program()
     lock = lock_file(os.path.join(state, "runner", "lock"))
     if lock is None:
         raise AgentError("another runner uses %s" % state)
@@ -1505,6 +1525,8 @@ def serve_runner(state, source, sink):
             for text in received:
                 runner.receive(text)
             runner.tick()
+            if mark_of_program() != mark:
+                return  # another process goes on from the files, with the new program
     except BrokenPipeError:
         pass  # the talker is gone
     finally:
@@ -1703,8 +1725,17 @@ MAX_BACKOFF_SECONDS = 300
 COMPONENTS = '("@method" "@path" "@query" "content-digest")'
 
 
+def printable(text):
+    """Leaves nothing in a text that could write over what a terminal shows."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in str(text))
+
+
 def log(text):
-    print("sealoop-agent: " + "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text)), file=sys.stderr, flush=True)
+    print("sealoop-agent: " + printable(text).replace("\n", " "), file=sys.stderr, flush=True)
+
+
+def say(text):
+    print(printable(text), flush=True)
 
 
 class Answered(Exception):
@@ -2052,10 +2083,10 @@ def enroll(options):
     if mode == "system":
         hand_over(talker, options.talker_user)
         os.chmod(options.state, 0o755)
-    print("This machine is the device %s of %s. Receipt: %s" % (device_id, answer["org_id"], answer.get("receipt_id")))
-    print("Pinned from now on; compare it with another source:\n" + describe_trust(trust))
+    say("This machine is the device %s of %s. Receipt: %s" % (device_id, answer["org_id"], answer.get("receipt_id")))
+    say("Pinned from now on; compare it with another source:\n" + describe_trust(trust))
     if mode == "user":
-        print("Talking and running are one user here: nothing protects the results from the talking half.")
+        say("Talking and running are one user here: nothing protects the results from the talking half.")
 
 
 def send_enrolment(gateway, body):
@@ -2097,7 +2128,7 @@ def run(options):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     account = find_account(identity["talker_user"]) if identity["mode"] == "system" else None
     log("%s talks to %s" % (identity["device_id"], identity["server"]))
-    backoff = Backoff()
+    backoff, mark = Backoff(), mark_of_program()
     while True:
         started = boot_clock()
         talker = subprocess.Popen(
@@ -2109,6 +2140,8 @@ def run(options):
         finally:
             talker.kill()
             talker.wait()
+        if mark_of_program() != mark:
+            os.execv(sys.executable, [sys.executable, "-I", os.path.abspath(__file__)] + sys.argv[1:])
         if boot_clock() - started > 60:
             backoff.reset()
         time.sleep(backoff.next(None))
@@ -2143,16 +2176,16 @@ def run_runner(options):
 
 def status(options):
     runner = Runner(options.state, lambda message: None, only_reads=True)
-    print("device      %(device_id)s of %(org_id)s (%(mode)s), %(server)s" % runner.identity)
-    print("runner key  %s" % runner.key.hex)
-    print("accepted    checkpoint of %d receipts, root %s" % (runner.accepted.size, runner.accepted.root.hex()))
-    print("journal     %d lines, head %s" % (runner.journal.seq, runner.journal.head[:16]))
-    print("waiting     %d statements to be sealed" % len(runner.waiting))
+    say("device      %(device_id)s of %(org_id)s (%(mode)s), %(server)s" % runner.identity)
+    say("runner key  %s" % runner.key.hex)
+    say("accepted    checkpoint of %d receipts, root %s" % (runner.accepted.size, runner.accepted.root.hex()))
+    say("journal     %d lines, head %s" % (runner.journal.seq, runner.journal.head[:16]))
+    say("waiting     %d statements to be sealed" % len(runner.waiting))
     if runner.blocked:
-        print("BLOCKED     %s; a person must decide, see release" % runner.blocked["reason"])
-    print(describe_trust(runner.trust))
+        say("BLOCKED     %s; a person must decide, see release" % runner.blocked["reason"])
+    say(describe_trust(runner.trust))
     for command_id, one in runner.commands.items():
-        print("%s  %-9s %s" % (command_id, one.get("status", one["phase"]), json.dumps(one["command"]["argv"])))
+        say("%s  %-9s %s" % (command_id, one.get("status", one["phase"]), json.dumps(one["command"]["argv"])))
 
 
 def verify_bundle(options):
@@ -2162,29 +2195,32 @@ def verify_bundle(options):
     stored = read_json(runner.command_path(options.bundle, "bundle.json") if is_id else options.bundle)
     if stored is None:
         raise AgentError("%s was not accepted on this device" % options.bundle)
-    log_part, bundle = stored["log"], stored["bundle"]
-    command, faults = bundle["command"], []
-    print("command    %s for %s, number %s" % (command["command_id"], command["device_id"], command["sequence"]))
-    print("runs       %s as %s" % (json.dumps(command["argv"]), command["user"]))
-    print("script     %s" % (json.dumps(command["script"], sort_keys=True) if command["script"] else "none: free arguments"))
-    print("limits     %s s, %s bytes of output, expires %s" % (
-        command["timeout_seconds"], command["output_bytes"], command["expires_at"]))
     try:
+        log_part, bundle, faults = stored["log"], stored["bundle"], []
         check_log_shape(log_part)
         check_shape(bundle)
+    except (KeyError, TypeError, Refusal) as error:
+        raise AgentError("%s is no bundle: %s" % (options.bundle, error))
+    command = bundle["command"]
+    say("command    %s for %s, number %s" % (command["command_id"], command["device_id"], command["sequence"]))
+    say("runs       %s as %s" % (json.dumps(command["argv"]), command["user"]))
+    say("script     %s" % (json.dumps(command["script"], sort_keys=True) if command["script"] else "none: free arguments"))
+    say("limits     %s s, %s bytes of output, expires %s" % (
+        command["timeout_seconds"], command["output_bytes"], command["expires_at"]))
+    try:
         checkpoint = runner.trust.check_checkpoint(log_part["checkpoint"])
         keys = [parse_ledger_key(key) for key in stored["keys"]] if "keys" in stored else runner.trust.keys
         entries, keys = check_records(bundle["records"], keys)
         check_inclusion(bundle["records"], entries, bundle["proofs"], checkpoint)
         check_commitment(entries[0], bundle["salt"], command)
         check_issued(entries[0], command)
-        print("issued     receipt %s at position %d, in the log of %d receipts" % (
+        say("issued     receipt %s at position %d, in the log of %d receipts" % (
             entries[0]["id"], entries[0]["chain_position"], checkpoint.size))
         signers = valid_approvers(bundle, runner.trust)
         approval = command["approval"]
-        print("approved   %s" % (approval["approval_id"] if approval else "no approval was asked for"))
+        say("approved   %s" % (approval["approval_id"] if approval else "no approval was asked for"))
         for key in sorted(signers):
-            print("signed by  approver %s" % fingerprint(key))
+            say("signed by  approver %s" % fingerprint(key))
         check_approvals(bundle, runner.trust)
         if command["device_id"] != runner.identity["device_id"]:
             raise Refusal("other_device", "the command is for another device")
@@ -2192,8 +2228,8 @@ def verify_bundle(options):
     except Refusal as refusal:
         faults.append("%s: %s" % (refusal.code, refusal))
     for fault in faults:
-        print("DOES NOT HOLD  " + fault)
-    print("Nothing was found wrong: what ran is what was issued." if not faults else "Do not believe this bundle.")
+        say("DOES NOT HOLD  " + fault)
+    say("Nothing was found wrong: what ran is what was issued." if not faults else "Do not believe this bundle.")
     return 1 if faults else 0
 
 
@@ -2212,7 +2248,7 @@ def show_receipts(runner, command_id, keys, faults):
             continue
         what = "egress" if body["action"] == "data_egress" else body["phase"]
         told = ", ".join("%s %s" % (name, body[name]) for name in BODY_FIELDS if name in body)
-        print("%-10s receipt %s at position %d: %s%s" % (
+        say("%-10s receipt %s at position %d: %s%s" % (
             what, entry["id"], entry["chain_position"], body["status"], ", " + told if told else ""))
     status = read_json(runner.command_path(command_id, "status.json"))
     if status:
@@ -2235,8 +2271,31 @@ def release(options):
     journal.append("released", {"command_sequence": options.command_sequence}, seq=options.seq + 1)
     if os.path.exists(os.path.join(folder, "blocked.json")):
         os.unlink(os.path.join(folder, "blocked.json"))
-    print("The journal goes on with line %d, and commands above number %d are taken." % (
+    say("The journal goes on with line %d, and commands above number %d are taken." % (
         journal.seq + 1, options.command_sequence))
+
+
+def upgrade(options):
+    """Replaces this program. The agent that runs sees that, and goes on as the new one."""
+    identity = read_json(os.path.join(options.state, "runner", "identity.json"))
+    if identity is None:
+        raise AgentError("this is no device; run the install script")
+    gateway, path = Gateway(identity["server"]), os.path.abspath(__file__)
+    try:
+        answer, data = gateway.exchange("GET", gateway.path("/v1/devices/agent/download"), None, {}, 60)
+    except http.client.HTTPException as error:
+        raise AgentError("Cannot download from %s: %s" % (identity["server"], error))
+    found = hashlib.sha256(data).hexdigest()
+    if answer.status != 200 or found != options.sha256:
+        raise AgentError("%s serves a program of SHA-256 %s, not %s" % (identity["server"], found, options.sha256))
+    mode = stat.S_IMODE(os.stat(path).st_mode)
+    write_durably(path + ".next", data)
+    os.chmod(path + ".next", mode)
+    if subprocess.call([sys.executable, "-I", path + ".next", "--help"], stdout=subprocess.DEVNULL) != 0:
+        raise AgentError("the new program does not start here; nothing was changed")
+    os.rename(path + ".next", path)
+    sync_folder(os.path.dirname(path))
+    say("Replaced %s by the program of SHA-256 %s." % (path, found))
 
 
 def uninstall(options):
@@ -2249,8 +2308,8 @@ def uninstall(options):
         subprocess.call(["systemctl", "daemon-reload"])
     if os.path.isdir(os.path.join(options.state, "runner")):
         shutil.rmtree(options.state)
-        print("Removed %s." % options.state)
-    print("The platform still lists the device. Its receipts stay in the ledger. To remove the program: rm %s" %
+        say("Removed %s." % options.state)
+    say("The platform still lists the device. Its receipts stay in the ledger. To remove the program: rm %s" %
           os.path.abspath(__file__))
 
 
@@ -2277,6 +2336,8 @@ def parse_arguments():
         elif name == "release":
             one.add_argument("seq", type=int)
             one.add_argument("command_sequence", type=int)
+        elif name == "upgrade":
+            one.add_argument("--sha256", required=True)
         elif name == "uninstall":
             one.add_argument("--yes", action="store_true")
     options = parser.parse_args()
@@ -2287,7 +2348,7 @@ def parse_arguments():
 
 COMMANDS = {
     "enroll": enroll, "run": run, "talk": talk, "runner": run_runner, "status": status, "verify-bundle": verify_bundle,
-    "release": release, "uninstall": uninstall}
+    "release": release, "upgrade": upgrade, "uninstall": uninstall}
 
 
 def main():

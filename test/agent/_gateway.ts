@@ -41,6 +41,8 @@ export class TestGateway {
   readonly queues = new Map<string, Bundle[]>();
   readonly outputs = new Map<string, { salt: string; output: Buffer }>();
   readonly inventories = new Map<string, Fields>();
+  /** The program that it serves. */
+  agent = readFileSync(AGENT, "utf8");
   /** Number of requests so far. */
   requests = 0;
   /** Answers nothing while true. */
@@ -62,7 +64,7 @@ export class TestGateway {
       for await (const chunk of request) body += chunk;
       this.requests++;
       if (request.url === "/v1/devices/agent/download") {
-        return void response.end(readFileSync(AGENT));
+        return void response.end(this.agent);
       }
       let [status, answer]: [number, Fields] = [200, {}];
       try {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { hash } from "node:crypto";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import {
   chmodSync,
@@ -236,6 +237,27 @@ describe("the agent", () => {
     writeFileSync(path, JSON.stringify({ ...readJson(path), url: "http://example.com" }));
     run(device);
     await until(() => /is no address with https/.test(errors), "it refuses");
+  });
+
+  it("is upgraded by a command like any other, and goes on as the new program", async () => {
+    const device = await enroll(gateway);
+    const agent = join(dirname(device.state), "sealoop_agent.py");
+    copyFileSync(AGENT, agent);
+    gateway.agent = `${readFileSync(AGENT, "utf8")}# the next version\n`;
+    const next = hash("sha256", gateway.agent);
+    run(device, ["--user"], [PYTHON, agent]);
+    const other = await issue(device, 1, {
+      argv: ["sealoop-agent", "upgrade", "--sha256", "ab".repeat(32)],
+    });
+    await until(() => endOf(other) !== undefined, "it ended");
+    assert.equal(endOf(other)!.status, "failed");
+    const id = await issue(device, 2, { argv: ["sealoop-agent", "upgrade", "--sha256", next] });
+    await until(() => endOf(id) !== undefined, "it ended");
+    assert.equal(endOf(id)!.status, "done");
+    const isNew = () => (gateway.inventories.get(device.id)?.agent as Fields)?.sha256 === next;
+    await until(isNew, "the new program beats");
+    await issue(device, 3);
+    await until(() => countRuns(device) === 1, "it runs commands");
   });
 
   it("removes all that it kept when it is uninstalled, and only when that is meant", async () => {
