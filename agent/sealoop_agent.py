@@ -26,6 +26,7 @@ import collections
 import ctypes
 import errno
 import fcntl
+import glob
 import hashlib
 import http.client
 import json
@@ -507,7 +508,7 @@ def key_index(position, keys):
 
 
 def verify_record(text, keys):
-    """Verifies one receipt of era 3 by itself, at the position that it claims. Returns its fields; raises ValueError."""
+    """Verifies one receipt of era 3 by itself, where it says it stands. Returns its fields; raises ValueError."""
     entry = parse(text)
     if not isinstance(entry, dict) or entry.get("schema_version") != "3.0":
         raise ValueError("it is no receipt of schema version 3.0")
@@ -741,7 +742,7 @@ def check_inclusion(records, entries, proofs, checkpoint):
         hashes = [unhex(item, 64) for item in proof["hashes"]]
         root = inclusion_root(hash_leaf(leaf), entry["chain_position"], checkpoint.size, hashes)
         if proof["leaf"] != leaf.decode() or root != checkpoint.root:
-            raise Refusal("not_included", "receipt %s is not in the log of %d receipts" % (entry["id"], checkpoint.size))
+            raise Refusal("not_included", "receipt %s is not in the log of %d" % (entry["id"], checkpoint.size))
 
 
 def commitment_of(salt, value):
@@ -807,7 +808,8 @@ def check_bounds(command, may_switch_user):
     size = sum(len(item.encode("utf-8", "replace")) for item in command["argv"])
     if not command["argv"][0] or size > MAX_ARGUMENT_BYTES or any("\0" in item for item in command["argv"]):
         raise Refusal("out_of_bounds", "the arguments are too long, or the program has no name")
-    if not 1 <= command["timeout_seconds"] <= MAX_TIMEOUT_SECONDS or not 0 <= command["output_bytes"] <= MAX_OUTPUT_BYTES:
+    seconds, output = command["timeout_seconds"], command["output_bytes"]
+    if not 1 <= seconds <= MAX_TIMEOUT_SECONDS or not 0 <= output <= MAX_OUTPUT_BYTES:
         raise Refusal("out_of_bounds", "timeout_seconds is at most %d, output_bytes at most %d" % (
             MAX_TIMEOUT_SECONDS, MAX_OUTPUT_BYTES))
     name = command["user"]
@@ -975,7 +977,8 @@ class Journal:
 
     def append(self, kind, fields, seq=None):
         """Writes a line to the disk. @param seq: None: the next one"""
-        line = dict(fields, seq=seq or self.seq + 1, prev=self.head, kind=kind, boot=boot_id(), at_boot=int(boot_clock()))
+        line = dict(fields, kind=kind, seq=seq or self.seq + 1, prev=self.head)
+        line.update(boot=boot_id(), at_boot=int(boot_clock()))
         text = canonical(line)
         if os.write(self.handle, text + b"\n") != len(text) + 1:
             raise OSError(errno.ENOSPC, "the journal can't be written")
@@ -1045,7 +1048,7 @@ def clean_environment(command):
 
 
 def program_of(folder, argv):
-    """Returns what to execute: the program "sealoop-agent" is this one, so that an upgrade is a command like any other."""
+    """Returns what to execute. "sealoop-agent" is this program: an upgrade is a command like any other."""
     if argv[0] != "sealoop-agent":
         return argv
     state = os.path.dirname(os.path.dirname(os.path.dirname(folder)))
@@ -1057,8 +1060,8 @@ def supervise(folder, command):
     output, total, timed_out = bytearray(), 0, False
     try:
         child = subprocess.Popen(
-            program_of(folder, command["argv"]), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
-            env=clean_environment(command), close_fds=True, start_new_session=True,
+            program_of(folder, command["argv"]), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, cwd="/", env=clean_environment(command), close_fds=True, start_new_session=True,
             preexec_fn=become_user(command["user"]))
     except (OSError, KeyError, subprocess.SubprocessError) as error:
         return finish(folder, 126, False, ("Cannot run %s: %s\n" % (command["argv"][0], error)).encode(), None)
@@ -1549,6 +1552,11 @@ def read_text(path):
         return ""
 
 
+def ask_program(*argv):
+    """Returns what a program prints. Raises OSError and SubprocessError."""
+    return subprocess.check_output(list(argv), stderr=subprocess.DEVNULL, timeout=60).decode("utf-8", "replace")
+
+
 def coarse(value, step):
     """Rounds what changes all the time, so that it is not sent anew at each heartbeat."""
     return value // step * step
@@ -1565,6 +1573,7 @@ def find_os():
         "name": names.get("PRETTY_NAME", platform.system()),
         "kernel": platform.release(),
         "architecture": platform.machine(),
+        "support_end": names.get("SUPPORT_END"),
     }
 
 
@@ -1624,7 +1633,8 @@ def find_interfaces():
 def find_listeners():
     """Lists what is listened on, from /proc."""
     found = set()
-    for protocol, file, state in (("tcp", "tcp", "0A"), ("tcp", "tcp6", "0A"), ("udp", "udp", "07"), ("udp", "udp6", "07")):
+    for file, state in (("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")):
+        protocol = file[:3]
         for line in read_text("/proc/net/" + file).splitlines()[1:]:
             fields = line.split()
             if len(fields) < 4 or fields[3] != state or protocol == "udp" and not fields[2].endswith(":0000"):
@@ -1635,7 +1645,8 @@ def find_listeners():
                            for at in range(0, len(words), 4))
             family = socket.AF_INET if len(raw) == 4 else socket.AF_INET6
             found.add((protocol, socket.inet_ntop(family, raw), int(port, 16)))
-    return [{"protocol": protocol, "address": address, "port": port} for protocol, address, port in sorted(found)][:MAX_LISTED]
+    names = ("protocol", "address", "port")
+    return [dict(zip(names, listener)) for listener in sorted(found)][:MAX_LISTED]
 
 
 PACKAGE_SOURCES = ("/var/lib/dpkg/status", "/lib/apk/db/installed")
@@ -1655,8 +1666,7 @@ def hash_packages():
             packages_cache[mark] = sha256(canonical(list_packages(path))).hex()
         return packages_cache[mark]
     try:
-        names = subprocess.check_output(["rpm", "-qa"], stderr=subprocess.DEVNULL, timeout=60).decode("utf-8", "replace")
-        return sha256(canonical(sorted(names.split()))).hex()
+        return sha256(canonical(sorted(ask_program("rpm", "-qa").split()))).hex()
     except (OSError, subprocess.SubprocessError):
         return None
 
@@ -1676,13 +1686,107 @@ def find_services():
     if not os.path.isdir("/run/systemd/system"):
         return None
     try:
-        text = subprocess.check_output(
-            ["systemctl", "list-units", "--type=service", "--all", "--plain", "--no-legend", "--no-pager"],
-            stderr=subprocess.DEVNULL, timeout=20).decode("utf-8", "replace")
+        text = ask_program(
+            "systemctl", "list-units", "--type=service", "--all", "--plain", "--no-legend", "--no-pager")
     except (OSError, subprocess.SubprocessError):
         return None
     rows = [line.split(None, 4) for line in text.splitlines()]
     return [{"name": row[0], "active": row[2], "sub": row[3]} for row in rows if len(row) >= 4][:MAX_LISTED]
+
+
+def is_root_encrypted():
+    """Returns True where the root file system lies on an encrypted disk, None where it is on no disk of its own."""
+    numbers = [line.split()[2] for line in read_text("/proc/self/mountinfo").splitlines() if line.split()[4] == "/"]
+    paths = ["/sys/dev/block/" + number for number in numbers[-1:]]
+    if not paths or not os.path.isdir(paths[0]):
+        return None
+    for path in paths:  # grows: what lies below
+        if read_text(path + "/dm/uuid").startswith("CRYPT-"):
+            return True
+        below = path + "/slaves"
+        paths += [os.path.join(below, name) for name in (os.listdir(below) if os.path.isdir(below) else [])]
+    return False
+
+
+def is_firewall_active():
+    """Returns True where a known firewall is in force. Its absence can't be told without root."""
+    if re.search(r"^ENABLED=yes", read_text("/etc/ufw/ufw.conf"), re.M):
+        return True
+    active = [unit for unit in find_services() or [] if unit["active"] == "active"]
+    return any(unit["name"] in ("nftables.service", "firewalld.service") for unit in active) or None
+
+
+def read_sshd(path="/etc/ssh/sshd_config", depth=0):
+    """Returns the options of the SSH server before any Match, the first of each as it counts."""
+    found = {}
+    for line in read_text(path).splitlines():
+        name, _, value = line.strip().replace("=", " ", 1).partition(" ")
+        name, value = name.lower(), value.strip().strip('"')
+        if name == "match":
+            break
+        for file in sorted(glob.glob(os.path.join("/etc/ssh", value))) if name == "include" and depth < 4 else ():
+            for option, first in read_sshd(file, depth + 1).items():
+                found.setdefault(option, first)
+        if name and name[0] != "#":
+            found.setdefault(name, value.lower())
+    return found
+
+
+def find_sshd():
+    if not os.path.exists("/etc/ssh/sshd_config"):
+        return None
+    options = read_sshd()
+    return {
+        "password_authentication": options.get("passwordauthentication", "yes"),
+        "permit_root_login": options.get("permitrootlogin", "prohibit-password"),
+    }
+
+
+def is_time_synchronized():
+    """Returns what the kernel says of the machine's clock, which the agent itself does not use."""
+    if sys.platform != "linux":
+        return None
+    state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(512))
+    return None if state < 0 else state != 5  # TIME_ERROR
+
+
+updates_cache = {"updates": None}
+
+
+def refresh_updates():
+    """Counts pending updates by the lists that the machine has fetched; slow, so beside the heartbeats."""
+    lists = glob.glob("/var/lib/apt/lists/*_Packages*")
+    if not lists:
+        return
+    try:
+        planned = re.findall(r"^Inst (.+)$", ask_program("apt-get", "-s", "-o", "Debug::NoLocking=1", "upgrade"), re.M)
+    except (OSError, subprocess.SubprocessError):
+        return
+    updates_cache["updates"] = {
+        "pending": len(planned),
+        "security": sum("security" in line.lower() for line in planned),
+        "listed_at": int(max(os.stat(path).st_mtime for path in lists)),
+    }
+
+
+def find_posture():
+    """Returns facts that the platform's policy judges. None: unknown, which is never a pass."""
+    facts = {
+        "disk_encrypted": is_root_encrypted,
+        "firewall_active": is_firewall_active,
+        "sshd": find_sshd,
+        "time_synchronized": is_time_synchronized,
+        "uid_0": lambda: sorted(account.pw_name for account in pwd.getpwall() if account.pw_uid == 0),
+        "updates": lambda: updates_cache["updates"],
+    }
+    found = {}
+    for name, find in facts.items():
+        try:
+            found[name] = find()
+        except (OSError, ValueError, IndexError, AttributeError) as error:
+            log("cannot find out %s: %s" % (name, error))
+            found[name] = None
+    return found
 
 
 INVENTORY = {
@@ -1694,6 +1798,7 @@ INVENTORY = {
     "listeners": find_listeners,
     "packages_sha256": hash_packages,
     "services": find_services,
+    "posture": find_posture,
 }
 
 
@@ -1722,6 +1827,7 @@ def hash_own_file():
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 LONG_POLL_SECONDS = 25
 MAX_BACKOFF_SECONDS = 300
+REFRESH_SECONDS = 3600
 COMPONENTS = '("@method" "@path" "@query" "content-digest")'
 
 
@@ -1860,6 +1966,7 @@ class Talker:
         """Talks until the runner is gone."""
         threading.Thread(target=self.keep_alive(self.beat_for_ever), daemon=True).start()
         threading.Thread(target=self.keep_alive(self.deliver_for_ever), daemon=True).start()
+        threading.Thread(target=self.keep_alive(self.refresh_for_ever), daemon=True).start()
         self.tell({"type": "hello"})
         lines = Lines(self.source)
         while True:
@@ -1899,11 +2006,19 @@ class Talker:
         elif kind == "statement":
             self.statements.put(message["body"])
         elif kind == "approvers":
-            self.acks.append({"approvers_version": message["version"], "result": "taken" if message["taken"] else "refused"})
+            result = "taken" if message["taken"] else "refused"
+            self.acks.append({"approvers_version": message["version"], "result": result})
         else:
             log("the runner says: %s" % json.dumps(message)[:500])
         if len(self.acks) > acks:
             self.has_acks.set()
+
+    @staticmethod
+    def refresh_for_ever():
+        while True:
+            time.sleep(random.uniform(30, 120))
+            refresh_updates()
+            time.sleep(REFRESH_SECONDS)
 
     # Heartbeats
 
@@ -2003,7 +2118,8 @@ class Talker:
                 backoff.reset()
             except (Answered, OSError, http.client.HTTPException, ValueError, KeyError) as error:
                 log("statement %d: %s" % (body["sequence"], error))
-                if isinstance(error, Answered) and error.status == 409 and error.body.get("code") == "journal_rolled_back":
+                code = error.body.get("code") if isinstance(error, Answered) and error.status == 409 else None
+                if code == "journal_rolled_back":
                     self.tell({"type": "conflict", "sequence": body["sequence"]})
                     continue
                 time.sleep(backoff.next(error))
@@ -2064,7 +2180,8 @@ def enroll(options):
     if answer.get("device_id") != device_id:
         raise AgentError("the platform names another device than %s" % device_id)
     if answer.get("trust") != pins:
-        raise AgentError("the platform names other keys than %s pins: it or the install script is not to be trusted" % options.pins)
+        raise AgentError(
+            "the platform names other keys than %s pins; compare both with another source" % options.pins)
     try:
         checkpoint = trust.check_checkpoint(answer.get("checkpoint"))
     except Refusal as refusal:
@@ -2073,9 +2190,10 @@ def enroll(options):
     write_json(os.path.join(runner, "trust.json"), pins)
     write_json(os.path.join(runner, "accepted.json"), {
         "checkpoint": checkpoint.note, "keys": pins["ledger_keys"], "time": None})
-    journal = Journal(runner)
-    if journal.seq == 0:
-        journal.append("enrolled", {"device_id": device_id})
+    for name in ("journal.ndjson", "head.json"):  # of an enrolment that was not finished
+        if os.path.exists(os.path.join(runner, name)):
+            os.unlink(os.path.join(runner, name))
+    Journal(runner).append("enrolled", {"device_id": device_id})
     write_json(os.path.join(talker, "server.json"), {"url": options.server, "device_id": device_id, "mode": mode})
     write_json(os.path.join(runner, "identity.json"), {
         "device_id": device_id, "org_id": answer["org_id"], "mode": mode, "server": options.server,
@@ -2133,7 +2251,8 @@ def run(options):
         started = boot_clock()
         talker = subprocess.Popen(
             [sys.executable, "-I", os.path.abspath(__file__), "talk", "--state", options.state],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, close_fds=True, cwd="/", env={"PATH": PATH, "LANG": "C.UTF-8"},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, close_fds=True, cwd="/",
+            env={"PATH": PATH, "LANG": "C.UTF-8"},
             preexec_fn=lambda: drop_rights(account))
         try:
             serve_runner(options.state, talker.stdout.fileno(), talker.stdin.fileno())
@@ -2204,7 +2323,8 @@ def verify_bundle(options):
     command = bundle["command"]
     say("command    %s for %s, number %s" % (command["command_id"], command["device_id"], command["sequence"]))
     say("runs       %s as %s" % (json.dumps(command["argv"]), command["user"]))
-    say("script     %s" % (json.dumps(command["script"], sort_keys=True) if command["script"] else "none: free arguments"))
+    script = command["script"]
+    say("script     %s" % (json.dumps(script, sort_keys=True) if script else "none: free arguments"))
     say("limits     %s s, %s bytes of output, expires %s" % (
         command["timeout_seconds"], command["output_bytes"], command["expires_at"]))
     try:

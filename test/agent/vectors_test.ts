@@ -384,12 +384,16 @@ describe("the agent's own", () => {
       "memory",
       "os",
       "packages_sha256",
+      "posture",
       "services",
     ]);
     assert.equal(hash("sha256", canonicalize(inventory)), own);
     if (process.platform !== "linux") return;
     assert.match(String(inventory.packages_sha256), /^[0-9a-f]{64}$/);
     const interfaces = inventory.interfaces as { name: string; addresses: string[] }[];
+    const posture = inventory.posture as Record<string, unknown>;
+    assert.ok((posture.uid_0 as string[]).includes("root"));
+    assert.ok([true, false, null].includes(posture.disk_encrypted as boolean | null));
     assert.ok(interfaces.find(({ name }) => name === "lo")?.addresses.includes("127.0.0.1"));
   });
 
