@@ -8,6 +8,8 @@ usage: python3 -I sealoop_agent.py COMMAND [--state FOLDER] [--user]
   status                         what is pinned, accepted, running and waiting
   verify-bundle COMMAND_ID|FILE  what was approved, what ran, and the ids of its receipts
   release SEQ COMMAND_SEQUENCE   go on after the journal was rolled back, from numbers that the platform knows
+  firewall RULES                 put nft rules in force, and take them back unless the platform is still reachable
+  scan --targets LIST --ports LIST   find hosts by TCP connections and the neighbour table
   upgrade --sha256 HEX           replace this program by the one that the platform serves, if it has this hash
   uninstall --yes                remove the agent's files from this machine
 
@@ -23,12 +25,14 @@ import argparse
 import base64
 import calendar
 import collections
+import concurrent.futures
 import ctypes
 import errno
 import fcntl
 import glob
 import hashlib
 import http.client
+import ipaddress
 import json
 import os
 import platform
@@ -83,6 +87,8 @@ MAX_OUTPUT_BYTES = 262144
 MAX_RUNNING = 4
 MAX_WAITING_STATEMENTS = 1000
 MAX_KEPT_COMMANDS = 1000
+MAX_SCANNED_ADDRESSES = 1024
+MAX_SCANNED_PORTS = 64
 
 COMMAND_ID = re.compile(r"CMD-[0-9a-f]{12}")
 USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
@@ -1112,6 +1118,146 @@ def finish(folder, code, timed_out, output, total):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# The firewall: one nft table of the agent's own
+# ---------------------------------------------------------------------------------------------------------------------
+
+FIREWALL_CACHE_SECONDS = 30
+REPLACE_TABLE = "table inet sealoop\ndelete table inet sealoop\n"
+
+
+def run_nft(*arguments, text=""):
+    """Runs nft. Raises AgentError with what it says."""
+    try:
+        done = subprocess.Popen(
+            ["nft"] + list(arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={"PATH": PATH, "LANG": "C"})
+    except OSError as error:
+        raise AgentError("nft can't be run: %s" % error)
+    output, errors = done.communicate(text.encode())
+    if done.returncode != 0:
+        raise AgentError("nft: %s" % errors.decode("utf-8", "replace").strip()[:2000])
+    return output.decode()
+
+
+def list_table():
+    """Returns the agent's table, or an empty text where there is none."""
+    is_there = any(line.split() == ["table", "inet", "sealoop"] for line in run_nft("list", "tables").splitlines())
+    return run_nft("-s", "list", "table", "inet", "sealoop") if is_there else ""
+
+
+def observe_firewall(folder):
+    """Returns what rules are in force; drift: the agent's table is not as it was when it was put in force."""
+    applied = read_json(os.path.join(folder, "firewall.json"))
+    try:
+        rules, backend = run_nft("-s", "list", "ruleset"), "nft"
+        drift = applied and sha256(list_table().encode()).hex() != applied["observed_sha256"]
+    except AgentError:
+        try:
+            rules, backend, drift = ask_program("iptables-save"), "iptables", None
+        except (OSError, subprocess.SubprocessError):
+            return None
+        rules = re.sub(r"\[[0-9]+:[0-9]+\]|^#.*$", "", rules, flags=re.M)  # counters and times
+    return {
+        "backend": backend, "observed_sha256": sha256(rules.encode()).hex(), "drift": drift,
+        "applied_sha256": applied and applied["rules_sha256"]}
+
+
+def apply_firewall(options):
+    """Puts rules in force. A guard takes them back unless this process has reached the platform with them."""
+    folder = os.path.join(options.state, "runner")
+    gateway = Gateway(read_json(os.path.join(folder, "identity.json"))["server"])
+    table = "table inet sealoop {\n%s\n}\n" % options.rules
+    run_nft("-c", "-f", "-", text=REPLACE_TABLE + table)
+    before, (reading, writing) = list_table(), os.pipe()
+    guard = os.fork()
+    if guard == 0:
+        try:
+            os.setsid()  # it outlives the command's timeout
+            os.close(writing)
+            kept = select.select([reading], [], [], options.within + 5)[0] and os.read(reading, 4)
+            if kept != b"keep":
+                run_nft("-f", "-", text=REPLACE_TABLE + before)
+        finally:
+            os._exit(0)
+    os.close(reading)
+    deadline = boot_clock() + options.within
+    try:
+        run_nft("-f", "-", text=REPLACE_TABLE + table)
+        while not is_reachable(gateway):
+            if boot_clock() >= deadline:
+                raise AgentError("the platform was not reachable within %d s; the rules from before are back" %
+                                 options.within)
+            time.sleep(0.5)
+        os.write(writing, b"keep")
+    finally:
+        os.close(writing)
+        os.waitpid(guard, 0)
+    write_json(os.path.join(folder, "firewall.json"), {
+        "rules_sha256": sha256(options.rules.encode()).hex(),
+        "observed_sha256": sha256(list_table().encode()).hex()})
+    say("The rules are in force, and the platform is reachable.")
+
+
+def is_reachable(gateway):
+    """Returns True where a new connection gets any answer."""
+    try:
+        gateway.close()
+        gateway.exchange("HEAD", gateway.path("/"), None, {}, 2)
+        return True
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Discovery
+# ---------------------------------------------------------------------------------------------------------------------
+
+SCAN_TIMEOUT_SECONDS = 1
+SCAN_PAUSE_SECONDS = 0.005
+
+
+def scan(options):
+    """Prints the hosts that accept TCP connections or are known as neighbours, as JSON."""
+    addresses = []
+    for target in options.targets.split(","):
+        try:
+            network = ipaddress.ip_network(target, strict=False)
+        except ValueError as error:
+            raise AgentError("%s is no address or network: %s" % (target, error))
+        if network.num_addresses > MAX_SCANNED_ADDRESSES:
+            raise AgentError("%s has more than %d addresses" % (target, MAX_SCANNED_ADDRESSES))
+        addresses += [str(address) for address in network.hosts()] or [str(network.network_address)]
+    addresses = list(dict.fromkeys(addresses))
+    ports = sorted({int(port) for port in options.ports.split(",") if re.fullmatch("[0-9]{1,5}", port)})
+    if len(addresses) > MAX_SCANNED_ADDRESSES or not 1 <= len(ports) <= MAX_SCANNED_PORTS or ports[-1] > 65535:
+        raise AgentError("at most %d addresses and %d ports are scanned at once" % (
+            MAX_SCANNED_ADDRESSES, MAX_SCANNED_PORTS))
+    neighbours = {
+        row[0] for row in (line.split() for line in read_text("/proc/net/arp").splitlines()[1:])
+        if len(row) > 3 and row[2] != "0x0" and row[3] != "00:00:00:00:00:00"}
+    found = {address: [] for address in addresses if address in neighbours}
+    with concurrent.futures.ThreadPoolExecutor(32) as pool:
+        tries = []
+        for address in addresses:
+            for port in ports:
+                tries.append((address, port, pool.submit(accepts_connections, address, port)))
+                time.sleep(SCAN_PAUSE_SECONDS)
+        for address, port, result in tries:
+            if result.result():
+                found.setdefault(address, []).append(port)
+    hosts = [{"address": address, "ports": found[address]} for address in addresses if address in found]
+    say(canonical({"hosts": hosts, "scanned": len(addresses)}).decode())
+
+
+def accepts_connections(address, port):
+    try:
+        socket.create_connection((address, port), SCAN_TIMEOUT_SECONDS).close()
+        return True
+    except OSError:
+        return False
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # The runner: verifies, journals, runs. It opens no socket and reads no file of the talker's
 # ---------------------------------------------------------------------------------------------------------------------
 
@@ -1137,7 +1283,7 @@ class Runner:
         self.commands, self.refused, self.last_sequence = {}, set(), 0
         self.waiting = collections.deque()  # statements that are not acknowledged, oldest first
         self.acknowledged = (read_json(self.path("acknowledged.json")) or {"seq": 0})["seq"]
-        self.offered_at, self.cosignature = None, (None, None)
+        self.offered_at, self.cosignature, self.firewall = None, (None, None), None
         self.blocked = read_json(self.path("blocked.json")) or (
             {"reason": self.journal.fault} if self.journal.fault else None)
         if self.journal.fault is None:
@@ -1219,7 +1365,16 @@ class Runner:
             "log_size": self.accepted.size,
             "cosignature": self.cosignature[1],
             "blocked": self.blocked and self.blocked["reason"],
+            "firewall": self.observe_firewall(),
         })
+
+    def observe_firewall(self):
+        """Returns what rules are in force, looked at now and then; only root can see them."""
+        if os.geteuid() != 0 or self.identity["mode"] != "system":
+            return None
+        if self.firewall is None or boot_clock() > self.firewall[0] + FIREWALL_CACHE_SECONDS:
+            self.firewall = boot_clock(), observe_firewall(self.folder)
+        return self.firewall[1]
 
     def receive(self, text):
         """Handles one line of the talker's. A line that is no message is answered as such; nothing else happens."""
@@ -2075,6 +2230,8 @@ class Talker:
         delta = {name: inventory[name] for name in inventory if self.known_inventory.get(name) != hashes[name]}
         if delta:
             message["delta"] = delta
+        if state["firewall"]:
+            message["firewall"] = state["firewall"]
         if acks:
             message["acks"] = acks
         body = canonical(message)
@@ -2456,6 +2613,12 @@ def parse_arguments():
         elif name == "release":
             one.add_argument("seq", type=int)
             one.add_argument("command_sequence", type=int)
+        elif name == "firewall":
+            one.add_argument("rules")
+            one.add_argument("--within", type=int, default=30)
+        elif name == "scan":
+            one.add_argument("--targets", required=True)
+            one.add_argument("--ports", required=True)
         elif name == "upgrade":
             one.add_argument("--sha256", required=True)
         elif name == "uninstall":
@@ -2468,7 +2631,7 @@ def parse_arguments():
 
 COMMANDS = {
     "enroll": enroll, "run": run, "talk": talk, "runner": run_runner, "status": status, "verify-bundle": verify_bundle,
-    "release": release, "upgrade": upgrade, "uninstall": uninstall}
+    "release": release, "firewall": apply_firewall, "scan": scan, "upgrade": upgrade, "uninstall": uninstall}
 
 
 def main():

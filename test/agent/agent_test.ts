@@ -29,7 +29,8 @@ import { type Command, makeCommand, pins } from "./_ledger.ts";
 
 type Fields = Record<string, unknown>;
 
-describe("the agent", () => {
+describe("the agent", function () {
+  this.timeout(60_000);
   let gateway: TestGateway;
   const running: ChildProcess[] = [];
   beforeEach(async () => {

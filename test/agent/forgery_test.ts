@@ -293,7 +293,8 @@ function signApprovers(approvers: object, { hex, privateKey }: TestKey) {
   };
 }
 
-describe("a device that is given a forged command", () => {
+describe("a device that is given a forged command", function () {
+  this.timeout(60_000);
   let gateway: TestGateway;
   let enrolled: Device;
   let records: readonly string[];

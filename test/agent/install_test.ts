@@ -11,7 +11,8 @@ import { pins } from "./_ledger.ts";
 
 const read = (name: string) => readFileSync(join(ROOT, "agent", name), "utf8");
 
-describe("the install script", () => {
+describe("the install script", function () {
+  this.timeout(60_000);
   let gateway: TestGateway;
   let home: string;
   beforeEach(async () => {

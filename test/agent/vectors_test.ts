@@ -43,7 +43,8 @@ interface ChainResult {
   readonly keys: readonly unknown[];
 }
 
-describe("the agent's own", () => {
+describe("the agent's own", function () {
+  this.timeout(60_000);
   let agent: AgentFunctions;
   before(() => void (agent = new AgentFunctions()));
   after(() => agent.stop());
