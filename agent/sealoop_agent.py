@@ -10,6 +10,7 @@ usage: python3 -I sealoop_agent.py COMMAND [--state FOLDER] [--user]
   release SEQ COMMAND_SEQUENCE   go on after the journal was rolled back, from numbers that the platform knows
   firewall RULES                 put nft rules in force, and take them back unless the platform is still reachable
   scan --targets LIST --ports LIST   find hosts by TCP connections and the neighbour table
+  reach --targets LIST           measure how long TCP connections to ADDRESS:PORT take
   upgrade --sha256 HEX           replace this program by the one that the platform serves, if it has this hash
   uninstall --yes                remove the agent's files from this machine
 
@@ -546,12 +547,14 @@ def follow_rotation(text, keys):
         position, details, signer = claimed["chain_position"], claimed["details"], claimed["signature"]["public_key"]
         if claimed["category"] != "key_rotated" or type(position) is not int:
             raise ValueError("it introduces no key")
+        new = parse_ledger_key({
+            "public_key": details["new_key"], "from_position": position + 1, "recovery_key": details["recovery_key"]})
+        if new in keys:
+            return keys  # it is known already
         if position < keys[-1].start:
             raise ValueError("it is older than the newest key that is known")
         recovers = signer != details["old_key"] and signer == keys[-1].recovery
-        after = list(keys) + ([LedgerKey(position, signer, signer)] if recovers else [])
-        after.append(parse_ledger_key({
-            "public_key": details["new_key"], "from_position": position + 1, "recovery_key": details["recovery_key"]}))
+        after = list(keys) + ([LedgerKey(position, signer, signer)] if recovers else []) + [new]
         entry = verify_record(text, after)
         check_rotation(entry["details"], entry["prev_hash"], position, after, recovers)
     except (AttributeError, KeyError, TypeError) as error:
@@ -1257,6 +1260,34 @@ def accepts_connections(address, port):
         return False
 
 
+def reach(options):
+    """Prints which addresses answer, and the shortest of three times that it took, as JSON."""
+    targets = options.targets.split(",")
+    matches = [re.fullmatch(r"\[?([0-9a-fA-F.:]+?)\]?:([0-9]{1,5})", target) for target in targets]
+    if len(targets) > MAX_SCANNED_PORTS or not all(matches):
+        raise AgentError("give at most %d targets, each as ADDRESS:PORT" % MAX_SCANNED_PORTS)
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        times = list(pool.map(lambda match: measure(match.group(1), int(match.group(2))), matches))
+    say(canonical({"peers": [
+        {"target": target, "reachable": found is not None, "microseconds": found}
+        for target, found in zip(targets, times)]}).decode())
+
+
+def measure(address, port):
+    """Returns microseconds until an answer, be it that nobody listens; None: there was no answer."""
+    times = []
+    for _ in range(3):
+        begun = time.monotonic()
+        try:
+            socket.create_connection((address, port), SCAN_TIMEOUT_SECONDS).close()
+        except ConnectionRefusedError:
+            pass  # the machine answers
+        except (OSError, OverflowError):
+            continue
+        times.append(int((time.monotonic() - begun) * 1e6))
+    return min(times) if times else None
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # The runner: verifies, journals, runs. It opens no socket and reads no file of the talker's
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1354,12 +1385,13 @@ class Runner:
             self.offered_at = boot_clock()
             self.send({"type": "statement", "body": self.waiting[0]["statement"]})
 
-    def tell_state(self):
+    def tell_state(self, replies=False):
         if self.cosignature[0] != self.accepted.text:
             line = cosign(self.identity["device_id"], self.key, self.accepted.text, int(self.clock.now() or 0))
             self.cosignature = self.accepted.text, line
         self.send({
             "type": "state",
+            "replies": replies,  # to a log or a command
             "device_id": self.identity["device_id"],
             "journal": {"seq": self.journal.seq, "head": self.journal.head},
             "log_size": self.accepted.size,
@@ -1397,15 +1429,25 @@ class Runner:
             if one["phase"] == "egress" and one["egress"]["seq"] <= self.acknowledged:
                 self.send_output(command_id)
 
+    def is_stale(self, message):
+        """Returns True where a log was asked for before another one was accepted: its proof says nothing here."""
+        asked_from = message.get("from", self.accepted.size)
+        try:
+            return self.accepted.size not in (asked_from, Checkpoint(message["log"]["checkpoint"]).size)
+        except (KeyError, TypeError, ValueError):
+            return False  # the checks refuse it
+
     def on_log(self, message):
         log = message.get("log")
+        if self.is_stale(message):
+            return self.tell_state(replies=True)
         try:
             check_log_shape(log)
             self.accept(follow_checkpoint(self.trust, self.accepted, log))
         except Refusal as refusal:
             self.refuse(refusal, {"log": log}, None)
             self.send({"type": "log_refused", "code": refusal.code, "reason": str(refusal)})
-        self.tell_state()
+        self.tell_state(replies=True)
 
     def on_command(self, message):
         bundle = message.get("bundle")
@@ -1416,12 +1458,12 @@ class Runner:
             command_id = None
         answer = {"type": "result", "command_id": command_id}
         try:
-            answer["result"] = self.consider(message.get("log"), bundle)
+            answer["result"] = "stale" if self.is_stale(message) else self.consider(message.get("log"), bundle)
         except Refusal as refusal:
             self.refuse(refusal, {"log": message.get("log"), "bundle": bundle}, command_id)
             answer.update(result="refused", code=refusal.code, reason=str(refusal))
         self.send(answer)
-        self.tell_state()
+        self.tell_state(replies=True)
 
     def refuse(self, refusal, what, command_id):
         """Journals a refusal and has it sealed; the same bundle counts once."""
@@ -1502,7 +1544,7 @@ class Runner:
         """Takes the receipt of the oldest statement, and goes on with what waited for it."""
         line = self.waiting[0] if self.waiting else None
         if line is None or line["seq"] != message["sequence"]:
-            return self.offer(again=True)
+            return  # an answer to an earlier offer
         body = line["statement"]
         try:
             keys = self.keys
@@ -2112,8 +2154,9 @@ class Talker:
             raise AgentError("this is no device yet; run enroll first")
         self.key = read_key(os.path.join(self.folder, "device.key"))
         self.source, self.sink, self.sink_lock = source, sink, threading.Lock()
-        self.state, self.has_state = None, threading.Event()
-        self.statements, self.acks = queue.Queue(), collections.deque()
+        self.state, self.has_state, self.replies = None, threading.Event(), threading.Semaphore(0)
+        self.result = None  # of the newest command
+        self.statements, self.delivering, self.acks = queue.Queue(), set(), collections.deque()
         self.has_acks = threading.Event()
         self.known_inventory = {}  # hash of each section that the platform has
 
@@ -2150,7 +2193,10 @@ class Talker:
         if kind == "state":
             self.state = message
             self.has_state.set()
+            if message["replies"]:
+                self.replies.release()
         elif kind == "result":
+            self.result = message["result"]
             self.acks.append({name: message[name] for name in ("command_id", "result", "code") if message.get(name)})
             if message["result"] == "refused":
                 log("refused %s: %s" % (message.get("command_id"), message.get("reason")))
@@ -2159,7 +2205,9 @@ class Talker:
                 "command_id": message["command_id"], "result": "output", "salt": message["salt"],
                 "output": message["output"]})
         elif kind == "statement":
-            self.statements.put(message["body"])
+            if message["body"]["sequence"] not in self.delivering:
+                self.delivering.add(message["body"]["sequence"])
+                self.statements.put(message["body"])
         elif kind == "approvers":
             result = "taken" if message["taken"] else "refused"
             self.acks.append({"approvers_version": message["version"], "result": result})
@@ -2235,7 +2283,9 @@ class Talker:
         if acks:
             message["acks"] = acks
         body = canonical(message)
-        sent = {"acks": acks, "hashes": hashes, "inventory_sha256": message["inventory_sha256"]}
+        sent = {
+            "acks": acks, "hashes": hashes, "inventory_sha256": message["inventory_sha256"],
+            "log_size": state["log_size"]}
         return body, signed_headers(self.key, self.server["device_id"], "POST", path, body), sent
 
     def take_answer(self, answer, sent):
@@ -2246,42 +2296,45 @@ class Talker:
             if ack["result"] == "output":
                 self.tell({"type": "delivered", "command_id": ack["command_id"]})
         newest, commands = answer.get("log"), answer.get("commands") or []
-        self.has_state.clear()  # the next heartbeat says what the runner makes of it
-        if newest and not commands:
-            self.tell({"type": "log", "log": newest})
-        for bundle in commands:
-            self.tell({"type": "command", "log": newest, "bundle": bundle})
+        messages = [{"type": "command", "bundle": bundle} for bundle in commands]
+        self.result = None
+        for message in messages or ([{"type": "log"}] if newest else []):
+            self.tell(dict(message, log=newest, **{"from": sent["log_size"]}))
+            self.replies.acquire(timeout=60)  # the next heartbeat says what the runner makes of it
+            if self.result in ("busy", "stale"):
+                break  # those behind have higher numbers, and must not overtake it
         if answer.get("approvers"):
             self.tell({"type": "approvers", "update": answer["approvers"]})
         if answer.get("update"):
             log("there is another version of the agent: %s" % json.dumps(answer["update"])[:300])
-        if newest or commands:
-            self.has_state.wait(30)
 
     # Statements
 
     def deliver_for_ever(self):
-        gateway, backoff = Gateway(self.server["url"]), Backoff()
-        path = gateway.path("/v1/shield/devices/%s/seal" % self.server["device_id"])
+        gateway = Gateway(self.server["url"])
         while True:
             body = self.statements.get()
-            data = canonical(body)
+            message = self.deliver(gateway, body)
+            self.delivering.discard(body["sequence"])
+            self.tell(message)
+
+    def deliver(self, gateway, body):
+        """Has a statement sealed, however long that takes. Returns what to tell the runner."""
+        path = gateway.path("/v1/shield/devices/%s/seal" % self.server["device_id"])
+        data, backoff = canonical(body), Backoff()
+        while True:
             headers = signed_headers(self.key, self.server["device_id"], "POST", path, data)
             try:
                 answer = gateway.send("POST", path, data, headers, 60)
-                self.tell({
-                    "type": "sealed", "sequence": body["sequence"], "record": answer["record"], "salt": answer["salt"],
-                    "succession": answer.get("succession", [])})
-                backoff.reset()
+                return {
+                    "type": "sealed", "sequence": body["sequence"], "record": answer["record"],
+                    "salt": answer["salt"], "succession": answer.get("succession", [])}
             except (Answered, OSError, http.client.HTTPException, ValueError, KeyError) as error:
                 log("statement %d: %s" % (body["sequence"], error))
                 code = error.body.get("code") if isinstance(error, Answered) and error.status == 409 else None
                 if code == "journal_rolled_back":
-                    self.tell({"type": "conflict", "sequence": body["sequence"]})
-                    continue
+                    return {"type": "conflict", "sequence": body["sequence"]}
                 time.sleep(backoff.next(error))
-                if self.statements.empty():
-                    self.statements.put(body)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -2616,6 +2669,8 @@ def parse_arguments():
         elif name == "firewall":
             one.add_argument("rules")
             one.add_argument("--within", type=int, default=30)
+        elif name == "reach":
+            one.add_argument("--targets", required=True)
         elif name == "scan":
             one.add_argument("--targets", required=True)
             one.add_argument("--ports", required=True)
@@ -2631,7 +2686,8 @@ def parse_arguments():
 
 COMMANDS = {
     "enroll": enroll, "run": run, "talk": talk, "runner": run_runner, "status": status, "verify-bundle": verify_bundle,
-    "release": release, "firewall": apply_firewall, "scan": scan, "upgrade": upgrade, "uninstall": uninstall}
+    "release": release, "firewall": apply_firewall, "scan": scan,
+    "reach": reach, "upgrade": upgrade, "uninstall": uninstall}
 
 
 def main():

@@ -32,3 +32,59 @@ export const DEVICE_LIMITS = {
   timeoutSeconds: 86_400,
   outputBytes: 262_144,
 } as const;
+
+/** A command as it is issued to a device. Its receipt commits to the canonical form of exactly this. */
+export interface DeviceCommand {
+  /** `CMD-` and 12 hex. */
+  readonly command_id: string;
+  readonly device_id: string;
+  /** Rises with each command of the device, which takes none that is not above the last. */
+  readonly sequence: number;
+  /** Program and arguments; no shell. The program `sealoop-agent` is the agent itself. */
+  readonly argv: readonly string[];
+  /** Name of an account on the device; `agent`: the one that runs the agent's privileged half. */
+  readonly user: string;
+  readonly timeout_seconds: number;
+  readonly output_bytes: number;
+  readonly read_only: boolean;
+  /** null: the arguments are nobody's script. */
+  readonly script: {
+    readonly id: string;
+    readonly version: number;
+    readonly sha256: string;
+  } | null;
+  /** ISO 8601 with offset. */
+  readonly expires_at: string;
+  readonly approval: {
+    readonly approval_id: string;
+    /** SHA-256 of the canonical command without `sequence` and `approval`. */
+    readonly action_sha256: string;
+    readonly needed: number;
+  } | null;
+}
+
+/** The log in the answer to a heartbeat. */
+export interface DeviceLog {
+  /** Newest checkpoint, a C2SP note with cosignatures. */
+  readonly checkpoint: string;
+  /** Hashes, hex, that lead from the heartbeat's `log_size` to the checkpoint's. */
+  readonly consistency: readonly string[];
+}
+
+/** A command with all that a device checks it by. */
+export interface DeviceBundle {
+  readonly command: DeviceCommand;
+  /** Salt of the commitment `details.commitments.command`, 64 hex. */
+  readonly salt: string;
+  /** Exported records, as texts: the one that issues the command, and those that hand over to later ledger keys. */
+  readonly records: readonly string[];
+  /** Proofs that the records are in the log of the checkpoint that is sent beside the bundle. */
+  readonly proofs: readonly { readonly leaf: string; readonly hashes: readonly string[] }[];
+  /** Signatures by approvers' own keys. */
+  readonly approvals: readonly { readonly key: string; readonly signature: string }[];
+}
+
+/** First line of the text that an approver signs; the rest is canonical JSON. */
+export const APPROVAL_DOMAIN = "sealoop-approval-v1\n";
+/** First line of the text by which a pinned approver names other approvers. */
+export const APPROVERS_DOMAIN = "sealoop-approvers-v1\n";

@@ -40,7 +40,16 @@ export {
 } from "./crew.ts";
 export { type Decision, DECISIONS, stricter } from "./decision.ts";
 export { type DetectorName, DETECTORS } from "./detectors.ts";
-export { DEVICE_LIMITS, REFUSAL_CODES, type RefusalCode } from "./devices.ts";
+export {
+  APPROVAL_DOMAIN,
+  APPROVERS_DOMAIN,
+  DEVICE_LIMITS,
+  type DeviceBundle,
+  type DeviceCommand,
+  type DeviceLog,
+  REFUSAL_CODES,
+  type RefusalCode,
+} from "./devices.ts";
 export {
   type AttackCounts,
   type AttackRequest,

@@ -3,9 +3,10 @@ import { createHash, createPublicKey, hash, verify } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { DeviceBundle } from "../../domain/mod.ts";
 import { canonicalize } from "../../ledger/rules/mod.ts";
 import { AGENT } from "./_device.ts";
-import { type Bundle, pins, TestLedger } from "./_ledger.ts";
+import { pins, TestLedger } from "./_ledger.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -38,7 +39,7 @@ export class TestGateway {
   readonly heartbeats: Heartbeat[] = [];
   readonly statements: Fields[] = [];
   /** Bundles that the next heartbeat of a device is given, until it acknowledges them. */
-  readonly queues = new Map<string, Bundle[]>();
+  readonly queues = new Map<string, DeviceBundle[]>();
   readonly outputs = new Map<string, { salt: string; output: Buffer }>();
   readonly inventories = new Map<string, Fields>();
   /** The program that it serves. */
@@ -53,7 +54,7 @@ export class TestGateway {
   readonly #codes = new Set<string>();
   readonly #devices = new Map<
     string,
-    { publicKey: string; runnerKey: string; counter: number; answer?: Fields }
+    { publicKey: string; runnerKey: string; counter: number; answer?: Promise<Fields> }
   >();
   readonly #sealed = new Map<string, { content: string; answer: Fields }>();
   address = "";
@@ -171,15 +172,20 @@ export class TestGateway {
     const sha256 = hash("sha256", body + request.headers.signature);
     const last = this.heartbeats.at(-1);
     this.heartbeats.push({ fields, sha256 });
-    if (last?.sha256 === sha256 && device.answer) return device.answer;
+    if (last?.sha256 === sha256 && device.answer) return await device.answer;
     if (Number(fields.counter) <= device.counter) throw new Refused(409, { code: "cloned" });
     device.counter = Number(fields.counter);
+    device.answer = this.#answerHeartbeat(deviceId, fields);
+    return await device.answer;
+  }
+
+  async #answerHeartbeat(deviceId: string, fields: Fields): Promise<Fields> {
     const inventory: Fields = { ...this.inventories.get(deviceId), ...fields.delta as Fields };
     this.inventories.set(deviceId, inventory);
     const queue = this.queues.get(deviceId) ?? [];
     for (const ack of (fields.acks ?? []) as Record<string, string>[]) {
       const at = queue.findIndex(({ command }) => command.command_id === ack.command_id);
-      if (at >= 0 && ack.result !== "busy") queue.splice(at, 1);
+      if (at >= 0 && !["busy", "stale"].includes(ack.result!)) queue.splice(at, 1);
       if (ack.result === "output") {
         const output = Buffer.from(ack.output!, "base64");
         this.outputs.set(ack.command_id!, { salt: ack.salt!, output });
@@ -190,15 +196,16 @@ export class TestGateway {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     const commands = this.queues.get(deviceId) ?? [];
-    device.answer = {
+    const checkpoint = this.ledger.checkpoint();
+    const size = this.ledger.records.length;
+    return {
       server_time: this.ledger.now().toISOString(),
       interval_seconds: 0,
-      log: await this.ledger.log(Number(fields.log_size)),
+      log: await this.ledger.log(Number(fields.log_size), checkpoint),
       policy_version: 1,
       inventory_sha256: hash("sha256", canonicalize(inventory)),
-      commands: await Promise.all(commands.map((bundle) => this.ledger.proveAgain(bundle))),
+      commands: await Promise.all(commands.map((bundle) => this.ledger.proveAgain(bundle, size))),
     };
-    return device.answer;
   }
 
   /** Seals a statement of a device's runner. The same statement again is the same receipt. */

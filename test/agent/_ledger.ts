@@ -2,6 +2,12 @@
 import { hash, sign } from "node:crypto";
 import { computeLeafHash, sha256 } from "../../ledger/crypto/mod.ts";
 import {
+  APPROVAL_DOMAIN,
+  type DeviceBundle,
+  type DeviceCommand,
+  type DeviceLog,
+} from "../../domain/mod.ts";
+import {
   buildConsistencyProof,
   buildInclusionProof,
   formatVerifierKey,
@@ -20,42 +26,6 @@ import {
   stateCheckpoint,
   type TestKey,
 } from "../ledger/hostile/_chain.ts";
-
-/** A command as it is issued to a device. */
-export interface Command {
-  readonly command_id: string;
-  readonly device_id: string;
-  readonly sequence: number;
-  readonly argv: readonly string[];
-  readonly user: string;
-  readonly timeout_seconds: number;
-  readonly output_bytes: number;
-  readonly read_only: boolean;
-  readonly script:
-    | { readonly id: string; readonly version: number; readonly sha256: string }
-    | null;
-  readonly expires_at: string;
-  readonly approval: {
-    readonly approval_id: string;
-    readonly action_sha256: string;
-    readonly needed: number;
-  } | null;
-}
-
-/** The log as a heartbeat's answer has it. */
-export interface Log {
-  readonly checkpoint: string;
-  readonly consistency: readonly string[];
-}
-
-/** A command with everything that a device checks. */
-export interface Bundle {
-  readonly command: Command;
-  readonly salt: string;
-  readonly records: readonly string[];
-  readonly proofs: readonly { readonly leaf: string; readonly hashes: readonly string[] }[];
-  readonly approvals: readonly { readonly key: string; readonly signature: string }[];
-}
 
 const ORIGIN = "ledger.example";
 const note = (name: string, { publicKey }: TestKey, kind: NoteKey["kind"]): NoteKey => ({
@@ -171,7 +141,7 @@ export class TestLedger {
   }
 
   /** Returns the log for a device that has accepted `from` receipts. */
-  async log(from: number, checkpoint = this.checkpoint()): Promise<Log> {
+  async log(from: number, checkpoint = this.checkpoint()): Promise<DeviceLog> {
     const size = Number(checkpoint.split("\n")[1]);
     const proof = from < size ? await buildConsistencyProof(from, size, this.#read, sha256) : [];
     return { checkpoint, consistency: proof.map(toHex) };
@@ -193,21 +163,21 @@ export class TestLedger {
     );
   };
 
-  /** Returns a bundle with proofs of the newest checkpoint. */
-  async proveAgain(bundle: Bundle): Promise<Bundle> {
+  /** Returns a bundle with proofs for a checkpoint, by default the newest. */
+  async proveAgain(bundle: DeviceBundle, size = this.records.length): Promise<DeviceBundle> {
     const positions = bundle.records.map((record) => this.records.indexOf(record));
-    return { ...bundle, proofs: await Promise.all(positions.map((n) => this.proof(n))) };
+    return { ...bundle, proofs: await Promise.all(positions.map((n) => this.proof(n, size))) };
   }
 
   /** Issues a command: seals its receipt, and makes the bundle. @param rotations that the device does not know, positions */
   async issue(
-    command: Command,
+    command: DeviceCommand,
     { approvers = [], rotations = [], receipt = {} }: {
       approvers?: readonly TestKey[];
       rotations?: readonly number[];
       receipt?: Readonly<Record<string, unknown>>;
     } = {},
-  ): Promise<Bundle> {
+  ): Promise<DeviceBundle> {
     const fields = {
       category: "device_command",
       action: "issued",
@@ -235,12 +205,12 @@ function leafOf(text: string, position: number, id: string): string {
 }
 
 /** Returns the hash that approvers sign: of the command without its number and its approval. */
-export function hashAction({ sequence: _, approval: __, ...action }: Command): string {
+export function hashAction({ sequence: _, approval: __, ...action }: DeviceCommand): string {
   return hash("sha256", canonicalize(action));
 }
 
 /** Signs a command as an approver. */
-export function approve(command: Command, { hex, privateKey }: TestKey) {
+export function approve(command: DeviceCommand, { hex, privateKey }: TestKey) {
   const { command_id, device_id } = command;
   const text = canonicalize({
     action_sha256: hashAction(command),
@@ -248,7 +218,7 @@ export function approve(command: Command, { hex, privateKey }: TestKey) {
     command_id,
     device_id,
   });
-  const signature = sign(null, Buffer.from(`sealoop-approval-v1\n${text}`), privateKey);
+  const signature = sign(null, Buffer.from(APPROVAL_DOMAIN + text), privateKey);
   return { key: hex, signature: signature.toString("hex") };
 }
 
@@ -259,9 +229,9 @@ export function makeCommand(
   device_id: string,
   sequence: number,
   file: string,
-  more: Partial<Command> = {},
-): Command {
-  const command: Command = {
+  more: Partial<DeviceCommand> = {},
+): DeviceCommand {
+  const command: DeviceCommand = {
     command_id: `CMD-${(++made).toString(16).padStart(12, "0")}`,
     device_id,
     sequence,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { hash } from "node:crypto";
+import { hash, randomInt } from "node:crypto";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import {
   chmodSync,
@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { DeviceCommand } from "../../domain/mod.ts";
 import { computeCommitment } from "../../store/mod.ts";
 import { testFolder } from "../_run.ts";
 import {
@@ -25,7 +26,7 @@ import {
   runAgent,
 } from "./_device.ts";
 import { TestGateway } from "./_gateway.ts";
-import { type Command, makeCommand, pins } from "./_ledger.ts";
+import { makeCommand, pins } from "./_ledger.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -59,14 +60,14 @@ describe("the agent", function () {
     child.kill(signal);
     await ended;
   }
-  async function until(isSo: () => boolean, what: string) {
+  async function until(isSo: () => boolean, what: string, seconds = 20) {
     for (let n = 0; !isSo(); n++) {
-      if (n > 1000) throw new Error(`Not so after 20 s: ${what}\n${errors}`);
+      if (n > seconds * 50) throw new Error(`Not so after ${seconds} s: ${what}\n${errors}`);
       await sleep(20);
     }
   }
   /** Issues a command for the next heartbeat, and returns its id. */
-  async function issue(device: Device, sequence: number, more: Partial<Command> = {}) {
+  async function issue(device: Device, sequence: number, more: Partial<DeviceCommand> = {}) {
     const bundle = await gateway.ledger.issue(
       makeCommand(device.id, sequence, device.marker, more),
     );
@@ -238,6 +239,56 @@ describe("the agent", function () {
     writeFileSync(path, JSON.stringify({ ...readJson(path), url: "http://example.com" }));
     run(device);
     await until(() => /is no address with https/.test(errors), "it refuses");
+  });
+
+  it("runs more commands than it runs at once, each in its turn", async () => {
+    const device = await enroll(gateway);
+    const argv = ["/bin/sh", "-c", 'sleep 0.7; echo ran >> "$0"', device.marker];
+    const ids: string[] = [];
+    for (let n = 1; n <= 9; n++) ids.push(await issue(device, n, { argv }));
+    run(device);
+    await until(() => ids.every((id) => endOf(id)), "all ended");
+    assert.deepEqual(ids.map((id) => endOf(id)!.status), ids.map(() => "done"));
+    assert.equal(countRuns(device), 9);
+  });
+
+  it("brings every command to its end once, and its output, killed at random together with its talker and the platform", async function () {
+    this.timeout(120_000);
+    const device = await enroll(gateway);
+    const COMMANDS = 8;
+    const script = 'echo "$SEALOOP_COMMAND_ID" >> "$0"; sleep 0.1; echo output';
+    const ids: string[] = [];
+    for (let n = 1; n <= COMMANDS; n++) {
+      ids.push(await issue(device, n, { argv: ["/bin/sh", "-c", script, device.marker] }));
+    }
+    const talkerOf = ({ pid }: ChildProcess) =>
+      Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ")[0]);
+    let agent = run(device);
+    for (let n = 0; n < 12; n++) {
+      await sleep(randomInt(100, 900));
+      const kind = process.platform === "linux" ? randomInt(3) : 0;
+      if (kind === 0) {
+        await end(agent, "SIGKILL");
+        agent = run(device);
+      } else if (kind === 1) {
+        const talker = talkerOf(agent);
+        if (talker > 0) process.kill(talker, "SIGKILL");
+      } else gateway.silent = !gateway.silent;
+    }
+    gateway.silent = false;
+    const isOver = (id: string) => {
+      const status = endOf(id)?.status;
+      return status === "unknown" || status === "done" && gateway.outputs.has(id);
+    };
+    await until(() => ids.every(isOver), "every command came to its end", 60);
+    const ran = readFileSync(device.marker, "utf8").trim().split("\n");
+    assert.equal(new Set(ran).size, ran.length, "a command ran twice");
+    for (const id of ids) {
+      const ends = gateway.statements.filter(({ command_id, phase }) =>
+        command_id === id && phase === "ended"
+      );
+      assert.equal(ends.length, 1);
+    }
   });
 
   it("is upgraded by a command like any other, and goes on as the new program", async () => {

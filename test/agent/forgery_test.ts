@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
 import { createPublicKey, sign, verify } from "node:crypto";
+import {
+  APPROVERS_DOMAIN,
+  type DeviceBundle,
+  type DeviceCommand,
+  type DeviceLog,
+} from "../../domain/mod.ts";
 import { canonicalize } from "../../ledger/rules/mod.ts";
 import { makeKey, type TestKey } from "../ledger/hostile/_chain.ts";
 import {
@@ -12,20 +18,12 @@ import {
   TestRunner,
 } from "./_device.ts";
 import { TestGateway } from "./_gateway.ts";
-import {
-  approve,
-  type Bundle,
-  type Command,
-  keys,
-  type Log,
-  makeCommand,
-  TestLedger,
-} from "./_ledger.ts";
+import { approve, keys, makeCommand, TestLedger } from "./_ledger.ts";
 
 /** A command on its way to a device, as an attacker can change it. */
 interface Parcel {
-  readonly log: Log;
-  readonly bundle: Bundle;
+  readonly log: DeviceLog;
+  readonly bundle: DeviceBundle;
 }
 
 /** What an attacker works with. */
@@ -35,12 +33,12 @@ interface Scene {
   /** Size of the log that the device has accepted. */
   readonly accepted: number;
   /** Issues a command properly, as whoever holds all server keys can. */
-  issue(more?: Partial<Command>, how?: Parameters<TestLedger["issue"]>[1]): Promise<Parcel>;
+  issue(more?: Partial<DeviceCommand>, how?: Parameters<TestLedger["issue"]>[1]): Promise<Parcel>;
 }
 
 const flip = (hex: string) => (hex[0] === "0" ? "1" : "0") + hex.slice(1);
 const setFirst = <T>(items: readonly T[], first: T): T[] => [first, ...items.slice(1)];
-const changeCommand = ({ log, bundle }: Parcel, more: Partial<Command>): Parcel => ({
+const changeCommand = ({ log, bundle }: Parcel, more: Partial<DeviceCommand>): Parcel => ({
   log,
   bundle: { ...bundle, command: { ...bundle.command, ...more } },
 });
@@ -73,7 +71,10 @@ const ATTACKS: Readonly<Record<string, readonly [string, Attack]>> = {
     "bad_shape",
     async ({ issue }) => {
       const { log, bundle } = await issue();
-      return { log, bundle: { ...bundle, command: { ...bundle.command, shell: true } as Command } };
+      return {
+        log,
+        bundle: { ...bundle, command: { ...bundle.command, shell: true } as DeviceCommand },
+      };
     },
   ],
   "a number of another type": [
@@ -285,7 +286,7 @@ const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 /** Signs other approvers as one of those that are pinned. */
 function signApprovers(approvers: object, { hex, privateKey }: TestKey) {
   const text = canonicalize({ approvers, org_id: "platform", version: 1 });
-  const signature = sign(null, Buffer.from(`sealoop-approvers-v1\n${text}`), privateKey);
+  const signature = sign(null, Buffer.from(APPROVERS_DOMAIN + text), privateKey);
   return {
     approvers,
     version: 1,

@@ -27,6 +27,30 @@ describe("a program of the agent that commands can run", function () {
     });
     after(() => server.close());
 
+    it("and reach tells which machines answer, and how fast", async () => {
+      const targets = [`127.0.0.2:${port}`, "127.0.0.3:1", "255.255.255.255:80"];
+      const { output } = await runAgent(
+        "reach",
+        "--state",
+        device.state,
+        "--targets",
+        targets.join(),
+      );
+      const { peers } = JSON.parse(output) as {
+        peers: { target: string; reachable: boolean; microseconds: number }[];
+      };
+      assert.deepEqual(peers.map(({ target, reachable }) => [target, reachable]), [
+        [targets[0], true],
+        [targets[1], true],
+        [targets[2], false],
+      ]);
+      assert.ok(peers[0]!.microseconds < 1e6);
+      assert.equal(
+        (await runAgent("reach", "--state", device.state, "--targets", "host:80")).code,
+        1,
+      );
+    });
+
     it("finds the hosts of a network that accept connections", async () => {
       const targets = ["--targets", "127.0.0.0/29", "--ports", `${port},1`];
       const { code, output } = await runAgent("scan", "--state", device.state, ...targets);

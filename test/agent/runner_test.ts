@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { DeviceBundle, DeviceCommand } from "../../domain/mod.ts";
 import { makeKey } from "../ledger/hostile/_chain.ts";
 import { testFolder } from "../_run.ts";
 import {
@@ -16,7 +17,7 @@ import {
   TestRunner,
 } from "./_device.ts";
 import { TestGateway } from "./_gateway.ts";
-import { type Bundle, type Command, makeCommand, type TestLedger } from "./_ledger.ts";
+import { makeCommand, type TestLedger } from "./_ledger.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -40,7 +41,7 @@ describe("the runner", function () {
   });
 
   /** Gives a bundle to the runner with fresh proofs, and returns its answer. */
-  async function deliver(bundle: Bundle) {
+  async function deliver(bundle: DeviceBundle) {
     const log = await ledger.log(readAcceptedSize(device));
     const message = { type: "command", log, bundle: await ledger.proveAgain(bundle) };
     return await runner!.ask(message, "result");
@@ -59,7 +60,7 @@ describe("the runner", function () {
       if (body.phase === "ended") return body;
     }
   }
-  const issue = (sequence = 1, more: Partial<Command> = {}) =>
+  const issue = (sequence = 1, more: Partial<DeviceCommand> = {}) =>
     ledger.issue(makeCommand(device.id, sequence, device.marker, more));
 
   it("runs what was issued once its begun receipt is back, and lets go of the output once that is sealed", async () => {
@@ -77,6 +78,20 @@ describe("the runner", function () {
     assert.equal(Buffer.from(String(output.output), "base64").toString(), "output\n");
     assert.equal((await deliver(bundle)).result, "known");
     assert.equal(countRuns(device), 1);
+  });
+
+  it("takes a log that was asked for before it accepted another one as neither right nor wrong", async () => {
+    runner = new TestRunner(device);
+    ledger.seal({});
+    const before = readAcceptedSize(device);
+    const early = await ledger.log(before);
+    const bundle = await issue();
+    await runner.ask({ type: "log", log: early, from: before }, "state");
+    const log = await ledger.log(before);
+    const late = await runner.ask({ type: "command", log, bundle, from: before }, "result");
+    assert.equal(late.result, "stale");
+    assert.ok(readJournal(device).every(({ kind }) => kind !== "refused"));
+    assert.equal((await deliver(bundle)).result, "begun");
   });
 
   it("does not run for the receipt of another statement, or one that somebody else has signed", async () => {
@@ -103,11 +118,14 @@ describe("the runner", function () {
     const succession = [ledger.rotate(makeKey("a third key"))];
     await sealNext({ succession });
     assert.equal((await sealNext({ succession })).status, "done");
+    const all = { rotations: [...rotations, ledger.records.indexOf(succession[0]!)] };
+    const next = await deliver(await ledger.issue(makeCommand(device.id, 2, device.marker), all));
+    assert.equal(next.result, "begun", String(next.reason));
   });
 
   it("says how a command failed, ran too long, or wrote too much", async () => {
     runner = new TestRunner(device);
-    const cases: [Partial<Command>, Fields][] = [
+    const cases: [Partial<DeviceCommand>, Fields][] = [
       [{ argv: ["/bin/sh", "-c", "exit 3"] }, { status: "failed", exit_code: 3 }],
       [{ argv: ["/no/such/program"] }, { status: "failed", exit_code: 126 }],
       [{ argv: ["/bin/sh", "-c", "sleep 60 & sleep 60"], timeout_seconds: 1 }, {
