@@ -847,6 +847,14 @@ def check_issued(entry, command):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+def flush(handle):
+    """Returns once a file is on the disk; on macOS, fsync() alone leaves it in the disk's cache."""
+    if hasattr(fcntl, "F_FULLFSYNC"):
+        fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(handle)
+
+
 def sync_folder(path):
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -862,7 +870,7 @@ def write_durably(path, data):
         view = memoryview(data)
         while view:
             view = view[os.write(handle, view):]
-        os.fsync(handle)
+        flush(handle)
     finally:
         os.close(handle)
     os.rename(path + ".new", path)
@@ -964,7 +972,7 @@ class Journal:
         end = data.rfind(b"\n") + 1
         if end < len(data) and not only_reads:  # torn by a crash before it was synced: nobody has acted on it
             os.ftruncate(self.handle, end)
-            os.fsync(self.handle)
+            flush(self.handle)
         self.follow(data[:end], marked)
 
     def follow(self, data, marked):
@@ -991,7 +999,7 @@ class Journal:
         text = canonical(line)
         if os.write(self.handle, text + b"\n") != len(text) + 1:
             raise OSError(errno.ENOSPC, "the journal can't be written")
-        os.fsync(self.handle)
+        flush(self.handle)
         self.seq, self.head = line["seq"], sha256(text).hex()
         write_json(self.head_path, {"seq": self.seq, "head": self.head})
         return line

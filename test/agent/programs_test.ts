@@ -85,7 +85,8 @@ describe("a program of the agent that commands can run", function () {
       const server = await testFolder();
       const { port } = new URL(gateway.address);
       const script = `ip link set lo up
-        ${PYTHON} -m http.server --bind 127.0.0.1 --directory ${server} ${port} >/dev/null 2>&1 &
+        cd ${server}
+        ${PYTHON} -m http.server --bind 127.0.0.1 ${port} >/dev/null 2>&1 &
         server=$!
         sleep 1
         for rules; do
