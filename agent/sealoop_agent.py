@@ -2255,7 +2255,9 @@ class Talker:
             backoff.reset()
             pending, waited = None, boot_clock() - begun
             self.take_answer(answer, sent)
-            if not answer.get("commands") and waited < LONG_POLL_SECONDS / 2:
+            if self.result == "busy":
+                time.sleep(random.uniform(0.5, 1.5))  # until one of the commands has ended
+            elif not answer.get("commands") and waited < LONG_POLL_SECONDS / 2:
                 self.has_acks.wait(self.interval(answer) * random.uniform(0.8, 1.2))
 
     @staticmethod
