@@ -30,12 +30,14 @@ import {
 } from "./loop/mod.ts";
 import { dueActivities, noticeActivities } from "./notices/mod.ts";
 import {
-  emailActivities,
   endedEmailActivities,
+  endEmailActivities,
   mailboxActivities,
+  prepareEmailActivities,
   replyActivities,
   resumeEmailActivities,
   sequenceActivities,
+  transmitEmailActivities,
 } from "./mail/mod.ts";
 import type { ActivityParts, TenantParts } from "./parts.ts";
 import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
@@ -105,7 +107,9 @@ function activitiesOf(parts: TenantParts) {
     ...conversationActivities(parts),
     ...peerActivities(parts),
     ...taskActivities(parts),
-    ...emailActivities(parts),
+    ...endEmailActivities(parts),
+    ...prepareEmailActivities(parts),
+    ...transmitEmailActivities(parts),
     ...resumeEmailActivities(parts),
     ...endedEmailActivities(parts),
     ...mailboxActivities(parts),

@@ -6,6 +6,7 @@ import {
   type Db,
   expireKey,
   findKeyById,
+  findValidKeys,
   issueKey,
   type KeyReceipt,
   type KeyRecord,
@@ -14,6 +15,7 @@ import {
   revokeKey,
   type Store,
 } from "../store/mod.ts";
+import { TOKEN_HOLDER } from "./authenticate.ts";
 import type { Platform } from "./platform.ts";
 
 /** The parts that changes of keys need. The keyring of a process that answers calls; a command has none. */
@@ -146,4 +148,15 @@ function changeReceipt(
 
 function noSuchKey(id: string): Problem {
   return new Problem("NotFound", `There is no valid key with the id ${id}`);
+}
+
+/**
+ * Returns whether what a caller has asked for may still be done in its name.
+ *
+ * @param keyId of the caller; null: the platform asked
+ * @returns false: the key was revoked or has expired
+ */
+export async function mayStillAct(db: Db, keyId: string | null): Promise<boolean> {
+  if (keyId === null || keyId === TOKEN_HOLDER) return true;
+  return (await findValidKeys(db, [keyId])).length > 0;
 }

@@ -20,6 +20,7 @@ export {
   checkNewKey,
   type IssuedKey,
   issueSealedKey,
+  mayStillAct,
   revokeSealedKey,
   rotateSealedKey,
 } from "./keys.ts";

@@ -461,6 +461,7 @@ export {
 export {
   findSuppression,
   liftSuppression,
+  lockAddress,
   type MailPermission,
   mayMail,
   suppressEmail,

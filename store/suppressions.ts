@@ -28,6 +28,14 @@ export async function mayMail(db: Db, email: string): Promise<MailPermission> {
   return opted ? { allowed: false, reason: "opted_out" } : { allowed: true };
 }
 
+/** First half of the advisory locks of addresses; any number that nobody else of this database uses. */
+const LOCK = 736_563;
+
+/** Keeps others from storing mail to an address, and from erasing it, until the transaction ends. */
+export async function lockAddress(trx: Db, emailKey: string): Promise<void> {
+  await trx.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCK, emailKey]);
+}
+
 /** Returns why an address must not be mailed, or undefined. @param emailKey of its normal form */
 export async function findSuppression(
   db: Db,

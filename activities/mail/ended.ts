@@ -3,7 +3,7 @@ import { emailWorkflowId } from "../../domain/mod.ts";
 import { listOpenEmails, listTenants } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { getRunStatus } from "../run_status.ts";
-import { emailActivities } from "./send.ts";
+import { endEmailActivities } from "./end.ts";
 
 /** Creates the activity about mail whose workflow was ended from outside. */
 export function endedEmailActivities(parts: ActivityParts) {
@@ -17,7 +17,7 @@ export function endedEmailActivities(parts: ActivityParts) {
     let settled = 0;
     for (const tenant of await listTenants(parts.store.db)) {
       const owner = forTenant(parts, tenant);
-      const { stopEmail, sealEmail } = emailActivities(owner);
+      const { stopEmail, sealEmail } = endEmailActivities(owner);
       for (const email_id of await listOpenEmails(owner.store.db)) {
         const workflow_id = emailWorkflowId(email_id);
         const { status, runId = "gone" } = await getRunStatus(parts.temporal, workflow_id);

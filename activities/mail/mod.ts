@@ -2,14 +2,16 @@
  * Activities of mail: send one, and take in what has come.
  *
  * ```ts
- * const { transmitEmail, sealEmail } = emailActivities(parts);
+ * const { transmitEmail } = transmitEmailActivities(parts);
  * ```
  *
  * @module
  */
-export { emailActivities, type EmailApproval, type EmailAttempt, type EmailOrder } from "./send.ts";
+export { type EmailAttempt, transmitEmailActivities } from "./attempt.ts";
+export { endEmailActivities } from "./end.ts";
 export { endedEmailActivities } from "./ended.ts";
 export { mailboxActivities } from "./mailbox.ts";
+export { type EmailApproval, prepareEmailActivities } from "./prepare.ts";
 export { replyActivities } from "./reply.ts";
 export { resumeEmailActivities } from "./resume.ts";
 export { sequenceActivities } from "./sequence.ts";

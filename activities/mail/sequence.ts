@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { sendMail } from "../../calls/mail/mod.ts";
-import { receiptIdOf } from "../../calls/mod.ts";
+import { mayStillAct, receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import type { RunId, SequenceOrder, SequenceResult } from "../../domain/mod.ts";
 import type { Sequence } from "../../integrations/mail/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import { addActivity, findValidKeys, getContact, hasReplied } from "../../store/mod.ts";
+import { addActivity, getContact, getPrincipal, hasReplied } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { requireMailRules } from "./_rules.ts";
 
@@ -58,8 +58,8 @@ export function sequenceActivities(parts: ActivityParts) {
     if (contact.consent.email === "opt_out") return { outcome: "opted_out" };
     if (await hasReplied(db, order.contact_id, new Date(started_at))) return { outcome: "replied" };
     const fill = (text: string) => text.replaceAll("{name}", contact.name.replace(/\p{Cc}/gu, " "));
-    const [key] = order.key_id ? await findValidKeys(db, [order.key_id]) : [];
-    if (order.key_id && !key) return { outcome: "key_revoked" };
+    if (!await mayStillAct(db, order.key_id)) return { outcome: "key_revoked" };
+    const principal = order.key_id ? await getPrincipal(db, order.key_id) : undefined;
     try {
       const { state } = await sendMail(parts, {
         id: emailIdOf(run, step),
@@ -67,7 +67,7 @@ export function sequenceActivities(parts: ActivityParts) {
         to: contact.email,
         subject: fill(planned.subject),
         body: fill(planned.body),
-        askedBy: key?.principal ?? "mail",
+        askedBy: principal ?? "mail",
         askedByKey: order.key_id,
       });
       return { outcome: state === "held" || state === "not_sent" ? state : "sent" };

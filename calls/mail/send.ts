@@ -31,6 +31,7 @@ import {
   type EmailRecord,
   findContactByEmail,
   getEmail,
+  lockAddress,
   mayMail,
   putEmail,
 } from "../../store/mod.ts";
@@ -109,13 +110,21 @@ export async function checkMail(
       } alone`,
     );
   }
-  if (kind === "notice") return address;
-  const { allowed, reason } = await mayMail(store.db, address.text);
-  if (!allowed) {
-    const why = reason === "erased" ? "was erased" : "has opted out of mail";
-    throw new Problem("Denied", `Cannot send mail to ${address.text}: its holder ${why}`);
-  }
+  await requirePermission(store.db, address, kind);
   return address;
+}
+
+/** @throws {Problem} `Denied`: the address must not be mailed */
+async function requirePermission(
+  db: Db,
+  { text }: MailAddress,
+  kind: MailOrder["kind"],
+): Promise<void> {
+  if (kind === "notice") return;
+  const { allowed, reason } = await mayMail(db, text);
+  if (allowed) return;
+  const why = reason === "erased" ? "was erased" : "has opted out of mail";
+  throw new Problem("Denied", `Cannot send mail to ${text}: its holder ${why}`);
 }
 
 function hasServer(address: MailAddress, config: MailParts["config"]): boolean {
@@ -150,6 +159,8 @@ export async function sendMail(
     const address = await checkMail(parts, order);
     const draft = await prepareEmail(parts, order, address);
     isNew = await db.transaction(async (trx) => {
+      await lockAddress(trx, address.key);
+      await requirePermission(trx, address, order.kind); // it may have been erased since
       const isAdded = await putEmail(trx, draft);
       await within?.(trx);
       return isAdded;

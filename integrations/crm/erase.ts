@@ -11,6 +11,7 @@ import {
   listFormerValues,
   listWaitingApprovals,
   listWaitingMails,
+  lockAddress,
   normalizeEmail,
   type Person,
   suppressEmail,
@@ -40,6 +41,8 @@ export class ErasureRefused extends Error {
 export async function eraseContact(trx: Db, named: string, actor: string): Promise<Erasure> {
   const person = await findPerson(trx, named);
   if (!person) throw new ErasureRefused(`There is no contact ${named}`);
+  const keys = [...new Set(person.emails.flatMap((email) => normalizeEmail(email)?.key ?? []))];
+  for (const key of keys.sort()) await lockAddress(trx, key);
   const waiting = await listWaitingApprovals(trx, person);
   if (waiting.length > 0) {
     const [first] = waiting;
@@ -55,7 +58,6 @@ export async function eraseContact(trx: Db, named: string, actor: string): Promi
     );
   }
   const rows = await erasePerson(trx, person);
-  const keys = new Set(person.emails.flatMap((email) => normalizeEmail(email)?.key ?? []));
   for (const key of keys) await suppressEmail(trx, key, "erased");
   const { contactId } = person;
   const { id: receiptId } = await requestSeal(trx, {

@@ -4,17 +4,16 @@ import { join } from "node:path";
 import type { MailAddress } from "./addresses.ts";
 
 /** Folder of mailboxes within the data folder. */
-export const MAIL_FOLDER = "mail";
+const MAIL_FOLDER = "mail";
 
 /**
- * Returns the folder of a mailbox, in the Maildir form that mail programs read. What follows a `+` in an address does not
- * name another mailbox.
+ * Returns the folder of a mailbox, in the Maildir form that mail programs read. Each address has a mailbox of its own,
+ * so that nobody who has opted out is mailed by another spelling.
  *
  * @see https://cr.yp.to/proto/maildir.html
  */
 export function mailboxFolder(dataDir: string, { local, domain }: MailAddress): string {
-  const name = local.toLowerCase().replace(/(?<=.)\+.*$/, "");
-  return join(dataDir, MAIL_FOLDER, domain, name.replace(/[^a-z0-9._-]/g, "_"));
+  return join(dataDir, MAIL_FOLDER, domain, encodeURIComponent(local.toLowerCase()));
 }
 
 /**

@@ -12,7 +12,7 @@
 export { type MailAddress, parseAddress } from "./addresses.ts";
 export { composeMail, HeaderInjection, type MailDraft } from "./compose.ts";
 export { type OnMessage, type OnUnreadable, readMailbox } from "./imap.ts";
-export { deliverToMailbox, isInMailbox, MAIL_FOLDER, mailboxFolder } from "./maildir.ts";
+export { deliverToMailbox, isInMailbox, mailboxFolder } from "./maildir.ts";
 export { newWords, type NotToAnswer, parseMail, type ReceivedMail } from "./parse.ts";
 export {
   keepReceivingMail,

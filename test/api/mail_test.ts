@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { terminalLine } from "../../calls/approvals/mod.ts";
 import { checkMail, type MailParts, sendMail } from "../../calls/mail/mod.ts";
+import { issueSealedKey, revokeSealedKey } from "../../calls/mod.ts";
 import { recoverCall } from "../../calls/recover/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { Problem } from "../../contract/mod.ts";
@@ -231,6 +232,43 @@ describe("crm_send_email", function () {
       needsPeople(people.store.db, { kind, refs: { approval_id } });
     assert.equal(await isNeeded("approval.requested"), false);
     assert.ok(await isNeeded("mail.unknown"), "the approval is not what it asks people about");
+  });
+
+  it("does not send what people approve once the key that asked is revoked", async () => {
+    const fields = {
+      tenant: "platform",
+      tier: "partner",
+      scope: "full",
+      principal: "hal",
+      mayApprove: false,
+      expiresAt: null,
+    } as const;
+    const { record } = await issueSealedKey(people.store, "operator", fields, {});
+    await agreed("hal@example.org");
+    const { email_id, approval_id } = await sendMail(people.platform, {
+      id: "EML-0123456789ab",
+      kind: "mail",
+      to: "hal@example.org",
+      subject: "Maintenance",
+      body: "On 10.1.2.3",
+      askedBy: record.principal,
+      askedByKey: record.id,
+    });
+    await revokeSealedKey(people.platform, "operator", record.id);
+    await people.eventually(async () => {
+      const { status } = await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+      return status === 200 ? true : undefined;
+    });
+    const { state, code } = await ended(email_id);
+    assert.deepEqual([state, code], ["not_sent", "key_revoked"]);
+  });
+
+  it("delivers to each spelling of an address that opting out tells apart", () => {
+    const spellings = ["ada", "ada+news", "a!da", "a_da"];
+    const folders = spellings.map((local) =>
+      mailboxFolder("data", parseAddress(`${local}@sealoop.local`)!)
+    );
+    assert.equal(new Set(folders).size, spellings.length);
   });
 
   it("tries again only while nothing was sent", async () => {
