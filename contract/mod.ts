@@ -58,12 +58,7 @@ export {
 } from "./output.ts";
 export { isSamePrincipal, nameProblem } from "./principals.ts";
 export type { LostCall, Recovery } from "./recovery.ts";
-export {
-  IDEMPOTENCY_HEADER,
-  parseMarkHeaders,
-  parseMetadata,
-  type RequestMarks,
-} from "./request_marks.ts";
+export { parseMarkHeaders, parseMetadata, type RequestMarks } from "./request_marks.ts";
 export { escapeInvisible, redactSecrets, stripInvisible } from "./sanitize.ts";
 export { SHIPPED_RULES, type ShippedRuleName } from "./shipped_rules.ts";
 export { similarNames } from "./similar_names.ts";

@@ -4,7 +4,7 @@ import { similarNames } from "./similar_names.ts";
 const METADATA = { dryRun: "sealoop/dry_run", idempotencyKey: "sealoop/idempotency_key" } as const;
 
 /** Header, in the form of the HTTP library, by which a request over REST names its call. */
-export const IDEMPOTENCY_HEADER = "idempotency-key";
+const IDEMPOTENCY_HEADER = "idempotency-key";
 /** Idempotency keys: visible ASCII characters and blanks between them. */
 export const IDEMPOTENCY_KEY_PATTERN = "^[!-~](?:[ -~]{0,253}[!-~])?$";
 const IDEMPOTENCY_KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);

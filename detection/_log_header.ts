@@ -28,7 +28,7 @@ export interface LogHeader {
 export const NO_COLUMNS: ColumnCounts = { lines: 0, headed: 0, columns: [] };
 
 /** Number of lines from which on the columns are known. */
-export const HEADER_LINES = 100;
+const HEADER_LINES = 100;
 /** Maximum of lines of one batch that are looked at. */
 const MAX_LINES = 300;
 const MAX_COLUMNS = 12;

@@ -1,5 +1,5 @@
 /** Kinds of mail. A notice goes to the operator's own people, an `auto_reply` is written and sent by the platform alone. */
-export const EMAIL_KINDS = ["mail", "reply", "auto_reply", "invitation", "notice"] as const;
+const EMAIL_KINDS = ["mail", "reply", "auto_reply", "invitation", "notice"] as const;
 
 /** Kind of a mail. */
 export type EmailKind = typeof EMAIL_KINDS[number];

@@ -77,7 +77,6 @@ export {
   type SweepResult,
 } from "./incidents.ts";
 export {
-  EMAIL_KINDS,
   EMAIL_STATES,
   type EmailKind,
   type EmailResult,
@@ -129,7 +128,6 @@ export {
   type Safety,
   type Source,
   type Topic,
-  TOPICS,
 } from "./reasoning.ts";
 export type {
   Action,
@@ -154,7 +152,6 @@ export {
   type RunState,
   type SkillTask,
   type StartedRun,
-  TASK_STATES,
   type TaskArtifact,
   type TaskMessage,
   type TaskPart,

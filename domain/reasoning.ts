@@ -39,7 +39,7 @@ export interface Intake {
 }
 
 /** Topics of the platform that a prompt may ask about. */
-export const TOPICS = [
+const TOPICS = [
   "status",
   "incidents",
   "approvals",

@@ -1,5 +1,5 @@
 /** States of an A2A task. The last four are terminal. */
-export const TASK_STATES = [
+const TASK_STATES = [
   "submitted",
   "working",
   "input-required",

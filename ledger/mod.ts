@@ -150,7 +150,6 @@ export {
 } from "./signer/mod.ts";
 export {
   BadTrust,
-  DEFAULT_MIN_ERA,
   formatTrust,
   isPinned,
   NOTHING_PINNED,

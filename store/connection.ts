@@ -137,7 +137,7 @@ const WHO = `
  *
  * @throws {WrongDatabaseRole}
  */
-export async function checkRole(client: pg.ClientBase, role: Role): Promise<void> {
+async function checkRole(client: pg.ClientBase, role: Role): Promise<void> {
   const { rows: [who] } = await client.query<Identity>(WHO);
   const name = ROLES[role];
   const { login, role: current, mighty, memberships } = who!;

@@ -1,7 +1,7 @@
 import type { Db } from "./connection.ts";
 
 /** Hours that a call with an idempotency key is kept. */
-export const IDEMPOTENCY_HOURS = 24;
+const IDEMPOTENCY_HOURS = 24;
 
 /** A call with an idempotency key. */
 export interface IdempotentCall {

@@ -14,7 +14,7 @@ export { approvalWorkflowId, existingApproval, openApproval } from "./ask.ts";
 export { approvalBlocker } from "./blocker.ts";
 export { groundsOfRequest } from "./grounds.ts";
 export { moveApproval, type MoveOrder, type MoveResult } from "./moves.ts";
-export { noticeOf, referenceText, showCommand, terminalLine } from "./notice.ts";
+export { noticeOf, referenceText, terminalLine } from "./notice.ts";
 export { type ApprovalOpening, type OpenedApproval, recordOpening } from "./opening.ts";
 export { holdCall, repeatHeldCall } from "./queue.ts";
 export { castVote, deliverVotes, type VoteResult } from "./votes.ts";

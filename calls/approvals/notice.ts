@@ -20,7 +20,7 @@ export function noticeOf({ id, grounds }: Pick<ApprovalRecord, "id" | "grounds">
 }
 
 /** Returns the command that shows everything of an approval. */
-export function showCommand(id: string): string {
+function showCommand(id: string): string {
   return `npm run approvals -- show ${id}`;
 }
 

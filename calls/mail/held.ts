@@ -4,7 +4,7 @@ import type { ApprovalGrounds } from "../../domain/mod.ts";
 import type { EmailRecord } from "../../store/mod.ts";
 
 /** Name of the rule that holds mail. */
-export const MAIL_REVIEW_RULE = "mail-review";
+const MAIL_REVIEW_RULE = "mail-review";
 
 /** Returns the action that people decide about: exactly this mail, by the hash of its bytes. */
 export function emailAction(

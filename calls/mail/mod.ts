@@ -7,7 +7,7 @@
  *
  * @module
  */
-export { emailAction, groundsOfEmail, MAIL_REVIEW_RULE } from "./held.ts";
+export { emailAction, groundsOfEmail } from "./held.ts";
 export { receiveMail, type ReceivingParts } from "./receive.ts";
 export { emailIdOf, recoverMail } from "./recover.ts";
 export { reviewText } from "./review.ts";

@@ -110,7 +110,7 @@ function decode(input: string | undefined, how: "base64" | "hex"): string | unde
 }
 
 /** Replaces escapes such as `\x72`, `\162` and `\n`. */
-export function unescape(text: string): string {
+function unescape(text: string): string {
   return text.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|([abfnrtv\\]))/g,
     (_, hex, unicode, octal, letter) =>

@@ -5,7 +5,7 @@ import { canonicalize } from "../rules/mod.ts";
 import { findReceipt } from "./find.ts";
 
 /** Most bytes of one entry. */
-export const MAX_ENTRY_BYTES = 256 * 1024;
+const MAX_ENTRY_BYTES = 256 * 1024;
 /** Characters that are kept of a longer one. */
 const KEPT_CHARACTERS = 32 * 1024;
 const MAX_AT_ONCE = 5_000;

@@ -2,7 +2,7 @@ import { canonicalize } from "./canonical.ts";
 import { type Break, findKeyIndex, type Place, type Primitives, type TrustedKey } from "./types.ts";
 
 /** Categories of the receipts that introduce keys. Nothing but the sequencer and the recovery command seals them. */
-export const SUCCESSION_CATEGORIES = ["ledger_genesis", "key_rotated", "ledger_adopted"] as const;
+const SUCCESSION_CATEGORIES = ["ledger_genesis", "key_rotated", "ledger_adopted"] as const;
 
 /** A category of a receipt that introduces keys. */
 export type SuccessionCategory = (typeof SUCCESSION_CATEGORIES)[number];

@@ -53,7 +53,7 @@ const START_FROM_CHECKPOINT =
  *
  * @throws {SealingHeld} they do not continue what the database has
  */
-export function findUncommitted(head: ChainHead, state: SignerState): readonly Batch[] {
+function findUncommitted(head: ChainHead, state: SignerState): readonly Batch[] {
   const { committed, pending } = state;
   if (!committed) {
     throw new SealingHeld(

@@ -23,7 +23,6 @@ export { pinShown, type VerifiedReceipts } from "./pin.ts";
 export { createTreeCheck, type TreeCheck } from "./tree_check.ts";
 export {
   BadTrust,
-  DEFAULT_MIN_ERA,
   formatTrust,
   isPinned,
   NOTHING_PINNED,

@@ -53,7 +53,7 @@ export const NOTHING_PINNED: Trust = {
 };
 
 /** Era below which nothing counts where a trust file does not say it: receipts of era 1 are not signed. */
-export const DEFAULT_MIN_ERA: Era = 2;
+const DEFAULT_MIN_ERA: Era = 2;
 
 /** Returns true where something is pinned. */
 export function isPinned({ ledgerKeys, logKey }: Trust): boolean {

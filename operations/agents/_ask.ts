@@ -22,7 +22,7 @@ import {
 } from "../../store/mod.ts";
 
 /** A run ends when nobody has asked for so long. */
-export const IDLE_SECONDS = 1_800;
+const IDLE_SECONDS = 1_800;
 /** A run continues as new after so many answers. */
 const MAX_ANSWERS = 100;
 /** Most messages of one conversation. */

@@ -49,7 +49,7 @@ export async function requireContact(db: Db, id: string): Promise<Contact> {
 }
 
 /** @throws {Problem} `NotFound` */
-export function raiseNoContact(id: string): never {
+function raiseNoContact(id: string): never {
   throw new Problem("NotFound", `There is no contact ${id}; GET /api/contacts lists them`);
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { EMAIL_STATES } from "../../domain/mod.ts";
 
 /** Id of a mail. */
-export const EmailId = z.string().regex(/^EML-[0-9a-f]{12}$/, "Expected EML- and 12 hex digits")
+const EmailId = z.string().regex(/^EML-[0-9a-f]{12}$/, "Expected EML- and 12 hex digits")
   .describe("The mail");
 
 /** Id of a received mail. */

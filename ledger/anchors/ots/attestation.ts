@@ -10,9 +10,9 @@ import {
 import { BadTimestamp } from "./errors.ts";
 
 /** Maximum bytes of an attestation's payload. */
-export const MAX_PAYLOAD = 8192;
+const MAX_PAYLOAD = 8192;
 /** Maximum characters of a calendar's address in a pending attestation. */
-export const MAX_URI = 1000;
+const MAX_URI = 1000;
 
 /** A statement that a message existed. `payload` keeps the bytes of the file, so that writing returns the same bytes. */
 export type Attestation =

@@ -4,7 +4,7 @@ import { type BlockHeader, checkHeader, type Network, parseHeader } from "./head
 import type { BitcoinSource } from "./sources.ts";
 
 /** Confirmations that a block needs before it counts; the block itself is the first. */
-export const CONFIRMATIONS = 6;
+const CONFIRMATIONS = 6;
 
 /** Limit for all requests to one source about one block. */
 const BLOCK_TIMEOUT_MS = 30_000;

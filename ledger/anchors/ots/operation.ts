@@ -5,7 +5,7 @@ import { compareBytes, concat, type Reader, toHex, varuint } from "./_bytes.ts";
 import { BadTimestamp } from "./errors.ts";
 
 /** Maximum bytes of a message, and of an operation's argument. */
-export const MAX_MESSAGE = 4096;
+const MAX_MESSAGE = 4096;
 
 /** Hash functions of the format. */
 export const HASHES = { sha1, ripemd160, sha256, keccak256: keccak_256 } as const;
