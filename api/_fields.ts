@@ -6,12 +6,17 @@ import {
   Problem,
   unknownFieldsProblem,
 } from "../contract/mod.ts";
-import { readJson } from "../web/mod.ts";
+import { MAX_BODY, readJson } from "../web/mod.ts";
 
 /** Reads the fields of one route's requests. */
 export interface FieldReader {
-  /** Reads the fields, not validated yet. @throws {Problem} `InvalidInput`: a field is in the wrong place */
-  readFields(ctx: Context): Promise<Record<string, unknown>>;
+  /**
+   * Reads the fields, not validated yet.
+   *
+   * @param onBytes is called with the bytes of a body
+   * @throws {Problem} `InvalidInput`: a field is in the wrong place
+   */
+  readFields(ctx: Context, onBytes?: (bytes: Buffer) => void): Promise<Record<string, unknown>>;
   readonly places: Places;
 }
 
@@ -47,9 +52,9 @@ export function createFieldReader<C>(
 
   return {
     places,
-    async readFields(ctx) {
+    async readFields(ctx, onBytes) {
       const query = readQuery(ctx);
-      const body = hasQuery ? {} : await readBody(ctx);
+      const body = hasQuery ? {} : await readBody(ctx, onBytes);
       return { ...query, ...body, ...readHeaders(ctx), ...parseStrings(input, ctx.params) };
     },
   };
@@ -60,8 +65,11 @@ function repeatedFieldProblem(name: string): Problem {
   return new Problem("InvalidInput", `${name} is given more than once`, { body: { detail } });
 }
 
-async function readBody(ctx: Context): Promise<Record<string, unknown>> {
-  const body = await readJson(ctx);
+async function readBody(
+  ctx: Context,
+  onBytes?: (bytes: Buffer) => void,
+): Promise<Record<string, unknown>> {
+  const body = await readJson(ctx, MAX_BODY, onBytes);
   if (body === undefined) return {};
   if (typeof body === "object" && body !== null && !Array.isArray(body)) {
     return body as Record<string, unknown>;

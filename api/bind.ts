@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import {
@@ -12,6 +13,7 @@ import {
   parseMarkHeaders,
   Problem,
   type RequestMarks,
+  type SignedRequest,
   withLocations,
 } from "../contract/mod.ts";
 import { createDisconnectSignal, FOREVER, type RequestState } from "../web/mod.ts";
@@ -49,7 +51,11 @@ function createHandler<C>(
   return async (ctx: Context) => {
     const state = ctx.state as RequestState;
     const signal = createDisconnectSignal(ctx, new Problem("Cancelled", "The client has gone"));
-    const input = await readFields(ctx);
+    const body = createHash("sha256");
+    const input = await readFields(
+      ctx,
+      operation.signedByDevice && ((bytes) => body.update(bytes)),
+    );
     const { dryRun, idempotencyKey } = readMarks(ctx);
     try {
       const result = await invoke(operation, {
@@ -58,6 +64,7 @@ function createHandler<C>(
         requestId: state.requestId,
         credential: ctx.get("x-api-key") || undefined,
         token: ctx.get("x-a2a-token") || undefined,
+        signed: operation.signedByDevice && signedParts(ctx, body.digest()),
         address: state.address,
         input,
         dryRun,
@@ -71,6 +78,19 @@ function createHandler<C>(
       if (error instanceof Problem && error.governance) setGovernance(ctx, error.governance);
       throw error instanceof InvalidInput ? withLocations(error, places) : withKeyHint(error, ctx);
     }
+  };
+}
+
+function signedParts(ctx: Context, bodySha256: Buffer): SignedRequest {
+  const [path = "", ...rest] = ctx.url.split("?"); // as sent: not decoded, not normalized
+  return {
+    method: ctx.method,
+    path,
+    query: `?${rest.join("?")}`,
+    contentDigest: ctx.get("content-digest"),
+    signatureInput: ctx.get("signature-input"),
+    signature: ctx.get("signature"),
+    bodySha256,
   };
 }
 

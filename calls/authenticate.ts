@@ -1,13 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Caller, type CallRequest, type Operation, Problem } from "../contract/mod.ts";
 import { KEY_PREFIX, PLATFORM_TENANT } from "../domain/mod.ts";
-import type { KeyRecord } from "../store/mod.ts";
+import { readSigner, verifySigned } from "../integrations/devices/mod.ts";
+import { findDevice, type KeyRecord } from "../store/mod.ts";
 import type { Platform } from "./platform.ts";
 
 /** Key id and principal of callers that hold the shared A2A token, which is the operator's own. */
 export const TOKEN_HOLDER = "a2a-token";
 
-type Parts = Pick<Platform, "keyring" | "failures" | "config">;
+type Parts = Pick<Platform, "keyring" | "failures" | "config" | "store">;
 
 /**
  * Returns who calls. A key that is sent must be valid, even where none is needed.
@@ -16,10 +17,12 @@ type Parts = Pick<Platform, "keyring" | "failures" | "config">;
  * `NotConfigured`: the operation takes a shared token, and none is set
  */
 export async function authenticate(
-  { keyring, failures, config }: Parts,
-  { access }: Pick<Operation, "access">,
-  { credential, token, address }: Pick<CallRequest, "credential" | "token" | "address">,
+  parts: Parts,
+  { access, signedByDevice }: Pick<Operation, "access" | "signedByDevice">,
+  request: Pick<CallRequest, "credential" | "token" | "signed" | "address">,
 ): Promise<Caller> {
+  const { keyring, failures, config } = parts;
+  const { credential, token, address } = request;
   const key = credential === undefined ? undefined : await validKey(keyring, credential, address);
   if (access === "token") {
     failures.check(address, "wrong tokens");
@@ -29,6 +32,7 @@ export async function authenticate(
     }
     return tokenHolder(address);
   }
+  if (signedByDevice) return await signingDevice(parts, request);
   return key ? callerOf(key, address) : anonymous(address);
 }
 
@@ -52,6 +56,35 @@ async function validKey(
     `Invalid API key: it is unknown, revoked or expired. Keys look like ${KEY_PREFIX}_partner_…; ` +
       "ask your operator for one",
   );
+}
+
+/** Returns the device that has signed a request. @throws {Problem} `Unauthenticated`, `RateLimited` */
+async function signingDevice(
+  { store, failures }: Parts,
+  { signed, address }: Pick<CallRequest, "signed" | "address">,
+): Promise<Caller> {
+  const id = signed && readSigner(signed);
+  const device = id && await findDevice(store.asPlatform(), id);
+  if (!signed || !device || !verifySigned(signed, device.publicKey)) {
+    failures.check(address, "wrong signatures");
+    failures.count(address);
+    throw new Problem("Unauthenticated", signatureError(id, device));
+  }
+  return {
+    keyId: device.id,
+    tenant: device.tenant,
+    tier: "partner",
+    scope: "full",
+    principal: device.id,
+    mayApprove: false,
+    address,
+  };
+}
+
+function signatureError(id: string | undefined, device: unknown): string {
+  if (!id) return "This needs a request that is signed by a device (RFC 9421); its agent does that";
+  if (!device) return `There is no device ${id}; the agent on it has to enrol again`;
+  return `The signature is not that of the key of ${id}`;
 }
 
 /** @throws {Problem} `NotConfigured` */

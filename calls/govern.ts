@@ -36,7 +36,10 @@ export function openGovernor(
   const recordDecision = openDecisionRecorder(db);
 
   return async (call) => {
-    if (!isGoverned(call.operation)) return undefined;
+    if (!isGoverned(call.operation)) {
+      if (call.operation.effect !== "read") refuseDryRun(call); // a device's
+      return undefined;
+    }
     if (call.caller.keyId === null) {
       refuseDryRun(call);
       return undefined; // rules and stops are about keys

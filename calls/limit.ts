@@ -49,9 +49,10 @@ export async function countToolRequest(
  */
 export async function countAnonymousReceipt(
   { usage, config: { settings } }: Pick<Platform, "usage" | "config">,
-  { operation: { effect }, caller, input }: Pick<CheckedCall, "operation" | "caller" | "input">,
+  { operation, caller, input }: Pick<CheckedCall, "operation" | "caller" | "input">,
 ): Promise<void> {
-  if (caller.keyId !== null || effect === "read") return;
+  const { effect, access } = operation;
+  if (caller.keyId !== null || effect === "read" || access === "device") return;
   // Evidence holds the input as JSON within JSON, which is twice as long at most, beside the answer.
   const amount = 2 * Buffer.byteLength(JSON.stringify(input)) + ANSWER_BYTES;
   const ownSubject = subjectOf(caller);

@@ -25,7 +25,7 @@ export type CallReceipt = SealRequest & { readonly evidence: Readonly<Record<str
 
 /**
  * Seals how a call ended: on the tool server every call, over REST those that change something, unless the operation
- * seals its own. Arguments and result are private evidence; only commitments to them go public.
+ * seals its own, or a device calls. Arguments and result are private evidence; only commitments to them go public.
  *
  * Where the call's decision is on record and the database is away at the end, the caller gets the answer all the same,
  * since whoever hears of an error would call again; the receipt is then requested as soon as possible.
@@ -48,7 +48,7 @@ export async function recordCall(
 }
 
 function isSealed({ operation, request, caller, error, decision, repeats }: EndedCall): boolean {
-  if (caller.keyId === null) return false;
+  if (caller.keyId === null || operation.access === "device") return false;
   if (request.door !== "rest") return true;
   const sealsItself = operation.sealsItself && !error && !decision?.answer && !repeats;
   return operation.effect !== "read" && !sealsItself;

@@ -2,6 +2,21 @@ import type { CallContext, Caller, Door } from "./caller.ts";
 import type { GovernanceDecision } from "./governance.ts";
 import type { Operation } from "./operation.ts";
 
+/** What a device signs of a request. @see RFC 9421 */
+export interface SignedRequest {
+  readonly method: string;
+  /** As sent, without the query. */
+  readonly path: string;
+  /** From the question mark on; `?` where there is none. */
+  readonly query: string;
+  /** Headers as sent; empty where they were not. */
+  readonly contentDigest: string;
+  readonly signatureInput: string;
+  readonly signature: string;
+  /** SHA-256 of the body's bytes. */
+  readonly bodySha256: Buffer;
+}
+
 /** A call as an interface received it. */
 export interface CallRequest {
   readonly door: Door;
@@ -10,6 +25,8 @@ export interface CallRequest {
   readonly credential: string | undefined;
   /** Value of the header `x-a2a-token`, over REST. */
   readonly token?: string | undefined;
+  /** Present in calls over REST of operations that devices sign. */
+  readonly signed?: SignedRequest | undefined;
   /** Client address, as seen through the trusted proxies. */
   readonly address: string;
   /** The name that the caller used: operation id or tool name. */

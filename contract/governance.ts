@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Decision, DECISIONS } from "../domain/mod.ts";
 import type { Problem } from "./errors.ts";
-import type { Effect } from "./operation.ts";
+import type { Access, Effect } from "./operation.ts";
 
 /**
  * The answer in place of an operation's output where the call was not run: people are asked first (status 202 over
@@ -91,7 +91,9 @@ export interface GovernanceDecision {
   };
 }
 
-/** Returns true where governance decides about an operation's authenticated calls. */
-export function isGoverned({ effect }: { readonly effect: Effect }): boolean {
-  return effect !== "read";
+/** Returns true where governance decides about an operation's authenticated calls. A device's key decides about its own. */
+export function isGoverned(
+  { effect, access }: { readonly effect: Effect; readonly access?: Access },
+): boolean {
+  return effect !== "read" && access !== "device";
 }

@@ -77,10 +77,27 @@ const A2A_TOKEN = {
   description:
     "The shared token of other agents' platforms, which an operator sets as SEALOOP_A2A_TOKEN",
 };
+const DEVICE_SIGNATURE = {
+  type: "apiKey",
+  in: "header",
+  name: "signature",
+  description:
+    "The device's signature of the request, with content-digest and signature-input (RFC 9421), which its agent makes",
+};
 
 function securitySchemes<C>(operations: readonly Operation<C>[]) {
   const takesToken = operations.some(({ access }) => access === "token");
-  return takesToken ? { api_key: API_KEY, a2a_token: A2A_TOKEN } : { api_key: API_KEY };
+  const isSigned = operations.some(({ signedByDevice }) => signedByDevice);
+  return {
+    api_key: API_KEY,
+    ...(takesToken ? { a2a_token: A2A_TOKEN } : {}),
+    ...(isSigned ? { device_signature: DEVICE_SIGNATURE } : {}),
+  };
+}
+
+/** Returns how callers show who they are. Tokens and codes of new devices are fields of the input. */
+function securityOf<C>({ access, signedByDevice }: Operation<C>): Security {
+  return signedByDevice ? [{ device_signature: [] }] : SECURITY[access];
 }
 
 function describe<C>(operation: Operation<C>, method: string, path: string, parts: Parts) {
@@ -97,7 +114,7 @@ function describe<C>(operation: Operation<C>, method: string, path: string, part
     tags: [group],
     "x-access": access,
     "x-effect": effect,
-    ...(parts.keys ? { security: SECURITY[access] } : {}),
+    ...(parts.keys ? { security: securityOf(operation) } : {}),
     parameters: [
       ...inPath.map((name) => parameter("path", name, input)),
       ...(inQuery ? others.map((name) => parameter("query", name, input)) : []),
@@ -134,7 +151,7 @@ const SECURITY: Readonly<Record<Access, Security>> = {
   key: WITH_KEY,
   partner: WITH_KEY,
   admin: WITH_KEY,
-  device: WITH_KEY,
+  device: [],
   token: [{ a2a_token: [] }],
 };
 

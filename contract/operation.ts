@@ -63,6 +63,11 @@ export interface Operation<Context = never> {
   /** For AI agents, who may ask a person before a destructive call. */
   readonly hints?: Hints;
   readonly access: Access;
+  /**
+   * True where a device calls, which has signed the request (RFC 9421). Absent in operations of access `device`: they check a
+   * token or a code in their input themselves.
+   */
+  readonly signedByDevice?: true;
   readonly input: z.ZodObject;
   readonly output: z.ZodType;
   /** REST routes: operation id → `METHOD /path/{parameter}`. */

@@ -164,6 +164,19 @@ export {
   type NewActivity,
 } from "./crm_activities.ts";
 export { type DigestFacts, type DigestPart, getDigestFacts } from "./crm_digest.ts";
+export {
+  addDevice,
+  countDevices,
+  type DeviceRecord,
+  findDevice,
+  getDevice,
+  getEnrolment,
+  listDevices,
+  type NewDevice,
+  quarantineDevice,
+  releaseDevice,
+  setEnrolment,
+} from "./devices.ts";
 export { type ExpiringApproval, listExpiringApprovals } from "./due.ts";
 export { dumpDatabase, DumpRefused, loadDatabase } from "./dump.ts";
 export {

@@ -258,6 +258,26 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
     ["SELECT, DELETE", "operator"],
   ],
 
+  // Devices. Machines enrol at the gateway; people give tokens, and name approvers.
+  tenant_tokens: [
+    ["SELECT", ...WORKING, "operator", "crossing"],
+    ["INSERT (id, token_hash, expires_at), UPDATE (revoked_at)", "gateway", "worker", "operator"],
+  ],
+  devices: [
+    ["SELECT", ...WORKING, "operator", "crossing"],
+    [
+      "INSERT (id, name, platform, public_key, runner_key, replaces, receipt_id, enrolment)",
+      "gateway",
+    ],
+    ["UPDATE (enrolment)", "gateway"],
+    ["UPDATE (status, quarantine, replaces)", "gateway", "worker", "operator"],
+  ],
+  used_enrolment_codes: [["SELECT, INSERT (nonce, device_id)", "gateway"]],
+  tenant_approvers: [
+    ["SELECT", ...WORKING, "operator"],
+    ["INSERT (version, approvers, signatures, receipt_id)", "operator"],
+  ],
+
   migrations: [],
   migrations_lock: [],
 });
@@ -306,6 +326,9 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   give_position: { runsAs: "crossing", callers: [] },
   active_freezes: { runsAs: "crossing", callers: READING },
   active_maintenance: { runsAs: "crossing", callers: ["worker"] },
+  find_tenant_token: { runsAs: "crossing", callers: ["gateway"] },
+  find_tenant_token_by_id: { runsAs: "crossing", callers: ["gateway"] },
+  find_device: { runsAs: "crossing", callers: ["gateway"] },
   tenant_ids: { runsAs: "crossing", callers: READING },
   watched_tenants: { runsAs: "crossing", callers: READING },
   ensure_tenant: { runsAs: "crossing", callers: ["worker", "crossing"] },

@@ -16,16 +16,22 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
  * Reads a request's JSON body.
  *
  * @param maxBytes of the body
+ * @param onBytes is called with the bytes of a body before they are parsed
  * @returns the value; undefined where there is no body
  * @throws {Problem} `TooLarge` where it is larger, `UnsupportedMediaType` where it is not declared as JSON in UTF-8
  * without a content coding, `InvalidInput` where it is malformed, `Cancelled` when the client leaves
  */
-export async function readJson(ctx: Context, maxBytes = MAX_BODY): Promise<unknown> {
+export async function readJson(
+  ctx: Context,
+  maxBytes = MAX_BODY,
+  onBytes?: (bytes: Buffer) => void,
+): Promise<unknown> {
   const { req } = ctx;
   if (!hasBody(req)) return undefined;
   checkType(req);
   if (req.headers.expect !== undefined) ctx.res.writeContinue();
   const bytes = await readBytes(req, maxBytes);
+  onBytes?.(bytes);
   if (bytes.length === 0) return undefined;
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

@@ -31,6 +31,7 @@ import { taskBoard } from "./0019_task_board.ts";
 import { crm } from "./0020_crm.ts";
 import { mail } from "./0021_mail.ts";
 import { conversations } from "./0022_conversations.ts";
+import { devices } from "./0023_devices.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -57,4 +58,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0020_crm": crm,
   "0021_mail": mail,
   "0022_conversations": conversations,
+  "0023_devices": devices,
 };

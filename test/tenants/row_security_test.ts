@@ -48,8 +48,10 @@ const NOBODYS = new Set([
 const SHARED = new Set(["knowledge", "knowledge_terms", "knowledge_words"]);
 /** Unique without the tenant: what is found before its tenant is known, or has a number of its own. */
 const UNIQUE_ACROSS: Readonly<Record<string, readonly string[]>> = {
+  devices: ["id"],
   keys: ["id", "key_hash"],
   knowledge: ["nr"],
+  tenant_tokens: ["id", "token_hash"],
   tenants: ["alias", "id"],
 };
 

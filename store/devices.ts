@@ -1,0 +1,128 @@
+import type { Db, Row } from "./connection.ts";
+
+/** A machine that is enrolled. */
+export interface DeviceRecord {
+  /** `DEV-` and the first 12 hex of its public key's SHA-256; unique over all tenants. */
+  readonly id: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly platform: string;
+  /** Ed25519, 64 hex: signs its requests. */
+  readonly publicKey: string;
+  /** Ed25519, 64 hex: signs its statements about commands. */
+  readonly runnerKey: string;
+  readonly status: "active" | "quarantined";
+  /** Why it is quarantined; null: it is not. */
+  readonly quarantine: string | null;
+  readonly enrolledAt: Date;
+  /** The device whose place it takes, as that one's key was lost. */
+  readonly replaces: string | null;
+  /** Receipt of the enrolment. */
+  readonly receiptId: string;
+}
+
+/** A device to add. */
+export type NewDevice =
+  & Pick<DeviceRecord, "id" | "name" | "platform" | "publicKey" | "runnerKey" | "receiptId">
+  & { /** Answer to its enrolment. */ readonly enrolment: unknown };
+
+/** Returns a device of any tenant, for authentication alone; undefined where there is none. */
+export async function findDevice(db: Db, id: string): Promise<DeviceRecord | undefined> {
+  const row = await db.first({ name: "find-device", text: "SELECT * FROM find_device($1)" }, [id]);
+  return row && toDevice(row);
+}
+
+/** Returns a device, or undefined. */
+export async function getDevice(db: Db, id: string): Promise<DeviceRecord | undefined> {
+  const row = await db.first("SELECT * FROM devices WHERE id = $1", [id]);
+  return row && toDevice(row);
+}
+
+/** Lists devices, those that were enrolled last first. @param limit default: all */
+export async function listDevices(
+  db: Db,
+  { limit }: { readonly limit?: number } = {},
+): Promise<DeviceRecord[]> {
+  const rows = await db.query(
+    "SELECT * FROM devices ORDER BY enrolled_at DESC, id LIMIT $1",
+    [limit ?? null],
+  );
+  return rows.map(toDevice);
+}
+
+/** Counts devices. */
+export async function countDevices(db: Db): Promise<number> {
+  const row = await db.first<{ total: number }>("SELECT count(*)::int AS total FROM devices");
+  return row!.total;
+}
+
+/**
+ * Adds a device of the tenant of `trx`.
+ *
+ * @returns false where there is one with this id, whoever's it is
+ */
+export async function addDevice(trx: Db, device: NewDevice): Promise<boolean> {
+  const { id, name, platform, publicKey, runnerKey, receiptId, enrolment } = device;
+  const added = await trx.execute(
+    `INSERT INTO devices (id, name, platform, public_key, runner_key, receipt_id, enrolment)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+    [id, name, platform, publicKey, runnerKey, receiptId, JSON.stringify(enrolment)],
+  );
+  return added === 1;
+}
+
+/** Returns the answer to a device's enrolment. */
+export async function getEnrolment(db: Db, id: string): Promise<unknown> {
+  const row = await db.first<{ enrolment: unknown }>(
+    "SELECT enrolment FROM devices WHERE id = $1",
+    [id],
+  );
+  return row?.enrolment;
+}
+
+/** Replaces the answer to a device's enrolment, which it repeats with another code. */
+export async function setEnrolment(trx: Db, id: string, enrolment: unknown): Promise<void> {
+  await trx.execute("UPDATE devices SET enrolment = $2 WHERE id = $1", [
+    id,
+    JSON.stringify(enrolment),
+  ]);
+}
+
+/**
+ * Quarantines a device: it is given no commands until a person decides.
+ *
+ * @param reason a word or two with underscores
+ * @returns false where there is none, or it is quarantined already
+ */
+export async function quarantineDevice(trx: Db, id: string, reason: string): Promise<boolean> {
+  const changed = await trx.execute(
+    "UPDATE devices SET status = 'quarantined', quarantine = $2 WHERE id = $1 AND status = 'active'",
+    [id, reason],
+  );
+  return changed === 1;
+}
+
+/** Ends a quarantine. @returns false where there is none */
+export async function releaseDevice(trx: Db, id: string): Promise<boolean> {
+  const changed = await trx.execute(
+    "UPDATE devices SET status = 'active', quarantine = NULL WHERE id = $1 AND status = 'quarantined'",
+    [id],
+  );
+  return changed === 1;
+}
+
+function toDevice(row: Row): DeviceRecord {
+  return {
+    id: row.id,
+    tenant: row.tenant_id,
+    name: row.name,
+    platform: row.platform,
+    publicKey: row.public_key,
+    runnerKey: row.runner_key,
+    status: row.status,
+    quarantine: row.quarantine,
+    enrolledAt: row.enrolled_at,
+    replaces: row.replaces,
+    receiptId: row.receipt_id,
+  };
+}
