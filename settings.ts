@@ -191,6 +191,10 @@ export const SETTINGS = z.strictObject({
     .describe("What this platform is, as governance policies name it: production, staging, …"),
   SEALOOP_GOVERNANCE: z.string().min(1).optional()
     .describe("File of the governance policy; unset: sealoop.governance.yaml in the data folder"),
+  SEALOOP_SHIELD: z.string().min(1).optional()
+    .describe(
+      "File of the policies that devices are checked by; unset: sealoop.shield.yaml in the data folder",
+    ),
   SEALOOP_PIPELINES: z.string().min(1).optional().describe(
     "File of the pipelines of deals; unset: sealoop.pipelines.yaml in the data folder, or the shipped ones",
   ),

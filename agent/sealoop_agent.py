@@ -1836,8 +1836,10 @@ def find_interfaces():
 
 
 def find_listeners():
-    """Lists what is listened on, from /proc."""
+    """Lists what is listened on, from /proc; None where there is no such list."""
     found = set()
+    if not os.path.exists("/proc/net/tcp"):
+        return None
     for file, state in (("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")):
         protocol = file[:3]
         for line in read_text("/proc/net/" + file).splitlines()[1:]:
@@ -1939,9 +1941,12 @@ def read_sshd(path="/etc/ssh/sshd_config", depth=0):
 
 def find_sshd():
     if not os.path.exists("/etc/ssh/sshd_config"):
-        return None
+        return {"installed": False}
+    with open("/etc/ssh/sshd_config", encoding="utf-8", errors="replace"):
+        pass  # else what is not readable would look like the defaults
     options = read_sshd()
     return {
+        "installed": True,
         "password_authentication": options.get("passwordauthentication", "yes"),
         "permit_root_login": options.get("permitrootlogin", "prohibit-password"),
     }

@@ -38,6 +38,12 @@ export {
   type Triage,
   type Verification,
 } from "./crew.ts";
+export {
+  CHECK_RESULTS,
+  type CheckResult,
+  DEVICE_PLATFORMS,
+  type DevicePlatform,
+} from "./posture.ts";
 export { type Decision, DECISIONS, stricter } from "./decision.ts";
 export { type DetectorName, DETECTORS } from "./detectors.ts";
 export {

@@ -2,6 +2,7 @@ import { governanceFileSchema } from "../calls/governance/mod.ts";
 import type { JsonSchema } from "../contract/mod.ts";
 import { commsFileSchema } from "../integrations/channels/mod.ts";
 import { detectorsFileSchema, servicesFileSchema } from "../detection/mod.ts";
+import { shieldFileSchema } from "../shield/mod.ts";
 
 /** Schemas of the files that users write, by the names under which they are published. */
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
@@ -9,4 +10,5 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   detectors: detectorsFileSchema(),
   governance: governanceFileSchema(),
   comms: commsFileSchema(),
+  shield: shieldFileSchema(),
 };

@@ -11,6 +11,7 @@ import {
 import { keepReceivingMail } from "../integrations/mail/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { BadRunbook, keepDeletingOldData, loadCatalogue, putInForce } from "../runbooks/mod.ts";
+import { followShieldFile, shieldFilePath } from "../shield/mod.ts";
 import { WrongDatabaseRole } from "../store/mod.ts";
 import {
   connectTemporal,
@@ -55,6 +56,7 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
     const operations = registry.values();
     return followGovernanceFile(governanceFileOf(config), { store, log, operations });
   });
+  const shieldFile = await followShieldFile(shieldFilePath(config), store, log);
   const stopping = new AbortController();
   const activities = createActivities({
     ...platform,
@@ -90,6 +92,7 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
       stopping.abort();
       servicesFile.stop();
       governanceFile.stop();
+      shieldFile.stop();
       await Promise.all([workers.stop(), ...background]);
       await Promise.allSettled([temporal.close(), close()]);
     },

@@ -22,14 +22,16 @@ export interface PolicyChange {
   readonly after: PolicyRecord;
 }
 
-/** Tables of policies: of the guardrails, and of governance. */
-export type PolicyTable = "guard_policies" | "governance_policies";
+/** Tables of policies: of the guardrails, of governance, and of the shield. */
+export type PolicyTable = "guard_policies" | "governance_policies" | "shield_policies";
 
 const CURRENT: Readonly<Record<PolicyTable, string>> = {
   guard_policies:
     "SELECT version, policy, commitment, salt FROM guard_policies ORDER BY version DESC LIMIT 1",
   governance_policies:
     "SELECT version, policy, commitment, salt FROM governance_policies ORDER BY version DESC LIMIT 1",
+  shield_policies:
+    "SELECT version, policy, commitment, salt FROM shield_policies ORDER BY version DESC LIMIT 1",
 };
 
 const INSERT: Readonly<Record<PolicyTable, string>> = {
@@ -37,6 +39,8 @@ const INSERT: Readonly<Record<PolicyTable, string>> = {
     "INSERT INTO guard_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
   governance_policies:
     "INSERT INTO governance_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
+  shield_policies:
+    "INSERT INTO shield_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
 };
 
 /** Advisory lock under which versions are numbered. */

@@ -155,6 +155,7 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
   // Governance: rules come from files and from the operator's commands.
   guard_policies: [["SELECT", ...READING, "crossing"], ["INSERT", "engine"]],
   governance_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker", "operator"]],
+  shield_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker"]],
   governance_file: [["SELECT", ...WORKING, "operator"], ["INSERT, UPDATE", "worker", "operator"]],
   governance_stops: [["SELECT", ...WORKING, "operator"], ["INSERT, DELETE", "worker", "operator"]],
   governance_decisions: [

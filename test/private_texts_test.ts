@@ -80,6 +80,7 @@ const PRIVATE_TABLES = [
   "runbooks",
   "guard_policies",
   "governance_policies",
+  "shield_policies",
   "keys",
 ];
 

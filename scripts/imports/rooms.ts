@@ -7,7 +7,15 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = rooms();
 function rooms(): Record<string, readonly string[]> {
   const base = ["store"];
   const middle = [...base, "ledger", "temporal", "embedded", "web"];
-  const knowledge = ["engine", "guard", "detection", "runbooks", "compliance", "integrations"];
+  const knowledge = [
+    "engine",
+    "guard",
+    "detection",
+    "shield",
+    "runbooks",
+    "compliance",
+    "integrations",
+  ];
   const calls = ["calls", ...knowledge, ...middle];
   const surfaces = ["api", "mcp", "operations", "activities"];
   return {

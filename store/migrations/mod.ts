@@ -32,6 +32,7 @@ import { crm } from "./0020_crm.ts";
 import { mail } from "./0021_mail.ts";
 import { conversations } from "./0022_conversations.ts";
 import { devices } from "./0023_devices.ts";
+import { shield } from "./0026_shield.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -59,4 +60,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0021_mail": mail,
   "0022_conversations": conversations,
   "0023_devices": devices,
+  "0026_shield": shield,
 };

@@ -26,6 +26,7 @@ import { faultyChains, mixedChain, vectorKeys } from "../ledger/_chains.ts";
 import { makeKey } from "../ledger/hostile/_chain.ts";
 import { readVectors, recordsOf } from "../ledger/hostile/_vectors.ts";
 import { FAULTY_CASES, VALID_CASES } from "../ledger/succession/_cases.ts";
+import { judgeDevice, readFacts, shippedShieldPolicy } from "../../shield/mod.ts";
 import { AGENT } from "./_device.ts";
 import { AgentFunctions } from "./_functions.ts";
 
@@ -395,6 +396,15 @@ describe("the agent's own", function () {
     const posture = inventory.posture as Record<string, unknown>;
     assert.ok((posture.uid_0 as string[]).includes("root"));
     assert.ok([true, false, null].includes(posture.disk_encrypted as boolean | null));
+    const facts = readFacts({ platform: "linux", lastSeenAt: new Date() }, inventory, null);
+    const context = { now: new Date(), agentSha256: own, desiredFirewall: undefined };
+    const judged = judgeDevice(shippedShieldPolicy(), facts, context)
+      .map(({ policy, result }) => [policy.id, result]);
+    const results: Record<string, string> = Object.fromEntries(judged);
+    assert.equal(results["root-accounts"], "pass", "the shield reads what the agent writes");
+    assert.equal(results["agent-unchanged"], "fail");
+    assert.notEqual(results["plain-text-services"], "unknown");
+    assert.notEqual(results["ssh-root"], "unknown");
     assert.ok(interfaces.find(({ name }) => name === "lo")?.addresses.includes("127.0.0.1"));
   });
 

@@ -5,6 +5,7 @@ import { parse } from "yaml";
 import { readGovernancePolicy } from "../../calls/governance/mod.ts";
 import { ROOT } from "../../config.ts";
 import { DEFAULT_POLICY, readPolicy } from "../../guard/mod.ts";
+import { readShieldPolicy } from "../../shield/mod.ts";
 
 describe("the policies that the docs show", () => {
   it("are accepted in docs/governance.md", () => {
@@ -15,9 +16,18 @@ describe("the policies that the docs show", () => {
     const { bounds } = readPolicy(readExample("guardrails.md"));
     assert.deepEqual(bounds, DEFAULT_POLICY.bounds);
   });
+
+  it("are accepted in docs/shield.md", () => {
+    const { firewall } = readShieldPolicy(readText("shield.md"));
+    assert.match(firewall.platform!, /^chain input \{\n/);
+  });
 });
 
 function readExample(page: string): unknown {
+  return parse(readText(page));
+}
+
+function readText(page: string): string {
   const text = readFileSync(join(ROOT, "docs", page), "utf8");
-  return parse(/```yaml\n(.*?)```/s.exec(text)![1]!);
+  return /```yaml\n(.*?)```/s.exec(text)![1]!;
 }

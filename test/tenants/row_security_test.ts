@@ -42,6 +42,7 @@ const NOBODYS = new Set([
   "seal_refusals",
   "seal_categories",
   "seal_requests",
+  "shield_policies",
   "usage",
 ]);
 /** Tables whose shared rows every tenant may read. */

@@ -1,0 +1,11 @@
+/** What devices are checked for. */
+export const shield = `
+  -- Versions stay, as receipts name them; the newest is in force.
+  CREATE TABLE shield_policies (
+    version integer PRIMARY KEY CHECK (version > 0),
+    policy jsonb NOT NULL,
+    commitment text NOT NULL,     -- SHA-256 of the salt and the policy's text before it was stored; public
+    salt bytea NOT NULL CHECK (length(salt) = 32),
+    set_at timestamptz NOT NULL DEFAULT now()
+  );
+`;
