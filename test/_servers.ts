@@ -130,6 +130,10 @@ export const testPostgres: () => Promise<TestPostgres> = once(async () => {
   const tree = await claimDataFolder(folder);
   const server = await startPostgres(folder, await freePort(), tree);
   atEndOfRun(() => server.stop().then(tree.release));
+  await asSuperuser(server, async (client) => { // its data need not outlive the machine
+    await client.query("ALTER SYSTEM SET fsync = off");
+    await client.query("SELECT pg_reload_conf()");
+  });
   return server;
 });
 
