@@ -1403,6 +1403,7 @@ class Runner:
             "device_id": self.identity["device_id"],
             "journal": {"seq": self.journal.seq, "head": self.journal.head},
             "log_size": self.accepted.size,
+            "checkpoint": self.accepted.note,
             "cosignature": self.cosignature[1],
             "blocked": self.blocked and self.blocked["reason"],
             "firewall": self.observe_firewall(),
@@ -2285,6 +2286,7 @@ class Talker:
         message = {
             "counter": counter,
             "log_size": state["log_size"],
+            "checkpoint": state["checkpoint"],
             "cosignature": state["cosignature"],
             "journal": state["journal"],
             "inventory_sha256": sha256(canonical(inventory)).hex(),

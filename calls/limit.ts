@@ -162,7 +162,10 @@ function limitsOf(
     limits.push({ subject, kind: "requests", limit: perDay, periodSeconds: DAY_SECONDS });
   }
   if (kind) {
-    const limit = { simulate: settings.SEALOOP_LIMIT_SIMULATE }[kind];
+    const limit = {
+      simulate: settings.SEALOOP_LIMIT_SIMULATE,
+      heartbeats: settings.SEALOOP_LIMIT_HEARTBEATS,
+    }[kind];
     limits.push({ subject, kind, limit, periodSeconds: MINUTE_SECONDS });
   }
   return limits;
@@ -177,6 +180,7 @@ const subjectOf = ({ keyId, address }: Caller) => keyId ?? `address:${address}`;
 /** The kinds of calls that have a limit besides that of all calls, as the refusal names them. */
 const OWN_LIMITS: Readonly<Record<string, string>> = {
   simulate: " of simulate",
+  heartbeats: " of heartbeats",
   idempotency: " with idempotency keys",
   applications: " of applications",
 };

@@ -4,6 +4,7 @@ import type { Config } from "../config.ts";
 import { type CallContext, type Caller, defineOperation, type Operation } from "../contract/mod.ts";
 import { PLATFORM_TENANT } from "../domain/mod.ts";
 import type { Engine } from "../engine/mod.ts";
+import type { DeviceWatch } from "../integrations/devices/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Store, UsageMeter } from "../store/mod.ts";
 import { clientFor } from "../temporal/mod.ts";
@@ -23,6 +24,8 @@ export interface Platform {
   readonly keyring: Keyring;
   /** Tells followers of the feed that there is news. */
   readonly feed: FeedWatch;
+  /** Wakes heartbeats of devices that wait for commands. */
+  readonly devices: DeviceWatch;
   /** Limits wrong keys and tokens by address. */
   readonly failures: FailureLimiter;
   /** Judges reports and repairs, in a process of its own. */

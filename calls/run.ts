@@ -48,7 +48,7 @@ async function contextOf(
   call: CheckedCall,
   decisionId: string | undefined,
 ): Promise<Context> {
-  const { door, requestId, signal, progress = () => {}, detached = false } = call.request;
+  const { door, requestId, signal, progress = () => {}, detached = false, signed } = call.request;
   return {
     ...forTenant(platform, await tenantOfCall(platform, call)),
     caller: call.caller,
@@ -59,6 +59,7 @@ async function contextOf(
     detached,
     spansTenants: call.operation.spansTenants === true && call.caller.tier === "admin",
     decisionId,
+    signed,
   };
 }
 

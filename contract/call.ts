@@ -1,21 +1,7 @@
 import type { CallContext, Caller, Door } from "./caller.ts";
 import type { GovernanceDecision } from "./governance.ts";
 import type { Operation } from "./operation.ts";
-
-/** What a device signs of a request. @see RFC 9421 */
-export interface SignedRequest {
-  readonly method: string;
-  /** As sent, without the query. */
-  readonly path: string;
-  /** From the question mark on; `?` where there is none. */
-  readonly query: string;
-  /** Headers as sent; empty where they were not. */
-  readonly contentDigest: string;
-  readonly signatureInput: string;
-  readonly signature: string;
-  /** SHA-256 of the body's bytes. */
-  readonly bodySha256: Buffer;
-}
+import type { SignedRequest } from "./signed_request.ts";
 
 /** A call as an interface received it. */
 export interface CallRequest {

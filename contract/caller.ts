@@ -1,3 +1,5 @@
+import type { SignedRequest } from "./signed_request.ts";
+
 /** The tools that a key reaches on the tool server: `full` all of them, `audit` those that name it. */
 export type Scope = "full" | "audit";
 
@@ -50,4 +52,6 @@ export interface CallContext {
   readonly spansTenants?: boolean;
   /** `GOV-` and 12 hex characters: the governance decision that allowed the call. Ids of what it creates derive from it. */
   readonly decisionId?: string | undefined;
+  /** What a device has signed, where one calls. */
+  readonly signed?: SignedRequest | undefined;
 }

@@ -10,7 +10,8 @@
  * A leaf: it imports `domain/` alone, and everyone may import it.
  * @module
  */
-export type { Allowance, CallRequest, CallResult, Invoke, SignedRequest } from "./call.ts";
+export type { Allowance, CallRequest, CallResult, Invoke } from "./call.ts";
+export type { SignedRequest } from "./signed_request.ts";
 export {
   type CallContext,
   type Caller,

@@ -16,6 +16,8 @@ export const MESSAGE_KINDS = {
   "event.not_booked": "An occurrence of a series was left out, as its time was taken",
   "event.cancelled": "An event of the calendar was cancelled",
   "agent.answered": "An agent has answered a question",
+  "device.offline": "Devices have sent no heartbeat for three times",
+  "device.online": "A device that was offline is online again",
   "partner.applied": "Somebody has applied as a partner",
   said: "People's own words",
 } as const;

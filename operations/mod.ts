@@ -20,6 +20,7 @@ import { cmdbOperations } from "./cmdb/mod.ts";
 import { commsOperations } from "./comms/mod.ts";
 import { complianceOperations } from "./compliance/mod.ts";
 import { crmOperations } from "./crm/mod.ts";
+import { deviceOperations } from "./devices/mod.ts";
 import { governanceOperations } from "./governance/mod.ts";
 import { judgementOperations } from "./judgement/mod.ts";
 import { keyOperations } from "./keys/mod.ts";
@@ -55,6 +56,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...calendarOperations,
   ...commsOperations,
   ...governanceOperations,
+  ...deviceOperations,
   ...securityOperations,
   ...complianceOperations,
   ...learningOperations,

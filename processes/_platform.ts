@@ -8,6 +8,7 @@ import {
 import type { Config } from "../config.ts";
 import type { Invoke } from "../contract/mod.ts";
 import { type Engine, loadEngineSecret, openEngine } from "../engine/mod.ts";
+import { openDeviceWatch } from "../integrations/devices/mod.ts";
 import { openSealer, rootKeyFile, useRootKey, watchChain } from "../ledger/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { openStore, openUsageMeter } from "../store/mod.ts";
@@ -48,6 +49,7 @@ export async function openPlatform(
     usage: openUsageMeter(store.asPlatform()),
     keyring,
     feed: openFeedWatch(store, settings.SEALOOP_LIMIT_STREAMS),
+    devices: openDeviceWatch(store),
     failures,
     engine: connectEngine(config),
     temporal: temporal.client,
@@ -62,7 +64,7 @@ export async function openPlatform(
     invoke: createInvoke(platform),
     http: { log, trustedHops: settings.SEALOOP_TRUSTED_HOPS, secure: isSecure(settings) },
     async close() {
-      const parts = [sealer, chain, keyring, platform.feed, temporal];
+      const parts = [sealer, chain, keyring, platform.feed, platform.devices, temporal];
       await Promise.allSettled(parts.map((part) => part.close()));
       await store.close();
     },

@@ -27,7 +27,7 @@ async function startGateway(parts: ProcessParts): Promise<RunningProcess> {
   return {
     address: server.address,
     async stop() {
-      await platform.feed.close(); // its streams would end at the server's timeout
+      await Promise.all([platform.feed.close(), platform.devices.close()]); // they would end at the server's timeout
       await server.close();
       await close();
     },

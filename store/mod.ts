@@ -296,7 +296,28 @@ export {
   pruneIdempotentCalls,
   takeOverCall,
 } from "./idempotent_calls.ts";
+export {
+  addSplitView,
+  beginHeartbeat,
+  type BegunHeartbeat,
+  DEVICE_NEWS,
+  endHeartbeat,
+  getNewestHeartbeat,
+  type Heartbeat,
+  type Journal,
+  type NewestHeartbeat,
+  resetHeartbeats,
+  setFirewall,
+  type SplitView,
+  takeOverHeartbeat,
+} from "./heartbeats.ts";
 export { type Holder, HOLDER_LOCK, isHolderGone, openHolder } from "./holder.ts";
+export {
+  getInventory,
+  type InventoryTexts,
+  putInventory,
+  setInventoryHash,
+} from "./inventories.ts";
 export { fingerprintFault, keyedHash } from "./keyed_hash.ts";
 export {
   expireKey,

@@ -273,6 +273,16 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
     ["UPDATE (enrolment)", "gateway"],
     ["UPDATE (status, quarantine, replaces)", "gateway", "worker", "operator"],
   ],
+  device_states: [
+    ["SELECT", ...WORKING, "operator", "crossing"],
+    ["INSERT, UPDATE", "gateway"],
+    ["UPDATE (online_since, returned)", "worker"],
+    ["UPDATE (counter, answer, journal_seq, journal_head)", "operator"],
+  ],
+  device_inventories: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "gateway"]],
+  split_views: [["SELECT", ...WORKING, "operator"], ["INSERT", "gateway"]],
+  heartbeat_batches: [["SELECT", ...WORKING, "operator"], ["INSERT, DELETE", "worker"]],
+  gateway_watch: [["SELECT", ...WORKING], ["INSERT, UPDATE", "worker"]],
   used_enrolment_codes: [["SELECT, INSERT (nonce, device_id)", "gateway"]],
   tenant_approvers: [
     ["SELECT", ...WORKING, "operator"],
@@ -330,6 +340,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   find_tenant_token: { runsAs: "crossing", callers: ["gateway"] },
   find_tenant_token_by_id: { runsAs: "crossing", callers: ["gateway"] },
   find_device: { runsAs: "crossing", callers: ["gateway"] },
+  heartbeats_since: { runsAs: "crossing", callers: ["worker"] },
   tenant_ids: { runsAs: "crossing", callers: READING },
   watched_tenants: { runsAs: "crossing", callers: READING },
   ensure_tenant: { runsAs: "crossing", callers: ["worker", "crossing"] },
@@ -362,7 +373,14 @@ const OF_OPERATIONS = [
  * requested by the functions that issue and change keys, and by nothing else.
  */
 export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]>>> = {
-  gateway: [...OF_CALLS, ...OF_OPERATIONS, "governance_decision", "agent_note"],
+  gateway: [
+    ...OF_CALLS,
+    ...OF_OPERATIONS,
+    "governance_decision",
+    "agent_note",
+    "device_quarantined",
+    "split_view",
+  ],
   tools: [...OF_CALLS, ...OF_OPERATIONS, "governance_decision"],
   worker: [
     ...OF_CALLS,

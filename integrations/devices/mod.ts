@@ -1,11 +1,22 @@
 /**
- * Devices: how their requests are signed.
+ * Devices: how their requests are signed, how their heartbeats are answered, and what is known of them.
  *
  * ```ts
  * const deviceId = readSigner(signed);
  * if (!verifySigned(signed, device.publicKey)) throw new Problem("Unauthenticated", …);
+ * const answer = await answerHeartbeat({ store, watch, holder }, { deviceId, message, request, signal });
  * ```
  *
+ * Trusts: what a device has signed, to be its own word. Doesn't trust: that only one program has its key.
  * @module
  */
+export { contradictsLog, type CosignedCheckpoint, verifyCosigned } from "./cosignature.ts";
+export { type DeviceLogReader, readDeviceLog } from "./device_log.ts";
+export { answerHeartbeat } from "./heartbeat.ts";
+export type { HeartbeatCall, HeartbeatMessage, HeartbeatParts } from "./heartbeat_call.ts";
+export { type HeartbeatAnswer, INTERVAL_SECONDS } from "./heartbeat_answer.ts";
+export { isRolledBack, judgeUsedCounter } from "./heartbeat_rules.ts";
+export { hashInventory } from "./inventory.ts";
+export { quarantine, type QuarantineReason } from "./quarantine.ts";
 export { buildSignatureBase, readSigner, verifySigned } from "./request_signature.ts";
+export { type DeviceWatch, openDeviceWatch } from "./watch.ts";

@@ -32,6 +32,7 @@ import { crm } from "./0020_crm.ts";
 import { mail } from "./0021_mail.ts";
 import { conversations } from "./0022_conversations.ts";
 import { devices } from "./0023_devices.ts";
+import { heartbeats } from "./0024_heartbeats.ts";
 import { shield } from "./0026_shield.ts";
 
 /** SQL of every migration by its name, in order. */
@@ -60,5 +61,6 @@ export const migrations: Readonly<Record<string, string>> = {
   "0021_mail": mail,
   "0022_conversations": conversations,
   "0023_devices": devices,
+  "0024_heartbeats": heartbeats,
   "0026_shield": shield,
 };

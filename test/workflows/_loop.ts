@@ -22,6 +22,7 @@ import {
   createSequencerActivities,
   type TenantActivities,
 } from "../../activities/mod.ts";
+import { openDeviceWatch } from "../../integrations/devices/mod.ts";
 import { openFailureLimiter, openFeedWatch, openKeyring, type Platform } from "../../calls/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { TASK_QUEUE } from "../../domain/mod.ts";
@@ -176,6 +177,7 @@ export async function openParts(
     temporal: () => Promise.resolve(client),
     engine: engine.client,
     feed: openFeedWatch(store, 10),
+    devices: openDeviceWatch(store),
     urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
     operations,
     runbooks: loadCatalogue(config),

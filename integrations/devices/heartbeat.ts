@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Problem } from "../../contract/mod.ts";
+import {
+  beginHeartbeat,
+  type DeviceRecord,
+  getDevice,
+  getNewestHeartbeat,
+  isHolderGone,
+  type Store,
+  takeOverHeartbeat,
+} from "../../store/mod.ts";
+import { finishHeartbeat, readCosigned } from "./heartbeat_answer.ts";
+import type { HeartbeatCall, HeartbeatParts } from "./heartbeat_call.ts";
+import { judgeUsedCounter } from "./heartbeat_rules.ts";
+import { quarantine } from "./quarantine.ts";
+
+/** Milliseconds between looks at a heartbeat that another process answers. */
+const POLL_MS = 500;
+/** Seconds after which nobody answers a heartbeat any more: more than it waits, and what is left to do. */
+const MAX_ANSWER_SECONDS = 60;
+
+/** Answers that this process is working on, by database and request. */
+const inHand = new WeakMap<Store["pool"], Map<string, Promise<string>>>();
+
+/**
+ * Answers a heartbeat, once: its exact repetition gets the same text, also while the first is being answered, and from
+ * whatever process.
+ *
+ * @throws {Problem} `Conflict`: the counter was used by another heartbeat
+ */
+export async function answerHeartbeat(parts: HeartbeatParts, call: HeartbeatCall): Promise<string> {
+  const { pool } = parts.store;
+  const answers = inHand.get(pool) ?? new Map<string, Promise<string>>();
+  inHand.set(pool, answers);
+  const key = `${call.deviceId} ${call.request.toString("hex")}`;
+  const known = answers.get(key);
+  if (known) return await known;
+  const answer = answerOnce(parts, call);
+  answers.set(key, answer);
+  try {
+    return await answer;
+  } finally {
+    answers.delete(key);
+  }
+}
+
+async function answerOnce(parts: HeartbeatParts, call: HeartbeatCall): Promise<string> {
+  const { store, holder } = parts;
+  const { deviceId, message, request } = call;
+  const device = await getDevice(store.db, deviceId);
+  if (!device) throw new Problem("NotFound", `There is no device ${deviceId}`);
+  const cosigned = await readCosigned(store, device, message);
+  const begun = await beginHeartbeat(store.db, {
+    deviceId,
+    counter: message.counter,
+    request,
+    holder,
+    logSize: message.log_size,
+    cosigned,
+    journal: message.journal,
+  });
+  return begun
+    ? await finishHeartbeat(parts, call, { device, begun, cosigned })
+    : await repeat(parts, call, device);
+}
+
+/** Answers a heartbeat whose counter was used. @throws {Problem} `Conflict`: by another one */
+async function repeat(
+  parts: HeartbeatParts,
+  call: HeartbeatCall,
+  device: DeviceRecord,
+): Promise<string> {
+  const { store: { db }, holder } = parts;
+  const { deviceId, message: { counter }, request, signal } = call;
+  for (;;) {
+    const newest = await getNewestHeartbeat(db, deviceId);
+    if (!newest) throw new Problem("NotFound", `There is no device ${deviceId}`);
+    const use = judgeUsedCounter(newest, { counter, request });
+    if (use === "cloned") await quarantine(db, device, "cloned");
+    if (use !== "repeated") throw usedCounter(use, counter);
+    if (newest.answer !== undefined) return newest.answer;
+    const isAbandoned = newest.holder === holder || newest.ageSeconds > MAX_ANSWER_SECONDS ||
+      await isHolderGone(db, newest.holder);
+    if (isAbandoned && await takeOverHeartbeat(db, deviceId, newest, holder)) {
+      return await finishHeartbeat(parts, call, { device, begun: newest });
+    }
+    if (signal.aborted) throw new Problem("Cancelled", "The device has gone");
+    await sleep(POLL_MS);
+  }
+}
+
+function usedCounter(use: "late" | "cloned", counter: number): Problem {
+  const detail = use === "late"
+    ? `Heartbeat ${counter} was answered, and a later one has come since`
+    : `Number ${counter} was used by another heartbeat: two programs have this device's key, and it is quarantined`;
+  return new Problem("Conflict", detail, { body: { code: `counter_${use}`, detail } });
+}

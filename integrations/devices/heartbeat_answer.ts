@@ -1,0 +1,148 @@
+import type { DeviceBundle, DeviceLog } from "../../domain/mod.ts";
+import {
+  addMessage,
+  type BegunHeartbeat,
+  type DeviceRecord,
+  endHeartbeat,
+  getDevice,
+  setFirewall,
+  type Store,
+} from "../../store/mod.ts";
+import { listBundles, takeAck } from "./commands.ts";
+import { contradictsLog, type CosignedCheckpoint, verifyCosigned } from "./cosignature.ts";
+import { readDeviceLog } from "./device_log.ts";
+import type { HeartbeatCall, HeartbeatMessage, HeartbeatParts } from "./heartbeat_call.ts";
+import { isRolledBack } from "./heartbeat_rules.ts";
+import { storeInventory } from "./inventory.ts";
+import { quarantine } from "./quarantine.ts";
+import { recordSplitView } from "./split_view.ts";
+
+/** Seconds between two heartbeats that do not wait. Devices vary it by a fifth. */
+export const INTERVAL_SECONDS = 60;
+/** Seconds until a device whose wait was cut short comes back. */
+const SHORT_INTERVAL_SECONDS = 5;
+/** Heartbeats that wait at a time in one process. More are answered at once. */
+const MAX_WAITING = 5_000;
+/** After news, a command may still be on its way into the published log: how often and how long it is looked for. */
+const LOOK_AGAIN_MS = 250;
+const LOOK_AGAIN_FOR_MS = 10_000;
+
+/** The answer to a heartbeat. */
+export interface HeartbeatAnswer {
+  readonly server_time: string;
+  readonly interval_seconds: number;
+  /** Null: nothing is published that begins with what the device has accepted. */
+  readonly log: DeviceLog | null;
+  /** In the order of their sequence. */
+  readonly commands: readonly DeviceBundle[];
+  /** Of the sections that the platform has now. */
+  readonly inventory_sha256: string | null;
+}
+
+/** A heartbeat that has begun. */
+interface Begun {
+  readonly device: DeviceRecord;
+  readonly begun: BegunHeartbeat;
+  readonly cosigned?: CosignedCheckpoint | undefined;
+}
+
+/** Returns the checkpoint that a device has validly cosigned with its heartbeat; undefined: none. */
+export async function readCosigned(
+  store: Store,
+  device: DeviceRecord,
+  { checkpoint: note, cosignature, log_size }: HeartbeatMessage,
+): Promise<CosignedCheckpoint | undefined> {
+  if (!note || !cosignature) return undefined;
+  const newest = await readDeviceLog(store).newest(0);
+  const cosigned = newest && verifyCosigned({ note, cosignature }, device, newest.verifierKey);
+  return cosigned?.size === log_size ? cosigned : undefined;
+}
+
+/** Takes what a heartbeat says, waits for news where there is none, and stores the answer. Safe to repeat. */
+export async function finishHeartbeat(
+  parts: HeartbeatParts,
+  call: HeartbeatCall,
+  begun: Begun,
+): Promise<string> {
+  const { store } = parts;
+  const { deviceId, message } = call;
+  const inventorySha256 = await takeNews(store, message, begun);
+  const { log, commands, isCutShort } = await awaitCommands(parts, call, begun);
+  const answer: HeartbeatAnswer = {
+    server_time: new Date().toISOString(),
+    interval_seconds: isCutShort ? SHORT_INTERVAL_SECONDS : INTERVAL_SECONDS,
+    log,
+    commands,
+    inventory_sha256: inventorySha256,
+  };
+  const text = JSON.stringify(answer);
+  await endHeartbeat(store.db, deviceId, message.counter, text);
+  return text;
+}
+
+/** Stores what a heartbeat says. @returns the hash of the inventory that is stored then */
+async function takeNews(
+  { db }: Store,
+  { journal, acks = [], delta, firewall, inventory_sha256 }: HeartbeatMessage,
+  { device, begun }: Begun,
+): Promise<string | null> {
+  const { id, name } = device;
+  if (isRolledBack(journal, begun.journal)) await quarantine(db, device, "journal_rolled_back");
+  if (acks.length === 0 && !delta && firewall === undefined && !begun.isBack) {
+    return begun.inventorySha256;
+  }
+  return await db.transaction(async (trx) => {
+    for (const ack of acks) if ("command_id" in ack) await takeAck(trx, device, ack);
+    if (firewall !== undefined) await setFirewall(trx, id, firewall);
+    if (begun.isBack) {
+      await addMessage(trx, {
+        kind: "device.online",
+        from: id,
+        subject: `${name} (${id}) is online again`,
+        text: "It has sent two heartbeats.",
+        refs: { device_id: id },
+      });
+    }
+    return delta ? await storeInventory(trx, id, delta, inventory_sha256) : begun.inventorySha256;
+  });
+}
+
+/** Waits until there are commands for a device, or its time is over. */
+async function awaitCommands(
+  { store, watch }: HeartbeatParts,
+  { deviceId, message, signal }: HeartbeatCall,
+  { cosigned }: Begun,
+): Promise<{ log: DeviceLog | null; commands: readonly DeviceBundle[]; isCutShort: boolean }> {
+  const reader = readDeviceLog(store);
+  if (cosigned && await contradictsLog(cosigned, reader)) {
+    await recordSplitView(store.db, deviceId, cosigned);
+    return { log: null, commands: [], isCutShort: false };
+  }
+  const waits = message.wait_seconds > 0 && watch.waiting < MAX_WAITING;
+  const deadline = performance.now() + (waits ? message.wait_seconds * 1_000 : 0);
+  const follower = waits ? await watch.follow(deviceId) : undefined;
+  let lookUntil = 0;
+  try {
+    for (;;) {
+      const newest = await reader.newest(message.log_size);
+      if (!newest || newest.size < message.log_size) {
+        return { log: null, commands: [], isCutShort: false };
+      }
+      const device = await getDevice(store.db, deviceId);
+      const commands = device?.status === "active"
+        ? await listBundles(store, device, newest.size)
+        : [];
+      const leftMs = deadline - performance.now();
+      const isCutShort = signal.aborted || follower?.closing === true;
+      if (commands.length > 0 || leftMs <= 0 || isCutShort || !follower) {
+        const consistency = await reader.proveConsistency(message.log_size, newest.size);
+        return { log: { checkpoint: newest.note, consistency }, commands, isCutShort };
+      }
+      const now = performance.now();
+      const waitMs = now < lookUntil ? Math.min(LOOK_AGAIN_MS, leftMs) : leftMs;
+      if (await follower.wait(waitMs, signal)) lookUntil = performance.now() + LOOK_AGAIN_FOR_MS;
+    }
+  } finally {
+    follower?.stop();
+  }
+}
