@@ -6,7 +6,13 @@ export type TestKind = "all" | "unit" | "system" | "remote";
 /** Helpers that start a PostgreSQL, a Temporal, a browser, or whole processes of the platform. */
 const SERVERS = ["test/_servers.ts", "test/_browser.ts", "test/_platform.ts"];
 
-/** Lists test files. A test is a system test where it imports what starts servers, directly or through other files. */
+/** Folders whose tests take longest, as they start whole platforms and kill their processes. */
+const LONGEST = /^test\/(?:workflows\/|ledger\/hostile\/|processes\/commands\/|[^/]*$)/;
+
+/**
+ * Lists test files, the longest first, so that none goes on alone at the end. A test is a system test where it imports what
+ * starts servers, directly or through other files.
+ */
 export function listTests(kind: TestKind): string[] {
   const imports = readImports();
   if (kind === "remote") {
@@ -22,6 +28,10 @@ export function listTests(kind: TestKind): string[] {
   }
   const all = [...new Set(imports.map(({ from }) => from))]
     .filter((path) => path.startsWith("test/") && path.endsWith("_test.ts")).sort();
-  if (kind === "all") return all;
-  return all.filter((path) => withServers.has(path) === (kind === "system"));
+  const system = all.filter((path) => withServers.has(path));
+  const unit = all.filter((path) => !withServers.has(path));
+  const long = system.filter((path) => LONGEST.test(path));
+  const short = system.filter((path) => !LONGEST.test(path));
+  if (kind === "unit") return unit;
+  return [...long, ...short, ...kind === "all" ? unit : []];
 }
