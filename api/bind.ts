@@ -118,7 +118,10 @@ function sendResult<C>(
 function sendOutput(ctx: Context, output: unknown, media = "application/octet-stream"): void {
   if (output instanceof FileOutput) {
     ctx.type = media;
-    ctx.set("content-disposition", `attachment; filename="${output.name}"`);
+    ctx.set({
+      "content-disposition": `attachment; filename="${output.name}"`,
+      ...output.headers,
+    });
     ctx.body = Buffer.from(output.bytes);
     return;
   }

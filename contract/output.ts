@@ -18,8 +18,15 @@ export class JsonText {
 
 /** An output of bytes, of the operation's `media` type. Interfaces send the bytes unchanged. */
 export class FileOutput {
-  /** @param name that a client saves it under: only A-Z a-z 0-9 . _ - */
-  constructor(readonly bytes: Uint8Array, readonly name: string) {}
+  /**
+   * @param name that a client saves it under: only A-Z a-z 0-9 . _ -
+   * @param headers of the response, besides
+   */
+  constructor(
+    readonly bytes: Uint8Array,
+    readonly name: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
 }
 
 /** A server-sent event. One without `data` is a comment, which keeps the connection alive. */

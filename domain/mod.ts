@@ -50,9 +50,11 @@ export {
   APPROVAL_DOMAIN,
   APPROVERS_DOMAIN,
   DEVICE_LIMITS,
+  DEVICE_PLATFORMS,
   type DeviceBundle,
   type DeviceCommand,
   type DeviceLog,
+  HEARTBEAT_SECONDS,
   REFUSAL_CODES,
   type RefusalCode,
 } from "./devices.ts";

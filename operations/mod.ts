@@ -64,6 +64,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...crmOperations,
   ...partnerOperations,
   ...agentOperations,
+  ...deviceOperations,
   ...a2aOperations,
 ];
 

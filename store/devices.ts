@@ -19,12 +19,21 @@ export interface DeviceRecord {
   readonly replaces: string | null;
   /** Receipt of the enrolment. */
   readonly receiptId: string;
+  /** Version of the approvers that are pinned on it; 0: those of the installation, or none. */
+  readonly approversVersion: number;
+  /** Newest version of the approvers that it has refused; null: none. */
+  readonly approversRefused: number | null;
 }
 
 /** A device to add. */
 export type NewDevice =
   & Pick<DeviceRecord, "id" | "name" | "platform" | "publicKey" | "runnerKey" | "receiptId">
-  & { /** Answer to its enrolment. */ readonly enrolment: unknown };
+  & {
+    /** Default: 0. */
+    readonly approversVersion?: number;
+    /** Answer to its enrolment. */
+    readonly enrolment: unknown;
+  };
 
 /** Returns a device of any tenant, for authentication alone; undefined where there is none. */
 export async function findDevice(db: Db, id: string): Promise<DeviceRecord | undefined> {
@@ -64,28 +73,73 @@ export async function countDevices(db: Db): Promise<number> {
 export async function addDevice(trx: Db, device: NewDevice): Promise<boolean> {
   const { id, name, platform, publicKey, runnerKey, receiptId, enrolment } = device;
   const added = await trx.execute(
-    `INSERT INTO devices (id, name, platform, public_key, runner_key, receipt_id, enrolment)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
-    [id, name, platform, publicKey, runnerKey, receiptId, JSON.stringify(enrolment)],
+    `INSERT INTO devices (id, name, platform, public_key, runner_key, receipt_id, approvers_version, enrolment)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+    [
+      id,
+      name,
+      platform,
+      publicKey,
+      runnerKey,
+      receiptId,
+      device.approversVersion ?? 0,
+      JSON.stringify(enrolment),
+    ],
   );
   return added === 1;
 }
 
-/** Returns the answer to a device's enrolment. */
-export async function getEnrolment(db: Db, id: string): Promise<unknown> {
-  const row = await db.first<{ enrolment: unknown }>(
-    "SELECT enrolment FROM devices WHERE id = $1",
-    [id],
-  );
-  return row?.enrolment;
+/** The use of an enrolment code. */
+export interface UsedCode {
+  readonly deviceId: string;
+  readonly runnerKey: string;
+  /** Answer to the enrolment. */
+  readonly enrolment: unknown;
 }
 
-/** Replaces the answer to a device's enrolment, which it repeats with another code. */
-export async function setEnrolment(trx: Db, id: string, enrolment: unknown): Promise<void> {
-  await trx.execute("UPDATE devices SET enrolment = $2 WHERE id = $1", [
-    id,
-    JSON.stringify(enrolment),
-  ]);
+/** Returns what a code was used for; undefined: nothing yet. */
+export async function findEnrolment(db: Db, nonce: string): Promise<UsedCode | undefined> {
+  const row = await db.first(
+    `SELECT d.id, d.runner_key, d.enrolment
+     FROM used_enrolment_codes c JOIN devices d ON d.id = c.device_id WHERE c.nonce = $1`,
+    [nonce],
+  );
+  return row && { deviceId: row.id, runnerKey: row.runner_key, enrolment: row.enrolment };
+}
+
+/** Notes that a device has used a code. @returns false where one has before */
+export async function useEnrolmentCode(
+  trx: Db,
+  nonce: string,
+  deviceId: string,
+): Promise<boolean> {
+  const used = await trx.execute(
+    "INSERT INTO used_enrolment_codes (nonce, device_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+    [nonce, deviceId],
+  );
+  return used === 1;
+}
+
+/** Replaces the answer to the enrolment of a device that enrols again with another code, and pins anew. */
+export async function renewEnrolment(
+  trx: Db,
+  { id, approversVersion = 0, enrolment }: Pick<NewDevice, "id" | "approversVersion" | "enrolment">,
+): Promise<void> {
+  await trx.execute(
+    "UPDATE devices SET enrolment = $2, approvers_version = $3, approvers_refused = NULL WHERE id = $1",
+    [id, JSON.stringify(enrolment), approversVersion],
+  );
+}
+
+/** Notes which approvers are pinned on a device, or which it has refused. */
+export async function noteApprovers(
+  trx: Db,
+  id: string,
+  version: number,
+  result: "taken" | "refused",
+): Promise<void> {
+  const column = result === "taken" ? "approvers_version" : "approvers_refused";
+  await trx.execute(`UPDATE devices SET ${column} = $2 WHERE id = $1`, [id, version]);
 }
 
 /**
@@ -124,5 +178,7 @@ function toDevice(row: Row): DeviceRecord {
     enrolledAt: row.enrolled_at,
     replaces: row.replaces,
     receiptId: row.receipt_id,
+    approversVersion: row.approvers_version,
+    approversRefused: row.approvers_refused,
   };
 }

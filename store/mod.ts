@@ -169,13 +169,16 @@ export {
   countDevices,
   type DeviceRecord,
   findDevice,
+  findEnrolment,
   getDevice,
-  getEnrolment,
   listDevices,
   type NewDevice,
+  noteApprovers,
   quarantineDevice,
   releaseDevice,
-  setEnrolment,
+  renewEnrolment,
+  type UsedCode,
+  useEnrolmentCode,
 } from "./devices.ts";
 export { type ExpiringApproval, listExpiringApprovals } from "./due.ts";
 export { dumpDatabase, DumpRefused, loadDatabase } from "./dump.ts";
@@ -501,6 +504,21 @@ export {
   suppressEmail,
   type SuppressionReason,
 } from "./suppressions.ts";
+export {
+  addApprovers,
+  type Approvers,
+  type ApproversVersion,
+  getApprovers,
+  getApproversVersion,
+} from "./tenant_approvers.ts";
+export {
+  findTenantToken,
+  findTenantTokenById,
+  getTenantToken,
+  replaceTenantToken,
+  revokeTenantTokens,
+  type TenantToken,
+} from "./tenant_tokens.ts";
 export { ensureTenant, listTenants, listWatchedTenants } from "./tenants.ts";
 export {
   addTicketEvent,

@@ -267,10 +267,10 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
   devices: [
     ["SELECT", ...WORKING, "operator", "crossing"],
     [
-      "INSERT (id, name, platform, public_key, runner_key, replaces, receipt_id, enrolment)",
+      "INSERT (id, name, platform, public_key, runner_key, receipt_id, approvers_version, enrolment), " +
+      "UPDATE (enrolment, approvers_version, approvers_refused)",
       "gateway",
     ],
-    ["UPDATE (enrolment)", "gateway"],
     ["UPDATE (status, quarantine, replaces)", "gateway", "worker", "operator"],
   ],
   device_states: [
@@ -380,6 +380,8 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "agent_note",
     "device_quarantined",
     "split_view",
+    "agent_release",
+    "device_enrolled",
   ],
   tools: [...OF_CALLS, ...OF_OPERATIONS, "governance_decision"],
   worker: [

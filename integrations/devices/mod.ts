@@ -1,7 +1,10 @@
 /**
- * Devices: how their requests are signed, how their heartbeats are answered, and what is known of them.
+ * Devices: what they pin, how they enrol, how their requests are signed, how their heartbeats are answered, and what is
+ * known of them.
  *
  * ```ts
+ * const { trust } = await readDeviceRoots(store);
+ * const script = await renderInstallScript({ organization, server, agentSha256, pins: trust, code });
  * const deviceId = readSigner(signed);
  * if (!verifySigned(signed, device.publicKey)) throw new Problem("Unauthenticated", …);
  * const answer = await answerHeartbeat({ store, watch, holder }, { deviceId, message, request, signal });
@@ -10,8 +13,11 @@
  * Trusts: what a device has signed, to be its own word. Doesn't trust: that only one program has its key.
  * @module
  */
+export { type AgentFile, agentRelease, readAgent, renderInstallScript } from "./agent.ts";
 export { contradictsLog, type CosignedCheckpoint, verifyCosigned } from "./cosignature.ts";
 export { type DeviceLogReader, readDeviceLog } from "./device_log.ts";
+export { CODE_SECONDS, type EnrolmentCode, mintCode, readCode } from "./enrolment_code.ts";
+export { deviceIdOf, type Enrolment, isProven, proofText } from "./enrolment.ts";
 export { answerHeartbeat } from "./heartbeat.ts";
 export type { HeartbeatCall, HeartbeatMessage, HeartbeatParts } from "./heartbeat_call.ts";
 export { type HeartbeatAnswer, INTERVAL_SECONDS } from "./heartbeat_answer.ts";
@@ -19,4 +25,5 @@ export { isRolledBack, judgeUsedCounter } from "./heartbeat_rules.ts";
 export { hashInventory } from "./inventory.ts";
 export { quarantine, type QuarantineReason } from "./quarantine.ts";
 export { buildSignatureBase, readSigner, verifySigned } from "./request_signature.ts";
+export { type DeviceRoots, type DeviceTrust, readDeviceRoots } from "./trust.ts";
 export { type DeviceWatch, openDeviceWatch } from "./watch.ts";

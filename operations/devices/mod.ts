@@ -1,7 +1,12 @@
-/** Devices: their heartbeats, and what is known of them. @module */
+/** Devices: how machines become devices, and their heartbeats. @module */
+import { downloadAgent, installScript } from "./agent.ts";
+import { enrolDevice } from "./enrol.ts";
 import { heartbeat } from "./heartbeat.ts";
 
 /** Operations of this folder. */
 export const deviceOperations = [
+  enrolDevice,
+  downloadAgent,
+  installScript,
   heartbeat,
 ];

@@ -36,11 +36,12 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-/** Starts one. @param settings by the names of environment variables */
+/** Starts one. @param options `settings` by the names of environment variables; `port`: any free one by default */
 export async function startGateway(
-  { extra = [], settings = {} }: {
+  { extra = [], settings = {}, port = 0 }: {
     extra?: readonly Operation<Platform>[];
     settings?: Readonly<Record<string, string>>;
+    port?: number;
   } = {},
 ): Promise<TestGateway> {
   const database: TestDatabase = await testDatabase();
@@ -62,7 +63,7 @@ export async function startGateway(
       bindCalendarFeed(router, platform);
     },
   });
-  const server = await serve(app, config.settings, 0);
+  const server = await serve(app, config.settings, port);
   return {
     url: server.address,
     port: server.port,

@@ -1,0 +1,63 @@
+/** The agent's one file, and the script that installs it. */
+import { hash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ROOT } from "../../config.ts";
+import type { SealRequest } from "../../ledger/mod.ts";
+
+/** The agent as this platform serves it. */
+export interface AgentFile {
+  readonly bytes: Buffer;
+  /** SHA-256, hex. */
+  readonly sha256: string;
+}
+
+const read = (name: string) => readFile(join(ROOT, "agent", name));
+
+/** Reads the agent. */
+export async function readAgent(): Promise<AgentFile> {
+  const bytes = await read("sealoop_agent.py");
+  return { bytes, sha256: hash("sha256", bytes) };
+}
+
+/** Returns the request for the receipt of an agent's release, the same for every process and whenever it is asked for. */
+export function agentRelease({ bytes, sha256 }: AgentFile): SealRequest {
+  return {
+    id: hash("sha256", `agent_release ${sha256}`).slice(0, 16),
+    category: "agent_release",
+    actor: "platform",
+    subject: `agent:${sha256.slice(0, 16)}`,
+    action: "agent.release",
+    outcome: "success",
+    details: { sha256, bytes: bytes.length },
+  };
+}
+
+/** What an install script is made for. */
+export interface Installation {
+  /** Tenant that the machine becomes a device of. */
+  readonly organization: string;
+  /** Address of the gateway, without a slash at the end. */
+  readonly server: string;
+  readonly agentSha256: string;
+  /** What the device pins. */
+  readonly pins: unknown;
+  /** For one enrolment. */
+  readonly code: string;
+}
+
+/** Returns the install script for one machine. @throws {Error} the address can't be written in a script */
+export async function renderInstallScript(installation: Installation): Promise<string> {
+  const { organization, server, agentSha256, pins, code } = installation;
+  if (/['\s]/.test(server)) throw new Error(`Cannot write ${server} in an install script`);
+  const [script, unit] = await Promise.all([read("install.sh"), read("sealoop-agent.service")]);
+  const values: Readonly<Record<string, string>> = {
+    ORGANIZATION: organization.replace(/[^\p{L}\p{N} ._-]/gu, "_"),
+    SERVER: server,
+    AGENT_SHA256: agentSha256,
+    PINS: JSON.stringify(pins),
+    CODE: code,
+    UNIT: unit.toString().trimEnd(),
+  };
+  return script.toString().replace(/\{\{([A-Z0-9_]+)\}\}/g, (_, name) => values[name]!);
+}
