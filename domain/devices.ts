@@ -36,9 +36,6 @@ export const DEVICE_LIMITS = {
 /** Seconds between the heartbeats of a device that does not wait for commands. */
 export const HEARTBEAT_SECONDS = 60;
 
-/** Systems that the agent runs on. */
-export const DEVICE_PLATFORMS = ["linux", "macos"] as const;
-
 /** A command as it is issued to a device. Its receipt commits to the canonical form of exactly this. */
 export interface DeviceCommand {
   /** `CMD-` and 12 hex. */

@@ -50,7 +50,6 @@ export {
   APPROVAL_DOMAIN,
   APPROVERS_DOMAIN,
   DEVICE_LIMITS,
-  DEVICE_PLATFORMS,
   type DeviceBundle,
   type DeviceCommand,
   type DeviceLog,
