@@ -84,7 +84,7 @@ for (const [server, [described, description]] of Object.entries(SERVERS)) {
         );
         assert.deepEqual(inHeader.map(({ name }) => name), [
           ...Object.values(operation.headers ?? {}),
-          ...(operation.effect === "read" ? [] : ["Idempotency-Key"]),
+          ...(operation.effect === "read" || operation.access === "device" ? [] : ["Idempotency-Key"]),
         ]);
         for (const { name, description } of parameters) {
           assert.ok(description.length > 0 && description !== name, `${name} is not described`);

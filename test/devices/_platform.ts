@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
   ensureRecoveryKey,
-  getPublishedCheckpoint,
+  getPublishingState,
   type LogWriter,
   openLog,
   readLogSettings,
@@ -58,7 +58,7 @@ export async function startDeviceGateway(
     },
     onLeaves: (...added) => log?.add(...added),
   });
-  while (!await getPublishedCheckpoint(store)) await sleep(20);
+  while (!await getPublishingState(store)) await sleep(20);
   return {
     ...gateway,
     async token(tenant) {
