@@ -33,9 +33,6 @@ export const DEVICE_LIMITS = {
   outputBytes: 262_144,
 } as const;
 
-/** Seconds between the heartbeats of a device that does not wait for commands. */
-export const HEARTBEAT_SECONDS = 60;
-
 /** A command as it is issued to a device. Its receipt commits to the canonical form of exactly this. */
 export interface DeviceCommand {
   /** `CMD-` and 12 hex. */

@@ -53,7 +53,6 @@ export {
   type DeviceBundle,
   type DeviceCommand,
   type DeviceLog,
-  HEARTBEAT_SECONDS,
   REFUSAL_CODES,
   type RefusalCode,
 } from "./devices.ts";

@@ -64,7 +64,6 @@ export const operations: readonly Operation<Platform>[] = [
   ...crmOperations,
   ...partnerOperations,
   ...agentOperations,
-  ...deviceOperations,
   ...a2aOperations,
 ];
 

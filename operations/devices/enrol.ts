@@ -1,8 +1,13 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { HEARTBEAT_SECONDS } from "../../domain/mod.ts";
-import { deviceIdOf, isProven, readCode, readDeviceRoots } from "../../integrations/devices/mod.ts";
+import {
+  deviceIdOf,
+  INTERVAL_SECONDS,
+  isProven,
+  readCode,
+  readDeviceRoots,
+} from "../../integrations/devices/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import {
   addDevice,
@@ -68,7 +73,7 @@ export const enrolDevice = operation({
     output: {
       device_id: "DEV-41c41e2abac4",
       org_id: "acme",
-      interval_seconds: HEARTBEAT_SECONDS,
+      interval_seconds: INTERVAL_SECONDS,
       trust: {
         ledger_keys: [{
           public_key: "d1".repeat(32),
@@ -128,7 +133,7 @@ async function enrol(store: Store, nonce: string, device: Device): Promise<UsedC
       const enrolment = {
         device_id: device.id,
         org_id: store.tenant,
-        interval_seconds: HEARTBEAT_SECONDS,
+        interval_seconds: INTERVAL_SECONDS,
         trust,
         checkpoint,
         receipt_id: known?.receiptId ?? randomHex(16),
