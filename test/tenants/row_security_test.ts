@@ -16,6 +16,7 @@ import { storeAs, type TestDatabase, testDatabase } from "../_servers.ts";
 const NOBODYS = new Set([
   "anchor_head",
   "anchors",
+  "gateway_watch",
   "governance_file",
   "governance_policies",
   "governance_stops",
