@@ -358,12 +358,12 @@ TIME = re.compile(
 
 
 def parse_time(text):
-    """Returns seconds since 1970 of an ISO 8601 time with offset. Raises ValueError."""
+    """Returns seconds since 1970 of an ISO 8601 time with offset, from 1971 on. Raises ValueError."""
     match = TIME.fullmatch(text) if isinstance(text, str) else None
     if not match:
         raise ValueError("no time")
     year, month, day, hour, minute, second = (int(part) for part in match.groups()[:6])
-    if not (1970 <= year and 1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
+    if not (1971 <= year and 1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
         raise ValueError("no time")
     seconds = calendar.timegm((year, month, day, hour, minute, second, 0, 0, 0))
     fraction, offset = match.group(7), match.group(8)
@@ -865,7 +865,8 @@ def sync_folder(path):
 
 def write_durably(path, data):
     """Replaces a file: either the old or the new content is there after a crash, never a part."""
-    handle = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    # The talker owns its folder: root must not be led out of it.
+    handle = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     try:
         view = memoryview(data)
         while view:
@@ -912,22 +913,26 @@ def make_key(path):
     return read_key(path)
 
 
-def lock_file(path):
-    """Locks a file; returns its descriptor, or None where another process holds it."""
+def lock_file(path, seconds=0):
+    """Locks a file; returns its descriptor, or None where another process holds it for longer than some seconds."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return handle
-    except OSError:
-        os.close(handle)
-        return None
+    deadline = boot_clock() + seconds
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return handle
+        except OSError:
+            if boot_clock() >= deadline:
+                os.close(handle)
+                return None
+            time.sleep(0.05)
 
 
 def boot_clock():
     """Returns seconds since the machine started, time asleep included. Setting the wall clock does not move it."""
     if sys.platform == "linux":
         return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", 7))
-    return time.monotonic()
+    return time.clock_gettime(time.CLOCK_MONOTONIC)  # unlike time.monotonic(), it goes on while macOS sleeps
 
 
 def boot_id():
@@ -1077,11 +1082,12 @@ def supervise(folder, command):
     output, total, timed_out = bytearray(), 0, False
     try:
         child = subprocess.Popen(
-            program_of(folder, command["argv"]), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, cwd="/", env=clean_environment(command), close_fds=True, start_new_session=True,
-            preexec_fn=become_user(command["user"]))
-    except (OSError, KeyError, subprocess.SubprocessError) as error:
-        return finish(folder, 126, False, ("Cannot run %s: %s\n" % (command["argv"][0], error)).encode(), None)
+            [item.encode() for item in program_of(folder, command["argv"])], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/", env=clean_environment(command), close_fds=True,
+            start_new_session=True, preexec_fn=become_user(command["user"]))
+    except (OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
+        text = "Cannot run %s: %s\n" % (command["argv"][0], error)
+        return finish(folder, 126, False, text.encode("utf-8", "replace")[:command["output_bytes"]], None)
     deadline = boot_clock() + command["timeout_seconds"]
     stop_at = None  # when to kill what did not end by itself
     pipe = child.stdout.fileno()
@@ -1094,18 +1100,25 @@ def supervise(folder, command):
             total += len(data)
             output += data[:max(0, command["output_bytes"] - len(output))]
         now = boot_clock()
-        if stop_at is None and (now >= deadline or child.poll() is not None):
-            timed_out = child.poll() is None
+        if stop_at is None and (now >= deadline or has_ended(child)):
+            timed_out = not has_ended(child)
             kill_group(child.pid, signal.SIGTERM)
             stop_at = now + (KILL_GRACE_SECONDS if timed_out else 1)
         elif stop_at is not None and now >= stop_at:
             break
-    while child.poll() is None and boot_clock() < (stop_at or deadline):
+    while not has_ended(child) and boot_clock() < (stop_at or deadline):
         time.sleep(0.02)
-    timed_out = timed_out or child.poll() is None
+    timed_out = timed_out or not has_ended(child)
     kill_group(child.pid, signal.SIGKILL)
     code = child.wait()
     finish(folder, 128 - code if code < 0 else code, timed_out, bytes(output), total)
+
+
+def has_ended(child):
+    """Tells without reaping it: as long as it is a zombie, its number is nobody else's, and its group can be killed."""
+    if not hasattr(os, "waitid"):  # macOS before Python 3.13
+        return child.poll() is not None
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def kill_group(pid, number):
@@ -1301,6 +1314,8 @@ def measure(address, port):
 # ---------------------------------------------------------------------------------------------------------------------
 
 OFFER_AGAIN_SECONDS = 10
+OVERDUE_SECONDS = 60
+MAX_REFUSALS_PER_HOUR = 100
 BODY_FIELDS = ("code", "exit_code", "bytes", "output_sha256", "destination_class")
 
 
@@ -1318,11 +1333,15 @@ class Runner:
         self.accepted = Checkpoint(accepted["checkpoint"])
         self.keys = [parse_ledger_key(key) for key in accepted["keys"]]
         self.clock = DeviceClock(accepted["time"])
+        # Before the journal: somebody else may be writing.
+        self.acknowledged = (read_json(self.path("acknowledged.json")) or {"seq": 0})["seq"]
         self.journal = Journal(self.folder, only_reads)
         self.commands, self.refused, self.last_sequence = {}, set(), 0
         self.waiting = collections.deque()  # statements that are not acknowledged, oldest first
-        self.acknowledged = (read_json(self.path("acknowledged.json")) or {"seq": 0})["seq"]
         self.offered_at, self.cosignature, self.firewall = None, (None, None), None
+        self.refusals = collections.deque(maxlen=MAX_REFUSALS_PER_HOUR)  # when they were journaled
+        if self.journal.fault is None and self.acknowledged > self.journal.seq:
+            self.journal.fault = "the journal ends before line %d, whose receipt came" % self.acknowledged
         self.blocked = read_json(self.path("blocked.json")) or (
             {"reason": self.journal.fault} if self.journal.fault else None)
         if self.journal.fault is None:
@@ -1347,7 +1366,7 @@ class Runner:
             one.update(phase="begun", begun=line)
             self.last_sequence = max(self.last_sequence, line["command"]["sequence"])
         elif kind == "started":
-            one["phase"] = "started"
+            one.update(phase="started", started=line)
         elif kind == "ended":
             one.update(phase="ended", status=line["statement"]["status"], ended=line)
         elif kind == "egress":
@@ -1475,10 +1494,13 @@ class Runner:
         self.tell_state(replies=True)
 
     def refuse(self, refusal, what, command_id):
-        """Journals a refusal and has it sealed; the same bundle counts once."""
+        """Journals a refusal and has it sealed, once for the same bundle, and so many an hour: a talker may go wild."""
         digest = sha256(json.dumps(what, sort_keys=True).encode()).hex()
         if self.blocked or digest in self.refused or len(self.waiting) >= MAX_WAITING_STATEMENTS:
             return
+        if len(self.refusals) == MAX_REFUSALS_PER_HOUR and boot_clock() < self.refusals[0] + 3600:
+            return
+        self.refusals.append(boot_clock())
         fields = {"action": "command_execution", "phase": "ended", "status": "refused", "code": refusal.code}
         if command_id:
             fields["command_id"] = command_id
@@ -1602,7 +1624,7 @@ class Runner:
     def start(self, one, sealed_at):
         """Starts a command whose begun receipt is back, unless it has expired meanwhile."""
         command, begun, expires = one["command"], one["begun"], parse_time(one["command"]["expires_at"])
-        if sealed_at >= expires:
+        if max(sealed_at, self.clock.now()) >= expires:
             return self.end(command["command_id"], {"status": "expired"})
         # The receipt was made after the line was written, so that it is at most this late now.
         if sealed_at + boot_clock() - begun["at_boot"] >= expires:
@@ -1627,20 +1649,27 @@ class Runner:
         now = self.clock.now()
         for command_id, one in list(self.commands.items()):
             if one["phase"] == "started":
-                self.look_after(command_id)
+                self.look_after(command_id, one)
             elif one["phase"] == "begun" and now is not None and now >= parse_time(one["command"]["expires_at"]):
                 self.end(command_id, {"status": "expired"})
         if self.offered_at is not None and boot_clock() > self.offered_at + OFFER_AGAIN_SECONDS:
             self.offer(again=True)
 
-    def look_after(self, command_id):
-        path = self.command_path(command_id, "status.json")
+    def look_after(self, command_id, one):
+        folder = make_folder(self.command_path(command_id))
+        path = os.path.join(folder, "status.json")
         if not os.path.exists(path):
-            lock = lock_file(self.command_path(command_id, "lock"))
-            if lock is None:
+            lock = lock_file(os.path.join(folder, "lock"))
+            due = one["started"]["at_boot"] + one["command"]["timeout_seconds"] + OVERDUE_SECONDS
+            if lock is None and boot_clock() < due:
                 return  # its supervisor lives
-            os.close(lock)
-        status = read_json(path)  # once more: the supervisor may have ended in between
+            if lock is not None:
+                os.close(lock)
+        try:
+            status = read_json(path)  # once more: the supervisor may have ended in between
+        except AgentError as error:
+            log(error)
+            status = None
         self.end(command_id, status or {"status": "unknown"})
 
     def announce_output(self, command_id, one):
@@ -1653,9 +1682,12 @@ class Runner:
             }, command_id=command_id)
 
     def send_output(self, command_id):
-        status = read_json(self.command_path(command_id, "status.json"))
-        with open(self.command_path(command_id, "output"), "rb") as file:
-            output = base64.b64encode(file.read()).decode()
+        try:
+            status = read_json(self.command_path(command_id, "status.json"))
+            with open(self.command_path(command_id, "output"), "rb") as file:
+                output = base64.b64encode(file.read()).decode()
+        except (AgentError, OSError) as error:
+            return log("the output of %s can't be read: %s" % (command_id, error))
         self.send({"type": "output", "command_id": command_id, "salt": status["salt"], "output": output})
 
     def on_delivered(self, message):
@@ -1680,7 +1712,8 @@ class Runner:
             write_json(self.path("trust.json"), fields)
             self.trust = trust
             self.journal.append("approvers", {"version": trust.version, "signed_by": sorted(signers)})
-        self.send({"type": "approvers", "version": self.trust.version, "taken": taken})
+        # Where the acknowledgement was lost, the platform sends them once more.
+        self.send({"type": "approvers", "version": trust.version, "taken": taken or fields == self.trust.fields})
 
 
 class Lines:
@@ -1720,7 +1753,7 @@ def mark_of_program():
 def serve_runner(state, source, sink):
     """Runs the runner until its talker is gone, or the program was replaced by another version."""
     mark = mark_of_program()
-    lock = lock_file(os.path.join(state, "runner", "lock"))
+    lock = lock_file(os.path.join(state, "runner", "lock"), 2)  # a supervisor that is being made still holds it
     if lock is None:
         raise AgentError("another runner uses %s" % state)
     try:
@@ -2158,6 +2191,15 @@ class Backoff:
         return wait
 
 
+def read_counter(path):
+    """Returns the newest counter that was used. What can't be read is no zero, which would look like a clone."""
+    try:
+        with open(path) as file:
+            return int(file.read())
+    except FileNotFoundError:
+        return 0
+
+
 class Talker:
     """Carries messages between the platform and the runner. Two requests at a time: a heartbeat and a statement."""
 
@@ -2281,7 +2323,7 @@ class Talker:
             acks.append(self.acks.popleft())
             size += len(acks[-1].get("output", ""))
         state, file = self.state, os.path.join(self.folder, "counter")
-        counter = int(read_text(file) or "0") + 1
+        counter = read_counter(file) + 1
         write_durably(file, b"%d\n" % counter)
         message = {
             "counter": counter,
@@ -2396,6 +2438,8 @@ def enroll(options):
         find_account(options.talker_user)
     make_folder(options.state)
     talker, runner = (make_folder(os.path.join(options.state, name)) for name in ("talker", "runner"))
+    if lock_file(os.path.join(runner, "lock")) is None:
+        raise AgentError("another process enrols or runs %s" % options.state)
     if os.path.exists(os.path.join(runner, "identity.json")):
         raise AgentError("this is a device already (%s); uninstall it first" % options.state)
     device, own = make_key(os.path.join(talker, "device.key")), make_key(os.path.join(runner, "runner.key"))
@@ -2460,7 +2504,7 @@ def hand_over(folder, name):
     """Gives the talker's files to its user."""
     account = find_account(name)
     for path in [folder] + [os.path.join(folder, name) for name in os.listdir(folder)]:
-        os.chown(path, account.pw_uid, account.pw_gid)
+        os.lchown(path, account.pw_uid, account.pw_gid)
 
 
 def run(options):
@@ -2483,6 +2527,8 @@ def run(options):
             preexec_fn=lambda: drop_rights(account))
         try:
             serve_runner(options.state, talker.stdout.fileno(), talker.stdin.fileno())
+        except OSError as error:
+            log("the runner ends, and begins anew from its files: %s" % error)  # the disk may be full
         finally:
             talker.kill()
             talker.wait()
@@ -2611,11 +2657,12 @@ def release(options):
     if lock is None:
         raise AgentError("the agent is running; stop it first")
     old = os.path.join(folder, "journal.ndjson")
-    if os.path.exists(old):
-        os.rename(old, "%s.before-%d" % (old, options.seq))
+    if os.path.exists(old) and os.path.getsize(old):
+        os.rename(old, "%s.before-%d-%s" % (old, options.seq, os.urandom(4).hex()))
     sync_folder(folder)
     journal = Journal(folder)
     journal.append("released", {"command_sequence": options.command_sequence}, seq=options.seq + 1)
+    write_json(os.path.join(folder, "acknowledged.json"), {"seq": journal.seq})
     if os.path.exists(os.path.join(folder, "blocked.json")):
         os.unlink(os.path.join(folder, "blocked.json"))
     say("The journal goes on with line %d, and commands above number %d are taken." % (
@@ -2709,6 +2756,7 @@ COMMANDS = {
 
 def main():
     os.umask(0o077)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever starts it may ignore it, and exit codes would be lost
     options = parse_arguments()
     return options.work(options)
 

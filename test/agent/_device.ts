@@ -112,9 +112,13 @@ export class TestRunner {
   #hasEnded = false;
   errors = "";
 
-  /** @param env added to the environment */
-  constructor({ state }: Device, env: Readonly<Record<string, string>> = {}) {
-    this.#child = spawn(PYTHON, ["-I", AGENT, "runner", "--user", "--state", state], {
+  /**
+   * @param env added to the environment
+   * @param before shell lines that set up the process
+   */
+  constructor({ state }: Device, env: Readonly<Record<string, string>> = {}, before = "") {
+    const argv = [PYTHON, "-I", AGENT, "runner", "--user", "--state", state];
+    this.#child = spawn("/bin/sh", ["-c", `${before}\nexec "$@"`, "sh", ...argv], {
       stdio: ["pipe", "pipe", "pipe"],
       env: { ...process.env, ...env },
     });
