@@ -10,6 +10,7 @@ import {
   heldCallActivities,
 } from "./approvals/mod.ts";
 import { conversationActivities, peerActivities } from "./conversations/mod.ts";
+import { deviceActivities } from "./devices.ts";
 import { crewActivities, diagnosisDraftActivities } from "./crew/mod.ts";
 import { sandboxActivities, testServiceActivities } from "./drills/mod.ts";
 import {
@@ -115,6 +116,7 @@ function activitiesOf(parts: TenantParts) {
     ...mailboxActivities(parts),
     ...replyActivities(parts),
     ...sequenceActivities(parts),
+    ...deviceActivities(parts),
     ...webhookActivities(parts),
     ...relayActivities(parts),
     ...noticeActivities(parts),

@@ -69,7 +69,7 @@ export const WORKFLOW_PURPOSE: Readonly<Record<WorkflowName, string>> = {
   webhookDelivery: "Delivers one message to one webhook",
   relay: "Starts the deliveries that are queued for webhooks and people",
   notice: "Tells people of one message over their channels",
-  tellDue: "Tells people of what is due",
+  tellDue: "Tells people of what is due, and seals heartbeats",
   ledgerSequencer: "Keeps the one sequencer of the ledger running",
   scrubLedger: "Verifies the whole ledger from its stored bytes",
   anchorReceipts: "Takes new receipts to be timestamped in Bitcoin",

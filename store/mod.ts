@@ -180,6 +180,15 @@ export {
   type UsedCode,
   useEnrolmentCode,
 } from "./devices.ts";
+export {
+  countPresence,
+  DEVICE_STATUSES,
+  type DevicePresence,
+  type DeviceStatus,
+  listPresence,
+  markOffline,
+  watchGateways,
+} from "./device_presence.ts";
 export { type ExpiringApproval, listExpiringApprovals } from "./due.ts";
 export { dumpDatabase, DumpRefused, loadDatabase } from "./dump.ts";
 export {
@@ -299,6 +308,14 @@ export {
   pruneIdempotentCalls,
   takeOverCall,
 } from "./idempotent_calls.ts";
+export {
+  addHeartbeatBatch,
+  findHeartbeatBatch,
+  getNewestBatchReceipt,
+  type HeartbeatBatch,
+  listSeenDevices,
+  type SeenDevice,
+} from "./heartbeat_batches.ts";
 export {
   addSplitView,
   beginHeartbeat,

@@ -388,6 +388,7 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     ...OF_CALLS,
     ...OF_OPERATIONS,
     "platform_health_check",
+    "device_heartbeats",
     "self_heal",
     "escalation",
     "email_intended",

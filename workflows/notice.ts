@@ -43,7 +43,9 @@ async function deliver(message_id: string, number: number): Promise<boolean> {
   }
 }
 
-/** Tells people of what is due. A schedule runs it every minute. */
+/** Tells people of what is due, and seals the heartbeats of devices when that is due. A schedule runs it every minute. */
 export async function tellDue(): Promise<{ readonly messages: number }> {
-  return { messages: await perform(LONG, "Asks what is due and not yet told").tellWhatIsDue() };
+  const messages = await perform(LONG, "Asks what is due and not yet told").tellWhatIsDue();
+  await perform(LONG, "Seals the heartbeats of ten minutes").sealHeartbeats();
+  return { messages };
 }

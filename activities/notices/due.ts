@@ -4,7 +4,9 @@ import {
   type Db,
   listExpiringApprovals,
   listTenants,
+  markOffline,
   tellDueTasks,
+  watchGateways,
 } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 
@@ -17,13 +19,18 @@ import type { ActivityParts } from "../parts.ts";
 const SOURCES: readonly ((db: Db) => Promise<number>)[] = [
   tellExpiringApprovals,
   tellDueTasks,
+  tellOfflineDevices,
   extendSeries, // books what has come into reach, and tells what could not be
 ];
+
+/** Devices that a message names. */
+const MAX_LISTED = 20;
 
 /** Creates the activity that tells people what is due. */
 export function dueActivities({ store }: ActivityParts) {
   /** Asks every source, for every tenant. Safe to repeat: each message is added once. @returns how many were added */
   async function tellWhatIsDue(): Promise<number> {
+    await watchGateways(store.db);
     let added = 0;
     for (const tenant of await listTenants(store.db)) {
       for (const source of SOURCES) added += await source(store.asTenant(tenant));
@@ -51,4 +58,27 @@ async function tellExpiringApprovals(db: Db): Promise<number> {
     if (messageId !== undefined) added++;
   }
   return added;
+}
+
+/** Tells of devices that have missed three heartbeats, as many as there are in one message. */
+async function tellOfflineDevices(db: Db): Promise<number> {
+  return await db.transaction(async (trx) => {
+    const silent = await markOffline(trx);
+    if (silent.length === 0) return 0;
+    const [first] = silent;
+    const listed = silent.slice(0, MAX_LISTED).map(({ id, name }) => `${name} (${id})`);
+    const others = silent.length - listed.length;
+    await addMessage(trx, {
+      kind: "device.offline",
+      from: "itsm-loop",
+      subject: silent.length === 1
+        ? `${listed[0]} is offline`
+        : `${silent.length} devices are offline`,
+      text: `${listed.join(", ")}${
+        others > 0 ? ` and ${others} more` : ""
+      }. Three heartbeats are missing.`,
+      refs: silent.length === 1 ? { device_id: first!.id } : {},
+    });
+    return 1;
+  });
 }

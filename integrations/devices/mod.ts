@@ -20,6 +20,7 @@ export { CODE_SECONDS, type EnrolmentCode, mintCode, readCode } from "./enrolmen
 export { deviceIdOf, type Enrolment, isProven, proofText } from "./enrolment.ts";
 export { answerHeartbeat } from "./heartbeat.ts";
 export type { HeartbeatCall, HeartbeatMessage, HeartbeatParts } from "./heartbeat_call.ts";
+export { type BatchTree, buildBatch, computeBatchRoot } from "./heartbeat_batch.ts";
 export { type HeartbeatAnswer, INTERVAL_SECONDS } from "./heartbeat_answer.ts";
 export { isRolledBack, judgeUsedCounter } from "./heartbeat_rules.ts";
 export { hashInventory } from "./inventory.ts";
