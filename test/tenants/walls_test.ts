@@ -16,6 +16,21 @@ import { giveKey } from "../_superuser.ts";
 
 /** Input fields that name nothing which anybody owns. Those that do are the keys of a tenant's `things`. */
 const FREE = new Set([
+  "code",
+  "public_key",
+  "runner_key",
+  "platform",
+  "proof",
+  "tenant_token",
+  "counter",
+  "log_size",
+  "checkpoint",
+  "cosignature",
+  "journal",
+  "inventory_sha256",
+  "delta",
+  "firewall",
+  "acks",
   "application_id",
   "fax_number",
   "message",
