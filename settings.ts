@@ -246,6 +246,9 @@ export const SETTINGS = z.strictObject({
   SEALOOP_ADVISORIES: z.string().min(1).optional().describe(
     "File of advisories in the OSV form, that security scans hold the installed packages against",
   ),
+  SEALOOP_DISCOVERY_ALLOW: z.string().regex(/^[0-9a-fA-F:.]+(\/\d+)?(,[0-9a-fA-F:.]+(\/\d+)?)*$/)
+    .optional().transform((text) => text?.split(",") ?? [])
+    .describe("Networks besides loopback in which hosts may be discovered, as 10.1.0.0/16,…"),
   SEALOOP_OUTBOUND_ALLOW: z.string().regex(/^[0-9a-fA-F:.]+(\/\d+)?(,[0-9a-fA-F:.]+(\/\d+)?)*$/)
     .optional().transform((text) => text?.split(",") ?? [])
     .describe(

@@ -29,6 +29,7 @@ import {
   ticketActivities,
   undoActivities,
 } from "./loop/mod.ts";
+import { discoveryActivities } from "./discovery.ts";
 import { dueActivities, noticeActivities } from "./notices/mod.ts";
 import {
   endedEmailActivities,
@@ -93,6 +94,7 @@ function activitiesOf(parts: TenantParts) {
     ...endedRunActivities(parts),
     ...sweepActivities(parts),
     ...scanActivities(parts),
+    ...discoveryActivities(parts),
     ...testServiceActivities(parts),
     ...sandboxActivities(parts),
     ...sealActivities(parts),

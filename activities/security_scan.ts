@@ -81,7 +81,8 @@ async function replaceFindings(trx: Db, scans: readonly ScannerResult[]): Promis
   const notScanned = earlier.filter(({ target }) => !succeeded.has(String(target.scanner)));
   await recordFindings(trx, findings);
   await clearOtherFindings(trx, {
-    ...place,
+    detector: place.detector,
+    hosts: [place.host],
     present: [...findings, ...notScanned].map(({ fingerprint }) => fingerprint),
   });
 }

@@ -28,7 +28,7 @@ export const certificates: Detector = {
   name: "certificates",
   about: "Looks at the certificates of endpoints and in PEM files: time, chain, name",
   ofHost: false,
-  ofServices: true,
+  ofEveryTenant: true,
   configuration: ({ certificates: { watch, ...rest } }) => ({ ...rest, watch: watch.length }),
   detect: detectFlaws,
   recheck: recheckCertificate,

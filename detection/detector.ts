@@ -44,6 +44,10 @@ export interface DetectorResult {
   readonly problems?: readonly string[];
   /** True: everything was looked at, so earlier findings that are absent are over. Default: there were no problems. */
   readonly complete?: boolean;
+  /** Further hosts that were looked at: devices, by their ids. */
+  readonly hosts?: readonly string[];
+  /** Fingerprints of faults of which nothing is known at the moment: where one was found earlier, it stays. */
+  readonly unknown?: readonly string[];
   /** Saves the state that the next run begins with. */
   saveState?(trx: Db): Promise<void>;
 }
@@ -70,8 +74,8 @@ export interface Detector {
   readonly about: string;
   /** True: its targets are on the host that it runs on, and its findings are about that host. */
   readonly ofHost: boolean;
-  /** True: it looks at services, which every tenant has; else at what is the operator's. */
-  readonly ofServices: boolean;
+  /** True: it looks at services or devices, which every tenant has; else at what is the operator's. */
+  readonly ofEveryTenant: boolean;
   /** Returns the figures of its configuration. They are public, and contain no names. */
   configuration(settings: DetectorSettings): Readonly<Record<string, unknown>>;
   /** Looks at all of its targets. Changes nothing before `saveState` of the result is called. */

@@ -1,5 +1,5 @@
 import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
-import type { Severity } from "../domain/mod.ts";
+import { PLATFORM_TENANT, type Severity } from "../domain/mod.ts";
 import { type FindingRecord, fingerprintFault } from "../store/mod.ts";
 import {
   type DiskUsage,
@@ -8,6 +8,7 @@ import {
   measureFolder,
   resolveLinks,
 } from "./_disks.ts";
+import { findDeviceFaults, isDeviceFault, recheckDevice } from "./device_faults.ts";
 import type {
   DetailedFinding,
   DetectionContext,
@@ -47,15 +48,17 @@ const CRITICAL_PERCENT = 99;
 /** Measures the resources of this host. */
 export const hostResources: Detector = {
   name: "host_resources",
-  about: "Measures disks, inodes, memory and load of the host that it runs on",
+  about:
+    "Measures disks, inodes, memory and load of the host that it runs on, and judges what devices report",
   ofHost: true,
-  ofServices: false,
+  ofEveryTenant: true,
   configuration: ({ host_resources: { disks, ...rest } }) => ({ ...rest, disks: disks.length }),
 
   async detect(context): Promise<DetectorResult> {
     const found: DetailedFinding[] = [];
     const problems = new Set<string>();
-    const targets = await listTargets(context);
+    const isOperator = context.store.tenant === PLATFORM_TENANT;
+    const targets = isOperator ? await listTargets(context) : []; // the host is the operator's
     for (const target of targets) {
       try {
         found.push(...await measure(target, context));
@@ -64,7 +67,14 @@ export const hostResources: Detector = {
         problems.add(`disk_${code.toLowerCase()}`);
       }
     }
-    return { probed: targets.length, found, problems: [...problems] };
+    const devices = await findDeviceFaults(context);
+    return {
+      probed: targets.length + devices.probed,
+      found: [...found, ...devices.found],
+      problems: [...problems],
+      hosts: devices.hosts,
+      unknown: devices.unknown,
+    };
   },
 
   recheck: recheckHost,
@@ -76,6 +86,7 @@ async function recheckHost(
   known: FindingRecord | undefined,
 ): Promise<RecheckResult> {
   if (!known) return { present: false, code: "unknown_finding" };
+  if (isDeviceFault(known)) return await recheckDevice(context, known);
   if (known.host !== context.host) return { present: true, code: "other_host" };
   const target = known.target as unknown as Target;
   // The settings may have other bounds by now.

@@ -37,7 +37,7 @@ export const logs: Detector = {
   about:
     "Tails log files: more errors than usual, attacks on logins, and kinds of lines that were never there before",
   ofHost: true,
-  ofServices: false,
+  ofEveryTenant: false,
   configuration: ({ logs: { files, ...rest } }) => ({ ...rest, files: files.length }),
   detect: detectInLogs,
   recheck: recheckLog,

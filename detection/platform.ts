@@ -33,7 +33,7 @@ export const platform: Detector = {
   about:
     "Looks at the platform itself: Temporal's backlog and failed workflows, breaks of the ledger, database, outbox",
   ofHost: false,
-  ofServices: false,
+  ofEveryTenant: false,
   configuration: ({ platform }) => platform,
 
   async detect(context): Promise<DetectorResult> {

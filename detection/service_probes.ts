@@ -54,7 +54,7 @@ export const serviceProbes: Detector = {
   name: "service_probes",
   about: "Probes every watched service over HTTP, TCP or by a command, with bounds of latency",
   ofHost: false,
-  ofServices: true,
+  ofEveryTenant: true,
   configuration: ({ service_probes: { services, ...rest } }) => ({
     ...rest,
     services: Object.keys(services).length,

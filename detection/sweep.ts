@@ -83,7 +83,7 @@ export async function detectAll(
 
 /** Returns the detectors that look for faults of a tenant: the host and the platform are the operator's. */
 function detectorsOf(tenant: string): readonly Detector[] {
-  return tenant === PLATFORM_TENANT ? ALL : ALL.filter(({ ofServices }) => ofServices);
+  return tenant === PLATFORM_TENANT ? ALL : ALL.filter(({ ofEveryTenant }) => ofEveryTenant);
 }
 
 /** Reads the dependencies of services, with hosts by the names that findings use. */
@@ -120,10 +120,14 @@ async function saveSweep(
     await recordFindings(trx, records);
     for (const { detector, result, complete } of runs) {
       if (!complete) continue;
+      const present = [
+        ...result.found.map(({ fingerprint }) => fingerprint),
+        ...result.unknown ?? [],
+      ];
       await clearOtherFindings(trx, {
         detector: detector.name,
-        host: detector.ofHost ? host : undefined,
-        present: result.found.map(({ fingerprint }) => fingerprint),
+        hosts: detector.ofHost ? [host, ...result.hosts ?? []] : undefined,
+        present,
       });
     }
   });

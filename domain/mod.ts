@@ -57,6 +57,14 @@ export {
   type RefusalCode,
 } from "./devices.ts";
 export {
+  type DiscoveredHost,
+  DISCOVERY_LIMITS,
+  DISCOVERY_PORTS,
+  type DiscoveryOrder,
+  type DiscoveryRequest,
+  type DiscoveryResult,
+} from "./discovery.ts";
+export {
   type AttackCounts,
   type AttackRequest,
   type AttackResult,

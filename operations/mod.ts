@@ -32,6 +32,7 @@ import { mailOperations } from "./mail/mod.ts";
 import { platformOperations } from "./platform/mod.ts";
 import { reasoningOperations } from "./reasoning/mod.ts";
 import { securityOperations } from "./security/mod.ts";
+import { shieldOperations } from "./shield/mod.ts";
 import { taskOperations } from "./tasks/mod.ts";
 import { ticketOperations } from "./tickets/mod.ts";
 import { webhookOperations } from "./webhooks/mod.ts";
@@ -59,6 +60,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...deviceOperations,
   ...securityOperations,
   ...complianceOperations,
+  ...shieldOperations,
   ...learningOperations,
   ...reasoningOperations,
   ...crmOperations,

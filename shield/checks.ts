@@ -2,7 +2,15 @@
 import { hash } from "node:crypto";
 import { z } from "zod";
 import type { CheckResult } from "../domain/mod.ts";
-import { Agent, type DeviceFacts, Listener, Os, Sshd, Updates } from "./facts.ts";
+import {
+  Agent,
+  type DeviceFacts,
+  type DeviceFirewall,
+  Listener,
+  Os,
+  Sshd,
+  Updates,
+} from "./facts.ts";
 import { supportEnd } from "./releases.ts";
 
 /** What checks compare a device's facts with. */
@@ -112,21 +120,32 @@ function judgeFirewallActive({ posture, firewall }: DeviceFacts): Verdict {
     : unknown();
 }
 
+/**
+ * Returns whether the desired rules are not in force on a device.
+ *
+ * @param desired undefined: none are
+ * @returns null: it is not known, or none are desired
+ */
+export function firewallDrift(
+  firewall: DeviceFirewall | null,
+  desired: string | undefined,
+): boolean | null {
+  if (!firewall || desired === undefined) return null;
+  return firewall.applied_sha256 === hash("sha256", desired) ? firewall.drift : true;
+}
+
 function judgeDesiredFirewall(
   { firewall }: DeviceFacts,
   { desiredFirewall }: JudgeContext,
 ): Verdict {
   if (desiredFirewall === undefined) return ["not_applicable", "No rules are desired"];
-  if (!firewall) return unknown();
+  const drift = firewallDrift(firewall, desiredFirewall);
+  if (!firewall || drift === null) return unknown();
+  if (!drift) return ["pass", "The desired rules are in force"];
   if (firewall.applied_sha256 === null) return ["fail", "The desired rules were not applied"];
-  if (firewall.applied_sha256 !== hash("sha256", desiredFirewall)) {
-    return ["fail", "Other rules than the desired ones were applied"];
-  }
-  return firewall.drift === null
-    ? unknown()
-    : firewall.drift
+  return firewall.drift
     ? ["fail", "The rules were changed since they were applied"]
-    : ["pass", "The desired rules are in force"];
+    : ["fail", "Other rules than the desired ones were applied"];
 }
 
 function judgeUpdates(

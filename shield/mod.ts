@@ -11,8 +11,14 @@
  * known is never a pass.
  * @module
  */
-export type { Check, JudgeContext } from "./checks.ts";
+export { type Check, firewallDrift, type JudgeContext } from "./checks.ts";
 export { type DeviceFacts, DeviceFirewall, readFacts } from "./facts.ts";
+export {
+  type JudgedDevice,
+  type JudgedDevices,
+  judgeDevices,
+  type JudgeRequest,
+} from "./devices.ts";
 export { type CheckCounts, countChecks, judgeDevice, type JudgedPolicy } from "./judge.ts";
 export {
   desiredFirewall,

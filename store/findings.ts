@@ -96,22 +96,22 @@ export async function recordFindings(db: Db, findings: readonly NewFinding[]): P
  * Marks all findings of a detector as cleared, except those that are present. Findings about services of tests stay: no
  * sweep looks at them, only their own test does.
  *
- * @param host undefined: on any host
+ * @param hosts undefined: on any host
  */
 export async function clearOtherFindings(
   db: Db,
-  { detector, host, present }: {
+  { detector, hosts, present }: {
     readonly detector: string;
-    readonly host: string | undefined;
+    readonly hosts: readonly string[] | undefined;
     readonly present: readonly string[];
   },
 ): Promise<void> {
   await db.execute(
     `UPDATE findings f SET cleared_at = now()
-     WHERE detector = $1 AND ($2::text IS NULL OR host = $2)
+     WHERE detector = $1 AND ($2::text[] IS NULL OR host = ANY ($2))
        AND cleared_at IS NULL AND fingerprint <> ALL ($3::text[])
        AND NOT EXISTS (SELECT FROM services s WHERE s.name = f.service AND s.origin = 'test')`,
-    [detector, host, present],
+    [detector, hosts ?? null, present],
   );
 }
 

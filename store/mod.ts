@@ -536,6 +536,7 @@ export {
   revokeTenantTokens,
   type TenantToken,
 } from "./tenant_tokens.ts";
+export { type DeviceFactsRecord, findDevicesByAddress, listDeviceFacts } from "./shield.ts";
 export { ensureTenant, listTenants, listWatchedTenants } from "./tenants.ts";
 export {
   addTicketEvent,

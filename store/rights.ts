@@ -401,6 +401,7 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "repair_held",
     "undo_held",
     "platform_scan",
+    "device_discovery",
     "approval",
     "governed_act",
     "agent_note",

@@ -12,7 +12,7 @@ export async function listTenants(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Lists the tenants whose services are watched, and the operator's. */
+/** Lists the tenants whose services are watched or that have devices, and the operator's. */
 export async function listWatchedTenants(db: Db): Promise<string[]> {
   const rows = await db.query<{ id: string }>("SELECT id FROM watched_tenants() AS id");
   return [...new Set([PLATFORM_TENANT, ...rows.map(({ id }) => id)])];

@@ -17,6 +17,7 @@ export { attackSimulation } from "./attack.ts";
 export { conversation } from "./conversation.ts";
 export { crew } from "./crew.ts";
 export { crmSequence } from "./crm_sequence.ts";
+export { deviceDiscovery } from "./device_discovery.ts";
 export { emailReply } from "./email_reply.ts";
 export { governedAct } from "./governed_act.ts";
 export { reconcileRuns } from "./housekeeping.ts";

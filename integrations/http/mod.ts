@@ -9,6 +9,6 @@
  * Doesn't trust: URLs, what their names resolve to, and the servers behind them.
  * @module
  */
-export { BadNetwork, parseNetworks } from "./addresses.ts";
+export { BadNetwork, parseNetworks, plainAddress } from "./addresses.ts";
 export { type HttpClient, openHttpClient } from "./http_client.ts";
 export { OutboundFailed, OutboundRefused } from "./messages.ts";

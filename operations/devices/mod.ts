@@ -1,5 +1,6 @@
 /** Devices: how machines become devices, and their heartbeats. @module */
 import { downloadAgent, installScript } from "./agent.ts";
+import { discoverHosts } from "./discover.ts";
 import { enrolDevice } from "./enrol.ts";
 import { heartbeat } from "./heartbeat.ts";
 
@@ -8,5 +9,6 @@ export const deviceOperations = [
   enrolDevice,
   downloadAgent,
   installScript,
+  discoverHosts,
   heartbeat,
 ];

@@ -8,4 +8,12 @@ export const shield = `
     salt bytea NOT NULL CHECK (length(salt) = 32),
     set_at timestamptz NOT NULL DEFAULT now()
   );
+
+  -- The tenants that a sweep looks at: those with watched services, and those with devices.
+  CREATE OR REPLACE FUNCTION watched_tenants() RETURNS SETOF text LANGUAGE sql STABLE AS $$
+    SELECT t.id FROM tenants t
+    WHERE EXISTS (SELECT FROM services s WHERE s.tenant_id = t.id AND s.watched)
+      OR EXISTS (SELECT FROM devices d WHERE d.tenant_id = t.id)
+    ORDER BY 1
+  $$;
 `;

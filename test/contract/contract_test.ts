@@ -112,6 +112,7 @@ describe("the operations", () => {
     );
     assert.deepEqual(asked.map(({ name }) => name).sort(), [
       "comms.send",
+      "devices.discover",
       "learning.approve",
       "security.approve",
       "webhooks.register",

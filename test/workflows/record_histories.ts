@@ -157,6 +157,10 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   },
   "securityScan.scanned": async () =>
     await ended(await start(WORKFLOW.securityScan, "security-scan-recorded", [])),
+  "deviceDiscovery.found": async () => {
+    const request = { targets: ["127.0.0.1"], ports: [1], requested_by: "key:recorder" };
+    return await ended(await start(WORKFLOW.deviceDiscovery, "discover-0a1b2c3d", [request]));
+  },
   "approval.approved": async () => {
     const run = await asked("a1", { needed: 2, escalate_after_seconds: 1 });
     await speak(run, "approved", "ann");

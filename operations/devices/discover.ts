@@ -1,0 +1,93 @@
+import { isIP } from "node:net";
+import { z } from "zod";
+import { type Context, operation, runAlone } from "../../calls/mod.ts";
+import { idOfCall, recoverRun } from "../../calls/recover/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import {
+  DISCOVERY_LIMITS,
+  DISCOVERY_PORTS,
+  type DiscoveryRequest,
+  PLATFORM_TENANT,
+  WORKFLOW,
+} from "../../domain/mod.ts";
+import { listTargets } from "../../integrations/discovery/mod.ts";
+import { completedRun, exampleStartedRun, StartedRun, WaitSeconds } from "../schemas/mod.ts";
+
+const Target = z.string().trim().min(2).max(50)
+  .refine((text) => isIP(text.split("/")[0]!) !== 0, "Expected an address or a network")
+  .describe("An address, or a network as 10.1.2.0/24");
+
+const DiscoverInput = z.object({
+  targets: z.array(Target).min(1).max(64),
+  ports: z.array(z.number().int().min(1).max(65_535)).min(1).max(DISCOVERY_LIMITS.ports)
+    .default([...DISCOVERY_PORTS]),
+  wait_seconds: WaitSeconds,
+});
+
+/** Looks for hosts in a network. */
+export const discoverHosts = operation({
+  name: "devices.discover",
+  group: "devices",
+  summary: "Look for hosts that accept TCP connections",
+  description:
+    "Tries each port of each address once, at most 200 attempts a second, and reads the table of neighbours. " +
+    `At most ${DISCOVERY_LIMITS.addresses} addresses, and ${DISCOVERY_LIMITS.probes} addresses times ports. Loopback alone, ` +
+    "unless SEALOOP_DISCOVERY_ALLOW names networks: other addresses are counted as `refused`. From the platform's own " +
+    "host, and so for the operator's tenant alone.",
+  effect: "run",
+  shippedRule: "acts-on-the-outside",
+  startsWorkflow: WORKFLOW.deviceDiscovery,
+  hints: { destructive: false, openWorld: true },
+  access: "partner",
+  input: DiscoverInput,
+  output: StartedRun,
+  rest: { devices_discover: "POST /v1/devices/discover" },
+  untrusted: true,
+  longRunning: { outcome: completedRun },
+  errors: ["Forbidden", "Unavailable"],
+  example: {
+    input: { targets: ["127.0.0.1"], ports: [22, 8080] },
+    output: {
+      ...exampleStartedRun,
+      workflow_id: "discover-1d0f6a2b",
+      result_url: "http://127.0.0.1:8080/v1/workflows/discover-1d0f6a2b/result",
+    },
+  },
+  check(input, context) {
+    checkPlace(input, context);
+    return Promise.resolve();
+  },
+  recover: (call, platform) => recoverRun(platform, workflowIdOf(call.decisionId), call),
+  run: async ({ wait_seconds, targets, ports }, context) => {
+    checkPlace({ targets, ports }, context);
+    const request: DiscoveryRequest = {
+      targets,
+      ports: [...new Set(ports)],
+      requested_by: `key:${context.caller.keyId}`,
+    };
+    return await runAlone(context, {
+      type: WORKFLOW.deviceDiscovery,
+      workflowId: workflowIdOf(context.decisionId),
+      request,
+      summary: "Looks for hosts",
+    }, wait_seconds);
+  },
+});
+
+function workflowIdOf(decisionId: string | undefined): string {
+  return `discover-${idOfCall(decisionId, 8)}`;
+}
+
+/** @throws {Problem} the caller may not look there from here */
+function checkPlace(
+  request: Pick<z.output<typeof DiscoverInput>, "targets" | "ports">,
+  { store, config }: Pick<Context, "store" | "config">,
+): void {
+  if (store.tenant !== PLATFORM_TENANT) {
+    throw new Problem(
+      "Forbidden",
+      "Cannot look for hosts from the platform's own host: that is the operator's",
+    );
+  }
+  listTargets(request, config.settings.SEALOOP_DISCOVERY_ALLOW);
+}

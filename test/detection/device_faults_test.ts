@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { detectAll, recheck } from "../../detection/mod.ts";
+import { readShieldPolicy } from "../../shield/mod.ts";
+import { type Db, listOpenFindings, listWatchedTenants, setPolicy } from "../../store/mod.ts";
+import { report, rightNow, storeDevice } from "../shield/_stored_device.ts";
+import { asSuperuser } from "../_superuser.ts";
+import { createTestContext, type TestContext } from "./_context.ts";
+
+const POLICY = `policies:
+  - { id: own-time, title: Time, severity: high, check: { time_synchronized: true }, finding: true,
+      remedy_script_id: time-sync-on }
+`;
+const DISKS = [{ mount: "/", size_bytes: 100_000_000, free_bytes: 60_000_000 }];
+const MEMORY = { total_bytes: 1_000_000, available_bytes: 500_000 };
+
+describe("host_resources of devices", () => {
+  let context: TestContext;
+  let superuser: Db;
+  let device: string;
+  before(async () => {
+    context = await createTestContext(
+      "host_resources: { every_disk: false, memory_percent: 99, load_per_core: 1000 }",
+    );
+    superuser = asSuperuser({ url: context.store.url, tenant: "acme" });
+    device = await storeDevice(superuser);
+    await setPolicy(context.store.asPlatform(), "shield_policies", {
+      ...readShieldPolicy(POLICY),
+    });
+  });
+  after(() => context.close());
+
+  /** Facts of a device on which all is right, but for these. */
+  const tell = async (changes: object, posture: object = {}) => {
+    const right = rightNow();
+    const inventory = {
+      ...right,
+      posture: { ...right.posture, ...posture },
+      disks: DISKS,
+      memory: MEMORY,
+      ...changes,
+    };
+    await report(superuser, device, { inventory });
+  };
+  const acme = () => ({ ...context, store: context.store.forTenant("acme") });
+  const sweep = async () => await detectAll(acme(), { save: true });
+  const open = async () =>
+    (await listOpenFindings(context.store.asTenant("acme"))).map(({ code }) => code);
+
+  it("are looked at in the name of their tenant, which needs no service", async () => {
+    assert.ok((await listWatchedTenants(context.store.asPlatform())).includes("acme"));
+    await tell({});
+    const { findings, runs } = await sweep();
+    assert.deepEqual(findings, []);
+    const run = runs.find(({ detector }) => detector === "host_resources")!;
+    assert.deepEqual([run.probed, run.error], [1, null], "the device, and not the platform's host");
+    await detectAll(context, { save: true });
+    assert.deepEqual(await listOpenFindings(context.store.asPlatform()), []);
+  });
+
+  it("become findings where a policy names one, with its code and its remedy", async () => {
+    await tell({}, { time_synchronized: false, disk_encrypted: false });
+    const { findings: [found, ...others], incidents } = await sweep();
+    assert.deepEqual(others, [], "a policy that names no finding makes none");
+    assert.deepEqual(
+      [found!.code, found!.severity, found!.host, found!.service],
+      ["posture_time_synchronized", "high", device, null],
+    );
+    assert.equal(found!.target.remedy_script_id, "time-sync-on");
+    assert.match(found!.summary, /^web-1 \(DEV-[0-9a-f]{12}\) fails the policy own-time: /);
+    assert.equal(incidents.length, 1);
+    assert.deepEqual(await recheck(acme(), incidents[0]!, "before"), {
+      present: true,
+      code: "posture_time_synchronized",
+    });
+  });
+
+  it("stay while nothing is known, as unknown is never a pass", async () => {
+    const { incidents: [incident] } = await sweep();
+    await tell({ disks: null }, { time_synchronized: null });
+    assert.deepEqual((await sweep()).findings, []);
+    assert.deepEqual(await open(), ["posture_time_synchronized"]);
+    assert.equal((await recheck(acme(), incident!, "after"))?.present, true);
+  });
+
+  it("end once the device reports that it is right", async () => {
+    await tell({}, { time_synchronized: false });
+    const { incidents: [incident] } = await sweep();
+    await tell({});
+    assert.deepEqual(await recheck(acme(), incident!, "after"), { present: false, code: "ok" });
+    assert.deepEqual(await open(), []);
+  });
+
+  it("are full disks and low memory, by the bounds of the detectors' file", async () => {
+    const disks = [...DISKS, { mount: "/srv", size_bytes: 1_000, free_bytes: 20 }];
+    await tell({ disks, memory: { total_bytes: 1_000, available_bytes: 5 } });
+    const { findings, incidents } = await sweep();
+    assert.deepEqual(findings.map(({ code }) => code).sort(), ["disk_full", "memory_low"]);
+    await tell({ disks: null, memory: null });
+    await sweep();
+    assert.deepEqual((await open()).sort(), ["disk_full", "memory_low"], "nothing is known");
+    await tell({});
+    await sweep();
+    assert.deepEqual(await open(), []);
+    for (const incident of incidents) {
+      assert.equal((await recheck(acme(), incident, "before"))?.present, false);
+    }
+  });
+});
