@@ -2253,7 +2253,8 @@ class Talker:
                 self.replies.release()
         elif kind == "result":
             self.result = message["result"]
-            self.acks.append({name: message[name] for name in ("command_id", "result", "code") if message.get(name)})
+            if message.get("command_id"):  # the platform could not say which command is meant
+                self.acks.append({name: message[name] for name in ("command_id", "result", "code") if message.get(name)})
             if message["result"] == "refused":
                 log("refused %s: %s" % (message.get("command_id"), message.get("reason")))
         elif kind == "output":

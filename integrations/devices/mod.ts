@@ -23,7 +23,7 @@ export type { HeartbeatCall, HeartbeatMessage, HeartbeatParts } from "./heartbea
 export { type BatchTree, buildBatch, computeBatchRoot } from "./heartbeat_batch.ts";
 export { type HeartbeatAnswer, INTERVAL_SECONDS } from "./heartbeat_answer.ts";
 export { isRolledBack, judgeUsedCounter } from "./heartbeat_rules.ts";
-export { hashInventory } from "./inventory.ts";
+export { hashInventory, isInventory, MAX_SECTIONS } from "./inventory.ts";
 export { quarantine, type QuarantineReason } from "./quarantine.ts";
 export { buildSignatureBase, readSigner, verifySigned } from "./request_signature.ts";
 export { type DeviceRoots, type DeviceTrust, readDeviceRoots } from "./trust.ts";

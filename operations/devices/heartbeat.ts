@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { JsonText } from "../../contract/mod.ts";
-import { answerHeartbeat } from "../../integrations/devices/mod.ts";
+import { answerHeartbeat, isInventory, MAX_SECTIONS } from "../../integrations/devices/mod.ts";
 import { Sha256, Timestamp } from "../schemas/mod.ts";
 
 const Hex = z.string().regex(/^[0-9a-f]{0,64}$/);
@@ -73,7 +73,10 @@ export const heartbeat = operation({
     }).describe("End of the runner's journal"),
     inventory_sha256: Sha256.describe("Of the canonical form of all sections"),
     delta: z.record(z.string().regex(/^[a-z][a-z0-9_]{0,39}$/), z.unknown())
-      .refine((sections) => Object.keys(sections).length <= 40, "Expected at most 40 sections")
+      .refine(
+        isInventory,
+        `Expected at most ${MAX_SECTIONS} sections, of values that JSON has a canonical form for`,
+      )
       .optional().describe("Sections of the inventory that have changed"),
     firewall: Firewall.optional(),
     acks: z.array(Ack).max(50).optional().describe("What became of commands"),
