@@ -7,7 +7,8 @@ const INPUT = new RegExp(
   `^sealoop=(\\(${COMPONENTS.map((name) => `"${name}"`).join(" ")}\\)` +
     ';nonce="[0-9a-f]{32}";keyid="(DEV-[0-9a-f]{12})";alg="ed25519";tag="sealoop-device")$',
 );
-const SIGNATURE = /^sealoop=:([A-Za-z0-9+/]{86}==):$/;
+/** Base64 of 64 bytes, in its one canonical form: the same request has one signature. */
+const SIGNATURE = /^sealoop=:([A-Za-z0-9+/]{85}[AQgw]==):$/;
 
 /** Returns the id of the device that a request names as its signer; undefined where it is not signed as devices sign. */
 export function readSigner({ signatureInput }: SignedRequest): string | undefined {

@@ -9,6 +9,8 @@ import {
   type TestDevice,
 } from "../integrations/devices/_devices.ts";
 
+/** Returns the base64 digit after one; the bytes that end there stay the same. */
+const nextDigit = (digit: string) => ({ A: "B", Q: "R", g: "h", w: "x" })[digit]!;
 const HEARTBEAT = "/v1/shield/devices/heartbeat";
 
 describe("an attacker who holds one device of a tenant", function () {
@@ -50,7 +52,7 @@ describe("an attacker who holds one device of a tenant", function () {
     "with another algorithm": (request) =>
       change(request, "signature-input", (input) => input.replace("ed25519", "hmac-sha256")),
     "with a signature that is not canonical base64": (request) =>
-      change(request, "signature", (value) => value.replace(/.==:$/, "/==:")),
+      change(request, "signature", (value) => value.replace(/.(?===:$)/, nextDigit)),
     "with random bytes as its signature": (request) =>
       change(request, "signature", () => `sealoop=:${randomBytes(64).toString("base64")}:`),
   };
