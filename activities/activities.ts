@@ -47,6 +47,7 @@ import { relayActivities } from "./relay.ts";
 import { scanActivities } from "./security_scan.ts";
 import { sweepActivities } from "./sweep.ts";
 import { taskActivities } from "./tasks.ts";
+import { tenantActivities } from "./tenants.ts";
 import { webhookActivities } from "./webhooks.ts";
 
 /** All activities, by the names that workflows call them by. */
@@ -110,6 +111,7 @@ function activitiesOf(parts: TenantParts) {
     ...conversationActivities(parts),
     ...peerActivities(parts),
     ...taskActivities(parts),
+    ...tenantActivities(parts),
     ...endEmailActivities(parts),
     ...prepareEmailActivities(parts),
     ...transmitEmailActivities(parts),

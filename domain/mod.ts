@@ -173,6 +173,7 @@ export {
   type TaskState,
   TERMINAL_STATES,
 } from "./tasks.ts";
+export type { TenantSync, TenantSyncResult } from "./tenants.ts";
 export type { DeliveryResult } from "./webhooks.ts";
 export {
   approvalQuery,

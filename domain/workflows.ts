@@ -41,6 +41,7 @@ export const WORKFLOW = {
   securityScan: "securityScan",
   sendEmail: "sendEmail",
   tellDue: "tellDue",
+  tenantSync: "tenantSync",
   webhookDelivery: "webhookDelivery",
 } as const;
 
@@ -72,6 +73,7 @@ export const WORKFLOW_PURPOSE: Readonly<Record<WorkflowName, string>> = {
   relay: "Starts the deliveries that are queued for webhooks and people",
   notice: "Tells people of one message over their channels",
   tellDue: "Tells people of what is due, and seals heartbeats",
+  tenantSync: "Registers organizations at the identity provider",
   ledgerSequencer: "Keeps the one sequencer of the ledger running",
   scrubLedger: "Verifies the whole ledger from its stored bytes",
   anchorReceipts: "Takes new receipts to be timestamped in Bitcoin",

@@ -34,6 +34,7 @@ import { reasoningOperations } from "./reasoning/mod.ts";
 import { securityOperations } from "./security/mod.ts";
 import { shieldOperations } from "./shield/mod.ts";
 import { taskOperations } from "./tasks/mod.ts";
+import { tenantOperations } from "./tenants/mod.ts";
 import { ticketOperations } from "./tickets/mod.ts";
 import { webhookOperations } from "./webhooks/mod.ts";
 import { workflowOperations } from "./workflows/mod.ts";
@@ -57,6 +58,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...calendarOperations,
   ...commsOperations,
   ...governanceOperations,
+  ...tenantOperations,
   ...deviceOperations,
   ...securityOperations,
   ...complianceOperations,

@@ -537,7 +537,16 @@ export {
   type TenantToken,
 } from "./tenant_tokens.ts";
 export { type DeviceFactsRecord, findDevicesByAddress, listDeviceFacts } from "./shield.ts";
-export { ensureTenant, listTenants, listWatchedTenants } from "./tenants.ts";
+export {
+  addTenant,
+  ensureTenant,
+  getTenantRecord,
+  listTenantRecords,
+  listTenants,
+  listWatchedTenants,
+  markTenantSynced,
+  type TenantRecord,
+} from "./tenants.ts";
 export {
   addTicketEvent,
   addTicketEvents,

@@ -83,7 +83,12 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
   ],
 
   // Tenants, and their keys, which functions issue and change
-  tenants: [["SELECT", ...READING], ["SELECT, INSERT", "crossing"]],
+  tenants: [
+    ["SELECT", ...READING],
+    ["SELECT, INSERT", "crossing"],
+    ["INSERT (id, name, alias, domains, status)", "gateway", "worker"],
+    ["UPDATE (status, idp_id, idp_synced_at)", "worker"],
+  ],
   keys: [
     ["SELECT", ...WORKING, "operator"],
     ["SELECT, INSERT, UPDATE (expires_at, revoked_at, last_used_at)", "crossing"],
@@ -337,6 +342,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   give_position: { runsAs: "crossing", callers: [] },
   active_freezes: { runsAs: "crossing", callers: READING },
   active_maintenance: { runsAs: "crossing", callers: ["worker"] },
+  all_tenants: { runsAs: "crossing", callers: [...WORKING, "operator"] },
   find_tenant_token: { runsAs: "crossing", callers: ["gateway"] },
   find_tenant_token_by_id: { runsAs: "crossing", callers: ["gateway"] },
   find_device: { runsAs: "crossing", callers: ["gateway"] },
@@ -382,11 +388,14 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "split_view",
     "agent_release",
     "device_enrolled",
+    "tenant_created",
   ],
   tools: [...OF_CALLS, ...OF_OPERATIONS, "governance_decision"],
   worker: [
     ...OF_CALLS,
     ...OF_OPERATIONS,
+    "tenant_created",
+    "tenants_synced",
     "platform_health_check",
     "device_heartbeats",
     "self_heal",
@@ -414,5 +423,12 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "governance_stop",
   ],
   engine: ["config_change", "learning_receipt"],
-  operator: ["config_change", "governance_stop", "calendar_link_renewed", "contact_erased"],
+  operator: [
+    "tenant_token",
+    "tenant_approvers",
+    "config_change",
+    "governance_stop",
+    "calendar_link_renewed",
+    "contact_erased",
+  ],
 };

@@ -33,4 +33,5 @@ export { scrubLedger } from "./scrub.ts";
 export { securityScan } from "./security_scan.ts";
 export { sendEmail } from "./send_email.ts";
 export { ledgerSequencer } from "./sequencer.ts";
+export { tenantSync } from "./tenant_sync.ts";
 export { webhookDelivery } from "./webhook.ts";

@@ -2,6 +2,8 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { keyedHash, type Store, type TenantToken } from "../../store/mod.ts";
 
+/** Days that the token of an organization is valid. */
+export const TENANT_TOKEN_DAYS = 90;
 /** Seconds that a code is valid. */
 export const CODE_SECONDS = 15 * 60;
 

@@ -14,9 +14,23 @@
  * @module
  */
 export { type AgentFile, agentRelease, readAgent, renderInstallScript } from "./agent.ts";
+export {
+  type ApproverSignature,
+  approversText,
+  changeApprovers,
+  nextApprovers,
+  signAsApprover,
+  takeApproversAck,
+} from "./approvers.ts";
 export { contradictsLog, type CosignedCheckpoint, verifyCosigned } from "./cosignature.ts";
 export { type DeviceLogReader, readDeviceLog } from "./device_log.ts";
-export { CODE_SECONDS, type EnrolmentCode, mintCode, readCode } from "./enrolment_code.ts";
+export {
+  CODE_SECONDS,
+  type EnrolmentCode,
+  mintCode,
+  readCode,
+  TENANT_TOKEN_DAYS,
+} from "./enrolment_code.ts";
 export { deviceIdOf, type Enrolment, isProven, proofText } from "./enrolment.ts";
 export { answerHeartbeat } from "./heartbeat.ts";
 export type { HeartbeatCall, HeartbeatMessage, HeartbeatParts } from "./heartbeat_call.ts";

@@ -15,7 +15,7 @@ export const currentUser = (): string => process.env.SUDO_USER || userInfo().use
 /** Arguments of a command. */
 export interface CommandArguments {
   readonly words: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 }
 
 /**

@@ -52,6 +52,16 @@ export const devices = `
   CREATE POLICY crossing ON tenant_tokens TO sealoop_crossing USING (true);
   CREATE POLICY crossing ON devices TO sealoop_crossing USING (true);
 
+  -- All organizations, for keys of tier admin and for the identity provider.
+  CREATE FUNCTION all_tenants() RETURNS TABLE (
+    id text, name text, alias text, domains text[], status text, idp_mode text, idp_id text, idp_synced_at timestamptz,
+    created_at timestamptz, devices integer
+  ) LANGUAGE sql STABLE AS $$
+    SELECT t.id, name, alias, domains, status, idp_mode, idp_id, idp_synced_at, created_at,
+      (SELECT count(*)::int FROM devices d WHERE d.tenant_id = t.id)
+    FROM tenants t WHERE t.id <> 'everyone' ORDER BY created_at DESC, t.id
+  $$;
+
   -- A token and a device are looked up before it is known whose they are.
   CREATE FUNCTION find_tenant_token(hash bytea) RETURNS SETOF tenant_tokens LANGUAGE sql STABLE AS $$
     SELECT * FROM tenant_tokens WHERE token_hash = hash AND revoked_at IS NULL AND expires_at > now()
