@@ -2,6 +2,7 @@
 import { createPublicKey, type KeyObject, sign } from "node:crypto";
 import { Problem } from "../../contract/mod.ts";
 import { APPROVERS_DOMAIN } from "../../domain/mod.ts";
+import type { ApproversAck } from "./heartbeat_call.ts";
 import { canonicalize, NODE_PRIMITIVES, randomHex, requestSeal } from "../../ledger/mod.ts";
 import {
   addApprovers,
@@ -109,15 +110,11 @@ export async function nextApprovers(
   return await getApproversVersion(db, version);
 }
 
-/** Takes a device's word about the approvers that it was sent. @param version pinned on it now */
+/** Takes a device's word about the approvers that it was sent. */
 export async function takeApproversAck(
   trx: Db,
   { id, approversVersion }: DeviceRecord,
-  { approvers_version: version, result }: {
-    readonly approvers_version: number;
-    readonly result: "taken" | "refused";
-  },
+  { approvers_version: version, result }: ApproversAck,
 ): Promise<void> {
-  if (result === "refused") await noteApprovers(trx, id, approversVersion + 1, result);
-  else if (version > approversVersion) await noteApprovers(trx, id, version, result);
+  if (version === approversVersion + 1) await noteApprovers(trx, id, version, result);
 }

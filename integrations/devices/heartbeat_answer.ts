@@ -1,6 +1,7 @@
 import type { DeviceBundle, DeviceLog } from "../../domain/mod.ts";
 import {
   addMessage,
+  type ApproversVersion,
   type BegunHeartbeat,
   type DeviceRecord,
   endHeartbeat,
@@ -8,6 +9,7 @@ import {
   setFirewall,
   type Store,
 } from "../../store/mod.ts";
+import { nextApprovers, takeApproversAck } from "./approvers.ts";
 import { listBundles, takeAck } from "./commands.ts";
 import { contradictsLog, type CosignedCheckpoint, verifyCosigned } from "./cosignature.ts";
 import { readDeviceLog } from "./device_log.ts";
@@ -37,6 +39,8 @@ export interface HeartbeatAnswer {
   readonly commands: readonly DeviceBundle[];
   /** Of the sections that the platform has now. */
   readonly inventory_sha256: string | null;
+  /** Present where the device has to take other approvers. */
+  readonly approvers?: ApproversVersion;
 }
 
 /** A heartbeat that has begun. */
@@ -67,17 +71,35 @@ export async function finishHeartbeat(
   const { store } = parts;
   const { deviceId, message } = call;
   const inventorySha256 = await takeNews(store, message, begun);
-  const { log, commands, isCutShort } = await awaitCommands(parts, call, begun);
+  const approvers = await findApprovers(store, message, begun);
+  const waitSeconds = approvers ? 0 : message.wait_seconds;
+  const { log, commands, isCutShort } = await awaitCommands(
+    parts,
+    { ...call, message: { ...message, wait_seconds: waitSeconds } },
+    begun,
+  );
   const answer: HeartbeatAnswer = {
     server_time: new Date().toISOString(),
     interval_seconds: isCutShort ? SHORT_INTERVAL_SECONDS : INTERVAL_SECONDS,
     log,
     commands,
     inventory_sha256: inventorySha256,
+    ...(approvers ? { approvers } : {}),
   };
   const text = JSON.stringify(answer);
   await endHeartbeat(store.db, deviceId, message.counter, text);
   return text;
+}
+
+/** Returns the approvers that a device has to take next. */
+async function findApprovers(
+  { db }: Store,
+  { acks = [] }: HeartbeatMessage,
+  { device }: Begun,
+): Promise<ApproversVersion | undefined> {
+  const hasTold = acks.some((ack) => "approvers_version" in ack);
+  const current = hasTold ? await getDevice(db, device.id) : device;
+  return current && await nextApprovers(db, current);
 }
 
 /** Stores what a heartbeat says. @returns the hash of the inventory that is stored then */
@@ -92,7 +114,10 @@ async function takeNews(
     return begun.inventorySha256;
   }
   return await db.transaction(async (trx) => {
-    for (const ack of acks) if ("command_id" in ack) await takeAck(trx, device, ack);
+    for (const ack of acks) {
+      if ("command_id" in ack) await takeAck(trx, device, ack);
+      else await takeApproversAck(trx, device, ack);
+    }
     if (firewall !== undefined) await setFirewall(trx, id, firewall);
     if (begun.isBack) {
       await addMessage(trx, {

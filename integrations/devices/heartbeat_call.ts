@@ -5,7 +5,7 @@ import type { DeviceWatch } from "./watch.ts";
 /** What a device says of a change of its approvers. */
 export interface ApproversAck {
   readonly approvers_version: number;
-  readonly result: string;
+  readonly result: "taken" | "refused";
 }
 
 /** A device's heartbeat, checked. */

@@ -94,6 +94,11 @@ export const heartbeat = operation({
     inventory_sha256: z.string().nullable().describe(
       "Of the sections that the platform has; where it differs, all are sent again",
     ),
+    approvers: z.object({
+      approvers: z.object({ signatures_required: z.number().int(), keys: z.array(z.string()) }),
+      version: z.number().int(),
+      signatures: z.array(z.object({ key: z.string(), signature: z.string() })),
+    }).optional().describe("Other approvers, signed by those that the device has pinned"),
   }),
   rest: { shield_heartbeat: "POST /v1/shield/devices/heartbeat" },
   errors: ["Unauthenticated", "NotFound", "Conflict", "RateLimited"],

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
   ensureRecoveryKey,
+  getPublishedCheckpoint,
   getPublishingState,
   type LogWriter,
   openLog,
@@ -58,7 +59,9 @@ export async function startDeviceGateway(
     },
     onLeaves: (...added) => log?.add(...added),
   });
-  while (!await getPublishingState(store)) await sleep(20);
+  const hasPublished = async () =>
+    await getPublishingState(store) && await getPublishedCheckpoint(store);
+  while (!await hasPublished()) await sleep(20);
   return {
     ...gateway,
     async token(tenant) {

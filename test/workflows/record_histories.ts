@@ -161,6 +161,8 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     const request = { targets: ["127.0.0.1"], ports: [1], requested_by: "key:recorder" };
     return await ended(await start(WORKFLOW.deviceDiscovery, "discover-0a1b2c3d", [request]));
   },
+  "tenantSync.synced": async () =>
+    await ended(await start(WORKFLOW.tenantSync, "tenants-sync-recorded", [{}])),
   "approval.approved": async () => {
     const run = await asked("a1", { needed: 2, escalate_after_seconds: 1 });
     await speak(run, "approved", "ann");
