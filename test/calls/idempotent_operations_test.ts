@@ -103,6 +103,7 @@ describe("every operation that changes something", function () {
   /** Inputs that need something to act on; others are called as in their example. */
   const inputs: Readonly<Record<string, () => Promise<Json>>> = {
     "keys.revoke": async () => ({ key_id: (await issueAgentKey(people.store)).record.id }),
+    "tenants.create": () => Promise.resolve({ name: `Organization ${++number}` }),
     async "workflows.cancel"() {
       const workflow_id = `loop-${randomBytes(8).toString("hex")}`;
       await people.loop.client.workflow.start(WORKFLOW.itsmLoop, {
