@@ -101,5 +101,3 @@ function logToFile(folder: string): void {
 }
 
 if (process.env.TEST_LOGS && workerNumber > 0) logToFile(process.env.TEST_LOGS);
-// Programs that tests start are bundled: they need no tsx, which would take a second of each start.
-if (process.env.MOCHA_WORKER_ID !== undefined) process.execArgv = [];
