@@ -1,5 +1,5 @@
 /**
- * Runs the tests, each file in a process of its own, as many at once as there are cores and two more, as many tests wait:
+ * Runs the tests, in processes of their own, as many at once as there are cores and four more, as many tests wait:
  *
  *     npm test                  checks and all tests
  *     npm test -- -g receipts   arguments go to mocha
@@ -31,7 +31,7 @@ async function runMocha(kind: TestKind, args: readonly string[]): Promise<number
   mkdirSync(LOGS, { recursive: true });
   process.env.TEST_LOGS = LOGS;
   if (kind === "unit" || kind === "remote") process.env.TEST_SERVERS = "none";
-  const jobs = ["--parallel", "--jobs", String(availableParallelism() + 2)];
+  const jobs = ["--parallel", "--jobs", String(availableParallelism() + 4)];
   const code = await run([mocha, ...jobs, ...args, ...listTests(kind)], { output: "inherit" });
   if (code !== 0) console.error(`  Output of the code under test is in ${LOGS}`);
   return code;

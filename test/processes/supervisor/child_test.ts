@@ -11,15 +11,19 @@ import {
   type TreeProcess,
 } from "../../../embedded/mod.ts";
 import { type Child, openChild, PROCESSES } from "../../../processes/supervisor/mod.ts";
+import { program } from "../../_programs.ts";
 import { testFolder } from "../../_run.ts";
 
-const PROBE = join(ROOT, "test", "processes", "_probe.ts");
-
 describe("openChild()", () => {
+  let probe: string;
   let dataDir: string;
   let tree: Tree;
   let printed: string[];
   const children: Child[] = [];
+
+  before(async () => {
+    probe = await program("test/processes/_probe.ts");
+  });
 
   beforeEach(async () => {
     dataDir = await testFolder();
@@ -82,7 +86,7 @@ describe("openChild()", () => {
     const child = openChild({
       name: "probe",
       title: "Probe",
-      program: PROBE,
+      program: probe,
       env: { PATH: process.env.PATH!, ...env },
       dataDir,
       tree,
