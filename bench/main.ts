@@ -27,6 +27,7 @@ const MEASUREMENTS: Readonly<Record<string, { readonly inAll: boolean }>> = {
   retrieval: { inAll: true },
   governance: { inAll: true },
   tenants: { inAll: true },
+  devices: { inAll: true },
   temporal: { inAll: false },
   chaos: { inAll: false },
   mail: { inAll: false },

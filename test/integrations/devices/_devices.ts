@@ -93,7 +93,8 @@ export async function startDevicePlatform(
   return platform;
 }
 
-const rawKey = (key: KeyObject) =>
+/** Returns a public key, 64 hex. */
+export const rawKey = (key: KeyObject) =>
   key.export({ format: "der", type: "spki" }).subarray(-32).toString("hex");
 
 /** The newest inventory of devices of tests. */
