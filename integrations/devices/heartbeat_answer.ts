@@ -66,17 +66,22 @@ export async function readCosigned(
 export async function finishHeartbeat(
   parts: HeartbeatParts,
   call: HeartbeatCall,
-  begun: Begun,
+  { device: known, begun, cosigned }: Begun,
 ): Promise<string> {
   const { store } = parts;
   const { deviceId, message } = call;
-  const inventorySha256 = await takeNews(store, message, begun);
-  const approvers = await findApprovers(store, message, begun);
+  let device = known;
+  if (isRolledBack(message.journal, begun.journal)) {
+    await quarantine(store.db, device, "journal_rolled_back");
+    device = { ...device, status: "quarantined" };
+  }
+  const inventorySha256 = await takeNews(store, message, { device, begun });
+  const approvers = await findApprovers(store, message, { device, begun });
   const waitSeconds = approvers ? 0 : message.wait_seconds;
   const { log, commands, isCutShort } = await awaitCommands(
     parts,
     { ...call, message: { ...message, wait_seconds: waitSeconds } },
-    begun,
+    { device, begun, cosigned },
   );
   const answer: HeartbeatAnswer = {
     server_time: new Date().toISOString(),
@@ -105,11 +110,10 @@ async function findApprovers(
 /** Stores what a heartbeat says. @returns the hash of the inventory that is stored then */
 async function takeNews(
   { db }: Store,
-  { journal, acks = [], delta, firewall, inventory_sha256 }: HeartbeatMessage,
+  { acks = [], delta, firewall, inventory_sha256 }: HeartbeatMessage,
   { device, begun }: Begun,
 ): Promise<string | null> {
   const { id, name } = device;
-  if (isRolledBack(journal, begun.journal)) await quarantine(db, device, "journal_rolled_back");
   if (acks.length === 0 && !delta && firewall === undefined && !begun.isBack) {
     return begun.inventorySha256;
   }
@@ -136,7 +140,7 @@ async function takeNews(
 async function awaitCommands(
   { store, watch }: HeartbeatParts,
   { deviceId, message, signal }: HeartbeatCall,
-  { cosigned }: Begun,
+  { device: known, cosigned }: Begun,
 ): Promise<{ log: DeviceLog | null; commands: readonly DeviceBundle[]; isCutShort: boolean }> {
   const reader = readDeviceLog(store);
   if (cosigned && await contradictsLog(cosigned, reader)) {
@@ -146,15 +150,14 @@ async function awaitCommands(
   const waits = message.wait_seconds > 0 && watch.waiting < MAX_WAITING;
   const deadline = performance.now() + (waits ? message.wait_seconds * 1_000 : 0);
   const follower = waits ? await watch.follow(deviceId) : undefined;
-  let lookUntil = 0;
+  let [device, lookUntil] = [known, 0];
   try {
     for (;;) {
       const newest = await reader.newest(message.log_size);
       if (!newest || newest.size < message.log_size) {
         return { log: null, commands: [], isCutShort: false };
       }
-      const device = await getDevice(store.db, deviceId);
-      const commands = device?.status === "active"
+      const commands = device.status === "active"
         ? await listBundles(store, device, newest.size)
         : [];
       const leftMs = deadline - performance.now();
@@ -166,6 +169,7 @@ async function awaitCommands(
       const now = performance.now();
       const waitMs = now < lookUntil ? Math.min(LOOK_AGAIN_MS, leftMs) : leftMs;
       if (await follower.wait(waitMs, signal)) lookUntil = performance.now() + LOOK_AGAIN_FOR_MS;
+      device = await getDevice(store.db, deviceId) ?? device; // it may be quarantined by now
     }
   } finally {
     follower?.stop();
