@@ -76,4 +76,5 @@ export const ERASABLE: readonly ErasablePlace[] = [
   { table: "board_tasks", texts: ["title", "description", "assignee"] },
   { table: "agent_notes", texts: ["text"] },
   { table: "learning_items", texts: ["title"], json: ["passage"] },
+  { table: "devices", texts: ["name"] },
 ];

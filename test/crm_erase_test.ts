@@ -39,7 +39,8 @@ const TABLES = (
 const NO_TEXTS = new Set((
   "calendar_links calendar_occurrences conversations crm_activities deal_stays detections keys log_places " +
   "message_counts message_deliveries message_routing probe_history runbook_values service_edges services " +
-  "suppressions ticket_sightings webhooks"
+  "suppressions ticket_sightings webhooks " +
+  "device_inventories device_states heartbeat_batches split_views tenant_approvers tenant_tokens used_enrolment_codes"
 ).split(" "));
 /** Tables whose rows are deleted. */
 const DELETED = new Set((
@@ -279,6 +280,15 @@ describe("erasing a contact", function () {
       state: "draft",
       draft: `Dear ${NAME}`,
       receipt_id: "r",
+    }]);
+    await insertRows(superuser, "devices", [{
+      id: "DEV-000000000000",
+      name: `Laptop of ${NAME}`,
+      platform: "linux",
+      public_key: "k",
+      runner_key: "k",
+      receipt_id: "r",
+      enrolment: {},
     }]);
     await insertRows(superuser, "effects", [{
       id: "effect-1",
