@@ -41,6 +41,7 @@ import {
   sequenceActivities,
   transmitEmailActivities,
 } from "./mail/mod.ts";
+import { deviceReplacementActivities } from "./device_replacement.ts";
 import type { ActivityParts, TenantParts } from "./parts.ts";
 import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
 import { relayActivities } from "./relay.ts";
@@ -112,6 +113,7 @@ function activitiesOf(parts: TenantParts) {
     ...peerActivities(parts),
     ...taskActivities(parts),
     ...tenantActivities(parts),
+    ...deviceReplacementActivities(parts),
     ...endEmailActivities(parts),
     ...prepareEmailActivities(parts),
     ...transmitEmailActivities(parts),

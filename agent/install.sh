@@ -4,6 +4,7 @@
 #   sh install.sh                the whole machine, as root, under systemd
 #   sh install.sh --user         this user alone; nothing then protects results from the talking half
 #   sh install.sh --folder DIR   program and state in one folder
+#   sh install.sh --replaces DEV-…   in the place of a device whose keys are lost, once a person approves
 #
 # Everything is in one function, which the last line calls: a script that was cut off does nothing.
 sealoop_install() {
@@ -13,11 +14,13 @@ sealoop_install() {
   agent_sha256='{{AGENT_SHA256}}'
   mode=system
   folder=
+  replaces=
   while [ $# -gt 0 ]; do
     case "$1" in
       --user) mode=user ;;
       --folder) folder="${2:?--folder needs a folder}"; shift ;;
-      *) echo "Unknown argument: $1. Known are --user and --folder DIR." >&2; return 2 ;;
+      --replaces) replaces="${2:?--replaces needs the id of a device}"; shift ;;
+      *) echo "Unknown argument: $1. Known are --user, --folder DIR and --replaces DEV-…." >&2; return 2 ;;
     esac
     shift
   done
@@ -92,10 +95,10 @@ DOWNLOAD
     echo "This is a device already: its agent was upgraded, its keys and pins were kept."
   elif [ "$mode" = user ]; then
     "$python" -I "$program" enroll --user --server "$server" --state "$state" \
-      --code-file "$work/code" --pins "$work/pins.json"
+      --code-file "$work/code" --pins "$work/pins.json" ${replaces:+--replaces "$replaces"}
   else
     "$python" -I "$program" enroll --server "$server" --state "$state" \
-      --code-file "$work/code" --pins "$work/pins.json"
+      --code-file "$work/code" --pins "$work/pins.json" ${replaces:+--replaces "$replaces"}
   fi
 
   if [ "$mode" = system ] && [ -d /run/systemd/system ] && [ -z "$folder" ]; then

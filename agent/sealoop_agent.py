@@ -3,7 +3,7 @@
 
 usage: python3 -I sealoop_agent.py COMMAND [--state FOLDER] [--user]
 
-  enroll --server URL --code-file FILE --pins FILE [--name NAME]   make this machine a device
+  enroll --server URL --code-file FILE --pins FILE [--name NAME] [--replaces DEV-…]   make this machine a device
   run                            talk to the platform and run commands, in the foreground
   status                         what is pinned, accepted, running and waiting
   verify-bundle COMMAND_ID|FILE  what was approved, what ran, and the ids of its receipts
@@ -2446,8 +2446,9 @@ def enroll(options):
     device, own = make_key(os.path.join(talker, "device.key")), make_key(os.path.join(runner, "runner.key"))
     device_id = "DEV-" + sha256(device.public).hex()[:12]
     proven = {"code": code, "public_key": device.hex, "runner_key": own.hex}
+    replaces = {"replaces": options.replaces} if options.replaces else {}
     answer = send_enrolment(gateway, dict(
-        proven, name=options.name, platform="macos" if sys.platform == "darwin" else "linux",
+        proven, name=options.name, platform="macos" if sys.platform == "darwin" else "linux", **replaces,
         proof={"device": device.sign(canonical(proven)).hex(), "runner": own.sign(canonical(proven)).hex()}))
     if answer.get("device_id") != device_id:
         raise AgentError("the platform names another device than %s" % device_id)
@@ -2474,6 +2475,8 @@ def enroll(options):
         hand_over(talker, options.talker_user)
         os.chmod(options.state, 0o755)
     say("This machine is the device %s of %s. Receipt: %s" % (device_id, answer["org_id"], answer.get("receipt_id")))
+    if options.replaces:
+        say("It replaces %s as soon as a person approves." % options.replaces)
     say("Pinned from now on; compare it with another source:\n" + describe_trust(trust))
     if mode == "user":
         say("Talking and running are one user here: nothing protects the results from the talking half.")
@@ -2725,6 +2728,7 @@ def parse_arguments():
             one.add_argument("--code-file", required=True)
             one.add_argument("--pins", required=True)
             one.add_argument("--name", default=socket.gethostname())
+            one.add_argument("--replaces")
             one.add_argument("--talker-user", default=TALKER_USER)
         elif name == "verify-bundle":
             one.add_argument("bundle")

@@ -88,3 +88,6 @@ export interface DeviceBundle {
 export const APPROVAL_DOMAIN = "sealoop-approval-v1\n";
 /** First line of the text by which a pinned approver names other approvers. */
 export const APPROVERS_DOMAIN = "sealoop-approvers-v1\n";
+
+/** Kind of the action by which a new device takes the place of one whose keys are lost. */
+export const REPLACE_DEVICE = "replace_device";

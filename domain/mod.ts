@@ -55,6 +55,7 @@ export {
   type DeviceLog,
   REFUSAL_CODES,
   type RefusalCode,
+  REPLACE_DEVICE,
 } from "./devices.ts";
 export {
   type DiscoveredHost,

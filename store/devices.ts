@@ -156,6 +156,15 @@ export async function quarantineDevice(trx: Db, id: string, reason: string): Pro
   return changed === 1;
 }
 
+/** Notes that a device takes the place of another one. @returns false where it does already */
+export async function setReplaced(trx: Db, id: string, replaces: string): Promise<boolean> {
+  const changed = await trx.execute(
+    "UPDATE devices SET replaces = $2 WHERE id = $1 AND replaces IS DISTINCT FROM $2",
+    [id, replaces],
+  );
+  return changed === 1;
+}
+
 /** Ends a quarantine. @returns false where there is none */
 export async function releaseDevice(trx: Db, id: string): Promise<boolean> {
   const changed = await trx.execute(

@@ -177,6 +177,7 @@ export {
   quarantineDevice,
   releaseDevice,
   renewEnrolment,
+  setReplaced,
   type UsedCode,
   useEnrolmentCode,
 } from "./devices.ts";

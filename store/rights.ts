@@ -396,6 +396,7 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     ...OF_OPERATIONS,
     "tenant_created",
     "tenants_synced",
+    "device_replaced",
     "platform_health_check",
     "device_heartbeats",
     "self_heal",

@@ -28,6 +28,8 @@ const REOPEN_TIMEOUT = "1m";
 
 /** Matches the subject of an approval that is about a mail. */
 const EMAIL = /^EML-[0-9a-f]{12}$/;
+/** Matches the subject of an approval that a device asks for, which replaces another one. */
+const DEVICE = /^DEV-[0-9a-f]{12}$/;
 
 /** An approval while a run waits for people. */
 interface OpenApproval {
@@ -83,6 +85,9 @@ async function continueApproved(
   }
   if (EMAIL.test(subject)) {
     await perform(QUICK, "Sends the mail, if its run has ended").resumeEmail({ email_id: subject });
+  }
+  if (DEVICE.test(subject) && !acts) {
+    await perform(SEAL, "Replaces the device whose keys are lost").replaceDevice({ approval_id });
   }
   if (acts) {
     await perform(QUICK, "Starts the call that was approved").startHeldCall({ approval_id });

@@ -21,7 +21,7 @@ import { recordSplitView } from "./split_view.ts";
 
 /** Seconds between two heartbeats that do not wait. Devices vary it by a fifth. */
 export const INTERVAL_SECONDS = 60;
-/** Seconds until a device whose wait was cut short comes back. */
+/** Seconds until a device comes back whose wait was cut short, or that has to take other approvers. */
 const SHORT_INTERVAL_SECONDS = 5;
 /** Heartbeats that wait at a time in one process. More are answered at once. */
 const MAX_WAITING = 5_000;
@@ -85,7 +85,7 @@ export async function finishHeartbeat(
   );
   const answer: HeartbeatAnswer = {
     server_time: new Date().toISOString(),
-    interval_seconds: isCutShort ? SHORT_INTERVAL_SECONDS : INTERVAL_SECONDS,
+    interval_seconds: approvers || isCutShort ? SHORT_INTERVAL_SECONDS : INTERVAL_SECONDS,
     log,
     commands,
     inventory_sha256: inventorySha256,

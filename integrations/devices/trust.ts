@@ -37,7 +37,7 @@ export async function readDeviceRoots(store: Store): Promise<DeviceRoots> {
     getPublishingState(store),
     getApprovers(store.db),
   ]);
-  if (!published || !publishing || keys.length === 0) {
+  if (!published?.size || !publishing || keys.length === 0) {
     throw new Problem(
       "Unavailable",
       "Cannot enrol devices yet: the ledger has published no checkpoint; try again in a few seconds",

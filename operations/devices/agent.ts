@@ -11,18 +11,18 @@ import {
 } from "../../integrations/devices/mod.ts";
 import { findTenantToken } from "../../store/mod.ts";
 
-/** Hashes of agents whose release this process has requested the receipt of. */
-const released = new Map<string, Promise<string>>();
+/** Receipts of the releases that this process has requested, by the agents' hashes. */
+const released = new WeakMap<Context["sealer"], Map<string, string>>();
 
 /** Seals the release of the agent, once. @returns the receipt's id */
-function sealRelease({ sealer }: Pick<Context, "sealer">, agent: AgentFile): Promise<string> {
-  let receipt = released.get(agent.sha256);
-  if (!receipt) {
-    receipt = sealer.request(agentRelease(agent)).then(({ id }) => id);
-    released.set(agent.sha256, receipt);
-    receipt.catch(() => released.delete(agent.sha256));
-  }
-  return receipt;
+async function sealRelease({ sealer }: Pick<Context, "sealer">, agent: AgentFile): Promise<string> {
+  const receipts = released.get(sealer) ?? new Map<string, string>();
+  released.set(sealer, receipts);
+  const known = receipts.get(agent.sha256);
+  if (known) return known;
+  const { id } = await sealer.request(agentRelease(agent));
+  receipts.set(agent.sha256, id);
+  return id;
 }
 
 /** Returns the agent. */

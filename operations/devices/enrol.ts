@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { operation } from "../../calls/mod.ts";
+import { forTenant, operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import {
   deviceIdOf,
@@ -23,6 +23,7 @@ import {
   useEnrolmentCode,
 } from "../../store/mod.ts";
 import { oneLine, ReceiptId } from "../schemas/mod.ts";
+import { askToReplace, checkReplaced } from "./_replace.ts";
 import { DeviceId, DevicePlatform, DeviceTrust, PublicKey, Signature } from "./_schemas.ts";
 
 const Enrolled = z.object({
@@ -48,13 +49,16 @@ export const enrolDevice = operation({
   access: "device",
   counted: false,
   sealsItself: true,
-  errors: ["Conflict", "Unavailable"],
+  errors: ["NotFound", "Conflict", "Unavailable"],
   input: z.object({
     code: z.string().min(1).max(200).describe("From the install script"),
     public_key: PublicKey.describe("Ed25519 key that signs the device's requests, hex"),
     runner_key: PublicKey.describe("Ed25519 key that signs what the device did, hex"),
     name: oneLine(1, 200).describe("A name for people; it identifies nothing"),
     platform: DevicePlatform,
+    replaces: DeviceId.optional().describe(
+      "A device of the same organization whose keys are lost. A person is asked; once approved, that one is quarantined",
+    ),
     proof: z.object({ device: Signature, runner: Signature }).describe(
       "Signatures by both keys over the canonical form of {code, public_key, runner_key}",
     ),
@@ -89,7 +93,8 @@ export const enrolDevice = operation({
       receipt_id: "6a0bdf7e2c1f3390",
     },
   },
-  run: async (input, { store, failures, caller: { address } }) => {
+  run: async (input, context) => {
+    const { store, failures, caller: { address } } = context;
     const { public_key, runner_key, name, platform, proof } = input;
     const refuse = (why: string) => {
       failures.check(address, "wrong codes");
@@ -109,11 +114,15 @@ export const enrolDevice = operation({
       publicKey: public_key,
       runnerKey: runner_key,
     };
+    if (input.replaces) await checkReplaced(tenantStore.db, device.id, input.replaces);
     const earlier = await findEnrolment(tenantStore.db, code.nonce);
     if (!earlier && code.isExpired) throw refuse("the code is older than 15 minutes");
     const used = earlier ?? await enrol(tenantStore, code.nonce, device);
     const isSame = used.deviceId === device.id && used.runnerKey === runner_key;
     if (!isSame) throw refuse("another machine has used the code");
+    if (input.replaces) {
+      await askToReplace(forTenant(context, token.tenant), device, input.replaces);
+    }
     return used.enrolment as z.output<typeof Enrolled>;
   },
 });
@@ -163,8 +172,8 @@ async function addAndSeal(trx: Db, device: NewDevice): Promise<void> {
   await requestSeal(trx, {
     id: receiptId,
     category: "device_enrolled",
-    actor: `device:${id}`,
-    subject: `device:${id}`,
+    actor: id,
+    subject: id,
     action: "devices.enroll",
     outcome: "success",
     details: { device_id: id, public_key: publicKey, runner_key: runnerKey },

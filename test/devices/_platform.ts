@@ -2,20 +2,19 @@
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
   ensureRecoveryKey,
-  getPublishedCheckpoint,
-  getPublishingState,
   type LogWriter,
   openLog,
   readLogSettings,
   runSequencer,
 } from "../../ledger/mod.ts";
+import { readDeviceRoots } from "../../integrations/devices/mod.ts";
 import { openStore, replaceTenantToken } from "../../store/mod.ts";
 import { startGateway, type TestGateway } from "../api/_gateway.ts";
 import { freePort, testFolder } from "../_run.ts";
+import { eventually } from "../_time.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -59,9 +58,7 @@ export async function startDeviceGateway(
     },
     onLeaves: (...added) => log?.add(...added),
   });
-  const hasPublished = async () =>
-    await getPublishingState(store) && await getPublishedCheckpoint(store);
-  while (!await hasPublished()) await sleep(20);
+  await eventually(() => readDeviceRoots(gateway.platform.store).catch(() => undefined));
   return {
     ...gateway,
     async token(tenant) {
@@ -96,23 +93,20 @@ export interface Installed {
   readonly folder: string;
 }
 
-/** Runs an install script for one user, in a folder of its own. @param home default: a new folder */
-export async function install(script: string, home?: string): Promise<Installed> {
-  const folder = home ?? await testFolder();
+/** Runs an install script for one user, in a folder of its own. @param home default: a new folder @param args more of them */
+export async function install(
+  script: string,
+  home?: string,
+  args: readonly string[] = [],
+): Promise<Installed> {
+  const parent = home ?? await testFolder();
+  const folder = join(parent, "agent");
   const path = join(await testFolder(), "install.sh");
   await writeFile(path, script, { mode: 0o600 });
   return await new Promise((resolve) => {
-    const env = { ...process.env, HOME: folder };
-    execFile(
-      "sh",
-      [path, "--user", "--folder", join(folder, "agent")],
-      { env },
-      (error, out, err) =>
-        resolve({
-          code: Number(error?.code ?? 0),
-          output: out + err,
-          folder: join(folder, "agent"),
-        }),
-    );
+    const env = { ...process.env, HOME: parent };
+    execFile("sh", [path, "--user", "--folder", folder, ...args], { env }, (error, out, err) => {
+      resolve({ code: Number(error?.code ?? 0), output: out + err, folder });
+    });
   });
 }

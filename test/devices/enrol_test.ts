@@ -43,7 +43,7 @@ describe("a machine that enrols", function () {
     await gateway.platform.sealer.sealed(receiptId);
     const receipt = JSON.parse((await getReceipt(gateway.platform.store, receiptId))!.text);
     assert.equal(receipt.category, "device_enrolled");
-    assert.equal(receipt.subject, `device:${id}`);
+    assert.equal(receipt.subject, id);
     assert.equal(receipt.details.runner_key, device.runnerKey);
     assert.doesNotMatch(JSON.stringify(receipt), /acme/, "the ledger is public");
     const trust = readJson(installed, "runner", "trust.json");
