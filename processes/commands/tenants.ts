@@ -9,7 +9,7 @@ import {
   TENANT_TOKEN_DAYS,
 } from "../../integrations/devices/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { requestSeal } from "../../ledger/mod.ts";
+import { requestSeal, type SealRequest } from "../../ledger/mod.ts";
 import {
   type ApproversVersion,
   getApprovers,
@@ -121,15 +121,21 @@ async function revokeToken(store: Store, id: string): Promise<void> {
   console.log(`Revoked the token of ${id}; its codes ended with it, its devices stay`);
 }
 
-const tokenReceipt = (action: string, details: Record<string, unknown>, tenant: string) => ({
-  category: "tenant_token",
-  actor: OPERATOR,
-  subject: "tenant",
-  action,
-  outcome: "success",
-  details,
-  evidence: { tenant },
-});
+function tokenReceipt(
+  action: string,
+  details: Readonly<Record<string, unknown>>,
+  tenant: string,
+): SealRequest {
+  return {
+    category: "tenant_token",
+    actor: OPERATOR,
+    subject: "tenant",
+    action,
+    outcome: "success",
+    details,
+    evidence: { tenant },
+  };
+}
 
 async function showApprovers(store: Store, id: string): Promise<void> {
   const current = await getApprovers(store.asTenant(id));
@@ -178,7 +184,9 @@ function parseCount(value: unknown, name: string): number {
   throw new UsageError(`${name} is a number`);
 }
 
-const listOf = (value: unknown): string[] => Array.isArray(value) ? value.map(String) : [];
+function listOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
 
 function signWith(text: string, options: CommandArguments["options"]): ApproverSignature[] {
   return listOf(options.sign).map((path) =>

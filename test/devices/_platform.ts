@@ -93,19 +93,26 @@ export interface Installed {
   readonly folder: string;
 }
 
-/** Runs an install script for one user, in a folder of its own. @param home default: a new folder @param args more of them */
+/**
+ * Runs an install script for one user, in a folder of its own.
+ *
+ * @param options `home`: default a new folder; `args` and `env` besides
+ */
 export async function install(
   script: string,
-  home?: string,
-  args: readonly string[] = [],
+  { home, args = [], env = {} }: {
+    home?: string;
+    args?: readonly string[];
+    env?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<Installed> {
   const parent = home ?? await testFolder();
   const folder = join(parent, "agent");
   const path = join(await testFolder(), "install.sh");
   await writeFile(path, script, { mode: 0o600 });
+  const words = [path, "--user", "--folder", folder, ...args];
   return await new Promise((resolve) => {
-    const env = { ...process.env, HOME: parent };
-    execFile("sh", [path, "--user", "--folder", folder, ...args], { env }, (error, out, err) => {
+    execFile("sh", words, { env: { ...process.env, HOME: parent, ...env } }, (error, out, err) => {
       resolve({ code: Number(error?.code ?? 0), output: out + err, folder });
     });
   });

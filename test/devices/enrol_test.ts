@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { getReceipt } from "../../ledger/mod.ts";
 import { getDevice, listDevices } from "../../store/mod.ts";
+import { testFolder } from "../_run.ts";
 import { type DeviceGateway, install, type Installed, startDeviceGateway } from "./_platform.ts";
 
 const readJson = ({ folder }: Installed, ...path: string[]) =>
@@ -98,11 +101,11 @@ describe("a machine that enrols", function () {
     const count = (await devices()).length;
     const { device_id } = readJson(first, "runner", "identity.json");
     await rm(join(first.folder, "state", "runner", "identity.json")); // it was interrupted there
-    const again = await install(script, join(first.folder, ".."));
+    const again = await install(script, { home: join(first.folder, "..") });
     assert.equal(again.code, 0, again.output);
     assert.equal(readJson(again, "runner", "identity.json").device_id, device_id);
     await rm(join(first.folder, "state", "runner", "identity.json"));
-    const anew = await install(await gateway.script(token), join(first.folder, ".."));
+    const anew = await install(await gateway.script(token), { home: join(first.folder, "..") });
     assert.equal(anew.code, 0, anew.output);
     assert.equal((await devices()).length, count);
   });
@@ -120,6 +123,45 @@ describe("a machine that enrols", function () {
     assert.match(String(answer.body.detail), /not signed by both keys/);
   });
 
+  it("has neither token nor code in the arguments or the environment of a program", async function () {
+    if (process.platform !== "linux") return this.skip(); // there is no /proc
+    const script = await gateway.script(token);
+    const code = codeOf(script);
+    const secrets = [code, token];
+    const seen: string[] = [];
+    const modes: number[] = [];
+    const folder = await testFolder();
+    // Stands between the script and the gateway, and looks while the agent waits for its answer.
+    const proxy = createServer(async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      if (request.method === "POST") {
+        seen.push(...findInProcesses(secrets));
+        for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+          if (file.endsWith("/code")) modes.push(statSync(join(folder, file)).mode & 0o777);
+        }
+      }
+      const answer = await fetch(gateway.url + request.url, {
+        method: request.method!,
+        headers: { "content-type": "application/json" },
+        ...(body ? { body } : {}),
+      });
+      response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    const server = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    try {
+      const env = { TMPDIR: folder };
+      const changed = script.replace(/server='[^']*'/, `server='${server}'`);
+      const installed = await install(changed, { env });
+      assert.equal(installed.code, 0, installed.output);
+      assert.deepEqual([seen, modes], [[], [0o600]]);
+      assert.ok(!installed.output.includes(code));
+    } finally {
+      proxy.close();
+    }
+  });
+
   it("leaves no token and no code in logs or in the database", async () => {
     const tables = await gateway.platform.store.asTenant("acme").query(
       "SELECT t::text FROM tenant_tokens t UNION ALL SELECT d::text FROM devices d UNION ALL SELECT u::text FROM used_enrolment_codes u",
@@ -135,3 +177,17 @@ describe("a machine that enrols", function () {
     assert.ok(!gateway.log().includes(mac));
   });
 });
+
+/** Returns which processes have one of these texts in their arguments or their environment. */
+function findInProcesses(texts: readonly string[]): string[] {
+  const files = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`]);
+  return files.filter((file) => {
+    try {
+      const content = readFileSync(file, "utf8");
+      return texts.some((text) => content.includes(text));
+    } catch {
+      return false; // it has ended, or is another user's
+    }
+  });
+}

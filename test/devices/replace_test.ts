@@ -38,7 +38,7 @@ describe("devices with people", function () {
   async function add(...args: string[]) {
     const answer = await fetch(`${people.url}/v1/devices/agent/install/${token}`);
     const script = (await answer.text()).replace(/server='[^']*'/, `server='${people.url}'`);
-    const installed = await install(script, undefined, args);
+    const installed = await install(script, { args });
     const id = /This machine is the device (DEV-[0-9a-f]{12})/.exec(installed.output)?.[1] ?? "";
     return { ...installed, id };
   }

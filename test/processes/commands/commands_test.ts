@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -8,6 +9,7 @@ import { findKeyOfLink, linkOf } from "../../../integrations/calendar/mod.ts";
 import {
   findKeyById,
   findKeys,
+  findTenantToken,
   hashKey,
   openStore,
   setPolicyFileStatus,
@@ -20,11 +22,21 @@ import { storeAs, type TestDatabase, testDatabase } from "../../_servers.ts";
 /** Programs of the commands, by the names of their scripts in package.json. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   keys: "processes/commands/keys.ts",
+  tenants: "processes/commands/tenants.ts",
   approvals: "processes/commands/approvals.ts",
   governance: "processes/commands/governance.ts",
   verify: "processes/commands/verify.ts",
   ledger: "processes/ledger.ts",
 };
+
+/** Makes the key of an approver. */
+async function makeApprover() {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const path = join(await testFolder(), "approver.pem");
+  await writeFile(path, privateKey.export({ format: "pem", type: "pkcs8" }), { mode: 0o600 });
+  const hex = publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("hex");
+  return { path, hex };
+}
 
 describe("commands of an operator", () => {
   let database: TestDatabase;
@@ -85,6 +97,51 @@ describe("commands of an operator", () => {
       await run("keys", "revoke", other.replace(/./g, "0")),
       /refused: There is no valid/,
     );
+  });
+
+  it("replace the token of an organization, sealed and never shown again", async () => {
+    await run("keys", "issue", "--tenant", "tokens");
+    const gateway = (await storeAs(store, "gateway")).asPlatform();
+    const first = (await run("tenants", "token", "tokens")).trim();
+    assert.match(first, /^slp_tenant_[A-Za-z0-9_-]{43}$/);
+    const second = (await run("tenants", "token", "tokens", "--expires", "2h")).trim();
+    assert.equal(await findTenantToken(gateway, first), undefined);
+    const { tenant, expiresAt } = (await findTenantToken(gateway, second))!;
+    assert.equal(tenant, "tokens");
+    assert.ok(Math.abs(expiresAt.getTime() - Date.now() - 7_200_000) < 60_000);
+    const listed = await run("tenants", "list");
+    assert.match(listed, /tokens +tokens +active +0 +20\d\d-/);
+    assert.ok(!listed.includes(second));
+    assert.match(await run("tenants", "revoke-token", "tokens"), /Revoked the token of tokens/);
+    assert.equal(await findTenantToken(gateway, second), undefined);
+    assert.match(await run("tenants", "revoke-token", "tokens"), /refused: tokens has no valid/);
+    assert.match(await run("tenants", "token", "nobody"), /refused: There is no organization/);
+    const sealed = (await receipts()).slice(-3);
+    assert.deepEqual(sealed.map(({ action, subject }) => [action, subject]), [
+      ["tenants.token", "tenant"],
+      ["tenants.token", "tenant"],
+      ["tenants.revoke-token", "tenant"],
+    ]);
+  });
+
+  it("name approvers of devices, and change them only with a signature of one of them", async () => {
+    await run("keys", "issue", "--tenant", "careful");
+    const [old, next] = [await makeApprover(), await makeApprover()];
+    assert.match(await run("tenants", "approvers", "careful"), /has no approvers/);
+    const named = await run("tenants", "approvers", "careful", "--require", "1", "--key", old.hex);
+    assert.match(named, /Version 1: 1 of these approvers have to sign/);
+    const change = ["careful", "--require", "1", "--key", next.hex];
+    assert.match(await run("tenants", "approvers", ...change), /refused: .*only with 1 signatures/);
+    const bad = await run("tenants", "approvers", ...change, "--sign", next.path);
+    assert.match(bad, /refused: .*and it has 0/);
+    const signed = ["sign-approvers", ...change, "--version", "2", "--sign", old.path];
+    const signature = (await run("tenants", ...signed)).trim();
+    const changed = await run("tenants", "approvers", ...change, "--signature", signature);
+    assert.match(changed, new RegExp(`Version 2: 1 of these .*\n  ${next.hex}\nSealed as`));
+    assert.match(await run("tenants", "list"), /careful .* 1 of 1/);
+    assert.equal((await receipts()).at(-1)!.action, "tenants.approvers");
+    const wrong = await run("tenants", "approvers", "careful", "--require", "2", "--key", next.hex);
+    assert.match(wrong, /refused: --require 2 is more than the 1 keys/);
   });
 
   it("renew the link of a key to its calendar, sealed", async () => {
