@@ -99,6 +99,8 @@ export const SETTINGS = z.strictObject({
     ),
   SEALOOP_RUNBOOKS: z.string().min(1).optional()
     .describe("Folder of your own runbooks; unset: runbooks in the data folder"),
+  SEALOOP_SCRIPTS: z.string().min(1).optional()
+    .describe("Folder of your own scripts for devices; unset: scripts in the data folder"),
   SEALOOP_POLICY: z.string().min(1).optional()
     .describe("File of the guardrails' policy; unset: sealoop.policy.yaml in the data folder"),
   SEALOOP_BIND: z.string().min(1).default("127.0.0.1")

@@ -9,6 +9,11 @@ import {
   endedApprovalActivities,
   heldCallActivities,
 } from "./approvals/mod.ts";
+import {
+  commandActivities,
+  endedCommandActivities,
+  followCommandActivities,
+} from "./commands/mod.ts";
 import { conversationActivities, peerActivities } from "./conversations/mod.ts";
 import { deviceActivities } from "./devices.ts";
 import { crewActivities, diagnosisDraftActivities } from "./crew/mod.ts";
@@ -123,6 +128,9 @@ function activitiesOf(parts: TenantParts) {
     ...replyActivities(parts),
     ...sequenceActivities(parts),
     ...deviceActivities(parts),
+    ...commandActivities(parts),
+    ...followCommandActivities(parts),
+    ...endedCommandActivities(parts),
     ...webhookActivities(parts),
     ...relayActivities(parts),
     ...noticeActivities(parts),

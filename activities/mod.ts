@@ -15,6 +15,7 @@ export {
   createSequencerActivities,
   type TenantActivities,
 } from "./activities.ts";
+export type { CommandApproval } from "./commands/mod.ts";
 export type { EndedApproval } from "./approvals/mod.ts";
 export type { OpenBatches } from "./ledger/mod.ts";
 export type { EndedRun, RepairOrder, RepairRequest, RunSummary } from "./loop/mod.ts";

@@ -59,15 +59,19 @@ export function openGovernor(
       policyVersion,
       dryRun,
     };
-    if (!dryRun && recorded.decision === "needs_approval") {
+    const asksPeople = call.operation.asksPeople === true && recorded.decision === "needs_approval";
+    if (!dryRun && recorded.decision === "needs_approval" && !asksPeople) {
       const recordRefusal = (refused: RecordedEvaluation) =>
         recordDecision({ call, evaluation: refused, runs: false });
       return await holdCall(parts, call, recorded, policy.max_waiting_per_key, recordRefusal);
     }
-    const runs = recorded.decision === "allow" && !dryRun;
+    const runs = (recorded.decision === "allow" || asksPeople) && !dryRun;
     const entry = { call, evaluation: recorded, runs };
     await recordDecision(runs ? { ...entry, holder: await holder.number() } : entry);
-    return decisionOf(call, recorded);
+    const decision = decisionOf(call, recorded);
+    if (!asksPeople) return decision;
+    const { approvers: needed, rule, reasons, receiptId } = recorded;
+    return { ...decision, required: { needed, rule, reasons, receiptId } };
   };
 }
 

@@ -46,7 +46,7 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
       await countDaily(platform, call);
       await countAnonymousReceipt(platform, call); // the last limit, so that nothing is counted that another one refuses
       await begin(decision?.id);
-      return { decision, output: await runOperation(platform, call, decision?.id) };
+      return { decision, output: await runOperation(platform, call, decision) };
     } catch (error) {
       return { decision, error: asProblem(error) };
     }
@@ -103,10 +103,13 @@ async function invokeDelegate(
   request: CallRequest,
 ) {
   const access = stricterAccess(operation.access, delegate.operation.access);
+  const tool = { ...delegate.operation.tool, ...operation.tool };
   try {
-    return await invoke({ ...delegate.operation, access }, { ...request, input: delegate.input });
+    const meant = { ...delegate.operation, access, tool };
+    return await invoke(meant, { ...request, input: delegate.input });
   } catch (error) {
-    throw error instanceof InvalidInput ? prefixPaths(error, delegate.field) : error;
+    const { field } = delegate;
+    throw error instanceof InvalidInput && field !== null ? prefixPaths(error, field) : error;
   }
 }
 

@@ -28,13 +28,13 @@ export interface CallOutcome {
   };
 }
 
-/** Runs an operation with the platform's parts, in the name of the tenant that it is about. @param decisionId of the governance decision that allowed it */
+/** Runs an operation with the platform's parts, in the name of the tenant that it is about. @param decision that allowed it */
 export async function runOperation(
   platform: Platform,
   call: CheckedCall,
-  decisionId: string | undefined,
+  decision: Pick<GovernanceDecision, "id" | "required"> | undefined,
 ): Promise<unknown> {
-  const context = await contextOf(platform, call, decisionId);
+  const context = await contextOf(platform, call, decision);
   return await call.operation.run(call.input, context);
 }
 
@@ -46,7 +46,7 @@ export async function checkRunnable(platform: Platform, call: CheckedCall): Prom
 async function contextOf(
   platform: Platform,
   call: CheckedCall,
-  decisionId: string | undefined,
+  decision: Pick<GovernanceDecision, "id" | "required"> | undefined,
 ): Promise<Context> {
   const { door, requestId, signal, progress = () => {}, detached = false, signed } = call.request;
   return {
@@ -58,8 +58,9 @@ async function contextOf(
     progress,
     detached,
     spansTenants: call.operation.spansTenants === true && call.caller.tier === "admin",
-    decisionId,
     signed,
+    decisionId: decision?.id,
+    requiredApproval: decision?.required,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { SignedRequest } from "./signed_request.ts";
+import type { RequiredApproval } from "./required_approval.ts";
 
 /** The tools that a key reaches on the tool server: `full` all of them, `audit` those that name it. */
 export type Scope = "full" | "audit";
@@ -50,6 +51,8 @@ export interface CallContext {
   readonly detached?: boolean;
   /** True where the call is about the things of all tenants: a key of tier admin calls an operation that spans them. */
   readonly spansTenants?: boolean;
+  /** Set where people must approve what the call orders, and the operation asks them. */
+  readonly requiredApproval?: RequiredApproval | undefined;
   /** `GOV-` and 12 hex characters: the governance decision that allowed the call. Ids of what it creates derive from it. */
   readonly decisionId?: string | undefined;
   /** What a device has signed, where one calls. */

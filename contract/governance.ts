@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Decision, DECISIONS } from "../domain/mod.ts";
 import type { Problem } from "./errors.ts";
 import type { Access, Effect } from "./operation.ts";
+import type { RequiredApproval } from "./required_approval.ts";
 
 /**
  * The answer in place of an operation's output where the call was not run: people are asked first (status 202 over
@@ -81,6 +82,8 @@ export interface GovernanceDecision {
   readonly earlier?: string;
   /** Id that the call's receipt must have. Absent: it gets an id of its own. */
   readonly callReceiptId?: string;
+  /** Set where the operation itself has people asked. */
+  readonly required?: RequiredApproval;
   /** Thrown instead of running the call. */
   readonly problem?: Problem;
   /** Returned instead of running the call. */

@@ -139,6 +139,18 @@ export interface Operation<Context = never> {
   ownerOf?(input: any, context: Context): Promise<string | undefined>;
   /** True where a call by a key of tier admin is about the things of all tenants; all others see their own tenant alone. */
   readonly spansTenants?: true;
+  /**
+   * True where the operation itself has people asked: a call that a rule leaves to people is run, knows the approval that it
+   * needs, and what it orders waits for that. Elsewhere the call waits.
+   */
+  readonly asksPeople?: true;
+  /**
+   * Returns the action that the guardrails judge where the input names it, in place of the input's text.
+   *
+   * @throws {Problem} the input names nothing
+   */
+  // deno-lint-ignore no-explicit-any -- as in `run`
+  judgedAction?(input: any, context: Context): Promise<Readonly<Record<string, unknown>>>;
   /** Workflow type that a caller starts through this operation. */
   readonly startsWorkflow?: WorkflowName;
   /** Kinds of errors that this operation can return, besides those that any can. */
@@ -176,8 +188,8 @@ export interface Delegate<Context = never> {
   readonly operation: Operation<Context>;
   /** Not checked yet. */
   readonly input: unknown;
-  /** Field of the original call's input that holds it. */
-  readonly field: string;
+  /** Field of the original call's input that holds it; null: the original call's own fields do. */
+  readonly field: string | null;
 }
 
 /** An {@linkcode Operation} with `run` typed by its two schemas. */

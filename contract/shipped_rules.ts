@@ -5,6 +5,8 @@ export interface ShippedRule {
   readonly reason: string;
   /** False where the guardrails do not read the call's text. */
   readonly guardrails: boolean;
+  /** Number of people who must approve; default: one. */
+  readonly approvers?: number;
 }
 
 /** The shipped rules by name. Each operation that changes something names the one that decides about its calls. */
@@ -13,6 +15,12 @@ export const SHIPPED_RULES = {
     then: "needs_approval",
     reason: "It acts on the outside, or changes what the platform does by itself",
     guardrails: true,
+  },
+  "free-arguments": {
+    then: "needs_approval",
+    reason: "It runs arguments that no script of the catalogue has, which takes two people",
+    guardrails: true,
+    approvers: 2,
   },
   "tells-the-outside": {
     then: "needs_approval",

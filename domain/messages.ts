@@ -19,6 +19,8 @@ export const MESSAGE_KINDS = {
   "device.offline": "Devices have sent no heartbeat for three times",
   "device.online": "A device that was offline is online again",
   "partner.applied": "Somebody has applied as a partner",
+  "command.not_done": "A device did not run a command, or the command failed",
+  "command.unknown": "Nobody can tell whether a command on a device did its work",
   said: "People's own words",
 } as const;
 
@@ -33,6 +35,7 @@ const ASKING: ReadonlySet<MessageKind> = new Set([
   "approval.expiring",
   "ledger.break",
   "mail.unknown",
+  "command.unknown",
   "task.due",
 ]);
 

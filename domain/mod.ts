@@ -47,6 +47,17 @@ export {
 export { type Decision, DECISIONS, stricter } from "./decision.ts";
 export { type DetectorName, DETECTORS } from "./detectors.ts";
 export {
+  COMMAND_STATUSES,
+  type CommandAck,
+  type CommandEnd,
+  type CommandResult,
+  type CommandStatus,
+  commandWorkflowId,
+  DEVICE_NEWS,
+  type DeviceStatement,
+  hasCommandEnded,
+} from "./device_commands.ts";
+export {
   APPROVAL_DOMAIN,
   APPROVERS_DOMAIN,
   DEVICE_LIMITS,
@@ -182,6 +193,7 @@ export {
   askUpdate,
   callChangedSignal,
   cancelUpdate,
+  commandChangedSignal,
   denyUpdate,
   nodesQuery,
   progressQuery,

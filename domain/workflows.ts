@@ -25,6 +25,7 @@ export const WORKFLOW = {
   crew: "crew",
   crmSequence: "crmSequence",
   deviceDiscovery: "deviceDiscovery",
+  deviceCommand: "deviceCommand",
   emailReply: "emailReply",
   governedAct: "governedAct",
   itsmLoop: "itsmLoop",
@@ -66,6 +67,7 @@ export const WORKFLOW_PURPOSE: Readonly<Record<WorkflowName, string>> = {
   securityScan: "Looks for weaknesses",
   deviceDiscovery: "Looks for hosts in a network",
   sendEmail: "Sends one mail, once",
+  deviceCommand: "Has one command run on a device, once",
   crmSequence: "Sends a contact a sequence of mails",
   mailbox: "Reads the mailbox to which replies come",
   emailReply: "Drafts an answer to a received mail",
@@ -105,6 +107,9 @@ export const askUpdate = update<RunId, [{ readonly question_id: string }]>("ask"
 
 /** Tells an A2A task that the state of its call has changed. */
 export const callChangedSignal = signal("callChanged");
+
+/** Tells the workflow of a command that its device has stated something. */
+export const commandChangedSignal = signal("commandChanged");
 
 // The same values as defineQuery and its siblings return, without loading the workflow SDK into every client.
 function query<Result>(name: string): QueryDefinition<Result> {

@@ -1,4 +1,5 @@
 import { createActivities } from "../activities/mod.ts";
+import { BadScript, loadScripts, releaseScripts, scriptsFolder } from "../catalogue/mod.ts";
 import { followGovernanceFile, governanceFileOf } from "../calls/governance/mod.ts";
 import { receiveMail } from "../calls/mail/mod.ts";
 import {
@@ -34,10 +35,11 @@ await runProcess("worker", startWorker);
 async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
   const { config, log } = parts;
   await installRuntime(log);
-  const retry = openRetry(log, [BadServicesFile, BadRunbook, WrongDatabaseRole]);
+  const retry = openRetry(log, [BadServicesFile, BadRunbook, BadScript, WrongDatabaseRole]);
 
   readDetectorsFile(detectorsFilePath(config)); // refuses a wrong file now, and not in every sweep
   const runbooks = loadCatalogue(config);
+  const scripts = loadScripts(scriptsFolder(config));
   const { platform, close } = await retry("PostgreSQL", () => openPlatform(parts, "worker"));
   const { store } = platform;
   const temporal = await retry("Temporal", () => connectTemporal(config, store));
@@ -52,6 +54,7 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
   const servicesFile = await retry("PostgreSQL", () => followServices(services, log));
   await retry("PostgreSQL", () => putInForce(store, runbooks));
+  await retry("PostgreSQL", () => releaseScripts(store, scripts));
   const governanceFile = await retry("PostgreSQL", () => {
     const operations = registry.values();
     return followGovernanceFile(governanceFileOf(config), { store, log, operations });

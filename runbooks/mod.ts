@@ -18,7 +18,7 @@ export type { LookResult } from "./_look.ts";
 export type { StepOutcome } from "./_outcome.ts";
 export type { ParameterValues } from "./_parameters.ts";
 export type { TargetDisk } from "./_target_disk.ts";
-export { checkCommand, type CommandPermission } from "./commands.ts";
+export { checkCommand, type CommandPermission, isInterpreter } from "./commands.ts";
 export { NotApplicable } from "./errors.ts";
 export { loadCatalogue, putInForce, SHIPPED_RUNBOOKS } from "./in_force.ts";
 export { BadRunbook, type Catalogue, loadRunbooks, type Runbook } from "./load.ts";

@@ -58,6 +58,7 @@ export const ERASABLE: readonly ErasablePlace[] = [
   },
   { table: "approval_moves", texts: ["reason"] },
   { table: "approval_votes", texts: ["reason"], json: ["refused"] },
+  { table: "device_commands", texts: ["description"], json: ["argv", "grounds"] },
   {
     table: "held_calls",
     json: ["input", "output", "error"],

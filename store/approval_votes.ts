@@ -7,6 +7,14 @@ import type { Db } from "./connection.ts";
 /** The move that a person votes for. */
 export type VoteMove = "approved" | "denied" | "reopened";
 
+/** A signature by an approver's own key. */
+export interface ApproverSignature {
+  /** Ed25519 public key, 64 hex. */
+  readonly key: string;
+  /** 128 hex. */
+  readonly signature: string;
+}
+
 /** A person's vote on an approval, as the gateway took it from a valid key. */
 export interface VoteRecord {
   /** `VOT-` and 12 hex characters. */
@@ -16,6 +24,8 @@ export interface VoteRecord {
   readonly keyId: string;
   /** Reason that the person gave; null: none. */
   readonly reason: string | null;
+  /** By a key of the voter's own; null: none. */
+  readonly signature: ApproverSignature | null;
   /** Number of the move that it became; null: none yet. */
   readonly number: number | null;
   /** Why it became no move. */
@@ -30,9 +40,9 @@ export interface VoteRecord {
  */
 export async function putVote(
   trx: Db,
-  { approvalId, move, keyId, reason = null }:
+  { approvalId, move, keyId, reason = null, signature = null }:
     & Pick<VoteRecord, "approvalId" | "move" | "keyId">
-    & Partial<Pick<VoteRecord, "reason">>,
+    & Partial<Pick<VoteRecord, "reason" | "signature">>,
 ): Promise<string> {
   await waitForMoves(trx, approvalId);
   const replaced = { name: "Conflict", message: "Its holder has said something else" };
@@ -42,10 +52,17 @@ export async function putVote(
     [approvalId, keyId, move, JSON.stringify(replaced)],
   );
   const vote = await trx.first<{ id: string }>(
-    `INSERT INTO approval_votes (id, approval_id, move, key_id, reason) VALUES ($1, $2, $3, $4, $5)
+    `INSERT INTO approval_votes (id, approval_id, move, key_id, reason, signature) VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (tenant_id, approval_id, key_id) WHERE number IS NULL AND refused IS NULL
-     DO UPDATE SET move = excluded.move, reason = excluded.reason RETURNING id`,
-    [`VOT-${randomBytes(6).toString("hex")}`, approvalId, move, keyId, reason],
+     DO UPDATE SET move = excluded.move, reason = excluded.reason, signature = excluded.signature RETURNING id`,
+    [
+      `VOT-${randomBytes(6).toString("hex")}`,
+      approvalId,
+      move,
+      keyId,
+      reason,
+      signature && JSON.stringify(signature),
+    ],
   );
   return vote!.id;
 }
@@ -53,7 +70,7 @@ export async function putVote(
 /** Returns a vote, or undefined. */
 export async function getVote(db: Db, id: string): Promise<VoteRecord | undefined> {
   return await db.first<VoteRecord>(
-    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, number, refused
+    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, signature, number, refused
      FROM approval_votes WHERE id = $1`,
     [id],
   );
@@ -75,9 +92,19 @@ export async function refuseVote(db: Db, id: string, { name, message }: Problem)
 /** Lists the votes that have waited this long to become a move, oldest first. */
 export async function listWaitingVotes(db: Db, seconds: number): Promise<VoteRecord[]> {
   return await db.query<VoteRecord>(
-    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, number, refused FROM approval_votes
+    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, signature, number, refused FROM approval_votes
      WHERE number IS NULL AND refused IS NULL AND voted_at < now() - make_interval(secs => $1)
      ORDER BY voted_at`,
     [seconds],
   );
+}
+
+/** Lists the signatures of those who have approved. */
+export async function listSignatures(db: Db, approvalId: string): Promise<ApproverSignature[]> {
+  const rows = await db.query<{ signature: ApproverSignature }>(
+    `SELECT signature FROM approval_votes
+     WHERE approval_id = $1 AND move = 'approved' AND number IS NOT NULL AND signature IS NOT NULL ORDER BY number`,
+    [approvalId],
+  );
+  return rows.map(({ signature }) => signature);
 }

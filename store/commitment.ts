@@ -10,9 +10,11 @@ export interface Commitment {
   readonly salt: Buffer;
 }
 
-/** Commits to a text under a new salt. */
-export function commitTo(text: string): Commitment {
-  const salt = randomBytes(SALT_BYTES);
+/** Returns a new salt. */
+export const makeSalt = (): Buffer => randomBytes(SALT_BYTES);
+
+/** Commits to a text under a salt, by default a new one. */
+export function commitTo(text: string, salt: Buffer = makeSalt()): Commitment {
   return { commitment: computeCommitment(salt, text), salt };
 }
 

@@ -24,7 +24,9 @@ export {
 export { addNote, type AgentNote, countNotes, listNotes } from "./agent_notes.ts";
 export {
   acceptVote,
+  type ApproverSignature,
   getVote,
+  listSignatures,
   listWaitingVotes,
   putVote,
   refuseVote,
@@ -94,7 +96,7 @@ export {
   noteCallEffects,
   pruneCallEffects,
 } from "./call_effects.ts";
-export { type Commitment, commitTo, computeCommitment } from "./commitment.ts";
+export { type Commitment, commitTo, computeCommitment, makeSalt } from "./commitment.ts";
 export { countReceiptsByCategory, getStoredFacts, type StoredFacts } from "./compliance.ts";
 export {
   type Db,
@@ -474,6 +476,38 @@ export {
   replaceRunbooks,
   replaceRunbookValues,
 } from "./runbooks.ts";
+export { getScript, listScripts, replaceScripts, type ScriptRelease } from "./scripts.ts";
+export {
+  countDeviceCommands,
+  type DeviceCommandEnd,
+  type DeviceCommandRecord,
+  dropDeviceCommand,
+  endDeviceCommand,
+  getCommandSequence,
+  getDeviceCommand,
+  getTime,
+  keepOutput,
+  listDeviceCommands,
+  listOpenDeviceCommands,
+  listUndelivered,
+  lockDeviceCommand,
+  type NewDeviceCommand,
+  nextCommandSequence,
+  noteBegun,
+  noteDelivered,
+  noteIssued,
+  noteOffered,
+  noteSealed,
+  putDeviceCommand,
+  queueDeviceCommand,
+} from "./device_commands.ts";
+export {
+  addStatement,
+  getStatement,
+  getStatementSequence,
+  hasEgressStatement,
+  type StatementRecord,
+} from "./device_statements.ts";
 export {
   type Dependency,
   EDGE_KINDS,

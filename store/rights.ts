@@ -19,6 +19,10 @@ const EVERYONE = [...READING, "sequencer", "ledger"] as const;
 const ASKED =
   "id, subject, ticket_id, description, action, action_sha256, action_commitment, action_salt, grounds, " +
   "requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run";
+/** Columns that a command has when it is asked for. The worker issues it, and its device states the rest. */
+const ORDERED =
+  "id, device_id, argv, account, timeout_seconds, output_bytes, read_only, script, expires_at, description, " +
+  "requested_by, requested_by_key, approval_id, needed, grounds, status";
 /** Columns that a call has when it is held. The others say what became of it. */
 const HELD =
   "approval_id, decision_id, door, tool, operation, input, action_sha256, key_id, address";
@@ -143,7 +147,10 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
   approval_moves: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker"]],
   approval_votes: [
     ["SELECT", "gateway", "worker", "operator"],
-    ["INSERT (id, approval_id, move, key_id, reason), UPDATE (move, reason, refused)", "gateway"],
+    [
+      "INSERT (id, approval_id, move, key_id, reason, signature), UPDATE (move, reason, signature, refused)",
+      "gateway",
+    ],
     ["UPDATE (number, refused)", "worker"],
   ],
   held_calls: [
@@ -293,6 +300,22 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
     ["SELECT", ...WORKING, "operator"],
     ["INSERT (version, approvers, signatures, receipt_id)", "operator"],
   ],
+  // Commands: servers ask, the worker issues, and the gateway hears of devices what became of them.
+  scripts: [["SELECT", ...WORKING, "operator"], ["INSERT, UPDATE", "worker"]],
+  device_commands: [
+    ["SELECT", ...WORKING, "operator"],
+    [`INSERT (${ORDERED}), DELETE`, ...SERVERS],
+    [
+      "UPDATE (status, code, offered_at, begun_receipt, begun_at, ended_receipt, ended_at, ended_by, exit_code, " +
+      "output_sha256, output)",
+      "gateway",
+    ],
+    ["INSERT, UPDATE, DELETE", "worker"],
+  ],
+  device_statements: [
+    ["SELECT", ...WORKING, "operator"],
+    ["INSERT (device_id, sequence, command_id, body, salt, receipt_id)", "gateway"],
+  ],
 
   migrations: [],
   migrations_lock: [],
@@ -345,8 +368,8 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   all_tenants: { runsAs: "crossing", callers: [...WORKING, "operator"] },
   find_tenant_token: { runsAs: "crossing", callers: ["gateway"] },
   find_tenant_token_by_id: { runsAs: "crossing", callers: ["gateway"] },
-  find_device: { runsAs: "crossing", callers: ["gateway"] },
   heartbeats_since: { runsAs: "crossing", callers: ["worker"] },
+  find_device: { runsAs: "crossing", callers: WORKING },
   tenant_ids: { runsAs: "crossing", callers: READING },
   watched_tenants: { runsAs: "crossing", callers: READING },
   ensure_tenant: { runsAs: "crossing", callers: ["worker", "crossing"] },
@@ -389,6 +412,8 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "agent_release",
     "device_enrolled",
     "tenant_created",
+    "device_command",
+    "data_egress",
   ],
   tools: [...OF_CALLS, ...OF_OPERATIONS, "governance_decision"],
   worker: [
@@ -422,6 +447,8 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "config_change",
     "runbook_change",
     "governance_stop",
+    "device_command",
+    "script_release",
   ],
   engine: ["config_change", "learning_receipt"],
   operator: [

@@ -54,9 +54,10 @@ export async function replaceRunbooks(
   return changes;
 }
 
-function compareRunbooks(
+/** Returns the changes between what was in force and what shall be, by name. */
+export function compareRunbooks(
   old: readonly Pick<RunbookRecord, "name" | "sha256" | "origin">[],
-  current: readonly RunbookRecord[],
+  current: readonly Pick<RunbookRecord, "name" | "sha256" | "origin">[],
 ): RunbookChange[] {
   const before = new Map(old.map((one) => [one.name, one]));
   const after = new Map(current.map((one) => [one.name, one]));

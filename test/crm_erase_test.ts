@@ -40,7 +40,7 @@ const NO_TEXTS = new Set((
   "calendar_links calendar_occurrences conversations crm_activities deal_stays detections keys log_places " +
   "message_counts message_deliveries message_routing probe_history runbook_values service_edges services " +
   "suppressions ticket_sightings webhooks " +
-  "device_inventories device_states heartbeat_batches split_views tenant_approvers tenant_tokens used_enrolment_codes"
+  "device_inventories device_states device_statements heartbeat_batches split_views tenant_approvers tenant_tokens used_enrolment_codes"
 ).split(" "));
 /** Tables whose rows are deleted. */
 const DELETED = new Set((
@@ -289,6 +289,21 @@ describe("erasing a contact", function () {
       runner_key: "k",
       receipt_id: "r",
       enrolment: {},
+    }]);
+    await insertRows(superuser, "device_commands", [{
+      id: "CMD-000000000000",
+      device_id: "DEV-000000000000",
+      argv: ["mail", EMAIL],
+      account: "agent",
+      timeout_seconds: 1,
+      output_bytes: 1,
+      read_only: true,
+      expires_at: new Date().toISOString(),
+      description: `For ${NAME}`,
+      requested_by: "bob",
+      needed: 1,
+      grounds: { rule: null, reasons: [`Asked by ${NAME}`], reaches: [], evidence: [] },
+      status: "expired",
     }]);
     await insertRows(superuser, "effects", [{
       id: "effect-1",

@@ -19,6 +19,7 @@ export { crew } from "./crew.ts";
 export { crmSequence } from "./crm_sequence.ts";
 export { deviceDiscovery } from "./device_discovery.ts";
 export { emailReply } from "./email_reply.ts";
+export { deviceCommand } from "./device_command.ts";
 export { governedAct } from "./governed_act.ts";
 export { reconcileRuns } from "./housekeeping.ts";
 export { itsmLoop } from "./itsm_loop.ts";

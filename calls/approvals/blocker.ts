@@ -1,5 +1,13 @@
 import { Problem } from "../../contract/mod.ts";
-import { findStop, findValidKeys, getHeldCall, type Stop } from "../../store/mod.ts";
+import {
+  findStop,
+  findValidKeys,
+  getApproval,
+  getDeviceCommand,
+  getHeldCall,
+  type Stop,
+} from "../../store/mod.ts";
+import { findObstacle } from "../commands/mod.ts";
 import { namesOf, type Platform } from "../platform.ts";
 
 /**
@@ -14,7 +22,12 @@ export async function approvalBlocker(
   const blocked = (why: string) =>
     new Problem("Conflict", `Cannot approve ${approvalId} now, as it would be in vain: ${why}`);
   const held = await getHeldCall(db, approvalId);
-  if (!held) return undefined; // a loop waits for a stop by itself, and a program acts by itself
+  if (!held) { // a loop waits for a stop by itself, and a program acts by itself
+    const approval = await getApproval(db, approvalId);
+    const command = approval && await getDeviceCommand(db, approval.subject);
+    const obstacle = command && await findObstacle({ store, operations }, command);
+    return obstacle && blocked(obstacle.why);
+  }
   if (held.endedAt) {
     return blocked(held.error?.message ?? "the call that it was to allow has ended");
   }

@@ -15,6 +15,7 @@ import {
   refuseVote,
   type VoteMove,
 } from "../../store/mod.ts";
+import { commandRefusal } from "../commands/mod.ts";
 import type { Platform } from "../platform.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
 import { notifyTasks } from "../tasks/mod.ts";
@@ -83,7 +84,8 @@ async function moveByVote(
   const [key] = await findValidKeys(trx, [vote.keyId]);
   const refusal = vote.refused
     ? new Problem(vote.refused.name, vote.refused.message)
-    : voteRefusal(approval, move, key, counted);
+    : voteRefusal(approval, move, key, counted) ??
+      await commandRefusal(trx, approval, move, vote.signature);
   if (refusal) {
     await refuseVote(trx, vote.id, refusal);
     return refusal;

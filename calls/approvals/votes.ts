@@ -12,6 +12,7 @@ import {
 } from "../../domain/mod.ts";
 import {
   type ApprovalRecord,
+  type ApproverSignature,
   findValidKeys,
   getHeldCall,
   getMoveReceipt,
@@ -23,6 +24,7 @@ import {
   type VoteMove,
   type VoteRecord,
 } from "../../store/mod.ts";
+import { commandRefusal } from "../commands/mod.ts";
 import { type Context, forTenant, type Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 import { approvalWorkflowId, existingApproval, requestOf } from "./ask.ts";
@@ -36,6 +38,14 @@ const DELIVERY_TIMEOUT_MS = 10_000;
 /** Seconds after which a worker delivers a vote, as the gateway that stored it may be dead. */
 const UNDELIVERED_SECONDS = 15;
 
+/** What a person gives with a vote. */
+export interface VoteWords {
+  /** For people; null: none. */
+  readonly reason?: string | null;
+  /** By a key of the voter's own; null: none. */
+  readonly signature?: ApproverSignature | null;
+}
+
 /** An approval after a vote. */
 export interface VoteResult {
   readonly approval: ApprovalRecord;
@@ -46,26 +56,27 @@ export interface VoteResult {
 /**
  * Casts the caller's vote: stores it first, then tells the approval's workflow, so that a killed gateway loses none.
  *
- * @param reason for people; null: none
  * @throws {Problem} the vote can't be cast, or does not count, with the reason
  */
 export async function castVote(
   move: VoteMove,
   approvalId: string,
-  reason: string | null,
+  { reason = null, signature = null }: VoteWords,
   context: Context,
 ): Promise<VoteResult> {
   const { store, temporal } = context;
   const db = store.db;
   const approval = await existingApproval(context, approvalId);
   const keyId = await checkVoter(context, approval, move);
+  const refusal = await commandRefusal(db, approval, move, signature);
+  if (refusal) throw refusal;
   if (move === "approved") {
     const blocker = await approvalBlocker(context, approvalId);
     if (blocker) throw blocker;
   }
   await temporal(); // while it is away nothing is stored, as the caller is told so
   const vote = await db.transaction(async (trx) => {
-    const id = await putVote(trx, { approvalId, move, keyId, reason });
+    const id = await putVote(trx, { approvalId, move, keyId, reason, signature });
     return (await getVote(trx, id))!;
   });
   const { number } = await deliverVote(context, vote);

@@ -20,7 +20,7 @@ export interface Evaluation {
   readonly problem?: Problem;
 }
 
-type Parts = Pick<Platform, "store" | "usage" | "engine" | "config">;
+type Parts = Pick<Platform, "store" | "usage" | "config">;
 
 /**
  * Decides about a call by stops, then by the policy's rules or the operation's shipped rule, then by the guardrails where
@@ -30,7 +30,7 @@ type Parts = Pick<Platform, "store" | "usage" | "engine" | "config">;
  * asks for. What the guardrails leave to people is left to somebody else.
  */
 export async function evaluate(
-  parts: Parts,
+  parts: Platform,
   call: CheckedCall,
   stops: readonly Stop[],
   rules: readonly Rule[],
@@ -44,7 +44,8 @@ export async function evaluate(
   if (active.length > 0) return stopped(active);
   const evaluation = await evaluateRules(parts, call, names, rules);
   const isJudged = evaluation.guardrails &&
-    (hasFreeText(call.input) || (await listActiveFreezes(parts.store.db)).length > 0);
+    (operation.judgedAction !== undefined || hasFreeText(call.input) ||
+      (await listActiveFreezes(parts.store.db)).length > 0);
   return isJudged ? await withGuardrails(parts, call, evaluation) : evaluation;
 }
 
@@ -102,17 +103,19 @@ function shippedRule(operation: CheckedCall["operation"], input: CheckedCall["in
 
 /** Has the guardrails read the call's text. While they can't be reached, the call is denied. */
 async function withGuardrails(
-  { engine }: Parts,
+  parts: Platform,
   { operation, request, caller, input }: CheckedCall,
   evaluation: Evaluation,
 ): Promise<Evaluation> {
+  const judged = await operation.judgedAction?.(input, parts);
   try {
     const { decision, reasons } = await judgeText(
-      engine,
+      parts.engine,
       operation,
       request.as,
       input,
       caller.tenant,
+      judged,
     );
     if (stricter(decision, evaluation.decision) === evaluation.decision) return evaluation;
     return { ...evaluation, decision, rule: "guardrails", reasons, callerApproves: false };

@@ -24,6 +24,7 @@ export function targetOf(input: Readonly<Record<string, unknown>>): string | und
 /**
  * Has the guardrails judge a call's free text.
  *
+ * @param judged action that the input names; default: the input itself
  * @throws {Problem} `Unavailable`: the engine gives no verdict, so nothing may be run
  */
 export async function judgeText(
@@ -32,12 +33,13 @@ export async function judgeText(
   tool: string,
   input: Readonly<Record<string, unknown>>,
   tenant: string,
+  judged: Readonly<Record<string, unknown>> = input,
 ): Promise<TextVerdict> {
   const target = targetOf(input);
   try {
     const { decision, rails } = await engine.validate({
       incident: `The tool ${tool} is called${target ? ` for ${target}` : ""}: ${summary}`,
-      action: { ...input, target },
+      action: { ...judged, target },
     }, tenant);
     const reasons = rails.filter(({ passed }) => !passed)
       .flatMap(({ rail, reasons }) => reasons.map((reason) => `${rail}: ${reason}`));

@@ -145,7 +145,7 @@ async function runCall(
   let error: Problem | undefined;
   try {
     const request = { ...call.request, detached };
-    output = await runOperation(platform, { ...call, request }, held.decisionId);
+    output = await runOperation(platform, { ...call, request }, { id: held.decisionId });
   } catch (thrown) {
     error = asProblem(thrown);
     if (error.rule.status >= 500) {

@@ -9,8 +9,9 @@ import {
   setFirewall,
   type Store,
 } from "../../store/mod.ts";
+import { takeAck } from "./acks.ts";
 import { nextApprovers, takeApproversAck } from "./approvers.ts";
-import { listBundles, takeAck } from "./commands.ts";
+import { listBundles } from "./bundles.ts";
 import { contradictsLog, type CosignedCheckpoint, verifyCosigned } from "./cosignature.ts";
 import { readDeviceLog } from "./device_log.ts";
 import type { HeartbeatCall, HeartbeatMessage, HeartbeatParts } from "./heartbeat_call.ts";

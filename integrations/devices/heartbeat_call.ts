@@ -1,5 +1,6 @@
+import type { CommandAck } from "../../domain/mod.ts";
 import type { Journal, Store } from "../../store/mod.ts";
-import type { CommandAck } from "./commands.ts";
+
 import type { DeviceWatch } from "./watch.ts";
 
 /** What a device says of a change of its approvers. */

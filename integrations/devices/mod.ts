@@ -39,6 +39,16 @@ export { type HeartbeatAnswer, INTERVAL_SECONDS } from "./heartbeat_answer.ts";
 export { isRolledBack, judgeUsedCounter } from "./heartbeat_rules.ts";
 export { hashInventory, isInventory, MAX_SECTIONS } from "./inventory.ts";
 export { quarantine, type QuarantineReason } from "./quarantine.ts";
+export { takeAck } from "./acks.ts";
+export { listBundles, listRotations } from "./bundles.ts";
+export {
+  actionOfCommand,
+  approvalText,
+  type CommandAction,
+  hashAction,
+  toDeviceCommand,
+} from "./command.ts";
+export { type SealedStatement, sealStatement } from "./statements.ts";
 export { buildSignatureBase, readSigner, verifySigned } from "./request_signature.ts";
 export { type DeviceRoots, type DeviceTrust, readDeviceRoots } from "./trust.ts";
 export { type DeviceWatch, openDeviceWatch } from "./watch.ts";

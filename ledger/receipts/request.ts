@@ -40,6 +40,8 @@ export interface SealRequest {
    * the beginning is kept, with the hash of the whole.
    */
   readonly evidence?: Readonly<Record<string, unknown>>;
+  /** Salts of commitments to evidence by its name, 32 random bytes each, that are shown to somebody. Default: new ones. */
+  readonly salts?: Readonly<Record<string, Buffer>>;
 }
 
 /** Private evidence behind one commitment of a receipt. */
@@ -87,12 +89,13 @@ export function formatReceiptTime(time: Date = new Date()): string {
 export function prepareRequest(request: SealRequest): PreparedRequest {
   const issues = listIssues(request);
   if (issues.length > 0) throw new InvalidInput(issues);
-  const { evidence: entries = {}, timestamp = formatReceiptTime(), tenant, ...rest } = request;
+  const { evidence: entries = {}, salts = {}, timestamp = formatReceiptTime(), tenant, ...rest } =
+    request;
   const id = request.id ?? randomHex(16);
   const anonymous = request.actor === ANONYMOUS_ACTOR;
   const evidence = Object.entries(entries).map(([name, value]): Evidence => {
     const content = boundEntry(checkCanonical(`evidence.${name}`, () => canonicalize(value)));
-    return { name, content, ...commitTo(content) };
+    return { name, content, ...commitTo(content, salts[name]) };
   });
   const details = request.details ?? {};
   const fields = checkCanonical(

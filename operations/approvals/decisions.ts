@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { castVote } from "../../calls/approvals/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
-import type { VoteMove } from "../../store/mod.ts";
+import type { ApproverSignature, VoteMove } from "../../store/mod.ts";
+import { Sha256 } from "../schemas/mod.ts";
 import { Approval, ApprovalId, approvalOwner, exampleApproval, toApproval } from "./_approval.ts";
 
 /** The fields that the three decisions share. */
@@ -26,6 +27,14 @@ const common = {
 /** Approves. */
 export const approveRequest = operation({
   ...common,
+  input: common.input.extend({
+    signature: z.strictObject({
+      key: Sha256.describe("Ed25519 public key of the approver, hex"),
+      signature: z.string().regex(/^[0-9a-f]{128}$/, "Expected 128 hex characters"),
+    }).optional().describe(
+      "By the approver's own key, where a device is to run a command; `npm run approvals -- approve … --sign` makes it",
+    ),
+  }),
   name: "approvals.approve",
   summary: "Approve exactly the action that was asked for",
   description:
@@ -67,10 +76,16 @@ export const reopenRequest = operation({
 interface PersonDecision {
   readonly approval_id: string;
   readonly reason?: string | undefined;
+  readonly signature?: ApproverSignature | undefined;
 }
 
-async function vote(move: VoteMove, { approval_id, reason }: PersonDecision, context: Context) {
-  const { approval, receiptId } = await castVote(move, approval_id, reason ?? null, context);
+async function vote(
+  move: VoteMove,
+  { approval_id, reason, signature }: PersonDecision,
+  context: Context,
+) {
+  const words = { reason: reason ?? null, signature: signature ?? null };
+  const { approval, receiptId } = await castVote(move, approval_id, words, context);
   return { ...toApproval(approval), receipt_id: receiptId };
 }
 

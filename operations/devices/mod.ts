@@ -1,8 +1,12 @@
-/** Devices: how machines become devices, and their heartbeats. @module */
+/** Devices: how machines become devices, their heartbeats, and their commands. @module */
 import { downloadAgent, installScript } from "./agent.ts";
 import { discoverHosts } from "./discover.ts";
 import { enrolDevice } from "./enrol.ts";
+import { commandDevice } from "./command.ts";
+import { commandHistory } from "./command_history.ts";
 import { heartbeat } from "./heartbeat.ts";
+import { runScript } from "./run_script.ts";
+import { sealDeviceStatement } from "./seal.ts";
 
 /** Operations of this folder. */
 export const deviceOperations = [
@@ -11,4 +15,8 @@ export const deviceOperations = [
   installScript,
   discoverHosts,
   heartbeat,
+  commandDevice,
+  commandHistory,
+  runScript,
+  sealDeviceStatement,
 ];

@@ -7,6 +7,7 @@ import type { GeneratedFile } from "./_page.ts";
 import { referencePage } from "./_reference.ts";
 import { rightsPage } from "./_rights.ts";
 import { runbookFiles } from "./_runbooks.ts";
+import { scriptFiles } from "./_scripts.ts";
 import { schemaFiles } from "./_schemas.ts";
 import { settingsPage } from "./_settings.ts";
 
@@ -17,6 +18,7 @@ const FILES: readonly GeneratedFile[] = [
   rightsPage,
   architecturePicture,
   ...runbookFiles,
+  ...scriptFiles,
   ...schemaFiles,
 ];
 

@@ -13,6 +13,7 @@ function rooms(): Record<string, readonly string[]> {
     "detection",
     "shield",
     "runbooks",
+    "catalogue",
     "compliance",
     "integrations",
   ];

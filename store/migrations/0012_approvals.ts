@@ -57,6 +57,7 @@ export const approvals = `
     move text NOT NULL CHECK (move IN ('approved', 'denied', 'reopened')),
     key_id text NOT NULL,
     reason text,                  -- for people; null: none
+    signature json,               -- {key, signature}: by a key of the voter's own; null: none
     voted_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     number integer,               -- of the move that it became
     refused jsonb,                -- {name, message}: why it became none

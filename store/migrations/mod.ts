@@ -33,6 +33,7 @@ import { mail } from "./0021_mail.ts";
 import { conversations } from "./0022_conversations.ts";
 import { devices } from "./0023_devices.ts";
 import { heartbeats } from "./0024_heartbeats.ts";
+import { deviceCommands } from "./0025_device_commands.ts";
 import { shield } from "./0026_shield.ts";
 
 /** SQL of every migration by its name, in order. */
@@ -62,5 +63,6 @@ export const migrations: Readonly<Record<string, string>> = {
   "0022_conversations": conversations,
   "0023_devices": devices,
   "0024_heartbeats": heartbeats,
+  "0025_device_commands": deviceCommands,
   "0026_shield": shield,
 };

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createInvoke, type Platform } from "../../calls/mod.ts";
+import { loadScripts, releaseScripts } from "../../catalogue/mod.ts";
 import {
   asProblem,
   type CallResult,
@@ -16,6 +17,7 @@ import { registry } from "../../operations/mod.ts";
 import { addLearningItems, recordFindings } from "../../store/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { openPeople, type People } from "../api/_people.ts";
+import { addTestDevice } from "../integrations/devices/_devices.ts";
 import { storeAs } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { issueAgentKey, type Json } from "./_platform.ts";
@@ -96,6 +98,10 @@ describe("every operation that changes something", function () {
     const fields = { name: "Ada", email: `ada${++number}@sealoop.local` };
     return (await make("contacts.create", fields)).contact_id;
   };
+  const addDevice = async () => {
+    await releaseScripts(people.store, loadScripts());
+    return (await addTestDevice(people.platform.store, people.url, people.store.tenant)).id;
+  };
   const addDeal = async () => {
     const fields = { title: "Engine", contact_id: await addContact(), currency: "EUR" };
     return (await make("deals.create", fields)).deal_id;
@@ -114,6 +120,8 @@ describe("every operation that changes something", function () {
       });
       return { workflow_id };
     },
+    "devices.command": async () => ({ device_id: await addDevice(), script_id: "uptime" }),
+    "devices.run_script": async () => ({ agent_id: await addDevice(), script_id: "uptime" }),
     "tasks.update": async () => ({ ...await addTask(), status: "doing" }),
     "tasks.delete": () => addTask(),
     async "calendar.delete"() {

@@ -112,7 +112,9 @@ describe("the operations", () => {
     );
     assert.deepEqual(asked.map(({ name }) => name).sort(), [
       "comms.send",
+      "devices.command",
       "devices.discover",
+      "devices.run_script",
       "learning.approve",
       "security.approve",
       "webhooks.register",

@@ -61,6 +61,7 @@ describe("putVote()", () => {
         keyId: KEY,
         reason: null,
         number: null,
+        signature: null,
         refused: null,
       },
     ]);

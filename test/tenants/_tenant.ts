@@ -3,8 +3,10 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
 import {
+  addDevice,
   addLearningItems,
   addTicketEvent,
+  putDeviceCommand,
   putReply,
   putService,
   recordFindings,
@@ -167,6 +169,35 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     state: "queued",
     receipt_id: null,
   }]);
+  const device_id = `DEV-${randomBytes(6).toString("hex")}`;
+  const command_id = `CMD-${randomBytes(6).toString("hex")}`;
+  const superuser = asSuperuser(loop.store.forTenant(name));
+  await addDevice(superuser, {
+    id: device_id,
+    name: `laptop-${word}`,
+    platform: "linux",
+    publicKey: randomBytes(32).toString("hex"),
+    runnerKey: randomBytes(32).toString("hex"),
+    receiptId: randomBytes(8).toString("hex"),
+    enrolment: {},
+  });
+  await putDeviceCommand(superuser, {
+    id: command_id,
+    deviceId: device_id,
+    argv: ["echo", word],
+    user: "agent",
+    timeout_seconds: 60,
+    output_bytes: 100,
+    read_only: true,
+    script: null,
+    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    description: `Says ${word}`,
+    requestedBy: `Ada ${word}`,
+    requestedByKey: null,
+    approvalId: null,
+    needed: 0,
+    grounds: { rule: null, reasons: [word], reaches: [], evidence: [] },
+  });
   await insertRows(db, "effects", [{
     id: `effect-${word}`,
     ticket_id,
@@ -220,6 +251,8 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
       taskId: result.id,
       tenant: name,
       conversation_id,
+      device_id,
+      command_id,
     },
     texts: Object.fromEntries(
       ["q", "query", "incident", "prompt", "question", "description", "title", "text"]

@@ -39,6 +39,7 @@ const NOBODYS = new Set([
   "platform_secret",
   "runbook_commands",
   "runbooks",
+  "scripts",
   "seal_outbox",
   "seal_refusals",
   "seal_categories",

@@ -16,6 +16,17 @@ import { giveKey } from "../_superuser.ts";
 
 /** Input fields that name nothing which anybody owns. Those that do are the keys of a tenant's `things`. */
 const FREE = new Set([
+  "script_id",
+  "parameters",
+  "command",
+  "phase",
+  "exit_code",
+  "bytes",
+  "output_sha256",
+  "destination_class",
+  "sequence",
+  "nonce",
+  "signature",
   "code",
   "public_key",
   "runner_key",
@@ -419,6 +430,8 @@ describe("the walls between tenants", () => {
       "approvals.deny",
       "approvals.info",
       "approvals.reopen",
+      "devices.command",
+      "devices.command_history",
       "workflows.cancel",
       "workflows.describe",
       "workflows.history",

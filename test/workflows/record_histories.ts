@@ -26,6 +26,7 @@ import {
   type VoteMove,
 } from "../../store/mod.ts";
 import { workerCodec } from "../../temporal/mod.ts";
+import { commandScenarios } from "./_command_scenarios.ts";
 import type { anchorReceipts } from "../../workflows/mod.ts";
 import { freePort, mochaGlobalTeardown } from "../_run.ts";
 import { eventually } from "../_time.ts";
@@ -264,6 +265,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "ledgerSequencer.running": () =>
     Promise.resolve(loop.client.workflow.getHandle("ledger-sequencer")),
   ...mailScenarios(loop, { ended, speak }),
+  ...commandScenarios(loop, { ended, speak }),
   ...loopScenarios(loop, brokenServices),
 };
 

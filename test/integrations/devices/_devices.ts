@@ -2,6 +2,7 @@
 import { createHash, generateKeyPairSync, hash, type KeyObject, sign } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Platform } from "../../../calls/mod.ts";
 import { loadConfig } from "../../../config.ts";
 import {
   canonicalize,
@@ -15,7 +16,7 @@ import {
 } from "../../../ledger/mod.ts";
 import { formatSignature } from "../../../ledger/log/mod.ts";
 import { parseNote } from "../../../ledger/notes/mod.ts";
-import { addDevice, openStore } from "../../../store/mod.ts";
+import { addDevice, openStore, type Store } from "../../../store/mod.ts";
 import { startGateway, type TestGateway } from "../../api/_gateway.ts";
 import { testFolder } from "../../_run.ts";
 
@@ -61,17 +62,7 @@ export async function startDevicePlatform(
     folder,
     async addDevice(tenant = "acme") {
       await gateway.key({ tenant }); // makes the tenant
-      const device = new TestDevice(gateway.url, tenant);
-      await addDevice(store.asTenant(tenant), {
-        id: device.id,
-        name: "web-1",
-        platform: "linux",
-        publicKey: rawKey(device.key.publicKey),
-        runnerKey: rawKey(device.runner.publicKey),
-        receiptId: "0123456789abcdef",
-        enrolment: {},
-      });
-      return device;
+      return await addTestDevice(store, gateway.url, tenant);
     },
     async untilPublished(size) {
       for (;;) {
@@ -91,6 +82,25 @@ export async function startDevicePlatform(
   };
   await platform.untilPublished(1);
   return platform;
+}
+
+/** Adds a device of a tenant that is there. @param store of role `gateway` @param url of the gateway */
+export async function addTestDevice(
+  store: Store,
+  url: string,
+  tenant: string,
+): Promise<TestDevice> {
+  const device = new TestDevice(url, tenant);
+  await addDevice(store.asTenant(tenant), {
+    id: device.id,
+    name: "web-1",
+    platform: "linux",
+    publicKey: rawKey(device.key.publicKey),
+    runnerKey: rawKey(device.runner.publicKey),
+    receiptId: "0123456789abcdef",
+    enrolment: {},
+  });
+  return device;
 }
 
 /** Returns a public key, 64 hex. */
@@ -203,8 +213,12 @@ export class TestDevice {
 
 /** Writes a device's folder as the agent's enrolment leaves it. @returns the folder */
 export async function writeAgentState(
-  { url, platform: { store } }: DevicePlatform,
+  { url, platform: { store } }: {
+    readonly url: string;
+    readonly platform: Pick<Platform, "store">;
+  },
   { id, key, runner }: TestDevice,
+  approvers = { signatures_required: 0, keys: [] as readonly string[] },
 ): Promise<string> {
   const folder = join(await testFolder(), "state");
   const [keys, published] = await Promise.all([
@@ -221,7 +235,7 @@ export async function writeAgentState(
     log_key: published!.verifierKey,
     witnesses: [],
     quorum: 0,
-    approvers: { signatures_required: 0, keys: [] },
+    approvers,
   };
   const files: Readonly<Record<string, string>> = {
     "talker/device.key": seedOf(key.privateKey),

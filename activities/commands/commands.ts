@@ -1,0 +1,163 @@
+import { bindAction, sha256 } from "../../calls/approvals/mod.ts";
+import { findObstacle } from "../../calls/commands/mod.ts";
+import { receiptIdOf } from "../../calls/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import { type CommandEnd, hasCommandEnded, type RunId } from "../../domain/mod.ts";
+import { actionOfCommand, toDeviceCommand } from "../../integrations/devices/mod.ts";
+import { canonicalize, requestSeal } from "../../ledger/mod.ts";
+import {
+  type Db,
+  type DeviceCommandRecord,
+  getApproval,
+  getDeviceCommand,
+  getTime,
+  lockDeviceCommand,
+  makeSalt,
+  nextCommandSequence,
+  noteIssued,
+  putApproval,
+  queueDeviceCommand,
+} from "../../store/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { endByPlatform } from "./_end.ts";
+
+/** An order about one command. */
+export interface CommandOrder {
+  readonly command_id: string;
+  readonly run: RunId;
+}
+
+/** An approval that a command waits for. */
+export interface CommandApproval {
+  readonly approval_id: string;
+  readonly action_sha256: string;
+  readonly requested_by: string;
+  readonly expires_in_seconds: number;
+}
+
+/** Creates the activities that have people decide about commands, and issue them. */
+export function commandActivities(parts: ActivityParts) {
+  const { store, config: { settings } } = parts;
+  const { db } = store;
+
+  /** Stores what people are asked about a command, where they are. Safe to repeat: the command names its approval. */
+  async function prepareCommand(
+    { command_id }: CommandOrder,
+  ): Promise<{ readonly held: CommandApproval | null }> {
+    const command = await existing(command_id);
+    const { status, approvalId, requestedBy, requestedByKey, needed } = command;
+    if (status !== "waiting_approval" || approvalId === null) return { held: null };
+    const action = { ...actionOfCommand(command) };
+    const text = canonicalize(action);
+    const now = await getTime(db);
+    // An approval that comes too late would be in vain.
+    const secondsLeft = Math.floor((Date.parse(command.expires_at) - now.getTime()) / 1_000);
+    const expiresInSeconds = Math.max(
+      1,
+      Math.min(settings.SEALOOP_APPROVAL_EXPIRES_SECONDS, secondsLeft),
+    );
+    await putApproval(db, {
+      id: approvalId,
+      subject: command.id,
+      ticketId: null,
+      description: `Run on ${command.deviceId}: ${command.description}`,
+      ...bindAction(action, text),
+      grounds: command.grounds,
+      requestedBy,
+      requestedByKey,
+      needed,
+      expiresInSeconds,
+      escalateAfterSeconds: settings.SEALOOP_APPROVAL_ESCALATE_SECONDS,
+      askingRun: null,
+    });
+    return {
+      held: {
+        approval_id: approvalId,
+        action_sha256: sha256(text),
+        requested_by: requestedByKey ? `key:${requestedByKey}` : requestedBy,
+        expires_in_seconds: expiresInSeconds,
+      },
+    };
+  }
+
+  /** Takes over what people have decided about a command: the database says what. Safe to repeat. */
+  async function decideCommand({ command_id, run }: CommandOrder): Promise<void> {
+    await db.transaction(async (trx) => {
+      const command = await lockDeviceCommand(trx, command_id);
+      if (command?.status !== "waiting_approval") return;
+      const approval = await getApproval(trx, command.approvalId!);
+      const isApproved = approval?.status === "approved" &&
+        approval.actionSha256 === sha256(canonicalize({ ...actionOfCommand(command) }));
+      if (isApproved) return await queueDeviceCommand(trx, command_id);
+      const isLate = approval?.status === "expired" || approval?.status === "pending";
+      await end(trx, command, isLate ? "expired" : "refused", approvalCode(approval?.status), run);
+    });
+  }
+
+  /**
+   * Numbers a command and requests the receipt that issues it; or ends it, where it must not be issued. Safe to repeat: a
+   * command is issued once.
+   */
+  async function issueCommand({ command_id, run }: CommandOrder): Promise<void> {
+    await db.transaction(async (trx) => {
+      const command = await lockDeviceCommand(trx, command_id);
+      if (command?.status !== "queued" || command.sequence !== null) return;
+      if (await getTime(trx) >= new Date(command.expires_at)) {
+        return await end(trx, command, "expired", "not_issued", run);
+      }
+      const obstacle = await findObstacle(parts, command);
+      if (obstacle) return await end(trx, command, "cancelled", obstacle.code, run);
+      const sequence = await nextCommandSequence(trx, command.deviceId);
+      const salt = makeSalt();
+      const receiptId = receiptIdOf(run, "ISSUED");
+      await noteIssued(trx, command_id, { sequence, salt, receiptId });
+      await requestSeal(trx, {
+        id: receiptId,
+        category: "device_command",
+        actor: command.requestedByKey ? `key:${command.requestedByKey}` : command.requestedBy,
+        subject: command.deviceId,
+        action: "issued",
+        outcome: "issued",
+        details: {
+          command_id,
+          ...(command.script ? { script: command.script.id } : {}),
+          ...(command.approvalId ? { approval_id: command.approvalId } : {}),
+          ...run,
+        },
+        evidence: { command: toDeviceCommand(command, sequence) },
+        salts: { command: salt },
+      });
+    });
+  }
+
+  /** Ends a command that its device can't have got. Safe to repeat. */
+  async function stopCommand({ command_id, run }: CommandOrder): Promise<void> {
+    await db.transaction(async (trx) => {
+      const command = await lockDeviceCommand(trx, command_id);
+      const isOpen = command && !hasCommandEnded(command.status) && command.offeredAt === null;
+      if (isOpen) await end(trx, command, "cancelled", "cancelled", run);
+    });
+  }
+
+  async function end(
+    trx: Db,
+    command: DeviceCommandRecord,
+    status: CommandEnd,
+    code: string,
+    run: RunId,
+  ): Promise<void> {
+    await endByPlatform(trx, command, { status, code }, run);
+  }
+
+  async function existing(id: string): Promise<DeviceCommandRecord> {
+    const command = await getDeviceCommand(db, id);
+    if (command) return command;
+    throw new Problem("NotFound", `There is no command ${id}`);
+  }
+
+  return { prepareCommand, decideCommand, issueCommand, stopCommand };
+}
+
+function approvalCode(status = "missing"): string {
+  return `approval_${status === "pending" ? "ended" : status}`;
+}

@@ -1,0 +1,33 @@
+/** Recovery of a lost call that orders one command, whose id is made from the call's. */
+import type { LostCall, Recovery } from "../../contract/mod.ts";
+import { commandWorkflowId } from "../../domain/mod.ts";
+import { dropDeviceCommand, getDeviceCommand } from "../../store/mod.ts";
+import {
+  idOfCall,
+  notNoted,
+  recoverBegun,
+  recoverRun,
+  type RecoveryParts,
+} from "../recover/mod.ts";
+import { describeCommand } from "./order.ts";
+
+/** Returns the id of the command that a call orders. */
+export function commandIdOf(decisionId: string | undefined): string {
+  return `CMD-${idOfCall(decisionId, 12)}`;
+}
+
+/** Recovers a lost call. A stored command without a workflow was never issued, and goes. */
+export async function recoverCommand(parts: RecoveryParts, call: LostCall): Promise<Recovery> {
+  const { db } = parts.store;
+  const command = await getDeviceCommand(db, commandIdOf(call.decisionId));
+  if (!command) return notNoted(call);
+  const recovery = await recoverRun(parts, commandWorkflowId(command.id), call, recoverBegun);
+  if (recovery.state === "not_done") await dropDeviceCommand(db, command.id);
+  if (recovery.state !== "done") return recovery;
+  const ids = { command_id: command.id, ...recovery.ids };
+  return {
+    state: "done",
+    ids,
+    output: { ...describeCommand(command), run_id: recovery.ids.run_id },
+  };
+}

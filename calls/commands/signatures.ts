@@ -1,0 +1,73 @@
+/** Signatures by which approvers of a tenant let its devices run a command. */
+import { Problem } from "../../contract/mod.ts";
+import { hasCommandEnded } from "../../domain/mod.ts";
+import { actionOfCommand, approvalText, hashAction } from "../../integrations/devices/mod.ts";
+import { verifyEd25519 } from "../../ledger/crypto/mod.ts";
+import {
+  type ApprovalRecord,
+  type ApproverSignature,
+  type Db,
+  type DeviceCommandRecord,
+  getApprovers,
+  getDeviceCommand,
+  listSignatures,
+  type VoteMove,
+} from "../../store/mod.ts";
+
+const COMMAND = /^CMD-[0-9a-f]{12}$/;
+
+/**
+ * Returns why a vote for a command does not do; undefined: it does, or is about something else. Where the tenant's devices
+ * ask for approvers' signatures, each vote has one; elsewhere nobody has to sign.
+ *
+ * @param signature null: the voter has not signed
+ */
+export async function commandRefusal(
+  db: Db,
+  { id, subject }: Pick<ApprovalRecord, "id" | "subject">,
+  move: VoteMove,
+  signature: ApproverSignature | null,
+): Promise<Problem | undefined> {
+  const command = COMMAND.test(subject) ? await getDeviceCommand(db, subject) : undefined;
+  if (command && hasCommandEnded(command.status)) {
+    return new Problem(
+      "Conflict",
+      `${command.id}, which ${id} is about, has ended (${command.status}); give it again`,
+    );
+  }
+  if (move !== "approved") return undefined;
+  if (!command) {
+    return signature ? refuse(`${id} takes no signature: it is about no command`) : undefined;
+  }
+  const { signatures_required = 0, keys = [] } = (await getApprovers(db))?.approvers ?? {};
+  if (signature) return await signatureRefusal(db, command, id, signature, keys);
+  if (signatures_required === 0) return undefined;
+  return refuse(
+    `${id} is about a command on a device that asks for its approvers' own signatures: ` +
+      `npm run approvals -- approve ${id} --sign <your key's file>`,
+  );
+}
+
+async function signatureRefusal(
+  db: Db,
+  command: DeviceCommandRecord,
+  approvalId: string,
+  { key, signature }: ApproverSignature,
+  keys: readonly string[],
+): Promise<Problem | undefined> {
+  if (!keys.includes(key)) {
+    return refuse(`Cannot take the signature: ${key} is no approver's key of this tenant`);
+  }
+  const action = actionOfCommand(command);
+  const text = Buffer.from(approvalText(approvalId, action, hashAction(action)));
+  if (!verifyEd25519(key, text, Buffer.from(signature, "hex"))) {
+    return refuse(
+      `Cannot take the signature: it is not over the command that ${approvalId} is about`,
+    );
+  }
+  const others = await listSignatures(db, approvalId);
+  if (!others.some((one) => one.key === key)) return undefined;
+  return new Problem("Conflict", `This key has signed for ${approvalId} already; it takes others`);
+}
+
+const refuse = (message: string) => new Problem("Forbidden", message);

@@ -1,0 +1,90 @@
+import type { DeviceBundle } from "../../domain/mod.ts";
+import { sha256 } from "../../ledger/crypto/mod.ts";
+import { buildInclusionProof } from "../../ledger/log/mod.ts";
+import {
+  createHashReader,
+  formatLeaf,
+  getReceipt,
+  listReceipts,
+  type StoredReceipt,
+} from "../../ledger/mod.ts";
+import {
+  type DeviceCommandRecord,
+  type DeviceRecord,
+  listSignatures,
+  listUndelivered,
+  noteOffered,
+  type Store,
+} from "../../store/mod.ts";
+import { toDeviceCommand } from "./command.ts";
+
+/** Commands of one answer. */
+const MAX_BUNDLES = 16;
+/** Records of a bundle besides the one that issues its command; a device takes no more. */
+const MAX_ROTATIONS = 15;
+
+/**
+ * Returns the commands that were issued to a device and that it has not acknowledged, in the order of their numbers, with
+ * proofs that they are in the log of the first `size` receipts. From then on the device may run them.
+ *
+ * @param store in the name of the device's tenant
+ */
+export async function listBundles(
+  store: Store,
+  { id, status }: DeviceRecord,
+  size: number,
+): Promise<DeviceBundle[]> {
+  if (status !== "active") return [];
+  const { db } = store;
+  const ready: DeviceCommandRecord[] = [];
+  for (const command of await listUndelivered(db, id, MAX_BUNDLES)) {
+    // One with a higher number must not overtake it: the device would take this one no more.
+    if (command.position === null || command.position >= size) break;
+    ready.push(command);
+  }
+  if (ready.length === 0) return [];
+  const offered = new Set(await noteOffered(db, ready.map((command) => command.id)));
+  const rotations = await listRotations(store, size);
+  const bundles = ready.filter((command) => offered.has(command.id))
+    .map((command) => bundleOf(store, command, rotations, size));
+  return await Promise.all(bundles);
+}
+
+/** Returns the receipts below a size that hand over to another key, the oldest first. A device skips those that it knows. */
+export async function listRotations(store: Store, size: number): Promise<StoredReceipt[]> {
+  const category = "key_rotated";
+  const newest = await listReceipts(store, { category, limit: MAX_ROTATIONS, before: size });
+  return newest.reverse();
+}
+
+async function bundleOf(
+  store: Store,
+  command: DeviceCommandRecord,
+  rotations: readonly StoredReceipt[],
+  size: number,
+): Promise<DeviceBundle> {
+  const { issuedReceipt, sequence, salt, approvalId } = command;
+  const issued = await getReceipt(store, issuedReceipt!);
+  const receipts = [issued!, ...rotations];
+  return {
+    command: toDeviceCommand(command, sequence!),
+    salt: salt!.toString("hex"),
+    records: receipts.map(({ text }) => text),
+    proofs: await Promise.all(receipts.map((receipt) => proofOf(store, receipt, size))),
+    approvals: approvalId === null ? [] : await listSignatures(store.db, approvalId),
+  };
+}
+
+async function proofOf(
+  store: Store,
+  { position, id, text }: StoredReceipt,
+  size: number,
+): Promise<DeviceBundle["proofs"][number]> {
+  const hashes = await buildInclusionProof(position, size, createHashReader(store), sha256);
+  return {
+    leaf: formatLeaf({ position, id, text }, (bytes) => toHex(sha256(bytes))),
+    hashes: hashes.map(toHex),
+  };
+}
+
+const toHex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");

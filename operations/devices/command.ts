@@ -1,0 +1,109 @@
+import {
+  COMMAND_OPERATION,
+  commandIdOf,
+  orderCommand,
+  recoverCommand,
+  requireActiveDevice,
+  resolveCommand,
+  showArguments,
+} from "../../calls/commands/mod.ts";
+import { type Context, operation, type Platform } from "../../calls/mod.ts";
+import { SHIPPED_RULES } from "../../contract/mod.ts";
+import { type ApprovalGrounds, WORKFLOW } from "../../domain/mod.ts";
+import { findDevice } from "../../store/mod.ts";
+import { CommandInput, exampleCommand, OrderedCommand } from "./_commands.ts";
+
+/** People who must approve arguments that no script has, whatever the rules say. */
+const FREE_APPROVERS = SHIPPED_RULES["free-arguments"].approvers;
+
+/** Has a device run a command. */
+export const commandDevice = operation({
+  name: COMMAND_OPERATION,
+  group: "devices",
+  summary: "Have a device run a script of the catalogue, or arguments of your own",
+  description:
+    "The command waits for people where governance or the guardrails say so, and where the tenant's devices ask for their " +
+    "approvers' own signatures; the answer then has `approval_id`. It is issued by a receipt in the public ledger, and the " +
+    "device runs it only after it has proven that receipt by itself, and only once, until the command expires. A device " +
+    "that is offline runs it when it is back in time. Text of the command stays private; the ledger gets ids and " +
+    "commitments. `GET` on the same path tells what became of it.",
+  effect: "run",
+  shippedRule: ({ command }) => command ? "free-arguments" : "acts-on-the-outside",
+  asksPeople: true,
+  startsWorkflow: WORKFLOW.deviceCommand,
+  hints: { openWorld: true },
+  access: "partner",
+  input: CommandInput,
+  output: OrderedCommand,
+  rest: { device_command: "POST /v1/devices/{device_id}/command" },
+  errors: ["Conflict", "Denied", "NotFound", "Unavailable"],
+  example: {
+    input: {
+      device_id: "DEV-5b1e09c77a42",
+      script_id: "service-restart",
+      parameters: { unit: "nginx.service" },
+    },
+    output: exampleCommand,
+  },
+  receipt: (output) => {
+    const { command_id, status } = output as { command_id: string; status: string };
+    return { command_id, status };
+  },
+  ownerOf: deviceOwner,
+  async judgedAction(input, { store }) {
+    const { description, argv } = await resolveCommand(store.db, input);
+    return { description, command: showArguments(argv), target: input.device_id };
+  },
+  async check(input, context) {
+    const device = await requireActiveDevice(context, input.device_id);
+    await resolveCommand(context.store.db, input, device);
+  },
+  recover: (call, platform) => recoverCommand(platform, call),
+  async run({ device_id, ...request }, context) {
+    const { caller, decisionId } = context;
+    const isFree = request.command !== undefined;
+    return await orderCommand(context, {
+      ...request,
+      id: commandIdOf(decisionId),
+      deviceId: device_id,
+      needed: approversOf(isFree, context),
+      grounds: groundsOf(isFree, context),
+      askedBy: caller.principal,
+      askedByKey: caller.keyId,
+    });
+  },
+});
+
+/** Returns how many people besides the caller must approve: a person who may, and calls over REST, is one of them. */
+function approversOf(isFree: boolean, { requiredApproval, caller, door }: Context): number {
+  const wanted = requiredApproval?.needed ?? 0;
+  if (!isFree) return wanted;
+  const callerApproves = caller.mayApprove && door === "rest";
+  return Math.max(wanted, FREE_APPROVERS - (callerApproves ? 1 : 0));
+}
+
+function groundsOf(isFree: boolean, context: Context): ApprovalGrounds {
+  const { requiredApproval, decisionId } = context;
+  const { rule, reasons } = requiredApproval ?? {
+    rule: isFree ? "free-arguments" : "approvers-sign",
+    reasons: [
+      isFree
+        ? SHIPPED_RULES["free-arguments"].reason
+        : "The tenant's devices ask for their approvers' own signatures",
+    ],
+  };
+  return {
+    rule,
+    reasons,
+    reaches: [],
+    evidence: decisionId ? [{ kind: "decision", id: decisionId }] : [],
+  };
+}
+
+/** Returns the tenant that owns a device, for keys of tier admin. */
+export async function deviceOwner(
+  { device_id }: { readonly device_id: string },
+  { store }: Pick<Platform, "store">,
+): Promise<string | undefined> {
+  return (await findDevice(store.asPlatform(), device_id))?.tenant;
+}

@@ -1,0 +1,317 @@
+import {
+  type ApprovalGrounds,
+  type CommandEnd,
+  type CommandStatus,
+  DEVICE_NEWS,
+  type DeviceCommand,
+} from "../domain/mod.ts";
+import type { Db, Row } from "./connection.ts";
+
+/** A command that somebody asks a device to run. */
+export interface NewDeviceCommand
+  extends Omit<DeviceCommand, "command_id" | "device_id" | "sequence" | "approval"> {
+  /** `CMD-` and 12 hex characters. */
+  readonly id: string;
+  readonly deviceId: string;
+  /** For people. */
+  readonly description: string;
+  readonly requestedBy: string;
+  /** Null: the platform itself. */
+  readonly requestedByKey: string | null;
+  /** Null: no person is asked. */
+  readonly approvalId: string | null;
+  /** Number of people who must approve. */
+  readonly needed: number;
+  readonly grounds: ApprovalGrounds;
+}
+
+/** A command as it stands. */
+export interface DeviceCommandRecord extends NewDeviceCommand {
+  readonly status: CommandStatus;
+  /** Why it was refused, has expired, …; null: nothing is to be said. */
+  readonly code: string | null;
+  /** Among the commands of its device; null: it is not issued. */
+  readonly sequence: number | null;
+  /** Salt of the issued receipt's commitment. */
+  readonly salt: Buffer | null;
+  readonly issuedReceipt: string | null;
+  /** Position of that receipt in the ledger; null: it is not sealed yet. */
+  readonly position: number | null;
+  /** When the device was first sent it. */
+  readonly offeredAt: Date | null;
+  readonly begunReceipt: string | null;
+  readonly begunAt: Date | null;
+  readonly endedReceipt: string | null;
+  readonly endedAt: Date | null;
+  /** `platform`: nothing was heard of the device in time, so that what it states later counts. */
+  readonly endedBy: "device" | "platform" | null;
+  readonly exitCode: number | null;
+  /** SHA-256 of a salt and the output, as the device has stated. */
+  readonly outputSha256: string | null;
+  readonly output: Buffer | null;
+  readonly createdAt: Date;
+}
+
+/** Stores a command, once. @returns false where it is there already */
+export async function putDeviceCommand(trx: Db, command: NewDeviceCommand): Promise<boolean> {
+  const added = await trx.execute(
+    `INSERT INTO device_commands (id, device_id, argv, account, timeout_seconds, output_bytes, read_only, script,
+       expires_at, description, requested_by, requested_by_key, approval_id, needed, grounds, status)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
+       CASE WHEN $13::text IS NULL THEN 'queued' ELSE 'waiting_approval' END)
+     ON CONFLICT (tenant_id, id) DO NOTHING`,
+    [
+      command.id,
+      command.deviceId,
+      JSON.stringify(command.argv),
+      command.user,
+      command.timeout_seconds,
+      command.output_bytes,
+      command.read_only,
+      command.script && JSON.stringify(command.script),
+      command.expires_at,
+      command.description,
+      command.requestedBy,
+      command.requestedByKey,
+      command.approvalId,
+      command.needed,
+      JSON.stringify(command.grounds),
+    ],
+  );
+  return added > 0;
+}
+
+/** Deletes a command whose workflow never began. */
+export async function dropDeviceCommand(db: Db, id: string): Promise<void> {
+  await db.execute(
+    `DELETE FROM device_commands
+     WHERE id = $1 AND sequence IS NULL AND status IN ('waiting_approval', 'queued')`,
+    [id],
+  );
+}
+
+/** Returns a command, or undefined. */
+export async function getDeviceCommand(
+  db: Db,
+  id: string,
+): Promise<DeviceCommandRecord | undefined> {
+  const row = await db.first("SELECT * FROM device_commands WHERE id = $1", [id]);
+  return row && toCommand(row);
+}
+
+/** Returns a command and locks it until the transaction ends, or undefined. */
+export async function lockDeviceCommand(
+  trx: Db,
+  id: string,
+): Promise<DeviceCommandRecord | undefined> {
+  const row = await trx.first("SELECT * FROM device_commands WHERE id = $1 FOR UPDATE", [id]);
+  return row && toCommand(row);
+}
+
+/** Lists the commands of a device, newest first. @param id of the only one wanted; null: all */
+export async function listDeviceCommands(
+  db: Db,
+  deviceId: string,
+  { limit, id = null }: { readonly limit: number; readonly id?: string | null },
+): Promise<DeviceCommandRecord[]> {
+  const rows = await db.query(
+    `SELECT * FROM device_commands WHERE device_id = $1 AND ($2::text IS NULL OR id = $2)
+     ORDER BY created_at DESC, id LIMIT $3`,
+    [deviceId, id, limit],
+  );
+  return rows.map(toCommand);
+}
+
+/** Counts the commands of a device. */
+export async function countDeviceCommands(db: Db, deviceId: string): Promise<number> {
+  const row = await db.first<{ total: number }>(
+    "SELECT count(*)::int AS total FROM device_commands WHERE device_id = $1",
+    [deviceId],
+  );
+  return row!.total;
+}
+
+/** Lists commands that have not ended, but for what was stored just now and whose workflow may be about to start. */
+export async function listOpenDeviceCommands(db: Db): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `SELECT id FROM device_commands
+     WHERE status IN ('waiting_approval', 'queued', 'sealed', 'delivered', 'begun')
+       AND created_at < now() - interval '5 minutes' ORDER BY created_at`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Lets a command be issued that people have approved. */
+export async function queueDeviceCommand(trx: Db, id: string): Promise<void> {
+  await trx.execute(
+    "UPDATE device_commands SET status = 'queued' WHERE id = $1 AND status = 'waiting_approval'",
+    [id],
+  );
+}
+
+/** Returns the next number of a device's commands. Nobody else gets it until the transaction ends. */
+export async function nextCommandSequence(trx: Db, deviceId: string): Promise<number> {
+  await trx.query("SELECT pg_advisory_xact_lock(hashtextextended('device ' || $1, 0))", [deviceId]);
+  return await getCommandSequence(trx, deviceId) + 1;
+}
+
+/** Returns the number of the newest command that was issued to a device; 0: none was. */
+export async function getCommandSequence(db: Db, deviceId: string): Promise<number> {
+  const row = await db.first<{ newest: string }>(
+    "SELECT coalesce(max(sequence), 0) AS newest FROM device_commands WHERE device_id = $1",
+    [deviceId],
+  );
+  return Number(row!.newest);
+}
+
+/** Notes that a command is issued by a receipt that was requested. */
+export async function noteIssued(
+  trx: Db,
+  id: string,
+  { sequence, salt, receiptId }: {
+    readonly sequence: number;
+    readonly salt: Buffer;
+    readonly receiptId: string;
+  },
+): Promise<void> {
+  await trx.execute(
+    "UPDATE device_commands SET sequence = $2, salt = $3, issued_receipt = $4 WHERE id = $1",
+    [id, sequence, salt, receiptId],
+  );
+}
+
+/** Notes that a command's receipt is in the published log, and tells its device's heartbeat. */
+export async function noteSealed(
+  db: Db,
+  { id, deviceId }: Pick<DeviceCommandRecord, "id" | "deviceId">,
+  position: number,
+): Promise<void> {
+  await db.transaction(async (trx) => {
+    await trx.execute(
+      "UPDATE device_commands SET status = 'sealed', position = $2 WHERE id = $1 AND status = 'queued'",
+      [id, position],
+    );
+    await trx.query("SELECT pg_notify($1, $2)", [DEVICE_NEWS, deviceId]);
+  });
+}
+
+/** Lists the commands that were issued to a device and that it has not acknowledged, in the order of their numbers. */
+export async function listUndelivered(
+  db: Db,
+  deviceId: string,
+  limit: number,
+): Promise<DeviceCommandRecord[]> {
+  const rows = await db.query(
+    `SELECT * FROM device_commands
+     WHERE device_id = $1 AND status IN ('queued', 'sealed') AND sequence IS NOT NULL AND expires_at > now()
+     ORDER BY sequence LIMIT $2`,
+    [deviceId, limit],
+  );
+  return rows.map(toCommand);
+}
+
+/** Notes that commands are being sent to their device: from now on it may run them. */
+export async function noteOffered(db: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `UPDATE device_commands SET offered_at = coalesce(offered_at, clock_timestamp())
+     WHERE id = ANY ($1) AND status = 'sealed' RETURNING id`,
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Notes that a device has got a command. */
+export async function noteDelivered(
+  trx: Db,
+  id: string,
+  deviceId: string,
+  code: string | null,
+): Promise<void> {
+  await trx.execute(
+    `UPDATE device_commands SET status = 'delivered', code = $3
+     WHERE id = $1 AND device_id = $2 AND status = 'sealed' AND offered_at IS NOT NULL`,
+    [id, deviceId, code],
+  );
+}
+
+/** Notes that a device has begun a command. */
+export async function noteBegun(trx: Db, id: string, receiptId: string, at: Date): Promise<void> {
+  await trx.execute(
+    `UPDATE device_commands SET status = 'begun', code = NULL, begun_receipt = $2, begun_at = $3,
+       ended_receipt = NULL, ended_at = NULL, ended_by = NULL WHERE id = $1`,
+    [id, receiptId, at],
+  );
+}
+
+/** The end of a command. */
+export interface DeviceCommandEnd {
+  readonly status: CommandEnd;
+  readonly code: string | null;
+  readonly by: "device" | "platform";
+  readonly receiptId: string;
+  readonly exitCode?: number | undefined;
+  readonly outputSha256?: string | undefined;
+}
+
+/** Notes how a command ended. */
+export async function endDeviceCommand(
+  trx: Db,
+  id: string,
+  { status, code, by, receiptId, exitCode, outputSha256 }: DeviceCommandEnd,
+): Promise<void> {
+  await trx.execute(
+    `UPDATE device_commands SET status = $2, code = $3, ended_by = $4, ended_receipt = $5, exit_code = $6,
+       output_sha256 = $7, ended_at = clock_timestamp() WHERE id = $1`,
+    [id, status, code, by, receiptId, exitCode, outputSha256],
+  );
+}
+
+/** Keeps the output of a command, once. */
+export async function keepOutput(trx: Db, id: string, output: Buffer): Promise<void> {
+  await trx.execute(
+    "UPDATE device_commands SET output = $2 WHERE id = $1 AND output IS NULL",
+    [id, output],
+  );
+}
+
+function toCommand(row: Row): DeviceCommandRecord {
+  return {
+    id: row.id,
+    deviceId: row.device_id,
+    argv: row.argv,
+    user: row.account,
+    timeout_seconds: row.timeout_seconds,
+    output_bytes: row.output_bytes,
+    read_only: row.read_only,
+    script: row.script,
+    expires_at: row.expires_at.toISOString(),
+    description: row.description,
+    requestedBy: row.requested_by,
+    requestedByKey: row.requested_by_key,
+    approvalId: row.approval_id,
+    needed: row.needed,
+    grounds: row.grounds,
+    status: row.status,
+    code: row.code,
+    sequence: row.sequence === null ? null : Number(row.sequence),
+    salt: row.salt,
+    issuedReceipt: row.issued_receipt,
+    position: row.position === null ? null : Number(row.position),
+    offeredAt: row.offered_at,
+    begunReceipt: row.begun_receipt,
+    begunAt: row.begun_at,
+    endedReceipt: row.ended_receipt,
+    endedAt: row.ended_at,
+    endedBy: row.ended_by,
+    exitCode: row.exit_code,
+    outputSha256: row.output_sha256,
+    output: row.output,
+    createdAt: row.created_at,
+  };
+}
+
+/** Returns the database's time, the one clock by which it is decided whether a command has expired. */
+export async function getTime(db: Db): Promise<Date> {
+  const row = await db.first<{ now: Date }>("SELECT clock_timestamp() AS now");
+  return row!.now;
+}
