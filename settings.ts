@@ -139,7 +139,9 @@ export const SETTINGS = z.strictObject({
   SEALOOP_ENGINE_SECRET: z.string().min(32).optional().describe(
     "What the engine and those who ask it both know, at least 32 characters; unset: made in the data folder",
   ),
-  SEALOOP_ANTHROPIC_API_KEY: secret("Key of Anthropic: a model of theirs classifies reports"),
+  SEALOOP_ANTHROPIC_API_KEY: secret(
+    "Key of Anthropic: a model of theirs classifies reports, and answers POST /v1/ai/anthropic",
+  ),
   SEALOOP_ANTHROPIC_URL: safe("Address of Anthropic's API").default("https://api.anthropic.com"),
   SEALOOP_ANTHROPIC_MODEL: z.string().min(1).default("claude-haiku-5-5").describe(
     "… and the model",
@@ -156,6 +158,12 @@ export const SETTINGS = z.strictObject({
     .describe("Milliseconds that a model has; after that the engine's own verdict is given"),
   SEALOOP_MODEL_WRITE_MS: z.coerce.number().int().min(0).max(15_000).default(10_000)
     .describe("… to write an answer; after that the rules' own is given. 0: it only classifies"),
+  SEALOOP_MODELS: z.string().min(1).optional().describe(
+    "File of budgets, privacy and prices of models; unset: sealoop.models.yaml in the data folder",
+  ),
+  SEALOOP_MODEL_SILENCE_SECONDS: z.coerce.number().int().min(1).max(300).default(60).describe(
+    "Seconds that a model asked over /v1/ai may be silent; after that its answer counts as cut off",
+  ),
   SEALOOP_LIMIT_FREE: count(100, "Requests a day of a free key or an anonymous address"),
   SEALOOP_LIMIT_PARTNER: count(1000, "Requests a day of a partner key"),
   SEALOOP_LIMIT_ENTERPRISE: count(10000, "Requests a day of an enterprise key"),

@@ -1,4 +1,5 @@
 import { forTenant } from "../calls/mod.ts";
+import { settleLostUses } from "../calls/models/mod.ts";
 import { settleLostCalls } from "../calls/recover/mod.ts";
 import { PLATFORM_TENANT } from "../domain/mod.ts";
 import { commsFilePath, followComms } from "../integrations/channels/mod.ts";
@@ -135,7 +136,10 @@ function activitiesOf(parts: TenantParts) {
     ...relayActivities(parts),
     ...noticeActivities(parts),
     ...dueActivities(parts),
-    /** Seals the end of calls whose process was killed. Safe to repeat: each call has one receipt of its end. */
-    settleLostCalls: () => settleLostCalls(parts),
+    /**
+     * Seals the end of calls, and of uses of models, whose process was killed. Safe to repeat: each has one receipt of its
+     * end.
+     */
+    settleLostCalls: async () => await settleLostCalls(parts) + await settleLostUses(parts.store),
   };
 }

@@ -1,6 +1,7 @@
 /** The end of a call with an idempotency key, as it is kept and as a repetition gets it. */
 import {
   EARLIER_HEADER,
+  EventStream,
   FileOutput,
   InvalidInput,
   type Issue,
@@ -32,11 +33,12 @@ export function keptEnd(
   const hasSecrets = shownOnce.some((name) => value?.[name] != null);
   const secrets = Object.fromEntries(shownOnce.map((name) => [name, null]));
   const text = hasSecrets ? JSON.stringify({ ...value, ...secrets }) : outputText(output);
-  if (!(output instanceof FileOutput) && Buffer.byteLength(text) <= MAX_ANSWER_BYTES) {
+  const isKeepable = !(output instanceof FileOutput) && !(output instanceof EventStream);
+  if (isKeepable && Buffer.byteLength(text) <= MAX_ANSWER_BYTES) {
     return { output: text };
   }
   const message =
-    "The call with this idempotency key was done; its answer was too large to be kept";
+    "The call with this idempotency key was done; its answer was a stream, or too large to be kept";
   return { error: toKept(new Problem("Conflict", message)) };
 }
 

@@ -84,7 +84,7 @@ function asJsonTexts(evidence: Readonly<Record<string, unknown>>): Record<string
 
 /** Returns the receipt of a call: who called what, the decision, how it ended, and how long it took. */
 export function callReceipt(call: EndedCall): CallReceipt {
-  const { operation, request, caller, input, output, error, decision, repeats, durationMs } = call;
+  const { operation, request, caller, output, error, decision, repeats, durationMs } = call;
   const isOwnOutput = !error && !decision?.answer && !repeats && output != null;
   return {
     ...(decision?.callReceiptId ? { id: decision.callReceiptId } : {}),
@@ -104,10 +104,15 @@ export function callReceipt(call: EndedCall): CallReceipt {
       ...(error ? { error: error.name } : {}),
     },
     evidence: redactSecrets({
-      arguments: input ?? request.input ?? {},
+      arguments: argumentsOf(call),
       ...(error ? { error: error.message } : { result: outputValue(output) ?? null }),
     }),
   };
+}
+
+function argumentsOf({ operation, input, request }: EndedCall): unknown {
+  const sent = input ?? request.input ?? {};
+  return operation.asEvidence?.(sent as Record<string, unknown>) ?? sent;
 }
 
 function decisionDetails({ id, decision, dryRun, approvalId }: GovernanceDecision) {

@@ -106,6 +106,12 @@ export interface Operation<Context = never> {
   readonly humanControl?: true;
   /** Fields of the output with secrets that only the first answer has: null in one that repeats it. */
   readonly shownOnce?: readonly string[];
+  /**
+   * Returns the input as private evidence keeps it: without texts that nobody may keep.
+   *
+   * @param input as sent where it was refused, else checked
+   */
+  asEvidence?(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   /** True where the operation seals its own act, so that the call is not sealed as well. */
   readonly sealsItself?: true;
   /**

@@ -42,6 +42,12 @@ export const SHIPPED_RULES = {
     reason: "A review of its own holds a mail for a person where it finds a reason to",
     guardrails: false,
   },
+  "models-within-budget": {
+    then: "allow",
+    reason:
+      "Its prompt is checked, private data in it are masked, and a budget limits what it costs",
+    guardrails: false,
+  },
   "key-decides": {
     then: "allow",
     reason: "A key that reaches it may do it",

@@ -116,6 +116,13 @@ export {
   sequenceWorkflowId,
 } from "./mail.ts";
 export {
+  MODEL_PROVIDERS,
+  type ModelProvider,
+  PRIVACY_MODES,
+  type PrivacyMode,
+  stricterPrivacy,
+} from "./models.ts";
+export {
   asksPeople,
   type Channel,
   CHANNELS,

@@ -33,7 +33,17 @@ export {
   type ClassifyResult,
   RAG_CONTEXT,
 } from "./protocol.ts";
-export { openModel } from "./providers/mod.ts";
+export {
+  type Chat,
+  ChatFailure,
+  type ChatFailureCode,
+  type ChatMessage,
+  type ChatPart,
+  type ChatRequest,
+  openChat,
+  openModel,
+  PROVIDER_SETTINGS,
+} from "./providers/mod.ts";
 export { type ClassifyReport, createReportClassifier } from "./report_classifier.ts";
 export { loadEngineSecret } from "./secret.ts";
 export { createEngineApp } from "./service.ts";

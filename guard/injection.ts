@@ -31,3 +31,11 @@ export function findInjection(text: string): readonly string[] {
   }
   return [...found];
 }
+
+/** A prompt gives a model its role, and tells it which tools to use. */
+const USUAL_IN_PROMPTS = new Set(["changes the role", "orders a tool"]);
+
+/** Names the attempts in a prompt to steer a model that {@linkcode findInjection} finds and that prompts usually lack. */
+export function findPromptInjection(prompt: string): readonly string[] {
+  return findInjection(prompt).filter((name) => !USUAL_IN_PROMPTS.has(name));
+}

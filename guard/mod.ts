@@ -11,9 +11,17 @@
  * @module
  */
 export { type Guard, judgeAction, openGuard } from "./guard.ts";
-export { findInjection } from "./injection.ts";
+export { findInjection, findPromptInjection } from "./injection.ts";
 export { DEFAULT_POLICY, policyVersionName, readPolicy } from "./policy.ts";
 export { followPolicyFile } from "./policy_file.ts";
 export { EMPTY_STATE } from "./_state.ts";
-export { findSecrets, findTricks, instructsJudge } from "./text/mod.ts";
+export {
+  findPersonal,
+  findSecrets,
+  findTricks,
+  instructsJudge,
+  locatePersonal,
+  locateSecrets,
+  type PrivateSpan,
+} from "./text/mod.ts";
 export { type GuardVerdict, RAILS, type ValidateRequest } from "./types.ts";

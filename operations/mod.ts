@@ -27,6 +27,7 @@ import { keyOperations } from "./keys/mod.ts";
 import { learningOperations } from "./learning/mod.ts";
 import { ledgerOperations } from "./ledger/mod.ts";
 import { loopOperations } from "./loops/mod.ts";
+import { modelOperations } from "./models/mod.ts";
 import { partnerOperations } from "./partners/mod.ts";
 import { mailOperations } from "./mail/mod.ts";
 import { platformOperations } from "./platform/mod.ts";
@@ -68,6 +69,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...crmOperations,
   ...partnerOperations,
   ...agentOperations,
+  ...modelOperations,
   ...a2aOperations,
 ];
 

@@ -1,4 +1,5 @@
 import { governanceFileSchema } from "../calls/governance/mod.ts";
+import { modelFileSchema } from "../calls/models/mod.ts";
 import type { JsonSchema } from "../contract/mod.ts";
 import { commsFileSchema } from "../integrations/channels/mod.ts";
 import { detectorsFileSchema, servicesFileSchema } from "../detection/mod.ts";
@@ -11,4 +12,5 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   governance: governanceFileSchema(),
   comms: commsFileSchema(),
   shield: shieldFileSchema(),
+  models: modelFileSchema(),
 };

@@ -2,6 +2,7 @@ import { createActivities } from "../activities/mod.ts";
 import { BadScript, loadScripts, releaseScripts, scriptsFolder } from "../catalogue/mod.ts";
 import { followGovernanceFile, governanceFileOf } from "../calls/governance/mod.ts";
 import { receiveMail } from "../calls/mail/mod.ts";
+import { followModelFile, modelFilePath } from "../calls/models/mod.ts";
 import {
   BadServicesFile,
   detectorsFilePath,
@@ -60,6 +61,7 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
     return followGovernanceFile(governanceFileOf(config), { store, log, operations });
   });
   const shieldFile = await followShieldFile(shieldFilePath(config), store, log);
+  const modelFile = await followModelFile(modelFilePath(config), store, log);
   const stopping = new AbortController();
   const activities = createActivities({
     ...platform,
@@ -96,6 +98,7 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
       servicesFile.stop();
       governanceFile.stop();
       shieldFile.stop();
+      modelFile.stop();
       await Promise.all([workers.stop(), ...background]);
       await Promise.allSettled([temporal.close(), close()]);
     },

@@ -390,6 +390,21 @@ export {
 } from "./limits.ts";
 export { listen, type Listener } from "./listen.ts";
 export {
+  findModelUse,
+  getModelSpending,
+  listLostModelUses,
+  MODEL_USE_DAYS,
+  type ModelBudget,
+  type ModelBudgets,
+  type ModelCharge,
+  type ModelUse,
+  type ModelUseEnd,
+  type NewModelUse,
+  pruneModelUses,
+  reserveModelUse,
+  settleModelUse,
+} from "./model_uses.ts";
+export {
   addDelivery,
   addPlannedDeliveries,
   getDelivery,

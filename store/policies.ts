@@ -22,8 +22,12 @@ export interface PolicyChange {
   readonly after: PolicyRecord;
 }
 
-/** Tables of policies: of the guardrails, of governance, and of the shield. */
-export type PolicyTable = "guard_policies" | "governance_policies" | "shield_policies";
+/** Tables of policies: of the guardrails, of governance, of the shield, and of the use of models. */
+export type PolicyTable =
+  | "guard_policies"
+  | "governance_policies"
+  | "shield_policies"
+  | "model_policies";
 
 const CURRENT: Readonly<Record<PolicyTable, string>> = {
   guard_policies:
@@ -32,6 +36,8 @@ const CURRENT: Readonly<Record<PolicyTable, string>> = {
     "SELECT version, policy, commitment, salt FROM governance_policies ORDER BY version DESC LIMIT 1",
   shield_policies:
     "SELECT version, policy, commitment, salt FROM shield_policies ORDER BY version DESC LIMIT 1",
+  model_policies:
+    "SELECT version, policy, commitment, salt FROM model_policies ORDER BY version DESC LIMIT 1",
 };
 
 const INSERT: Readonly<Record<PolicyTable, string>> = {
@@ -41,6 +47,8 @@ const INSERT: Readonly<Record<PolicyTable, string>> = {
     "INSERT INTO governance_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
   shield_policies:
     "INSERT INTO shield_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
+  model_policies:
+    "INSERT INTO model_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
 };
 
 /** Advisory lock under which versions are numbered. */

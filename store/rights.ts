@@ -168,12 +168,27 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
   guard_policies: [["SELECT", ...READING, "crossing"], ["INSERT", "engine"]],
   governance_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker", "operator"]],
   shield_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker"]],
+  model_policies: [["SELECT", "gateway", "worker", "operator"], ["INSERT", "worker"]],
   governance_file: [["SELECT", ...WORKING, "operator"], ["INSERT, UPDATE", "worker", "operator"]],
   governance_stops: [["SELECT", ...WORKING, "operator"], ["INSERT, DELETE", "worker", "operator"]],
   governance_decisions: [
     ["SELECT", ...WORKING, "operator"],
     ["INSERT", "crossing"],
     ["UPDATE (settled)", "worker"],
+  ],
+
+  // Uses of language models. The gateway serves callers, the worker runs approved calls, and settles what was lost.
+  model_spending: [
+    ["SELECT, INSERT, UPDATE (tokens, cost_micro)", "gateway", "worker"],
+    ["DELETE", "worker"],
+  ],
+  model_uses: [
+    [
+      "SELECT, INSERT, UPDATE (state, outcome, model, input_tokens, output_tokens, cost_micro, ended_at)",
+      "gateway",
+      "worker",
+    ],
+    ["DELETE", "worker"],
   ],
 
   // Messages to others
@@ -414,6 +429,7 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "tenant_created",
     "device_command",
     "data_egress",
+    "model_call",
   ],
   tools: [...OF_CALLS, ...OF_OPERATIONS, "governance_decision"],
   worker: [
@@ -442,6 +458,7 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "agent_note",
     "agent_asked",
     "agent_answered",
+    "model_call",
     "anchor_confirmed",
     "ledger_break",
     "config_change",

@@ -97,7 +97,7 @@ function receiptOf(entry: DecisionEntry): SealRequest {
   const { operation, request, caller, input } = call;
   const { callReceiptId } = evaluation;
   const evidence = {
-    arguments: redactSecrets(asJson(input)),
+    arguments: redactSecrets(asJson(operation.asEvidence?.(input) ?? input)),
     reasons: evaluation.reasons,
   };
   return {

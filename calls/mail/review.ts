@@ -2,9 +2,8 @@
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import type { MailFinding } from "../../domain/mod.ts";
-import { findInjection, findSecrets } from "../../guard/mod.ts";
+import { findInjection, findPersonal, findSecrets } from "../../guard/mod.ts";
 import { parseNetworks } from "../../integrations/http/mod.ts";
-import { hasCardNumber, hasIban } from "./_numbers.ts";
 
 /** Text that is looked through for injections. The rest of a longer one is flagged unread. */
 const MAX_INJECTION_TEXT = 10_000;
@@ -27,8 +26,9 @@ export function reviewText(subject: string, body: string): MailFinding[] {
   const findings: MailFinding[] = [];
   const add = (code: MailFinding["code"], about: string) => findings.push({ code, about });
   for (const secret of findSecrets(text)) add("secret", `It has ${secret}`);
-  if (hasCardNumber(text)) add("card_number", "It has the number of a payment card");
-  if (hasIban(text)) add("iban", "It has the number of a bank account");
+  const personal = findPersonal(text);
+  if (personal.includes("card_number")) add("card_number", "It has the number of a payment card");
+  if (personal.includes("iban")) add("iban", "It has the number of a bank account");
   if (hasInternalAddress(text)) {
     add("internal_address", "It names a host or an address of the network inside");
   }

@@ -11,7 +11,9 @@
  * to its provider's address alone, and into no log.
  * @module
  */
+export { type Chat, ChatFailure, type ChatFailureCode, openChat } from "./chat.ts";
+export { PROVIDER_SETTINGS } from "./endpoint.ts";
 export { createFence, type Fence } from "./fence.ts";
 export { type Model, NoAnswer, openModel } from "./model.ts";
 export { type Answer, INVISIBLE, type Question } from "./classify_prompt.ts";
-export type { Prompt } from "./provider.ts";
+export type { ChatMessage, ChatPart, ChatRequest, Prompt } from "./provider.ts";

@@ -1,10 +1,12 @@
 import type { z } from "zod";
 import type { Settings } from "../../config.ts";
 import { createTimeoutSignal } from "../../contract/mod.ts";
+import { MODEL_PROVIDERS, type ModelProvider } from "../../domain/mod.ts";
 import { anthropic } from "./_anthropic.ts";
 import { ollama } from "./_ollama.ts";
 import { openai } from "./_openai.ts";
 import { ANSWER, type Answer, classifyPrompt, type Question } from "./classify_prompt.ts";
+import { endpointOf } from "./endpoint.ts";
 import type { Endpoint, Prompt, Provider } from "./provider.ts";
 
 /** A model that can be asked. */
@@ -48,32 +50,17 @@ const MAX_FAILURES = 3;
 const PAUSE_MS = 30_000;
 const CALLER_GONE = "whoever asked has gone";
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-/** The operator's own servers may need no key, but OpenAI's SDK does. */
-const NO_KEY = "none";
 
 /** Returns the model that the settings name: that of the first provider that has a key or an address. */
 export function openModel(settings: Settings): Model | undefined {
-  const {
-    SEALOOP_ANTHROPIC_API_KEY: anthropicKey,
-    SEALOOP_OPENAI_API_KEY: openaiKey,
-    SEALOOP_OPENAI_URL: openaiUrl,
-    SEALOOP_OLLAMA_URL: ollamaUrl,
-  } = settings;
-  if (anthropicKey) {
-    const { SEALOOP_ANTHROPIC_URL: url, SEALOOP_ANTHROPIC_MODEL: model } = settings;
-    return createModel("anthropic", anthropic, { apiKey: anthropicKey, url, model });
-  }
-  if (openaiKey || openaiUrl) {
-    const { SEALOOP_OPENAI_MODEL: model } = settings;
-    const url = openaiUrl ?? "https://api.openai.com/v1";
-    return createModel("openai", openai, { apiKey: openaiKey ?? NO_KEY, url, model });
-  }
-  if (ollamaUrl) {
-    const { SEALOOP_OLLAMA_MODEL: model } = settings;
-    return createModel("ollama", ollama, { apiKey: NO_KEY, url: ollamaUrl, model });
+  for (const provider of MODEL_PROVIDERS) {
+    const endpoint = endpointOf(settings, provider);
+    if (endpoint) return createModel(provider, PROVIDERS[provider], endpoint);
   }
   return undefined;
 }
+
+const PROVIDERS: Readonly<Record<ModelProvider, Provider>> = { anthropic, openai, ollama };
 
 function createModel(provider: string, connect: Provider, endpoint: Endpoint): Model {
   const isLocal = LOOPBACK.test(new URL(endpoint.url).hostname);

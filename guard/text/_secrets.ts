@@ -1,4 +1,5 @@
 /** Keys, tokens and passwords that a text carries. */
+import type { PrivateSpan } from "./_personal.ts";
 
 /** Kinds of secrets by their names in verdicts, which never show the secret itself. */
 const PATTERNS: readonly (readonly [string, RegExp])[] = [
@@ -35,22 +36,48 @@ const PATTERNS: readonly (readonly [string, RegExp])[] = [
   ["a connection's key", /\b(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/=]{20,}/],
 ];
 const NAMED =
-  /(?:^|[^\w])((?:[\w-]{0,30}[_-])?(?:password|passwd|passphrase|passwort|kennwort|pwd|pass|secret|token|api[_-]?key|apikey|access[_-]?key|client[_-]?secret|mot de passe|contrase(?:ñ|n)a|(?:ş|s)ifre|parola|senha|wachtwoord|пароль|密码|パスワード)(?:[_-]?(?:hash|value|key))?)["']?\s{0,3}(?:=|:|：|\bis\b|\bist\b|\best\b|\bes\b|は|是)\s{0,3}["']?([^\s"',;<>]{6,200})/giu;
+  /(?:^|[^\w])((?:[\w-]{0,30}[_-])?(?:password|passwd|passphrase|passwort|kennwort|pwd|pass|secret|token|api[_-]?key|apikey|access[_-]?key|client[_-]?secret|mot de passe|contrase(?:ñ|n)a|(?:ş|s)ifre|parola|senha|wachtwoord|пароль|密码|パスワード)(?:[_-]?(?:hash|value|key))?)["']?\s{0,3}(?:=|:|：|\bis\b|\bist\b|\best\b|\bes\b|は|是)\s{0,3}["']?([^\s"',;<>]{6,200})/dgiu;
 const OPTION =
   /\b(?:sshpass\s{1,3}-p\s{0,3}|mysql\w{0,8}\s[^|;&\n]{0,80}-p(?=\S)|curl\s[^|;&\n]{0,200}(?:-u|--user)[ =]{1,2}[^\s:]{1,60}:|smbclient\s[^|;&\n]{0,120}-U\s{0,2}[^\s%]{1,40}%|redis-cli\s[^|;&\n]{0,80}-a\s{1,2}|ldap\w{3,8}\s[^|;&\n]{0,120}-w\s{1,2})(\S{4,})/i;
 const PLACEHOLDER =
   /^[\W_]*$|^[*x•.·]+$|^<.*>?$|^[$%{]|redacted|masked|hidden|changeme|placeholder|example|your[_-]|^(?:none|null|true|false|empty|unset|missing|invalid|incorrect|expired|wrong|required|rejected|denied|failed|unknown|not|reset|rotated?|changed|rotation|policy|manager|service|expiry|refresh|validation|error|file|store|auth\w*|bucket|limit\w*)\b/i;
 
+/** The rest of a private key, to its end or that of the text. */
+const KEY_BODY = /[\s\S]*?-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[\s\S]*/y;
+const ALL_PATTERNS = PATTERNS.map(([name, { source, flags }]) =>
+  [name, new RegExp(source, `${flags}dg`)] as const
+);
+const ALL_OPTIONS = new RegExp(OPTION.source, `${OPTION.flags}dg`);
+
 /** Returns the names of the kinds of secrets that a text carries. */
 export function findSecrets(text: string): string[] {
-  const found = new Set<string>();
-  for (const [name, pattern] of PATTERNS) if (pattern.test(text)) found.add(name);
-  for (const [, , value] of text.matchAll(NAMED)) {
-    if (isSecret(value!)) found.add("a password or token");
+  return [...new Set(locateSecrets(text).map(({ kind }) => kind))];
+}
+
+/** Returns where a text carries secrets: of a password its value, of a private key all of it. */
+export function locateSecrets(text: string): PrivateSpan[] {
+  const spans: PrivateSpan[] = [];
+  for (const [kind, pattern] of ALL_PATTERNS) {
+    for (const match of text.matchAll(pattern)) {
+      const [start, end] = match.indices![0]!;
+      spans.push({ kind, start, end: kind === "a private key" ? endOfKey(text, end) : end });
+    }
   }
-  const option = OPTION.exec(text)?.[1];
-  if (option !== undefined && !PLACEHOLDER.test(option)) found.add("a password in an option");
-  return [...found];
+  for (const match of text.matchAll(NAMED)) {
+    if (isSecret(match[2]!)) spans.push(spanOf("a password or token", match.indices![2]!));
+  }
+  for (const match of text.matchAll(ALL_OPTIONS)) {
+    if (PLACEHOLDER.test(match[1]!)) continue;
+    spans.push(spanOf("a password in an option", match.indices![1]!));
+  }
+  return spans;
+}
+
+const spanOf = (kind: string, [start, end]: readonly [number, number]) => ({ kind, start, end });
+
+function endOfKey(text: string, headEnd: number): number {
+  KEY_BODY.lastIndex = headEnd;
+  return headEnd + (KEY_BODY.exec(text)?.[0].length ?? 0);
 }
 
 /** Tells a secret from a word or a placeholder: it has letters with digits or marks, or is long. */

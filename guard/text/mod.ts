@@ -11,6 +11,7 @@ export { instructsAgent } from "./_agent_orders.ts";
 export { findHidden, type HiddenText, removeHidden } from "./_hidden.ts";
 export { findIntents, type Intent } from "./_intents.ts";
 export { instructsJudge } from "./_judge_orders.ts";
-export { findSecrets } from "./_secrets.ts";
+export { findPersonal, locatePersonal, type PrivateSpan } from "./_personal.ts";
+export { findSecrets, locateSecrets } from "./_secrets.ts";
 export { findTricks, warmUpPatterns } from "./_tricks.ts";
 export { decodeViews, MAX_DECODINGS, type View } from "./_views.ts";

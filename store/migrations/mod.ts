@@ -35,6 +35,7 @@ import { devices } from "./0023_devices.ts";
 import { heartbeats } from "./0024_heartbeats.ts";
 import { deviceCommands } from "./0025_device_commands.ts";
 import { shield } from "./0026_shield.ts";
+import { modelUse } from "./0027_model_use.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -65,4 +66,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0024_heartbeats": heartbeats,
   "0025_device_commands": deviceCommands,
   "0026_shield": shield,
+  "0027_model_use": modelUse,
 };

@@ -19,6 +19,7 @@ import { allowTools } from "../_governance.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { addTestDevice } from "../integrations/devices/_devices.ts";
 import { storeAs } from "../_servers.ts";
+import { serveProviders } from "../operations/_models.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { issueAgentKey, type Json } from "./_platform.ts";
 import { anyFinding, anyLesson } from "./_records.ts";
@@ -35,7 +36,11 @@ describe("every operation that changes something", function () {
   let person: string;
   let runs = 0;
   before(async () => {
-    people = await openPeople({ SEALOOP_A2A_TOKEN: TOKEN, SEALOOP_LIMIT_TOOLS: "1000" });
+    people = await openPeople({
+      SEALOOP_A2A_TOKEN: TOKEN,
+      SEALOOP_LIMIT_TOOLS: "1000",
+      ...(await serveProviders()).settings,
+    });
     const { platform, store } = people;
     operations = new Map([...registry].map(([name, one]) => [name, countRuns(one)]));
     const tools = await storeAs(store, "tools");

@@ -45,6 +45,7 @@ const NOBODYS = new Set([
   "seal_categories",
   "seal_requests",
   "shield_policies",
+  "model_policies",
   "usage",
 ]);
 /** Tables whose shared rows every tenant may read. */
@@ -278,7 +279,7 @@ const REQUIRED_COLUMNS = `
   SELECT column_name AS column, CASE
     WHEN data_type IN ('jsonb', 'json', 'ARRAY') THEN '''{}'''
     WHEN data_type = 'bytea' THEN '''x''::bytea'
-    WHEN data_type LIKE 'timestamp%' THEN 'now()'
+    WHEN data_type LIKE 'timestamp%' OR data_type = 'date' THEN 'now()'
     WHEN data_type = 'boolean' THEN 'false'
     WHEN data_type IN ('integer', 'bigint', 'smallint', 'double precision', 'real') THEN '1'
     ELSE '''x''' END AS value

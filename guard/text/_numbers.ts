@@ -31,12 +31,12 @@ const LENGTH_OF = new Map(
   ),
 );
 
-/** Returns whether a text has the number of a payment card: 13 to 19 digits of an issuer that pass Luhn's check. */
-export function hasCardNumber(text: string): boolean {
-  return [...text.matchAll(CARD)].some(([written]) => {
+/** Returns where a text has numbers of payment cards: 13 to 19 digits of an issuer that pass Luhn's check. */
+export function locateCardNumbers(text: string): (readonly [start: number, end: number])[] {
+  return [...text.matchAll(CARD)].filter(([written]) => {
     const digits = written.replace(/\D/g, "");
     return ISSUER.test(digits) && !/^(\d)\1+$/.test(digits) && passesLuhn(digits);
-  });
+  }).map(({ index, 0: written }) => [index, index + written.length]);
 }
 
 function passesLuhn(digits: string): boolean {
@@ -49,14 +49,23 @@ function passesLuhn(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Returns whether a text has the number of a bank account: an IBAN of its country's length with the right check digits. */
-export function hasIban(text: string): boolean {
-  return [...text.matchAll(IBAN)].some(([written]) => {
+/** Returns where a text has numbers of bank accounts: IBANs of their country's length with the right check digits. */
+export function locateIbans(text: string): (readonly [start: number, end: number])[] {
+  return [...text.matchAll(IBAN)].flatMap(({ index, 0: written }) => {
     const characters = written.replace(/ /g, "").toUpperCase();
     const length = LENGTH_OF.get(characters.slice(0, 2)) ?? 0;
     // Words may follow an account's number with a blank between.
-    return length > 0 && characters.length >= length && passesModulo97(characters.slice(0, length));
+    const isIban = length > 0 && characters.length >= length &&
+      passesModulo97(characters.slice(0, length));
+    return isIban ? [[index, index + lengthWithBlanks(written, length)] as const] : [];
   });
+}
+
+/** Returns how long the first characters are as they are written, with blanks between. */
+function lengthWithBlanks(written: string, characters: number): number {
+  let at = 0;
+  for (let left = characters; left > 0; at++) if (written[at] !== " ") left--;
+  return at;
 }
 
 /** @see ISO 13616 */

@@ -1,0 +1,33 @@
+/**
+ * Calls of language models for callers: budgets, private data, prices, and a receipt of each use.
+ *
+ * ```ts
+ * const { answer } = await beginModelCall(context, { provider: "anthropic", messages, … });
+ * for (let piece = await answer.next(); !piece.done; piece = await answer.next()) send(piece.value);
+ * ```
+ *
+ * Trusts: the operator who writes the policy. Doesn't trust: prompts, and answers of models. Fails closed: what can't be
+ * checked is not sent, and what can't be counted is billed as reserved.
+ * @module
+ */
+export {
+  beginModelCall,
+  type ModelAnswer,
+  type ModelCall,
+  type ModelEnd,
+  type ModelOrder,
+  requireChat,
+} from "./ask.ts";
+export { openHoldBack, TooLongToCheck } from "./hold_back.ts";
+export {
+  budgetsOf,
+  currentModelPolicy,
+  modelFileSchema,
+  type ModelPolicy,
+  readModelPolicy,
+} from "./policy.ts";
+export { followModelFile, modelFilePath } from "./policy_file.ts";
+export { costOf, findPrice, maxCostOf, type Price, shippedPrices } from "./prices.ts";
+export { maskTexts, openMasker, type TextMasker } from "./private_text.ts";
+export { recoverModelCall } from "./recover.ts";
+export { settleLostUses } from "./use.ts";
