@@ -50,6 +50,11 @@ export async function listBundles(
   return await Promise.all(bundles);
 }
 
+/** Returns whether a command is issued to a device that it has not acknowledged. */
+export async function isCommandComing({ db }: Store, deviceId: string): Promise<boolean> {
+  return (await listUndelivered(db, deviceId, 1)).length > 0;
+}
+
 /** Returns the receipts below a size that hand over to another key, the oldest first. A device skips those that it knows. */
 export async function listRotations(store: Store, size: number): Promise<StoredReceipt[]> {
   const category = "key_rotated";

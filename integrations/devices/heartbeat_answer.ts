@@ -11,7 +11,7 @@ import {
 } from "../../store/mod.ts";
 import { takeAck } from "./acks.ts";
 import { nextApprovers, takeApproversAck } from "./approvers.ts";
-import { listBundles } from "./bundles.ts";
+import { isCommandComing, listBundles } from "./bundles.ts";
 import { contradictsLog, type CosignedCheckpoint, verifyCosigned } from "./cosignature.ts";
 import { readDeviceLog } from "./device_log.ts";
 import type { HeartbeatCall, HeartbeatMessage, HeartbeatParts } from "./heartbeat_call.ts";
@@ -26,9 +26,8 @@ export const INTERVAL_SECONDS = 60;
 const SHORT_INTERVAL_SECONDS = 5;
 /** Heartbeats that wait at a time in one process. More are answered at once. */
 const MAX_WAITING = 5_000;
-/** After news, a command may still be on its way into the published log: how often and how long it is looked for. */
+/** How often is looked for a command that is issued and on its way into the published log. */
 const LOOK_AGAIN_MS = 250;
-const LOOK_AGAIN_FOR_MS = 10_000;
 
 /** The answer to a heartbeat. */
 export interface HeartbeatAnswer {
@@ -151,7 +150,7 @@ async function awaitCommands(
   const waits = message.wait_seconds > 0 && watch.waiting < MAX_WAITING;
   const deadline = performance.now() + (waits ? message.wait_seconds * 1_000 : 0);
   const follower = waits ? await watch.follow(deviceId) : undefined;
-  let [device, lookUntil] = [known, 0];
+  let device = known;
   try {
     for (;;) {
       const newest = await reader.newest(message.log_size);
@@ -167,9 +166,8 @@ async function awaitCommands(
         const consistency = await reader.proveConsistency(message.log_size, newest.size);
         return { log: { checkpoint: newest.note, consistency }, commands, isCutShort };
       }
-      const now = performance.now();
-      const waitMs = now < lookUntil ? Math.min(LOOK_AGAIN_MS, leftMs) : leftMs;
-      if (await follower.wait(waitMs, signal)) lookUntil = performance.now() + LOOK_AGAIN_FOR_MS;
+      const isComing = device.status === "active" && await isCommandComing(store, deviceId);
+      await follower.wait(isComing ? Math.min(LOOK_AGAIN_MS, leftMs) : leftMs, signal);
       device = await getDevice(store.db, deviceId) ?? device; // it may be quarantined by now
     }
   } finally {
