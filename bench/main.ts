@@ -29,7 +29,6 @@ const MEASUREMENTS: Readonly<Record<string, { readonly inAll: boolean }>> = {
   tenants: { inAll: true },
   devices: { inAll: true },
   temporal: { inAll: false },
-  chaos: { inAll: false },
   mail: { inAll: false },
   open_loops: { inAll: false },
 };

@@ -13,13 +13,20 @@ import {
 import { testPostgres } from "./_servers.ts";
 
 /** A database, and the tenant in whose name rows are added; default: the platform. */
-type Place = Pick<Store, "url"> & Partial<Pick<Store, "tenant">>;
+type Place = Pick<Store, "url"> & Partial<Pick<Store, "tenant">> & {
+  /** URL of any database of the server for its superuser. Default: of the tests' own server. */
+  readonly superuserUrl?: string;
+};
 
 const pools = new Map<string, pg.Pool>();
 
 /** Returns the database of a store as its superuser sees it: the rows of all tenants. */
-export function asSuperuser({ url, tenant = PLATFORM_TENANT }: Place): Db {
-  const open = () => superuserPool(new URL(url).pathname, tenant);
+export function asSuperuser({ url, tenant = PLATFORM_TENANT, superuserUrl }: Place): Db {
+  const open = async () => {
+    const server = superuserUrl ?? (await testPostgres()).superuserUrl;
+    const { pathname } = new URL(url);
+    return superuserPool(Object.assign(new URL(server), { pathname }).href, tenant);
+  };
   return {
     tenant,
     ...statementsOn(open),
@@ -62,13 +69,12 @@ function statementsOn(
   };
 }
 
-async function superuserPool(pathname: string, tenant: string): Promise<pg.Pool> {
-  const name = `${pathname} ${tenant}`;
+function superuserPool(connectionString: string, tenant: string): pg.Pool {
+  const name = `${connectionString} ${tenant}`;
   let pool = pools.get(name);
   if (!pool) {
-    const { superuserUrl } = await testPostgres();
     pool = new pg.Pool({
-      connectionString: Object.assign(new URL(superuserUrl), { pathname }).href,
+      connectionString,
       options: `-c sealoop.tenant=${tenant}`,
       idleTimeoutMillis: 1_000,
       allowExitOnIdle: true,

@@ -26,11 +26,11 @@ import { testFolder } from "../_run.ts";
 import { ensureSecondsLeftInDay } from "../_time.ts";
 import { letTestsSeal } from "../_servers.ts";
 
-/** Processes that can be killed. */
+/** Processes that are killed while loops run. */
 export const TARGETS = ["worker", "Temporal", "PostgreSQL"] as const;
 export type Target = typeof TARGETS[number];
 
-/** A platform: PostgreSQL, Temporal, engine, worker, sequencer. */
+/** A platform: PostgreSQL, Temporal, engine, worker, sequencer, and what is asked for besides. */
 export interface CompiledPlatform {
   readonly dataDir: string;
   readonly store: Store;
@@ -38,9 +38,11 @@ export interface CompiledPlatform {
   readonly client: Client;
   /** URL of the platform's database for its superuser. */
   readonly superuserUrl: string;
+  /** Settings that its processes run with, by the names of environment variables. */
+  readonly env: Readonly<NodeJS.ProcessEnv>;
   /** Kills a process with -9, and waits until its successor runs. */
-  kill(target: Target): Promise<void>;
-  /** Returns process ids by name: `worker`, `engine`, `Temporal`, `PostgreSQL`. */
+  kill(target: Target | "gateway"): Promise<void>;
+  /** Returns process ids by name: `worker`, `engine`, `gateway`, `Temporal`, `PostgreSQL`. */
   processes(): ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
@@ -54,10 +56,12 @@ const BACK_MS = 90_000;
  *
  * @param say told what the supervisor does
  * @param settings by the names of environment variables
+ * @param others names of processes to start besides
  */
 export async function startCompiledPlatform(
   say: (text: string) => void,
   settings: Readonly<Record<string, string>> = {},
+  others: readonly string[] = [],
 ): Promise<CompiledPlatform> {
   await ensureSecondsLeftInDay(120); // its sweep runs once a day
   const dataDir = await testFolder();
@@ -105,7 +109,8 @@ export async function startCompiledPlatform(
   const store = openStore(urls.worker, "worker", 10);
 
   const { address, namespace, clientConfig } = temporal.current();
-  const children = PROCESSES.filter(({ name }) => ["worker", "sequencer", "engine"].includes(name));
+  const names = ["worker", "sequencer", "engine", ...others];
+  const children = PROCESSES.filter(({ name }) => names.includes(name));
   const opened = await Promise.all(children.map(async (entry) => {
     const child = openChild({
       ...entry,
@@ -126,6 +131,7 @@ export async function startCompiledPlatform(
   const sealer = await openSealer(store);
   return {
     dataDir,
+    env,
     store,
     sealer,
     superuserUrl: databaseOf(superuserUrl, urls.worker),
