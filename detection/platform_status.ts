@@ -10,6 +10,7 @@ import {
 import {
   countServicesByStatus,
   countTicketsByStatus,
+  getDeviceFigures,
   getOutboxState,
   getPolicyFileStatus,
   getSealingTrouble,
@@ -47,6 +48,7 @@ export const BACKENDS = [
   "tickets",
   "engine",
   "governance",
+  "devices",
 ] as const;
 
 /** The status of all parts at a moment. */
@@ -80,6 +82,7 @@ const PROBES: Readonly<
   tickets: ({ store }) => countTicketsByStatus(store.db),
   engine: probeEngine,
   governance: probeGovernance,
+  devices: async ({ store }) => ({ ...await getDeviceFigures(store.db) }),
 };
 
 const cache = new WeakMap<Store, { at: number; status: Promise<PlatformStatus> }>();

@@ -82,10 +82,3 @@ export async function listPresence(db: Db, id?: string): Promise<DevicePresence[
   );
   return rows.map((row) => ({ id: row.id, status: row.status, lastSeenAt: row.last_seen_at }));
 }
-
-/** Counts devices by status. Every status is there. */
-export async function countPresence(db: Db): Promise<Readonly<Record<DeviceStatus, number>>> {
-  const counts = { online: 0, late: 0, offline: 0, quarantined: 0 };
-  for (const { status } of await listPresence(db)) counts[status]++;
-  return counts;
-}

@@ -184,7 +184,12 @@ export {
   useEnrolmentCode,
 } from "./devices.ts";
 export {
-  countPresence,
+  type DeviceFigures,
+  findGraphDevices,
+  getDeviceFigures,
+  type GraphDevice,
+} from "./device_figures.ts";
+export {
   DEVICE_STATUSES,
   type DevicePresence,
   type DeviceStatus,

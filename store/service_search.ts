@@ -12,6 +12,8 @@ export interface CmdbSummary {
   readonly by_kind: Readonly<Record<string, number>>;
   /** Services without any edge. */
   readonly unconnected: number;
+  /** Devices that are enrolled. */
+  readonly devices: number;
   /** ISO 8601; null: there is no service. */
   readonly updated_at: string | null;
 }
@@ -32,6 +34,7 @@ export async function getCmdbSummary(db: Db): Promise<CmdbSummary> {
     (SELECT count(*)::int FROM services s
       WHERE NOT EXISTS (SELECT FROM service_edges e WHERE e.source = s.id)
         AND NOT EXISTS (SELECT FROM service_edges e WHERE e.target = s.id)) AS unconnected,
+    (SELECT count(*)::int FROM devices) AS devices,
     (SELECT max(updated_at) FROM services) AS updated_at`);
   return { ...row as CmdbSummary, updated_at: row!.updated_at?.toISOString() ?? null };
 }

@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { describeCheck } from "../../integrations/host/mod.ts";
-import { EDGE_KINDS, findServices, getCmdbSummary, type ServiceMatch } from "../../store/mod.ts";
+import {
+  DEVICE_STATUSES,
+  EDGE_KINDS,
+  findGraphDevices,
+  findServices,
+  getCmdbSummary,
+  type ServiceMatch,
+} from "../../store/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 
 const Counts = z.record(z.string(), z.number().int());
@@ -24,6 +31,17 @@ const Service = z.object({
   needed_by: z.array(Dependency),
 }).meta({ id: "CmdbService" });
 
+const GraphDevice = z.object({
+  device_id: z.string(),
+  name: z.string(),
+  platform: z.string(),
+  status: z.enum(DEVICE_STATUSES),
+  addresses: z.array(z.string()).describe("Of its interfaces, as it says"),
+  services: z.array(z.string()).describe("Services whose host it is, by its name or an address"),
+}).meta({ id: "CmdbDevice" });
+/** `service_type` by which devices are found, and services are not. */
+const DEVICE_TYPE = "device";
+
 /** Size of the service graph. */
 export const cmdbStatus = operation({
   name: "cmdb.status",
@@ -40,6 +58,7 @@ export const cmdbStatus = operation({
     by_origin: Counts.describe("platform, file (declared), discovered (listens on the host), test"),
     by_kind: Counts.describe("Edges by kind"),
     unconnected: z.number().int().describe("Services without any edge"),
+    devices: z.number().int().describe("Devices that are enrolled"),
     updated_at: Timestamp.nullable().describe("Last change of a service; null: there is none"),
   }),
   rest: { cmdb_status: "GET /v1/knowledge-graph/cmdb/status" },
@@ -53,6 +72,7 @@ export const cmdbStatus = operation({
       by_origin: { platform: 7, file: 2 },
       by_kind: { stores_in: 5, connects_to: 6, depends_on: 1 },
       unconnected: 0,
+      devices: 2,
       updated_at: "2026-07-01T12:00:00.000Z",
     },
   },
@@ -63,16 +83,20 @@ export const cmdbStatus = operation({
 export const cmdbQuery = operation({
   name: "cmdb.query",
   group: "cmdb",
-  summary: "Find services by name, host, type or status",
+  summary: "Find services and devices by name, host, type or status",
   description:
     "Finds the services of the key's tenant. Callers without a key get the number of the operator's services that match, " +
-    "and no service; hosts are not searched for them.",
+    "and no service; hosts are not searched for them. Devices have the type `device`, and are found by their addresses, too.",
   effect: "read",
   access: "public",
   input: z.object({
     q: z.string().max(255).optional().describe("Part of the service's name or host; any case"),
-    service_type: z.string().max(100).optional().describe("Type: web, database, platform, …"),
-    status: z.string().max(100).optional().describe("up, down or unknown"),
+    service_type: z.string().max(100).optional().describe(
+      "Type: web, database, platform, device, …",
+    ),
+    status: z.string().max(100).optional().describe(
+      "up, down or unknown; of devices: online, late, …",
+    ),
     limit: z.number().int().min(1).max(500).default(100).describe(
       "Maximum number of services to return",
     ),
@@ -80,6 +104,7 @@ export const cmdbQuery = operation({
   output: z.object({
     total: z.number().int().describe("Number of services that match, also beyond the limit"),
     services: z.array(Service),
+    devices: z.array(GraphDevice).describe("As many as the limit allows"),
   }),
   rest: { cmdb_query: "GET /v1/knowledge-graph/cmdb/query" },
   example: {
@@ -103,6 +128,7 @@ export const cmdbQuery = operation({
         needs: [{ service: "orders-db", kind: "stores_in" }],
         needed_by: [],
       }],
+      devices: [],
     },
   },
   run: async ({ q, service_type, status, limit }, { store, caller }) => {
@@ -113,7 +139,16 @@ export const cmdbQuery = operation({
       hosts: caller.keyId !== null,
       limit,
     });
-    return { total, services: caller.keyId === null ? [] : services.map(toService) };
+    if (caller.keyId === null) return { total, services: [], devices: [] };
+    const isWanted = service_type === undefined || service_type.toLowerCase() === DEVICE_TYPE;
+    const devices = isWanted
+      ? await findGraphDevices(store.db, { text: q || undefined, status: status?.toLowerCase() })
+      : [];
+    return {
+      total,
+      services: services.map(toService),
+      devices: devices.slice(0, limit).map(({ id, ...device }) => ({ device_id: id, ...device })),
+    };
   },
 });
 

@@ -7,6 +7,8 @@ import { commandHistory } from "./command_history.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { runScript } from "./run_script.ts";
 import { sealDeviceStatement } from "./seal.ts";
+import { deviceList, rmmAgents } from "./list.ts";
+import { deviceResources } from "./resources.ts";
 
 /** Operations of this folder. */
 export const deviceOperations = [
@@ -19,4 +21,7 @@ export const deviceOperations = [
   commandHistory,
   runScript,
   sealDeviceStatement,
+  deviceList,
+  deviceResources,
+  rmmAgents,
 ];

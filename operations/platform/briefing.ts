@@ -2,6 +2,9 @@ import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { getHead } from "../../ledger/mod.ts";
 import {
+  DEVICE_STATUSES,
+  type DeviceFigures,
+  getDeviceFigures,
   getPlatformCounts,
   getRepairHistory,
   listApprovals,
@@ -38,6 +41,12 @@ export const briefing = operation({
       by_state: z.record(z.string(), z.number()),
       success_rate: z.number().nullable().describe("Null: none has ended"),
     }),
+    devices: z.object({
+      by_status: z.record(z.enum(DEVICE_STATUSES), z.number().int()),
+      heartbeat_age_seconds: z.object({ median: z.number(), oldest: z.number() }).nullable()
+        .describe("Of devices that are not offline; null: there are none"),
+      low_on_disk: z.number().int().describe("Devices with less than a tenth of a disk free"),
+    }),
     ledger: z.object({
       receipts: z.number().int(),
       chain_intact: z.boolean().nullable().describe("Null: not verified yet"),
@@ -50,23 +59,29 @@ export const briefing = operation({
       as_of: "2026-07-01T12:00:00.000Z",
       summary:
         "1 ticket is open, 0 of them with people. 0 services are down. 0 approvals wait for " +
-        "people. Repairs within a day: 3 done. The ledger has 42 receipts.",
+        "people. Repairs within a day: 3 done. 0 of 2 devices are offline. The ledger has 42 receipts.",
       services: { up: 4 },
       tickets: { open: 1, resolved: 7 },
       urgent: [exampleTicket],
       waiting_for_people: [],
       repairs_within_a_day: { by_state: { done: 3 }, success_rate: 1 },
+      devices: {
+        by_status: { online: 2, late: 0, offline: 0, quarantined: 0 },
+        heartbeat_age_seconds: { median: 12, oldest: 24 },
+        low_on_disk: 0,
+      },
       ledger: { receipts: 42, chain_intact: true },
     },
   },
   run: async (_, { store, chain }) => {
     const db = store.db;
     const since = new Date(Date.now() - DAY_MS);
-    const [counts, urgent, approvals, repairs, { size }] = await Promise.all([
+    const [counts, urgent, approvals, repairs, devices, { size }] = await Promise.all([
       getPlatformCounts(db),
       listTickets(db, { status: "open", limit: MAX_LISTED, bySeverity: true }),
       listApprovals(db, { status: "pending", limit: MAX_LISTED }),
       getRepairHistory(db, { since, limit: 1 }),
+      getDeviceFigures(db),
       getHead(store),
     ]);
     const { tickets, services, pending_approvals } = counts;
@@ -82,6 +97,7 @@ export const briefing = operation({
           ? "1 approval waits for people."
           : `${pending_approvals} approvals wait for people.`,
         `Repairs within a day: ${states.join(", ") || "none"}.`,
+        ...describeDevices(devices),
         `The ledger has ${size} receipts${
           chain_intact === false ? ", and its chain is broken" : ""
         }.`,
@@ -95,6 +111,7 @@ export const briefing = operation({
         asked_at: askedAt,
       })),
       repairs_within_a_day: { by_state, success_rate },
+      devices,
       ledger: { receipts: size, chain_intact },
     };
   },
@@ -102,4 +119,16 @@ export const briefing = operation({
 
 function countOf(count: number, noun: string): string {
   return count === 1 ? `1 ${noun} is` : `${count} ${noun}s are`;
+}
+
+/** Returns sentences about devices, where there are any. */
+function describeDevices({ by_status, low_on_disk }: DeviceFigures): string[] {
+  const total = DEVICE_STATUSES.reduce((sum, status) => sum + by_status[status], 0);
+  if (total === 0) return [];
+  const { offline, quarantined } = by_status;
+  return [
+    `${offline} of ${total} devices ${offline === 1 ? "is" : "are"} offline` +
+    (quarantined > 0 ? `, ${quarantined} quarantined` : "") +
+    (low_on_disk > 0 ? `, ${low_on_disk} low on disk` : "") + ".",
+  ];
 }

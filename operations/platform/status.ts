@@ -22,6 +22,9 @@ const PlatformStatus = z.object({
     tickets: Probe.describe("Number of tickets open and resolved, without those of drills"),
     engine: Probe,
     governance: Probe.describe("Not ok while the governance policy file is not followed"),
+    devices: Probe.describe(
+      "Number of the operator's devices by status, the ages of their heartbeats, and how many are low on disk",
+    ),
   }),
 }).meta({ id: "PlatformStatus" });
 

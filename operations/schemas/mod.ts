@@ -41,3 +41,4 @@ export {
   TicketStatus,
   TicketWithReceipt,
 } from "./tickets.ts";
+export { exampleView, IntegrationView, viewBuiltIn } from "./views.ts";

@@ -13,6 +13,7 @@ import {
 } from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { a2aClient, type Json, message } from "../mcp/_a2a.ts";
+import { storeDevice } from "../shield/_stored_device.ts";
 import type { TestLoop } from "../workflows/_loop.ts";
 import { asSuperuser, giveKey } from "../_superuser.ts";
 
@@ -207,6 +208,9 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     action_sha256: "0".repeat(64),
     detail: { code: word },
   }]);
+  const os = { id: word, version: word, name: `Linux ${word}` };
+  const superuser = asSuperuser({ url: loop.store.url, tenant: name });
+  const device_id = await storeDevice(superuser, { inventory: { os } });
   // Nobody works on it, so that it stays open for whoever tries to end it.
   const workflow_id = `loop-${randomBytes(8).toString("hex")}`;
   await loop.client.workflow.start(WORKFLOW.itsmLoop, {
@@ -253,6 +257,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
       conversation_id,
       device_id,
       command_id,
+      tenant_id: name,
     },
     texts: Object.fromEntries(
       ["q", "query", "incident", "prompt", "question", "description", "title", "text"]

@@ -27,6 +27,7 @@ const FREE = new Set([
   "sequence",
   "nonce",
   "signature",
+  "internal",
   "code",
   "public_key",
   "runner_key",

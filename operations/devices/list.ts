@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { operation } from "../../calls/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import { PLATFORM_TENANT } from "../../domain/mod.ts";
+import { getTenantRecord } from "../../store/mod.ts";
+import { exampleView, IntegrationView, viewBuiltIn } from "../schemas/mod.ts";
+import { FULL } from "../scopes.ts";
+import { describeStatuses, Device, exampleDevice, readDevices } from "./_device.ts";
+
+/** Devices of a tenant. */
+export const deviceList = operation({
+  name: "devices.list",
+  group: "shield",
+  summary: "List devices, with their posture and when they were heard from",
+  effect: "read",
+  access: "key",
+  untrusted: true,
+  input: z.object({
+    tenant_id: z.string().min(1).max(200).optional().describe(
+      "Default: your own. Another one needs a key of tier admin",
+    ),
+    internal: z.boolean().default(false).describe("True: the platform's own hosts"),
+    limit: z.number().int().min(1).max(1_000).default(100).describe(
+      "Maximum number of devices to return",
+    ),
+  }),
+  output: z.object({ total: z.number().int(), devices: z.array(Device) }),
+  rest: { shield_devices: "GET /v1/shield/devices" },
+  errors: ["Forbidden"],
+  example: { input: {}, output: { total: 1, devices: [exampleDevice] } },
+  ownerOf: async ({ tenant_id, internal }, { store }) => {
+    if (internal) return PLATFORM_TENANT;
+    const record = tenant_id && await getTenantRecord(store.asPlatform(), tenant_id);
+    return record ? record.id : undefined;
+  },
+  run: async ({ tenant_id, internal, limit }, { store }) => {
+    const wanted = internal ? PLATFORM_TENANT : tenant_id ?? store.tenant;
+    if (wanted !== store.tenant) {
+      throw new Problem("Forbidden", "These are not your devices; a key of tier admin lists them");
+    }
+    const devices = await readDevices(store);
+    return { total: devices.length, devices: devices.slice(0, limit) };
+  },
+});
+
+/** The same for AI agents, in the words of remote management. */
+export const rmmAgents = operation({
+  name: "rmm.agents",
+  group: "devices",
+  summary: "List the managed machines, with their status and when they were heard from",
+  effect: "read",
+  access: "key",
+  untrusted: true,
+  input: z.object({}),
+  output: IntegrationView.extend({
+    total: z.number().int(),
+    agents: z.array(z.object({
+      agent_id: z.string().describe("Id of the device"),
+      name: z.string(),
+      platform: z.string(),
+      os: z.string().nullable(),
+      status: Device.shape.status,
+      version: z.string().nullable(),
+      last_seen_at: Device.shape.last_seen_at,
+    })),
+  }),
+  tool: { rmm_agents: FULL },
+  example: {
+    input: {},
+    output: {
+      ...exampleView,
+      total: 1,
+      agents: [{
+        agent_id: exampleDevice.device_id,
+        name: exampleDevice.name,
+        platform: exampleDevice.platform,
+        os: exampleDevice.os,
+        status: exampleDevice.status,
+        version: exampleDevice.agent_version,
+        last_seen_at: exampleDevice.last_seen_at,
+      }],
+    },
+  },
+  run: async (_, { store }) =>
+    await viewBuiltIn("rmm", async () => {
+      const devices = await readDevices(store);
+      const isQuiet = devices.some(({ status }) =>
+        status === "offline" || status === "quarantined"
+      );
+      return {
+        status: isQuiet ? "degraded" as const : "ok" as const,
+        detail: describeStatuses(devices),
+        total: devices.length,
+        agents: devices.map((one) => ({
+          agent_id: one.device_id,
+          name: one.name,
+          platform: one.platform,
+          os: one.os,
+          status: one.status,
+          version: one.agent_version,
+          last_seen_at: one.last_seen_at,
+        })),
+      };
+    }),
+});
