@@ -85,7 +85,9 @@ describe("what is known of devices", () => {
       services: ["shop"],
     }]);
     const typed = await read("/v1/knowledge-graph/cmdb/query?service_type=device&status=offline");
-    assert.deepEqual(typed.body.devices.map((one: { device_id: string }) => one.device_id), [silent]);
+    assert.deepEqual(typed.body.devices.map((one: { device_id: string }) => one.device_id), [
+      silent,
+    ]);
     assert.equal((await read("/v1/knowledge-graph/cmdb/status")).body.devices, 2);
     const anonymous = await fetch(`${gateway.url}/v1/knowledge-graph/cmdb/query?q=web`);
     assert.deepEqual((await anonymous.json() as { devices: unknown[] }).devices, []);

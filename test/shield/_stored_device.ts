@@ -52,6 +52,7 @@ export async function report(
     "DELETE FROM device_inventories WHERE device_id = $1 AND section = ANY ($2)",
     [device_id, sections],
   );
+  if (sections.length === 0) return;
   const { tenant: tenant_id } = superuser;
   await insertRows(
     superuser,

@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
 import {
-  addDevice,
   addLearningItems,
   addTicketEvent,
   putDeviceCommand,
@@ -170,18 +169,10 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     state: "queued",
     receipt_id: null,
   }]);
-  const device_id = `DEV-${randomBytes(6).toString("hex")}`;
   const command_id = `CMD-${randomBytes(6).toString("hex")}`;
   const superuser = asSuperuser(loop.store.forTenant(name));
-  await addDevice(superuser, {
-    id: device_id,
-    name: `laptop-${word}`,
-    platform: "linux",
-    publicKey: randomBytes(32).toString("hex"),
-    runnerKey: randomBytes(32).toString("hex"),
-    receiptId: randomBytes(8).toString("hex"),
-    enrolment: {},
-  });
+  const os = { id: word, version: word, name: `Linux ${word}` };
+  const device_id = await storeDevice(superuser, { inventory: { os } });
   await putDeviceCommand(superuser, {
     id: command_id,
     deviceId: device_id,
@@ -208,9 +199,6 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     action_sha256: "0".repeat(64),
     detail: { code: word },
   }]);
-  const os = { id: word, version: word, name: `Linux ${word}` };
-  const superuser = asSuperuser({ url: loop.store.url, tenant: name });
-  const device_id = await storeDevice(superuser, { inventory: { os } });
   // Nobody works on it, so that it stays open for whoever tries to end it.
   const workflow_id = `loop-${randomBytes(8).toString("hex")}`;
   await loop.client.workflow.start(WORKFLOW.itsmLoop, {
@@ -257,6 +245,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
       conversation_id,
       device_id,
       command_id,
+      replaces: device_id,
       tenant_id: name,
     },
     texts: Object.fromEntries(

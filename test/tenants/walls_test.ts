@@ -27,6 +27,11 @@ const FREE = new Set([
   "sequence",
   "nonce",
   "signature",
+  "alias",
+  "domains",
+  "dry_run",
+  "targets",
+  "ports",
   "internal",
   "code",
   "public_key",
@@ -430,7 +435,10 @@ describe("the walls between tenants", () => {
     const { workflows } = await list("/v1/workflows?limit=200");
     assert.ok(workflows.some((run: Json) => run.workflow_id === workflow_id));
     const spanning = operations.filter(({ spansTenants }) => spansTenants).map(({ name }) => name);
-    assert.deepEqual(spanning.sort(), ["approvals.list", "workflows.list"]);
+    assert.deepEqual(spanning.sort(), ["approvals.list", "tenants.list", "workflows.list"]);
+    const { devices } = await list("/v1/shield/devices?tenant_id=acme");
+    assert.deepEqual(devices.map((one: Json) => one.device_id), [acme.things.device_id]);
+    assert.equal(await status(`/v1/devices/${acme.things.device_id}/resources`), 200);
     const crossing = operations.filter(({ ownerOf }) => ownerOf).map(({ name }) => name);
     assert.deepEqual(crossing.sort(), [
       "approvals.approve",
@@ -439,6 +447,8 @@ describe("the walls between tenants", () => {
       "approvals.reopen",
       "devices.command",
       "devices.command_history",
+      "devices.list",
+      "devices.resources",
       "workflows.cancel",
       "workflows.describe",
       "workflows.history",
