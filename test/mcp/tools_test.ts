@@ -76,6 +76,7 @@ describe("tools over MCP", () => {
       "itsm_embed_receipt",
       "itsm_register_webhook",
       "itsm_run_loop",
+      "rmm_run_script",
     ]);
     assert.deepEqual(hinted("openWorldHint"), [
       "crm_book_appointment",
