@@ -74,9 +74,6 @@ export interface CommandAck {
   readonly output?: string | undefined;
 }
 
-/** Channel on which heartbeats that wait are told of commands: the payload is the device's id. */
-export const DEVICE_NEWS = "device_news";
-
 /** Returns the id of a command's workflow. */
 export const commandWorkflowId = (commandId: string): string => `command-${commandId}`;
 

@@ -53,7 +53,6 @@ export {
   type CommandResult,
   type CommandStatus,
   commandWorkflowId,
-  DEVICE_NEWS,
   type DeviceStatement,
   hasCommandEnded,
 } from "./device_commands.ts";

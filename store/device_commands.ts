@@ -2,10 +2,10 @@ import {
   type ApprovalGrounds,
   type CommandEnd,
   type CommandStatus,
-  DEVICE_NEWS,
   type DeviceCommand,
 } from "../domain/mod.ts";
 import type { Db, Row } from "./connection.ts";
+import { DEVICE_NEWS } from "./heartbeats.ts";
 
 /** A command that somebody asks a device to run. */
 export interface NewDeviceCommand

@@ -471,6 +471,8 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
   operator: [
     "tenant_token",
     "tenant_approvers",
+    "device_quarantined",
+    "device_released",
     "config_change",
     "governance_stop",
     "calendar_link_renewed",

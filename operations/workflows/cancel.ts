@@ -9,7 +9,7 @@ import { WorkflowId } from "../schemas/mod.ts";
 import { exampleRun, withWorkflow } from "./_run.ts";
 
 /** Ids of workflows that callers may cancel. */
-const CANCELLABLE = /^(loop|test|sweep)-/;
+const CANCELLABLE = /^(loop|test|sweep|command)-/;
 
 /** Cancels a run of the loop. */
 export const cancelWorkflow = operation({
@@ -17,7 +17,8 @@ export const cancelWorkflow = operation({
   group: "workflows",
   summary: "Request the cancellation of a running workflow",
   description:
-    "Only for loops, test incidents and sweeps of your tenant. Keys of tier admin cancel those of other tenants as well.",
+    "Only for loops, test incidents, sweeps and commands for devices of your tenant. A command that its device may have goes " +
+    "on. Keys of tier admin cancel those of other tenants as well.",
   effect: "run",
   shippedRule: "key-decides",
   access: "partner",
@@ -36,7 +37,7 @@ export const cancelWorkflow = operation({
     if (!CANCELLABLE.test(workflow_id)) {
       throw new Problem(
         "Forbidden",
-        `Cannot cancel ${workflow_id}: only loops, test incidents and sweeps can be cancelled, as the platform needs the ` +
+        `Cannot cancel ${workflow_id}: only loops, test incidents, sweeps and commands can be cancelled, as the platform needs the ` +
           "other workflows",
       );
     }

@@ -1,6 +1,15 @@
 /** `npm run approvals -- …`: lists and shows what waits for people, and takes a person's decision. */
+import { createPrivateKey, generateKeyPairSync, hash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { type Config, loadConfig } from "../../config.ts";
 import { referenceText } from "../../calls/approvals/mod.ts";
+import {
+  approvalText,
+  type ApproverSignature,
+  type CommandAction,
+  hashAction,
+  signAsApprover,
+} from "../../integrations/devices/mod.ts";
 import type { ApprovalDetails } from "../../operations/approvals/mod.ts";
 import { type ApproverKey, keyOfFile, userKey } from "./_approver_key.ts";
 import { UsageError } from "./_arguments.ts";
@@ -8,13 +17,18 @@ import { formatTable, runCommand } from "./_command.ts";
 
 const USAGE = `Usage: npm run approvals -- list [--all]
        npm run approvals -- show <approval id>
-       npm run approvals -- approve|deny|reopen <approval id> [--reason "<sentence>"]
+       npm run approvals -- approve|deny|reopen <approval id> [--reason "<sentence>"] [--sign <PEM file>]
+       npm run approvals -- new-key <PEM file>
 
 Shows and decides about what waits for people, over REST as any other person does. The decision is yours: at the first use
 you are issued a key that may approve, with your user name as its principal, in approver-<user>.key of the data folder.
 --all: decided and expired ones, too.
 --reason: why, for people; private evidence of the receipt.
 --key-file: decides with the key in this file, as its principal.
+--sign: approves a command for a device with your own signature, by a private key that no server has. It prints what you
+sign: this very command, on this device, until it expires.
+new-key: makes such a key in a file that only you can read, and prints its public key, by which npm run tenants names you as
+an approver. Keep the file on a machine of your own, and a copy elsewhere.
 The gateway is SEALOOP_GATEWAY_URL, or the one on this machine at SEALOOP_GATEWAY_PORT.`;
 
 type Listed = Omit<ApprovalDetails, "moves" | "act">;
@@ -28,11 +42,13 @@ await runCommand(USAGE, {
   all: { type: "boolean", default: false },
   reason: { type: "string" },
   "key-file": { type: "string" },
+  sign: { type: "string" },
 }, async (openStore, { words, options }) => {
   const [verb, id, ...more] = words;
+  if (verb === "new-key") return makeApproverKey(id, more);
   const takesId = verb === "show" || isVerb(verb);
   if (verb !== "list" && !takesId) {
-    throw new UsageError("Give one of list, show, approve, deny, reopen");
+    throw new UsageError("Give one of list, show, approve, deny, reopen, new-key");
   }
   if (more.length > 0 || !takesId && id !== undefined) {
     throw new UsageError(`Unexpected argument: ${more[0] ?? id}`);
@@ -48,8 +64,13 @@ await runCommand(USAGE, {
   const call = openGateway(config, key);
   if (verb === "list") return await list(call, options.all === true);
   if (!isVerb(verb)) return show(await call<ApprovalDetails>("GET", `/v1/approvals/${id}/info`));
-  const reason = options.reason === undefined ? {} : { reason: options.reason };
-  const decided = await call<Listed & Decision>("POST", `/v1/approvals/${id}/${verb}`, reason);
+  const pem = options.sign as string | undefined;
+  if (pem !== undefined && verb !== "approve") throw new UsageError("--sign is for approve");
+  const fields = {
+    ...(options.reason === undefined ? {} : { reason: options.reason }),
+    ...(pem === undefined ? {} : { signature: await signApproval(call, id!, pem) }),
+  };
+  const decided = await call<Listed & Decision>("POST", `/v1/approvals/${id}/${verb}`, fields);
   printDecision(verb, decided);
 });
 
@@ -143,6 +164,36 @@ function printDecision(verb: Verb, decided: Listed & Decision): void {
     ? `; ${approvers.length} of ${needed} have approved, and it waits for the others`
     : "";
   console.log(`${PAST_OF[verb]} ${approval_id}${waits}, receipt ${receipt_id}`);
+}
+
+/** Signs what an approval is about, after it was printed. @throws {Error} it is no command for a device */
+async function signApproval(call: Call, id: string, pem: string): Promise<ApproverSignature> {
+  const { action, action_sha256 } = await call<ApprovalDetails>("GET", `/v1/approvals/${id}/info`);
+  const { command_id, device_id } = action as Partial<CommandAction>;
+  if (command_id === undefined || device_id === undefined) {
+    throw new Error(`${id} is about no command for a device, and takes no signature`);
+  }
+  // What is signed is what was shown, whatever the platform says its hash is.
+  const shown = hashAction(action as unknown as CommandAction);
+  if (shown !== action_sha256) {
+    throw new Error(`Cannot sign ${id}: the platform shows another action than it asks about`);
+  }
+  const text = approvalText(id, { command_id, device_id }, shown);
+  const key = createPrivateKey(readFileSync(pem));
+  console.log(formatField("signs", `${shown}\n${JSON.stringify(action, null, 2)}`));
+  return signAsApprover(text, key);
+}
+
+/** Makes a person's own key, in a file that must not be there yet. */
+function makeApproverKey(path: string | undefined, more: readonly string[]): void {
+  if (path === undefined || more.length > 0) throw new UsageError("new-key needs a file");
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const pem = privateKey.export({ format: "pem", type: "pkcs8" });
+  writeFileSync(path, pem, { mode: 0o600, flag: "wx" });
+  const raw = publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+  console.log(`Public key   ${raw.toString("hex")}`);
+  console.log(`Fingerprint  SHA-256 ${hash("sha256", raw)}`);
+  console.log(`The private key is in ${path}. Nobody else has it, and nobody can restore it.`);
 }
 
 function formatField(name: string, text: string): string {

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { generateKeyPairSync, hash, sign } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { canonicalize } from "../../ledger/mod.ts";
+import { addApprovers } from "../../store/mod.ts";
 import type { People } from "../api/_people.ts";
-import { addMachine, type Machine, openCommandPlatform } from "./_commands.ts";
+import { rawKey } from "../integrations/devices/_devices.ts";
+import { asSuperuser } from "../_superuser.ts";
+import { eventually } from "../_time.ts";
+import { addMachine, AGENT, type Machine, openCommandPlatform, PYTHON } from "./_commands.ts";
 
 describe("a command for a device", () => {
   let people: People;
@@ -15,20 +23,225 @@ describe("a command for a device", () => {
     await people?.stop();
   });
 
-  const approve = (id: string, who = "ann") =>
-    people.call("POST", `/v1/approvals/${id}/approve`, who, {});
+  const decide = (verb: string, id: string, who = "ann", body: object = {}) =>
+    people.call("POST", `/v1/approvals/${id}/${verb}`, who, body);
 
-  it("runs once people have approved it, and leaves three receipts", async () => {
+  it("runs once people have approved it, and leaves receipts on both sides", async () => {
     const { status, body } = await machine.order({ script_id: "uptime" });
     assert.equal(status, 200, JSON.stringify(body));
     assert.equal(body.status, "waiting_approval");
-    const approved = await approve(body.approval_id);
-    assert.equal(approved.status, 200, JSON.stringify(approved.body));
+    assert.equal((await machine.read(body.command_id)).receipts.issued, null);
+    assert.equal((await decide("approve", body.approval_id)).status, 200);
     const command = await machine.until(body.command_id, "done");
     assert.deepEqual(command.approved_by, ["ann"]);
     assert.equal(command.exit_code, 0);
     const { issued, begun, ended } = command.receipts;
     for (const id of [issued, begun, ended]) await people.sealed(id);
     assert.equal(new Set([issued, begun, ended]).size, 3);
+    const output = await eventually(async () => (await machine.read(body.command_id)).output);
+    assert.match(output, /load average/);
+    const told = execFileSync(PYTHON, [
+      ...["-I", AGENT, "verify-bundle", body.command_id],
+      ...["--user", "--state", machine.state],
+    ], { encoding: "utf8" });
+    for (const id of [issued, begun, ended]) assert.ok(told.includes(id), told);
+    assert.match(told, /Nothing was found wrong/);
+  });
+
+  it("does not run when people deny it", async () => {
+    const { body } = await machine.order({ script_id: "uptime" });
+    await decide("deny", body.approval_id);
+    const command = await machine.until(body.command_id, "refused");
+    assert.deepEqual([command.code, command.receipts.issued], ["approval_denied", null]);
+    const reopened = await decide("reopen", body.approval_id);
+    assert.equal(reopened.status, 409, "it has ended");
+  });
+
+  it("with arguments of no script takes two people, whatever the rules say", async () => {
+    const order = { command: ["echo", "two people"], reason: "To see both" };
+    const { body } = await machine.order(order);
+    assert.equal(body.status, "waiting_approval", JSON.stringify(body));
+    assert.equal((await decide("approve", body.approval_id)).body.status, "pending");
+    assert.equal((await machine.read(body.command_id)).status, "waiting_approval");
+    assert.equal((await decide("approve", body.approval_id, "bob")).body.status, "approved");
+    await machine.until(body.command_id, "done");
+    const own = await machine.order(order, "ann");
+    assert.equal(own.body.status, "waiting_approval", "ann is one of the two");
+    assert.equal((await decide("approve", own.body.approval_id, "bob")).body.status, "approved");
+    await machine.until(own.body.command_id, "done");
+  });
+
+  it("of a person who may approve runs at once, as the guardrails find it harmless", async () => {
+    const { body } = await machine.order({ script_id: "disk-usage" }, "ann");
+    assert.equal(body.approval_id, undefined, JSON.stringify(body));
+    await machine.until(body.command_id, "done");
+  });
+
+  it("is denied by the guardrails where it destroys", async () => {
+    const { status, body } = await machine.order({
+      command: ["rm", "-rf", "/"],
+      reason: "To make room",
+    });
+    assert.equal(status, 403, JSON.stringify(body));
+  });
+
+  it("is refused where it could not run", async () => {
+    const unknown = await machine.order({ script_id: "no-such-script" });
+    assert.equal(unknown.status, 404);
+    const option = await machine.order({
+      script_id: "service-restart",
+      parameters: { unit: "--now" },
+    });
+    assert.equal(option.status, 422, JSON.stringify(option.body));
+    const both = await machine.order({ script_id: "uptime", command: ["ls"], reason: "Why" });
+    assert.equal(both.status, 422);
+    const foreign = await machine.order({ script_id: "uptime" }, "rival");
+    assert.equal(foreign.status, 404);
+  });
+
+  it("ordered by the tool goes by the same rules", async () => {
+    const agent = await people.agent();
+    const result = await agent.callTool({
+      name: "rmm_run_script",
+      arguments: { agent_id: machine.id, script_id: "uptime" },
+    });
+    const output = result.structuredContent as Record<string, string>;
+    assert.equal(output.status, "waiting_approval", JSON.stringify(result));
+    await decide("approve", output.approval_id!);
+    await machine.until(output.command_id!, "done");
+  });
+
+  it("can be cancelled while its device can't have it", async () => {
+    const { body } = await machine.order({ script_id: "uptime" });
+    const path = `/v1/workflows/${body.workflow_id}/cancel`;
+    assert.equal((await people.call("POST", path, "program", {})).status, 200);
+    await machine.until(body.command_id, "cancelled");
+    assert.equal((await decide("approve", body.approval_id)).status, 409);
+  });
+
+  describe("for a device without an agent", () => {
+    let silent: Machine;
+    let sequence = 0;
+    before(async () => {
+      silent = await addMachine(people);
+    });
+
+    /** Seals a statement of the device's runner. */
+    async function state(fields: object, runner = silent.device.runner.privateKey) {
+      const statement = {
+        action: "command_execution",
+        sequence: ++sequence,
+        nonce: "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+        ...fields,
+      };
+      const signature = sign(null, Buffer.from(canonicalize(statement)), runner).toString("hex");
+      const body = canonicalize({ ...statement, signature });
+      const path = `/v1/shield/devices/${silent.id}/seal`;
+      const headers = silent.device.sign(path, body);
+      const answer = await fetch(people.url + path, { method: "POST", headers, body });
+      return { status: answer.status, body: await answer.json() as Record<string, string> };
+    }
+    async function issued(): Promise<string> {
+      const { body } = await silent.order({ script_id: "uptime" }, "ann");
+      await silent.until(body.command_id, "sealed");
+      return body.command_id;
+    }
+
+    it("expires, sealed, and blocks nothing behind it", async () => {
+      const { body } = await silent.order({ script_id: "uptime", expires_in_seconds: 2 }, "ann");
+      const command = await silent.until(body.command_id, "expired");
+      assert.equal(command.code, "was_sealed");
+      await people.sealed(command.receipts.ended);
+      const beat = await silent.device.beat();
+      assert.deepEqual(beat.body.commands, []);
+      const next = await issued();
+      const commands = (await silent.device.beat()).body.commands;
+      assert.deepEqual(commands.map((one: any) => one.command.command_id), [next]);
+      await state({ command_id: next, phase: "ended", status: "expired" });
+      await silent.until(next, "expired");
+    });
+
+    it("stays as it has begun, whatever copy of it was refused", async () => {
+      const command_id = await issued();
+      const refused = { command_id, phase: "ended", status: "refused", code: "not_included" };
+      await state(refused);
+      await silent.until(command_id, "refused");
+      await state({ command_id, phase: "begun", status: "begun" });
+      await silent.until(command_id, "begun");
+      await state(refused);
+      await silent.until(command_id, "begun");
+      await state({ command_id, phase: "ended", status: "failed", exit_code: 3 });
+      const { exit_code } = await silent.until(command_id, "failed");
+      assert.equal(exit_code, 3);
+      await state({ command_id, phase: "ended", status: "done", exit_code: 0 });
+      await silent.until(command_id, "failed");
+    });
+
+    it("takes statements that its runner has signed, each once", async () => {
+      const stranger = generateKeyPairSync("ed25519").privateKey;
+      const begun = { phase: "begun", status: "begun" };
+      assert.equal((await state(begun, stranger)).status, 403);
+      const first = await state({ ...begun, sequence: 100 });
+      const again = await state({ ...begun, sequence: 100 });
+      assert.equal(first.status, 200, JSON.stringify(first.body));
+      assert.deepEqual(again, first);
+      const { details } = JSON.parse(first.body.record!);
+      assert.match(details.commitments.statement, /^[0-9a-f]{64}$/);
+    });
+
+    it("takes no more once its device has stated something else under the same number", async () => {
+      const other = await state({ phase: "ended", status: "unknown", sequence: 100 });
+      assert.deepEqual([other.status, other.body.code], [409, "journal_rolled_back"]);
+      const { status, body } = await silent.order({ script_id: "uptime" }, "ann");
+      assert.equal(status, 409);
+      assert.match(String(body.detail), /npm run devices -- release/);
+    });
+  });
+
+  describe("where devices ask for their approvers' signatures", () => {
+    const approver = generateKeyPairSync("ed25519");
+    const key = rawKey(approver.publicKey);
+    let guarded: Machine;
+    before(async () => {
+      const approvers = { signatures_required: 1, keys: [key] };
+      const named = { version: 1, approvers, signatures: [] };
+      await addApprovers(asSuperuser(people.store), named, "0123456789abcdef");
+      guarded = await addMachine(people, approvers);
+      guarded.start();
+    });
+    after(() => guarded?.stop());
+
+    async function signatureFor(id: string, { privateKey, publicKey } = approver) {
+      const { action } = (await people.call("GET", `/v1/approvals/${id}/info`, "ann")).body;
+      const text = "sealoop-approval-v1\n" + canonicalize({
+        action_sha256: hash("sha256", canonicalize(action)),
+        approval_id: id,
+        command_id: action.command_id,
+        device_id: action.device_id,
+      });
+      const signature = sign(null, Buffer.from(text), privateKey).toString("hex");
+      return { key: rawKey(publicKey), signature };
+    }
+
+    it("runs with a signature, and no vote counts without one", async () => {
+      const { body } = await guarded.order({ script_id: "uptime" }, "bob");
+      assert.equal(body.status, "waiting_approval", "even a person who may approve waits");
+      const id = body.approval_id;
+      const unsigned = await decide("approve", id);
+      assert.equal(unsigned.status, 403);
+      assert.match(unsigned.body.detail, /--sign/);
+      const stranger = await signatureFor(id, generateKeyPairSync("ed25519"));
+      assert.equal((await decide("approve", id, "ann", { signature: stranger })).status, 403);
+      const other = { ...await signatureFor(id), signature: "ab".repeat(64) };
+      assert.equal((await decide("approve", id, "ann", { signature: other })).status, 403);
+      const signed = await decide("approve", id, "ann", { signature: await signatureFor(id) });
+      assert.equal(signed.body.status, "approved", JSON.stringify(signed.body));
+      await guarded.until(body.command_id, "done");
+      const bundle = readFileSync(
+        `${guarded.state}/runner/commands/${body.command_id}/bundle.json`,
+        "utf8",
+      );
+      assert.equal(JSON.parse(bundle).bundle.approvals[0].key, key);
+    });
   });
 });

@@ -1,0 +1,141 @@
+/** `npm run devices -- …`: lists devices and what they are to run, and decides about those that are quarantined. */
+import { requestSeal } from "../../ledger/mod.ts";
+import {
+  type Db,
+  type DeviceRecord,
+  getCommandSequence,
+  getDevice,
+  getNewestHeartbeat,
+  getStatementSequence,
+  listDeviceCommands,
+  listDevices,
+  listScripts,
+  listTenants,
+  quarantineDevice,
+  releaseDevice,
+  resetHeartbeats,
+  type Store,
+} from "../../store/mod.ts";
+import { UsageError } from "./_arguments.ts";
+import { formatTable, OPERATOR, runCommand } from "./_command.ts";
+
+const USAGE = `Usage: npm run devices -- list
+       npm run devices -- scripts
+       npm run devices -- show <device id>
+       npm run devices -- quarantine <device id>
+       npm run devices -- release <device id>
+
+list: all devices. scripts: the released scripts of the catalogue. show: the newest commands of a device.
+quarantine: the device is given no commands until it is released; its statements are sealed all the same.
+release: a person has found out why the device was quarantined, and lets it go on. Where its journal was put back to an
+earlier state, it prints the command that the agent needs on the device. Both are sealed.`;
+
+const MAX_COMMANDS = 50;
+const VERBS = ["show", "quarantine", "release"];
+
+await runCommand(USAGE, {}, async (openStore, { words: [verb, id, ...more] }) => {
+  if (more.length > 0) throw new UsageError(`Unexpected argument: ${more.join(" ")}`);
+  if (verb === "list" && id === undefined) return await list(openStore());
+  if (verb === "scripts" && id === undefined) return await scripts(openStore());
+  if (verb === undefined || !VERBS.includes(verb)) {
+    throw new UsageError("Give one of list, scripts, show, quarantine, release");
+  }
+  if (!/^DEV-[0-9a-f]{12}$/.test(id ?? "")) {
+    throw new UsageError(
+      `${verb} needs a device's id, DEV- and 12 hex characters; list shows them`,
+    );
+  }
+  const { db, device } = await findOwner(openStore(), id!);
+  if (verb === "show") return await show(db, device);
+  if (verb === "quarantine") return await isolate(db, device);
+  await release(db, device);
+});
+
+async function list(store: Store): Promise<void> {
+  const rows: string[][] = [];
+  for (const tenant of await listTenants(store.asPlatform())) {
+    for (const device of await listDevices(store.asTenant(tenant))) {
+      const { id, name, platform, status, quarantine: why } = device;
+      rows.push([id, name, tenant, platform, why ? `${status} (${why})` : status]);
+    }
+  }
+  if (rows.length === 0) return console.log("There are no devices");
+  console.log(formatTable(["id", "name", "tenant", "platform", "status"], rows));
+}
+
+async function scripts(store: Store): Promise<void> {
+  const released = await listScripts(store.asPlatform());
+  const rows = released.map(({ name, version, origin, sha256 }) => [
+    name,
+    String(version),
+    origin,
+    sha256,
+  ]);
+  console.log(formatTable(["script", "version", "origin", "SHA-256"], rows));
+}
+
+async function findOwner(
+  store: Store,
+  id: string,
+): Promise<{ readonly db: Db; readonly device: DeviceRecord }> {
+  for (const tenant of await listTenants(store.asPlatform())) {
+    const db = store.asTenant(tenant);
+    const device = await getDevice(db, id);
+    if (device) return { db, device };
+  }
+  throw new Error(`There is no device ${id}; list shows them`);
+}
+
+async function show(db: Db, device: DeviceRecord): Promise<void> {
+  console.log(`${device.id} ${device.name} of ${device.tenant} is ${device.status}`);
+  const commands = await listDeviceCommands(db, device.id, { limit: MAX_COMMANDS });
+  const rows = commands.map(({ id, sequence, script, status, code, requestedBy, createdAt }) => [
+    id,
+    sequence === null ? "" : String(sequence),
+    createdAt.toISOString().slice(0, 16).replace("T", " "),
+    script?.id ?? "own arguments",
+    code ? `${status} (${code})` : status,
+    requestedBy,
+  ]);
+  console.log(formatTable(["command", "number", "at", "script", "status", "asked by"], rows));
+}
+
+async function isolate(db: Db, device: DeviceRecord): Promise<void> {
+  if (device.status === "quarantined") throw new Error(`${device.id} is quarantined already`);
+  await db.transaction(async (trx) => {
+    await quarantineDevice(trx, device.id, "by_operator");
+    await requestSeal(trx, {
+      category: "device_quarantined",
+      actor: OPERATOR,
+      subject: device.id,
+      action: "quarantine",
+      outcome: "by_operator",
+    });
+  });
+  console.log(`Quarantined ${device.id}: it is given no commands until it is released`);
+}
+
+async function release(db: Db, { id, quarantine: why }: DeviceRecord): Promise<void> {
+  const numbers = await db.transaction(async (trx) => {
+    if (!await releaseDevice(trx, id)) throw new Error(`${id} is not quarantined`);
+    const statement = await getStatementSequence(trx, id);
+    const newest = await getNewestHeartbeat(trx, id);
+    const command = await getCommandSequence(trx, id);
+    await resetHeartbeats(trx, id);
+    await requestSeal(trx, {
+      category: "device_released",
+      actor: OPERATOR,
+      subject: id,
+      action: "devices.release",
+      outcome: "released",
+      details: { quarantine: why, statement, command },
+    });
+    return { seq: Math.max(statement, newest?.journal.seq ?? 0), command };
+  });
+  console.log(`Released ${id}`);
+  if (why !== "journal_rolled_back") return;
+  console.log(
+    "Its agent runs nothing until its journal goes on above what is known here. On the device, with the agent stopped:",
+  );
+  console.log(`sealoop_agent.py release ${numbers.seq} ${numbers.command}`);
+}
