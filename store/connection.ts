@@ -181,6 +181,9 @@ function openDb(pool: pg.Pool, tenant: string): Db {
         transaction: (inner) => inner(trx),
       };
       let broken: Error | undefined;
+      // The pool listens only while it has the connection. Lost between two statements, it would end the process.
+      const lost = (error: Error) => broken = error;
+      client.on("error", lost);
       try {
         await client.query(begin);
         const result = await work(trx);
@@ -190,6 +193,7 @@ function openDb(pool: pg.Pool, tenant: string): Db {
         await client.query("ROLLBACK").catch((failed: Error) => broken = failed);
         throw error;
       } finally {
+        client.off("error", lost);
         client.release(broken); // a connection that can't roll back is not used again
       }
     },
