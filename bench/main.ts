@@ -28,6 +28,7 @@ const MEASUREMENTS: Readonly<Record<string, { readonly inAll: boolean }>> = {
   governance: { inAll: true },
   tenants: { inAll: true },
   devices: { inAll: true },
+  dispatch: { inAll: true },
   temporal: { inAll: false },
   mail: { inAll: false },
   open_loops: { inAll: false },

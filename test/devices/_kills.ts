@@ -23,8 +23,12 @@ const GRACE_MS = 120_000;
 export interface KilledPlatform extends Omit<CompiledPlatform, "kill"> {
   readonly devices: readonly KilledDevice[];
   kill(target: Killed): Promise<void>;
-  /** Orders a command, has a person approve it, and does not give up while the gateway is away. @returns its id */
-  order(device: KilledDevice, seconds: string): Promise<string>;
+  /**
+   * Orders a command, has a person approve it, and does not give up while the gateway is away.
+   *
+   * @returns its id, and when the approval was sent, by `performance.now()`
+   */
+  order(device: KilledDevice, seconds: string): Promise<{ id: string; approvedMs: number }>;
 }
 
 /** Starts one. @param say told what is restarted */
@@ -88,15 +92,16 @@ export async function startKilledPlatform(
         expires_in_seconds: EXPIRY_SECONDS,
       };
       const path = `/v1/devices/${device.id}/command`;
-      const id = `order-${++orders}-${device.id}`;
-      const ordered = await call(keys.program, path, body, [409, 429], id);
+      const key = `order-${++orders}-${device.id}`;
+      const ordered = await call(keys.program, path, body, [409, 429], key);
       if (ordered.status !== 200) throw new Error(JSON.stringify(ordered));
       const { command_id, approval_id } = ordered.body;
       // The worker asks for the approval; an earlier try may have approved it already.
+      const approvedMs = performance.now();
       const approved = await call(keys.person, `/v1/approvals/${approval_id}/approve`, {}, [404]);
       if (approved.status !== 200) say(`${command_id} ${JSON.stringify(approved)}`);
       if (![200, 409].includes(approved.status)) throw new Error(JSON.stringify(approved));
-      return String(command_id);
+      return { id: String(command_id), approvedMs };
     },
     async close() {
       for (const device of devices) await device.stop();
@@ -143,7 +148,8 @@ export async function killDuringCommands(
   const ordering = devices.map(async (device) => {
     while (!isOver) {
       try {
-        ids.set(await platform.order(device, `0.${randomInt(10)}`), device);
+        const { id } = await platform.order(device, `0.${randomInt(10)}`);
+        ids.set(id, device);
       } catch (error) {
         failures.push(String(error));
       }
