@@ -2386,6 +2386,7 @@ class Talker:
             headers = signed_headers(self.key, self.server["device_id"], "POST", path, data)
             try:
                 answer = gateway.send("POST", path, data, headers, 60)
+                log("%s %s: receipt %s" % (body.get("command_id", "data"), body["status"], answer.get("receipt_id")))
                 return {
                     "type": "sealed", "sequence": body["sequence"], "record": answer["record"],
                     "salt": answer["salt"], "succession": answer.get("succession", [])}
