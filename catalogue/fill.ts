@@ -17,10 +17,10 @@ export function fillArguments(
   const issues: Issue[] = Object.keys(given).filter((name) => !Object.hasOwn(parameters, name))
     .map((name) => issue(name, "The script has no such parameter"));
   const values = new Map<string, string>();
-  for (const [name, { pattern, default: fallback, about }] of Object.entries(parameters)) {
+  for (const [name, { pattern, default: fallback, about, lines }] of Object.entries(parameters)) {
     const value = Object.hasOwn(given, name) ? given[name]! : fallback;
     if (value === undefined) issues.push(issue(name, `Expected a value: ${about}`));
-    else if (!matchesPattern(pattern, value)) {
+    else if (!matchesPattern({ pattern, lines }, value)) {
       issues.push(issue(name, `Expected a value that matches ${pattern}`));
     } else values.set(name, value);
   }
@@ -31,8 +31,12 @@ export function fillArguments(
 }
 
 /** Returns whether a whole value matches a parameter's pattern, and can't pass for an option. */
-export function matchesPattern(pattern: string, value: string): boolean {
-  return !/^-|[\0\n\r]/.test(value) && new RegExp(`^(?:${pattern})$`, "u").test(value);
+export function matchesPattern(
+  { pattern, lines }: { readonly pattern: string; readonly lines: boolean },
+  value: string,
+): boolean {
+  return !(lines ? /^-|[\0\r]/ : /^-|[\0\n\r]/).test(value) &&
+    new RegExp(`^(?:${pattern})$`, "u").test(value);
 }
 
 function issue(name: string, msg: string): Issue {

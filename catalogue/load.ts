@@ -84,10 +84,10 @@ function checkScript(document: ScriptDocument, file: string): Inconsistency[] {
   for (const [, name] of argv.join("\n").matchAll(/\{([a-z0-9_]+)\}/g)) {
     if (!(name! in parameters)) found.push([["argv"], `there is no parameter {${name}}`]);
   }
-  for (const [name, { pattern, default: value }] of Object.entries(parameters)) {
+  for (const [name, { pattern, lines, default: value }] of Object.entries(parameters)) {
     if (!isPattern(pattern)) {
       found.push([["parameters", name, "pattern"], `${pattern} is not a pattern`]);
-    } else if (value !== undefined && !matchesPattern(pattern, value)) {
+    } else if (value !== undefined && !matchesPattern({ pattern, lines }, value)) {
       found.push([["parameters", name, "default"], "it does not match the pattern"]);
     }
   }

@@ -13,6 +13,7 @@ const Parameter = z.strictObject({
   pattern: z.string().min(1).max(300)
     .describe("Regular expression that the whole value matches"),
   default: z.string().max(1_000).optional(),
+  lines: z.boolean().default(false).describe("Whether the value may have several lines"),
 });
 
 /** A script as its file has it. */

@@ -19,6 +19,8 @@ export interface DiscoveryRequest {
   /** Device that looks; absent: the platform's own host. */
   readonly via_device?: string;
   readonly requested_by: string;
+  /** Principal of the key; absent: a test. */
+  readonly asked_by?: string;
 }
 
 /** A discovery with its run. */

@@ -11,6 +11,7 @@ interface ValueSources {
   readonly values: ParameterValues;
   readonly disk?: TargetDisk;
   readonly file?: string;
+  readonly remedy?: string;
 }
 
 type FilledValues = Readonly<Record<string, unknown>>;
@@ -52,13 +53,13 @@ export function fillParameters(
 
 function findValues(
   parameters: Readonly<Record<string, ParameterDocument>>,
-  { service, values: own, disk, file }: ValueSources,
+  { service, values: own, disk, file, remedy }: ValueSources,
 ): FilledValues {
   const given: ParameterValues = disk ? { ...own, disk: disk.path } : own;
   const values: Record<string, unknown> = { service };
   for (const [name, parameter] of Object.entries(parameters)) {
     const { kind, default: fallback } = parameter;
-    const value = given[name] ?? valueOfFinding(parameter, disk, file) ?? fallback;
+    const value = given[name] ?? valueOfFinding(parameter, disk, { file, remedy }) ?? fallback;
     if (value === undefined || !IS_KIND[kind](value)) {
       const wrong = value === undefined ? "has no value" : "has a value of another kind";
       throw new NotApplicable(`parameter_${name}`, `{${name}} (${kind}) ${wrong}`);
@@ -72,9 +73,10 @@ function findValues(
 function valueOfFinding(
   { from, kind }: ParameterDocument,
   disk: TargetDisk | undefined,
-  file: string | undefined,
+  { file, remedy }: Pick<ValueSources, "file" | "remedy">,
 ): string | string[] | undefined {
   if (from === "found_file") return file;
+  if (from === "policy_remedy") return remedy;
   if (from === undefined || disk?.maxBytes === undefined) return undefined;
   return kind === "paths" ? [disk.path] : disk.path;
 }

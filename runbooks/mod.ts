@@ -30,6 +30,7 @@ export {
   type AllowedCommand,
   CommandsFile,
   type Look,
+  type ReleasedScript,
   ResolvedStep,
   type RunbookDocument,
   RunbookFile,

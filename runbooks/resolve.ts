@@ -28,6 +28,8 @@ export interface ResolveContext {
   readonly disk?: TargetDisk;
   /** The file that the finding is about. */
   readonly file?: string;
+  /** The script that the failed policy of a device names. */
+  readonly remedy?: string;
 }
 
 /**

@@ -70,6 +70,17 @@ const Clean = z.strictObject({
   kind: z.enum(["bytes", "inodes"]).default("bytes").describe("What `until_below` counts"),
 });
 
+const ScriptName = z.string().min(2).max(63);
+/** A script as it was released, which the resolved step has: people approve exactly this. */
+const ReleasedScript = z.strictObject({
+  id: ScriptName,
+  version: z.number().int(),
+  sha256: z.string(),
+  parameters: z.record(z.string(), z.string()),
+  argv: z.array(z.string()),
+  user: z.string(),
+});
+
 /** The kinds of acts. A step has exactly one. */
 const ACTS = {
   restart: Restart.optional(),
@@ -83,6 +94,8 @@ const ACTS = {
   wait: z.strictObject({ for: Look.optional(), at_least: Duration.optional() }).optional(),
   workflow: z.strictObject({ type: z.enum(WORKFLOWS) }).optional(),
   notify: z.strictObject({ message: Sentence }).optional(),
+  script: z.strictObject({ id: ScriptName }).optional()
+    .describe("A script of the catalogue, which the device that the finding is about runs"),
 } as const;
 
 const KINDS = Object.keys(ACTS) as StepKind[];
@@ -127,8 +140,9 @@ const Parameter = z.strictObject({
   about: Sentence,
   default: z.union([z.string(), z.number(), z.array(z.string())]).optional()
     .describe("Without one, the runbook fits only services that give a value"),
-  from: z.enum(["bounded_folder", "found_file"]).optional().describe(
-    "Where the service gives no value: the folder whose own bound the finding is about, or the file that it names",
+  from: z.enum(["bounded_folder", "found_file", "policy_remedy"]).optional().describe(
+    "Where the service gives no value: the folder whose own bound the finding is about, the file that it names, or the " +
+      "script that the failed policy of a device names",
   ),
 });
 
@@ -196,6 +210,8 @@ export type AllowedCommand = z.output<typeof AllowedCommand>;
 export type RestartTarget = z.output<typeof Restart>;
 /** The command of a command step. */
 export type CommandAct = z.output<typeof Command>;
+/** A script with its arguments, as people approve it. */
+export type ReleasedScript = z.output<typeof ReleasedScript>;
 /** The request of an http step. */
 export type HttpAct = z.output<typeof Http>;
 /** The opposite of a step. */
@@ -209,6 +225,7 @@ export const ResolvedStep = Step.extend({
     quota: z.strictObject({ path: z.string(), bytes: z.number() }).optional()
       .describe("The folder whose bound is to be kept, in place of a whole file system"),
   }).optional(),
+  script: z.union([ReleasedScript, z.strictObject({ id: ScriptName })]).optional(),
 });
 /** A step with every parameter filled in. */
 export type ResolvedStep = z.output<typeof ResolvedStep>;

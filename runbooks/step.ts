@@ -10,7 +10,7 @@ import type { ParameterValues } from "./_parameters.ts";
 import { openReach } from "./_reach.ts";
 import { milliseconds } from "./_units.ts";
 import { limitOf } from "./plan.ts";
-import type { AllowedCommand, ResolvedStep, RestartTarget } from "./schema.ts";
+import type { AllowedCommand, ReleasedScript, ResolvedStep, RestartTarget } from "./schema.ts";
 
 /** Surroundings of a step. */
 export interface StepContext {
@@ -25,6 +25,8 @@ export interface StepContext {
   effectOf(step: string): string;
   /** Starts a workflow under an id, or finds the one that was started, and waits for its end. */
   runWorkflow(type: string, effectId: string, timeoutMs: number): Promise<StepOutcome>;
+  /** Has the device that the finding is about run a script, or finds the command that was ordered, and waits for its end. */
+  runScript(script: ReleasedScript, effectId: string, timeoutMs: number): Promise<StepOutcome>;
   /** Sends a message to people, once for an id. */
   notify(message: string, effectId: string): Promise<void>;
 }
@@ -51,6 +53,10 @@ export async function performStep(
   if (step.clean) return await moveAside(act, step.clean, limitOf(step.bounds));
   if (step.purge) return purgeAside({ dataDir, effectId: effectOf(step.purge.step) });
   if (step.workflow) return await context.runWorkflow(step.workflow.type, effectId, act.withinMs);
+  if (step.script) {
+    if (!("sha256" in step.script)) return notDone("no_script");
+    return await context.runScript(step.script, effectId, act.withinMs);
+  }
   if (step.notify) {
     await context.notify(step.notify.message, effectId);
     return { state: "done", ok: true, code: "told" };

@@ -21,6 +21,14 @@ export {
 } from "./devices.ts";
 export { type CheckCounts, countChecks, judgeDevice, type JudgedPolicy } from "./judge.ts";
 export {
+  medianMs,
+  type Mesh,
+  MESH_SCRIPT,
+  type MeshLink,
+  type MeshPeer,
+  readMesh,
+} from "./mesh.ts";
+export {
   desiredFirewall,
   hashShieldPolicy,
   readShieldPolicy,

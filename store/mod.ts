@@ -591,7 +591,14 @@ export {
   revokeTenantTokens,
   type TenantToken,
 } from "./tenant_tokens.ts";
-export { type DeviceFactsRecord, findDevicesByAddress, listDeviceFacts } from "./shield.ts";
+export {
+  countRecentCommands,
+  type DeviceFactsRecord,
+  findDevicesByAddress,
+  listDeviceFacts,
+  listMeshMeasurements,
+  type MeshMeasurement,
+} from "./shield.ts";
 export {
   addTenant,
   ensureTenant,

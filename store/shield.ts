@@ -52,6 +52,37 @@ export async function findDevicesByAddress(
   return new Map(rows.map(({ address, device_id }) => [address, device_id]));
 }
 
+/** What a device has measured of the way to others. */
+export interface MeshMeasurement {
+  readonly deviceId: string;
+  /** As its agent printed it: JSON. */
+  readonly output: string;
+  readonly measuredAt: Date;
+}
+
+/** Returns the newest measurement of each device. @param script that measures */
+export async function listMeshMeasurements(db: Db, script: string): Promise<MeshMeasurement[]> {
+  const rows = await db.query(
+    `SELECT DISTINCT ON (device_id) device_id, output, ended_at FROM device_commands
+     WHERE script ->> 'id' = $1 AND status = 'done' AND output IS NOT NULL
+     ORDER BY device_id, ended_at DESC`,
+    [script],
+  );
+  return rows.map((row) => ({
+    deviceId: row.device_id,
+    output: row.output.toString(),
+    measuredAt: row.ended_at,
+  }));
+}
+
+/** Counts the commands that were ordered in the last 24 hours. */
+export async function countRecentCommands(db: Db): Promise<number> {
+  const row = await db.first<{ total: number }>(
+    "SELECT count(*)::int AS total FROM device_commands WHERE created_at > now() - interval '24 hours'",
+  );
+  return row!.total;
+}
+
 function toFacts(row: Row): DeviceFactsRecord {
   return {
     id: row.id,

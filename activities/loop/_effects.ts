@@ -4,6 +4,7 @@ import { canUndo, READ_ONLY_KINDS, type StepContext } from "../../runbooks/mod.t
 import { addTicketEvent, type EffectRecord, getRunbookValues } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { effectIdOf } from "./_action.ts";
+import { deviceScripts } from "./_device_scripts.ts";
 import { type RepairOrder, stepOf } from "./_order.ts";
 import { createWorkflowRunner } from "./_step_workflows.ts";
 
@@ -21,6 +22,7 @@ export async function readStepContext(
     commands: runbooks.commands,
     effectOf: (name) => effectIdOf(action, action.steps.findIndex(({ step }) => step === name)),
     runWorkflow: createWorkflowRunner(temporal),
+    runScript: (...step) => deviceScripts({ store, temporal }).runScript(service.name, ...step),
     async notify(message, effectId) {
       await addTicketEvent(store.db, ticket_id, {
         key: `notify-${effectId}`,

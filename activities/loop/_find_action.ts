@@ -14,6 +14,7 @@ import { type FindingRecord, getRunbookValues } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { identifyAction, sourceHash } from "./_action.ts";
 import type { RoundOrder } from "./_order.ts";
+import { deviceScripts } from "./_device_scripts.ts";
 import { isLocal } from "./_services.ts";
 
 /** A fault to find an action against. */
@@ -25,7 +26,9 @@ interface Fault {
 }
 
 /** Creates the function that finds the action against a fault. */
-export function createActionFinder({ store, runbooks }: ActivityParts) {
+export function createActionFinder({ store, runbooks, temporal }: ActivityParts) {
+  const { fillScripts } = deviceScripts({ store, temporal });
+
   /** Returns the action of the runbook that matches best; in the nth round, of the nth that can be used, or the last. */
   async function findAction(
     { finding, code, round, run }: RoundOrder,
@@ -42,7 +45,7 @@ export function createActionFinder({ store, runbooks }: ActivityParts) {
       boundedFolder: disk?.maxBytes !== undefined,
       named: service.runbook ?? undefined,
     });
-    const target = { service, disk, file: fileOf(record) };
+    const target = { service, disk, file: fileOf(record), remedy: remedyOf(record) };
     const passed_over: { readonly runbook: string; readonly code: string }[] = [];
     const usable: Omit<Action, "id" | "sha256">[] = [];
     for (const runbook of matching) {
@@ -52,7 +55,7 @@ export function createActionFinder({ store, runbooks }: ActivityParts) {
         continue;
       }
       try {
-        usable.push(createAction(runbook, target, values));
+        usable.push(await createAction(runbook, target, values));
       } catch (error) {
         if (!(error instanceof NotApplicable)) throw error;
         passed_over.push({ runbook: runbook.runbook, code: error.code });
@@ -62,15 +65,16 @@ export function createActionFinder({ store, runbooks }: ActivityParts) {
     return { action: action ? await identifyAction(store, action, run, round) : null, passed_over };
   }
 
-  function createAction(
+  async function createAction(
     runbook: Runbook,
-    { service, disk, file }: {
+    { service, disk, file, remedy }: {
       readonly service: Service;
       readonly disk: ResolveContext["disk"];
       readonly file: string | undefined;
+      readonly remedy: string | undefined;
     },
     values: ParameterValues,
-  ): Omit<Action, "id" | "sha256"> {
+  ): Promise<Omit<Action, "id" | "sha256">> {
     const { steps, exceeds } = resolveRunbook(runbook, {
       service: service.name,
       values,
@@ -78,12 +82,13 @@ export function createActionFinder({ store, runbooks }: ActivityParts) {
       isLocal: isLocal(service),
       disk,
       file,
+      remedy,
     });
     return {
       runbook: runbook.runbook,
       version: runbook.version,
       service: service.name,
-      steps,
+      steps: await fillScripts(steps, service.name),
       exceeds,
       source_sha256: sourceHash({ runbook, service, values, catalogue: runbooks }),
     };
@@ -102,6 +107,12 @@ function diskOf(record: FindingRecord | undefined): ResolveContext["disk"] {
   const { kind, path, max_bytes } = record?.target ?? {};
   if (kind !== "disk" || typeof path !== "string") return undefined;
   return { path, ...(typeof max_bytes === "number" ? { maxBytes: max_bytes } : {}) };
+}
+
+/** Returns the script that mends a failed policy of a device; undefined if none is named. */
+function remedyOf(record: FindingRecord | undefined): string | undefined {
+  const { kind, remedy_script_id } = record?.target ?? {};
+  return kind === "device" && typeof remedy_script_id === "string" ? remedy_script_id : undefined;
 }
 
 /** Returns the file that a security scan found; undefined if it found none. */

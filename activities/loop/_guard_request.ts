@@ -44,8 +44,8 @@ export function validateRequestOf(
 
 /** Returns the commands of an action as they would be typed in a shell; undefined if it has none. */
 function shellCommandOf({ steps }: Action): string | undefined {
-  const lines = steps.flatMap(({ command }) => {
-    const { argv } = (command ?? {}) as { readonly argv?: readonly string[] };
+  const lines = steps.flatMap(({ command, script }) => {
+    const { argv } = (command ?? script ?? {}) as { readonly argv?: readonly string[] };
     return argv ? [argv.map(quote).join(" ")] : [];
   });
   return lines.length > 0 ? lines.join("\n") : undefined;

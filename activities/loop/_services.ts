@@ -1,8 +1,11 @@
 import { hostname } from "node:os";
 import type { Service } from "../../integrations/host/mod.ts";
-import { type Db, getService } from "../../store/mod.ts";
+import { deviceAsService } from "./_device_scripts.ts";
+import { type Db, getDevice, getService } from "../../store/mod.ts";
 
 const LOCAL_HOSTS: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1", hostname()]);
+
+const DEVICE_ID = /^DEV-[0-9a-f]{12}$/;
 
 const THIS_HOST: Service = {
   name: hostname(),
@@ -16,8 +19,15 @@ const THIS_HOST: Service = {
   dependsOn: [],
 };
 
-/** Returns a service by name, or undefined. This host counts as a service, so that its own faults can be repaired. */
+/**
+ * Returns a service by name, or undefined. This host and devices count as services, so that their own faults can be
+ * repaired.
+ */
 export async function findService(db: Db, name: string): Promise<Service | undefined> {
+  if (DEVICE_ID.test(name)) {
+    const device = await getDevice(db, name);
+    return device && deviceAsService(device);
+  }
   const service = await getService(db, name) as Service | undefined;
   return service ?? (name === hostname() ? THIS_HOST : undefined);
 }

@@ -80,14 +80,13 @@ export function diagnoseActivities(parts: ActivityParts) {
     };
   }
 
-  /** Returns this host, if the finding is about it and no service. */
+  /** Returns this host, or a device, if the finding is about it and no service. */
   async function affectedHost(
     { check }: Finding,
     record: FindingRecord | undefined,
   ): Promise<Service | undefined> {
-    return check === "host" && record?.host === hostname()
-      ? await findService(db, record.host)
-      : undefined;
+    const isHost = record?.host === hostname() || record?.target.kind === "device";
+    return check === "host" && isHost ? await findService(db, record!.host!) : undefined;
   }
 
   /** Asks the engine about words, or about what was measured. @returns undefined: it is away */

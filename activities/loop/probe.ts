@@ -1,12 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openDetectionContext, recheck, type RecheckResult } from "../../detection/mod.ts";
+import {
+  isDeviceFault,
+  openDetectionContext,
+  recheck,
+  type RecheckResult,
+} from "../../detection/mod.ts";
 import type { Finding, VerifyResult } from "../../domain/mod.ts";
-import { addTicketEvent } from "../../store/mod.ts";
+import { addTicketEvent, getFinding } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import type { RoundOrder } from "./_order.ts";
 
-const RECOVERY_TIMEOUT_MS = 15_000;
-const PROBE_INTERVAL_MS = 100;
+/** How long a fault may take to go after a repair, and the pause between looks. Devices report with their next heartbeat. */
+const RECOVERY = { timeoutMs: 15_000, intervalMs: 100 } as const;
+const RECOVERY_OF_DEVICES = { timeoutMs: 100_000, intervalMs: 1_000 } as const;
 /** Pause before a service that answered once is probed again, as it may be about to fail. */
 const CONFIRM_INTERVAL_MS = 10;
 
@@ -31,7 +37,11 @@ export function probeActivities({ config, store, temporal }: ActivityParts) {
    */
   async function verify({ finding, ticket_id, round, run }: RoundOrder): Promise<VerifyResult> {
     const context = createContext();
-    const last = await probeUntilRecovered(() => recheck(context, finding, "after"));
+    const isOfDevice = isDeviceFault(await getFinding(store.db, finding.fingerprint));
+    const last = await probeUntilRecovered(
+      () => recheck(context, finding, "after"),
+      isOfDevice ? RECOVERY_OF_DEVICES : RECOVERY,
+    );
     const healthy = last ? !last.present : false;
     const code = last?.code ?? "no_check";
     await addTicketEvent(store.db, ticket_id, {
@@ -49,13 +59,14 @@ export function probeActivities({ config, store, temporal }: ActivityParts) {
 /** Probes until the fault is gone twice in a row, or the time is over; returns the last result. */
 async function probeUntilRecovered(
   probe: () => Promise<RecheckResult | undefined>,
+  { timeoutMs, intervalMs }: { readonly timeoutMs: number; readonly intervalMs: number },
 ): Promise<RecheckResult | undefined> {
-  const deadline = Date.now() + RECOVERY_TIMEOUT_MS;
+  const deadline = Date.now() + timeoutMs;
   let last = await probe();
   let wasGone = false;
   while (last && (last.present || !wasGone) && Date.now() < deadline) {
     wasGone = !last.present;
-    await sleep(wasGone ? CONFIRM_INTERVAL_MS : PROBE_INTERVAL_MS);
+    await sleep(wasGone ? CONFIRM_INTERVAL_MS : intervalMs);
     last = await probe();
   }
   return last;

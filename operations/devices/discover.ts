@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { z } from "zod";
+import { COMMAND_OPERATION, requireActiveDevice } from "../../calls/commands/mod.ts";
 import { type Context, operation, runAlone } from "../../calls/mod.ts";
 import { idOfCall, recoverRun } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
@@ -11,6 +12,8 @@ import {
   WORKFLOW,
 } from "../../domain/mod.ts";
 import { listTargets } from "../../integrations/discovery/mod.ts";
+import { DeviceId } from "./_schemas.ts";
+import { deviceOwner } from "./command.ts";
 import { completedRun, exampleStartedRun, StartedRun, WaitSeconds } from "../schemas/mod.ts";
 
 const Target = z.string().trim().min(2).max(50)
@@ -21,6 +24,9 @@ const DiscoverInput = z.object({
   targets: z.array(Target).min(1).max(64),
   ports: z.array(z.number().int().min(1).max(65_535)).min(1).max(DISCOVERY_LIMITS.ports)
     .default([...DISCOVERY_PORTS]),
+  via_device: DeviceId.optional().describe(
+    "Device whose agent looks; left out: the platform's own host, for the operator's tenant alone",
+  ),
   wait_seconds: WaitSeconds,
 });
 
@@ -32,8 +38,8 @@ export const discoverHosts = operation({
   description:
     "Tries each port of each address once, at most 200 attempts a second, and reads the table of neighbours. " +
     `At most ${DISCOVERY_LIMITS.addresses} addresses, and ${DISCOVERY_LIMITS.probes} addresses times ports. Loopback alone, ` +
-    "unless SEALOOP_DISCOVERY_ALLOW names networks: other addresses are counted as `refused`. From the platform's own " +
-    "host, and so for the operator's tenant alone.",
+    "unless SEALOOP_DISCOVERY_ALLOW names networks: other addresses are counted as `refused`. `via_device` looks by a " +
+    "command, as POST /v1/devices/{device_id}/command gives it.",
   effect: "run",
   shippedRule: "acts-on-the-outside",
   startsWorkflow: WORKFLOW.deviceDiscovery,
@@ -53,17 +59,20 @@ export const discoverHosts = operation({
       result_url: "http://127.0.0.1:8080/v1/workflows/discover-1d0f6a2b/result",
     },
   },
-  check(input, context) {
-    checkPlace(input, context);
-    return Promise.resolve();
-  },
+  ownerOf: async ({ via_device }, context) =>
+    via_device === undefined ? undefined : await deviceOwner({ device_id: via_device }, context),
+  actsAs: ({ via_device }) => via_device === undefined ? [] : [COMMAND_OPERATION],
+  check: checkPlace,
   recover: (call, platform) => recoverRun(platform, workflowIdOf(call.decisionId), call),
-  run: async ({ wait_seconds, targets, ports }, context) => {
-    checkPlace({ targets, ports }, context);
+  run: async ({ wait_seconds, ...input }, context) => {
+    await checkPlace(input, context);
+    const { targets, ports, via_device } = input;
     const request: DiscoveryRequest = {
       targets,
       ports: [...new Set(ports)],
       requested_by: `key:${context.caller.keyId}`,
+      asked_by: context.caller.principal,
+      ...(via_device === undefined ? {} : { via_device }),
     };
     return await runAlone(context, {
       type: WORKFLOW.deviceDiscovery,
@@ -79,14 +88,19 @@ function workflowIdOf(decisionId: string | undefined): string {
 }
 
 /** @throws {Problem} the caller may not look there from here */
-function checkPlace(
-  request: Pick<z.output<typeof DiscoverInput>, "targets" | "ports">,
+async function checkPlace(
+  { via_device, ...request }: Pick<
+    z.output<typeof DiscoverInput>,
+    "targets" | "ports" | "via_device"
+  >,
   { store, config }: Pick<Context, "store" | "config">,
-): void {
-  if (store.tenant !== PLATFORM_TENANT) {
+): Promise<void> {
+  if (via_device !== undefined) {
+    await requireActiveDevice({ store }, via_device);
+  } else if (store.tenant !== PLATFORM_TENANT) {
     throw new Problem(
       "Forbidden",
-      "Cannot look for hosts from the platform's own host: that is the operator's",
+      "Cannot look for hosts from the platform's own host, which is the operator's: name a device as via_device",
     );
   }
   listTargets(request, config.settings.SEALOOP_DISCOVERY_ALLOW);

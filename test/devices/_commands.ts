@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { loadScripts, releaseScripts } from "../../catalogue/mod.ts";
+import { loadScripts, releaseScripts, scriptsFolder } from "../../catalogue/mod.ts";
 import { ROOT } from "../../config.ts";
 import { getPublishedCheckpoint } from "../../ledger/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
@@ -80,7 +80,7 @@ export async function openCommandPlatform(
   settings: Record<string, string> = {},
 ): Promise<People> {
   const people = await openPeople(settings);
-  await releaseScripts(people.store, loadScripts());
+  await releaseScripts(people.store, loadScripts(scriptsFolder(people.loop.config)));
   await eventually(async () => {
     const published = await getPublishedCheckpoint(people.store);
     return published && published.size > 0 ? published : undefined;

@@ -41,6 +41,7 @@ export function createContext(dataDir: string, more: Partial<StepContext> = {}) 
     commands: shipped.commands,
     effectOf: () => "",
     runWorkflow: () => Promise.resolve<StepOutcome>({ state: "done", ok: true, code: "completed" }),
+    runScript: () => Promise.resolve<StepOutcome>({ state: "done", ok: true, code: "exit_0" }),
     notify: (message) => Promise.resolve(void messages.push(message)),
     ...more,
   };

@@ -1,0 +1,125 @@
+/** Repairs on devices: the scripts that failed policies name, run as commands. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { orderCommand, resolveCommand } from "../../calls/commands/mod.ts";
+import type { ScriptDocument } from "../../catalogue/mod.ts";
+import { type CommandStatus, hasCommandEnded, LOOP_ACTOR } from "../../domain/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
+import {
+  NotApplicable,
+  type ReleasedScript,
+  type ResolvedStep,
+  type StepOutcome,
+} from "../../runbooks/mod.ts";
+import { currentShieldPolicy, desiredFirewall } from "../../shield/mod.ts";
+import { type DeviceRecord, getDevice, getDeviceCommand, getScript } from "../../store/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+
+const POLL_MS = 500;
+/** Time for a device to state what it did, after the command has expired. */
+const GRACE_MS = 15_000;
+
+/** Returns a device as a service, so that its faults can be repaired like those of a host. */
+export function deviceAsService({ id }: Pick<DeviceRecord, "id">): Service {
+  return {
+    name: id,
+    type: "device",
+    host: id,
+    owner: null,
+    origin: "discovered",
+    check: null,
+    restart: null,
+    watched: false,
+    dependsOn: [],
+  };
+}
+
+/** Creates the functions that fill in and run the scripts of devices. */
+export function deviceScripts(parts: Pick<ActivityParts, "store" | "temporal">) {
+  const { store } = parts;
+  const { db } = store;
+
+  /**
+   * Fills in which script is run, with which arguments, so that people approve exactly this.
+   *
+   * @throws {NotApplicable} there is no such script for this device
+   */
+  async function fillScripts(
+    steps: readonly ResolvedStep[],
+    deviceId: string,
+  ): Promise<ResolvedStep[]> {
+    return await Promise.all(
+      steps.map(async (step) =>
+        step.script ? { ...step, script: await release(step.script.id, deviceId) } : step
+      ),
+    );
+  }
+
+  async function release(id: string, deviceId: string): Promise<ReleasedScript> {
+    const [device, script] = await Promise.all([getDevice(db, deviceId), getScript(db, id)]);
+    if (!device || !script) throw new NotApplicable("no_script", `There is no script ${id}`);
+    const parameters = await parametersOf(script.document as ScriptDocument);
+    try {
+      const { argv, user } = await resolveCommand(db, { script_id: id, parameters }, device);
+      const { version, sha256 } = script;
+      return { id, version, sha256, parameters, argv: [...argv], user };
+    } catch (error) {
+      throw new NotApplicable("script_does_not_fit", (error as Error).message);
+    }
+  }
+
+  /** Returns the values that the platform itself knows: the rules that a firewall is to have. */
+  async function parametersOf({ parameters }: ScriptDocument): Promise<Record<string, string>> {
+    if (!Object.hasOwn(parameters, "rules")) return {};
+    const { policy } = await currentShieldPolicy(db);
+    const rules = desiredFirewall(policy, store.tenant);
+    return rules === undefined ? {} : { rules };
+  }
+
+  /** Orders the command of a step on a device, once for an effect, and waits for its end. */
+  async function runScript(
+    deviceId: string,
+    script: ReleasedScript,
+    effectId: string,
+    withinMs: number,
+  ): Promise<StepOutcome> {
+    const id = `CMD-${effectId.slice(0, 12)}`;
+    if (!await getDeviceCommand(db, id)) {
+      const released = await getScript(db, script.id);
+      if (released?.sha256 !== script.sha256) return outcomeOf("cancelled", "script_changed");
+    }
+    await orderCommand(parts, {
+      id,
+      deviceId,
+      script_id: script.id,
+      parameters: script.parameters,
+      expires_in_seconds: Math.ceil(withinMs / 1_000),
+      needed: 0, // the repair as a whole was permitted
+      grounds: {
+        rule: "repair",
+        reasons: ["A repair of the incident loop"],
+        reaches: [],
+        evidence: [],
+      },
+      askedBy: LOOP_ACTOR,
+      askedByKey: null,
+    });
+    const deadline = Date.now() + withinMs + GRACE_MS;
+    while (true) {
+      const { status, code } = (await getDeviceCommand(db, id))!;
+      if (hasCommandEnded(status)) return outcomeOf(status, code);
+      if (Date.now() > deadline) return outcomeOf("unknown", "no_statement");
+      await sleep(POLL_MS);
+    }
+  }
+
+  return { fillScripts, runScript };
+}
+
+function outcomeOf(status: CommandStatus, code: string | null): StepOutcome {
+  if (status === "done") return { state: "done", ok: true, code: "exit_0" };
+  const reason = code ?? status;
+  if (status === "failed" || status === "timed_out") {
+    return { state: "done", ok: false, code: reason };
+  }
+  return { state: status === "unknown" ? "unknown" : "not_done", ok: false, code: reason };
+}
