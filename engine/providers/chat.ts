@@ -73,9 +73,9 @@ export function openChat(settings: Settings, provider: ModelProvider): Chat | un
           isSilent = true;
           abort();
         }, silenceMs);
+      const send = await PROVIDERS[provider](endpoint);
       let watch = startWatch();
       try {
-        const send = await PROVIDERS[provider](endpoint);
         let isWhole = false;
         for await (const part of send(request, stop.signal)) {
           clearTimeout(watch); // the reader may take its time

@@ -9,8 +9,10 @@ export interface PrivateSpan {
   readonly end: number;
 }
 
-const EMAIL =
-  /(?<![\w.+-])[\p{L}\p{N}_.%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}(?![\p{L}\p{N}_-])/gu;
+/** The end of an e-mail address. Scripts without blanks may go on right after it. */
+const EMAIL_DOMAIN = /@(?:[\p{L}\p{N}-]{1,63}\.){1,8}(?:[A-Za-z]{2,24}|\p{L}{2,24})/gu;
+const EMAIL_LOCAL = /[A-Za-z0-9_.%+-]{1,64}$|[\p{L}\p{N}_.%+-]{1,64}$/u;
+const MAX_LOCAL = 64;
 /** With a country's number, as people write them: at least eight digits. @see E.123 */
 const PHONE_ABROAD =
   /(?:(?<![\w+])\+|(?<![\w.,:\/+-])00)[1-9]\d{0,2}(?:[ ().\/-]{0,2}\d){7,13}(?!\d)/g;
@@ -24,7 +26,6 @@ const PHONE_NANP =
 const SSN = /(?<![\w-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])/g;
 
 const PATTERNS: readonly (readonly [string, RegExp])[] = [
-  ["email", EMAIL],
   ["phone", PHONE_ABROAD],
   ["phone", PHONE_AT_HOME],
   ["phone", PHONE_NANP],
@@ -41,6 +42,7 @@ export function locatePersonal(text: string): PrivateSpan[] {
   return [
     ...locateCardNumbers(text).map(toSpan("card_number")),
     ...locateIbans(text).map(toSpan("iban")),
+    ...locateEmails(text).map(toSpan("email")),
     ...PATTERNS.flatMap(([kind, pattern]) =>
       [...text.matchAll(pattern)].map(({ index, 0: written }) => ({
         kind,
@@ -49,6 +51,13 @@ export function locatePersonal(text: string): PrivateSpan[] {
       }))
     ),
   ];
+}
+
+function locateEmails(text: string): (readonly [start: number, end: number])[] {
+  return [...text.matchAll(EMAIL_DOMAIN)].flatMap(({ index, 0: domain }) => {
+    const local = EMAIL_LOCAL.exec(text.slice(Math.max(0, index - MAX_LOCAL), index))?.[0];
+    return local ? [[index - local.length, index + domain.length] as const] : [];
+  });
 }
 
 /** Returns the kinds of such data that a text carries. */

@@ -58,9 +58,12 @@ export function findSecrets(text: string): string[] {
 export function locateSecrets(text: string): PrivateSpan[] {
   const spans: PrivateSpan[] = [];
   for (const [kind, pattern] of ALL_PATTERNS) {
+    let last = 0;
     for (const match of text.matchAll(pattern)) {
       const [start, end] = match.indices![0]!;
-      spans.push({ kind, start, end: kind === "a private key" ? endOfKey(text, end) : end });
+      if (start < last) continue; // within a private key
+      last = kind === "a private key" ? endOfKey(text, end) : end;
+      spans.push({ kind, start, end: last });
     }
   }
   for (const match of text.matchAll(NAMED)) {

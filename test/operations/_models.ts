@@ -166,7 +166,7 @@ export interface TestModels {
 /** Starts one. */
 export async function startModels(): Promise<TestModels> {
   const providers = await serveProviders();
-  const settings = { ...providers.settings, SEALOOP_MODEL_SILENCE_SECONDS: "1" };
+  const settings = { ...providers.settings, SEALOOP_MODEL_SILENCE_SECONDS: "2" };
   const gateway = await startGateway({ settings });
   const key = await gateway.key();
   const db = gateway.platform.store.asPlatform();

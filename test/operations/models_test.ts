@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
+import { Stream as AnthropicStream } from "@anthropic-ai/sdk/streaming";
+import type { ChatCompletionChunk } from "openai/resources/chat/completions";
+import { Stream as OpenaiStream } from "openai/streaming";
 import { startGateway } from "../api/_gateway.ts";
 import {
   answerText,
@@ -93,6 +97,31 @@ describe("POST /v1/ai/…", () => {
       }
     });
   }
+
+  it("streams so that the providers' own SDKs read it", async () => {
+    const controller = new AbortController();
+    let text = "";
+    const claude = AnthropicStream.fromSSEResponse<RawMessageStreamEvent>(
+      await post("anthropic"),
+      controller,
+    );
+    for await (const event of claude) {
+      if (event.type === "content_block_delta" && event.delta.type === "text_delta") {
+        text += event.delta.text;
+      }
+    }
+    const gpt = OpenaiStream.fromSSEResponse<ChatCompletionChunk>(
+      await post("openai"),
+      controller,
+    );
+    for await (const { choices } of gpt) text += choices[0]?.delta.content ?? "";
+    assert.equal(text, "No space is left.No space is left.");
+    providers.respond(cut);
+    const broken = OpenaiStream.fromSSEResponse(await post("openai"), controller);
+    await assert.rejects(async () => {
+      for await (const _ of broken);
+    }, /cut off/);
+  });
 
   it("passes on how long a provider asks to wait", async () => {
     providers.respond(({ answer }) => void answer.writeHead(429, { "retry-after": "7" }).end("{}"));
