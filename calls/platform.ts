@@ -5,6 +5,7 @@ import { type CallContext, type Caller, defineOperation, type Operation } from "
 import { PLATFORM_TENANT } from "../domain/mod.ts";
 import type { Engine } from "../engine/mod.ts";
 import type { DeviceWatch } from "../integrations/devices/mod.ts";
+import type { IntegrationViews } from "../integrations/views/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Store, UsageMeter } from "../store/mod.ts";
 import { clientFor } from "../temporal/mod.ts";
@@ -30,6 +31,8 @@ export interface Platform {
   readonly failures: FailureLimiter;
   /** Judges reports and repairs, in a process of its own. */
   readonly engine: Engine;
+  /** How the integrations are. */
+  readonly views: IntegrationViews;
   /** Temporal's client, connected on first use. @throws {Problem} `Unavailable` while it is away */
   temporal(): Promise<Client>;
   /** Public addresses without a slash at the end, for links in answers. */

@@ -29,9 +29,11 @@ export {
   BACKENDS,
   getPlatformStatus,
   type PlatformStatus,
+  probeBackend,
   probePlatform,
   type ProbeStatus,
   type StatusParts,
+  UNREACHABLE,
 } from "./platform_status.ts";
 export {
   decidingReading,

@@ -35,7 +35,7 @@ export interface ProbeStatus {
   readonly elapsed_ms: number;
   /** Null: the probe failed. */
   readonly detail: Readonly<Record<string, unknown>> | null;
-  /** Null: the probe passed. */
+  /** Null: the probe passed. {@linkcode UNREACHABLE}: the part, or the database that it needs, can't be asked. */
   readonly error: string | null;
 }
 
@@ -66,6 +66,9 @@ type Detail = Readonly<Record<string, unknown>>;
 class PublicFailure extends Error {
   override readonly name = "PublicFailure";
 }
+
+/** Error of a part that can't be asked. */
+export const UNREACHABLE = "unreachable";
 
 const CACHE_MS = 30_000;
 const PROBE_TIMEOUT_MS = 2_000;
@@ -103,9 +106,17 @@ export function probePlatform(parts: StatusParts): Promise<PlatformStatus> {
   return status;
 }
 
+/** Probes one part now. */
+export function probeBackend(
+  name: typeof BACKENDS[number],
+  parts: StatusParts,
+): Promise<ProbeStatus> {
+  return probe(() => PROBES[name](parts));
+}
+
 async function probeAll(parts: StatusParts): Promise<PlatformStatus> {
   const results = await Promise.all(
-    BACKENDS.map(async (name) => [name, await probe(() => PROBES[name](parts))] as const),
+    BACKENDS.map(async (name) => [name, await probeBackend(name, parts)] as const),
   );
   return {
     status: results.every(([, { ok }]) => ok) ? "ok" : "degraded",
@@ -123,7 +134,7 @@ async function probe(look: () => Promise<Detail>): Promise<ProbeStatus> {
     const detail = await withTimeout(look());
     return { ok: true, elapsed_ms: elapsed(), detail, error: null };
   } catch (error) {
-    const message = error instanceof PublicFailure ? error.message : "unreachable";
+    const message = error instanceof PublicFailure ? error.message : UNREACHABLE;
     return { ok: false, elapsed_ms: elapsed(), detail: null, error: message };
   }
 }

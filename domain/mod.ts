@@ -102,6 +102,15 @@ export {
   type SweepResult,
 } from "./incidents.ts";
 export {
+  INTEGRATION_MODES,
+  INTEGRATION_STATUSES,
+  type IntegrationMode,
+  type IntegrationName,
+  INTEGRATIONS,
+  type IntegrationStatus,
+  type IntegrationView,
+} from "./integrations.ts";
+export {
   EMAIL_STATES,
   type EmailKind,
   type EmailResult,

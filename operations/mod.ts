@@ -22,6 +22,7 @@ import { complianceOperations } from "./compliance/mod.ts";
 import { crmOperations } from "./crm/mod.ts";
 import { deviceOperations } from "./devices/mod.ts";
 import { governanceOperations } from "./governance/mod.ts";
+import { integrationOperations } from "./integrations/mod.ts";
 import { judgementOperations } from "./judgement/mod.ts";
 import { keyOperations } from "./keys/mod.ts";
 import { learningOperations } from "./learning/mod.ts";
@@ -64,6 +65,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...securityOperations,
   ...complianceOperations,
   ...shieldOperations,
+  ...integrationOperations,
   ...learningOperations,
   ...reasoningOperations,
   ...crmOperations,

@@ -9,6 +9,7 @@ import type { Config } from "../config.ts";
 import type { Invoke } from "../contract/mod.ts";
 import { type Engine, loadEngineSecret, openEngine } from "../engine/mod.ts";
 import { openDeviceWatch } from "../integrations/devices/mod.ts";
+import { builtInProbes, openViews } from "../integrations/views/mod.ts";
 import { openSealer, rootKeyFile, useRootKey, watchChain } from "../ledger/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { openStore, openUsageMeter } from "../store/mod.ts";
@@ -40,6 +41,8 @@ export async function openPlatform(
     openKeyring(store, failures),
   ]);
   const temporal = openLazyTemporal(config, store);
+  const engine = connectEngine(config);
+  const probed = { config, store, chain, engine, temporal: temporal.client, operations: registry };
   const platform: Platform = {
     config,
     log,
@@ -51,7 +54,8 @@ export async function openPlatform(
     feed: openFeedWatch(store, settings.SEALOOP_LIMIT_STREAMS),
     devices: openDeviceWatch(store),
     failures,
-    engine: connectEngine(config),
+    engine,
+    views: openViews(store.asPlatform(), builtInProbes(probed)),
     temporal: temporal.client,
     urls: {
       gateway: settings.SEALOOP_GATEWAY_URL ?? `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`,

@@ -185,3 +185,25 @@ export async function listDecisions(
     [decision, tool, approvalId, limit],
   );
 }
+
+/** Figures about the decisions of a tenant. */
+export interface DecisionFigures {
+  readonly total: number;
+  /** Null: there are none. */
+  readonly newestAt: Date | null;
+  /** Of the last 24 hours. */
+  readonly counts: Readonly<Record<Decision, number>>;
+}
+
+/** Counts decisions: all, and those of the last 24 hours by their result. */
+export async function getDecisionFigures(db: Db): Promise<DecisionFigures> {
+  const row = await db.first(
+    `SELECT count(*)::int AS total, max(at) AS newest_at,
+       count(*) FILTER (WHERE recent AND decision = 'allow')::int AS allow,
+       count(*) FILTER (WHERE recent AND decision = 'needs_approval')::int AS needs_approval,
+       count(*) FILTER (WHERE recent AND decision = 'deny')::int AS deny
+     FROM (SELECT at, decision, at > now() - interval '1 day' AS recent FROM governance_decisions) d`,
+  );
+  const { total, newest_at, allow, needs_approval, deny } = row!;
+  return { total, newestAt: newest_at, counts: { allow, needs_approval, deny } };
+}

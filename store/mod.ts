@@ -273,12 +273,15 @@ export {
 export {
   addStop,
   type DatedStop,
+  type DecisionFigures,
   type DecisionRecord,
   FILE_STOP,
   findStop,
   getDecision,
+  getDecisionFigures,
   governanceInForce,
   listDecisions,
+  type ListedDecision,
   listStops,
   recordDecisions,
   removeStop,
@@ -368,6 +371,12 @@ export {
   revokeKey,
   touchKeys,
 } from "./keys.ts";
+export {
+  countPassages,
+  type IntegrationHealth,
+  listIntegrationHealth,
+  recordIntegrationHealth,
+} from "./integrations.ts";
 export {
   type KnowledgeChange,
   listUnlearntTickets,
@@ -492,6 +501,7 @@ export { FUNCTIONS, type Grant, type Grantee, RIGHTS, SEAL_CATEGORIES } from "./
 export { createDatabaseSql, createRolesSql, FUNCTION_OWNERS, type Role, ROLES } from "./roles.ts";
 export {
   getRunbookValues,
+  listRunbooks,
   replaceCommands,
   replaceRunbooks,
   replaceRunbookValues,

@@ -190,6 +190,8 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
     ],
     ["DELETE", "worker"],
   ],
+  // What probes of integrations found last
+  integration_health: [["SELECT, INSERT, UPDATE", ...WORKING]],
 
   // Messages to others
   webhooks: [ // their secrets are encrypted

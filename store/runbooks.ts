@@ -69,6 +69,15 @@ export function compareRunbooks(
   });
 }
 
+/** Lists the runbooks in force, by name. */
+export async function listRunbooks(
+  db: Db,
+): Promise<Pick<RunbookRecord, "name" | "version" | "origin">[]> {
+  return await db.query(
+    "SELECT name, version, origin FROM runbooks WHERE active ORDER BY name",
+  );
+}
+
 /**
  * Records the hash of the allow-list of commands in force. Must run in a transaction.
  *

@@ -1,7 +1,12 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { assessPlatform, countControls, deriveRisks } from "../../compliance/mod.ts";
-import { Timestamp } from "../schemas/mod.ts";
+import {
+  assessPlatform,
+  countControls,
+  deriveRisks,
+  type FrameworkName as Framework,
+} from "../../compliance/mod.ts";
+import { exampleView, IntegrationView, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 import { Control, Counts, exampleRisk, FrameworkName, Risk, toControl } from "./_schemas.ts";
 
@@ -13,9 +18,7 @@ export const grcHealth = operation({
   effect: "read",
   access: "key",
   input: z.object({}),
-  output: z.object({
-    status: z.enum(["ok", "degraded"]),
-    mode: z.literal("built_in").describe("The shipped catalogue, assessed on this platform"),
+  output: IntegrationView.extend({
     frameworks: z.array(
       z.object({ framework: FrameworkName, title: z.string(), controls: z.number().int() }),
     ),
@@ -26,21 +29,24 @@ export const grcHealth = operation({
   example: {
     input: {},
     output: {
-      status: "ok",
-      mode: "built_in",
+      ...exampleView,
+      integration: "grc",
+      detail: "102 controls of 3 frameworks are assessed",
       frameworks: [{ framework: "soc2", title: "SOC 2 common criteria", controls: 33 }],
       unseen: ["backups"],
       assessed_at: "2026-07-01T12:00:00.000Z",
     },
   },
   run: async (_, context) => {
-    const { frameworks, facts } = await assessPlatform(context);
+    const [view, { frameworks, facts }] = await Promise.all([
+      context.views.view("grc"),
+      assessPlatform(context),
+    ]);
     const controls = frameworks.flatMap((framework) => framework.controls);
     const unseen = controls.flatMap(({ evidence }) => evidence)
       .filter(({ state }) => state === "not_configured").map(({ name }) => name);
     return {
-      status: facts.engine && facts.chain.intact !== null ? "ok" as const : "degraded" as const,
-      mode: "built_in" as const,
+      ...view,
       frameworks: frameworks.map(({ framework, title, controls }) => ({
         framework,
         title,
@@ -123,7 +129,8 @@ export const grcSummary = operation({
   effect: "read",
   access: "public",
   input: z.object({}),
-  output: z.object({
+  output: IntegrationView.extend({
+    scores: z.record(FrameworkName, z.number().min(0).max(100)).describe("By framework"),
     frameworks: z.array(Counts.extend({
       framework: FrameworkName,
       title: z.string(),
@@ -139,6 +146,10 @@ export const grcSummary = operation({
   example: {
     input: {},
     output: {
+      ...exampleView,
+      integration: "grc",
+      detail: "102 controls of 3 frameworks are assessed",
+      scores: { nist_csf: 61.3, hipaa: 55.9, soc2: 57.1 },
       frameworks: [{
         framework: "soc2",
         title: "SOC 2 common criteria",
@@ -154,11 +165,17 @@ export const grcSummary = operation({
     },
   },
   run: async (_, context) => {
-    const { frameworks, facts } = await assessPlatform(context);
+    const [view, { frameworks, facts }] = await Promise.all([
+      context.views.view("grc"),
+      assessPlatform(context),
+    ]);
+    const scores = frameworks.map(({ framework, score }) => [framework, score]);
     const ratings = deriveRisks(frameworks).map(({ rating }) => rating);
     const count = (min: number, max: number) =>
       ratings.filter((rating) => rating >= min && rating <= max).length;
     return {
+      ...view,
+      scores: Object.fromEntries(scores) as Record<Framework, number>,
       frameworks: frameworks.map((one) => {
         const { framework, title, score, status } = one;
         return { framework, title, score, status, ...countControls([one]) };

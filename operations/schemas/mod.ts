@@ -23,6 +23,7 @@ export {
   trimmedText,
   WorkflowId,
 } from "./common.ts";
+export { exampleDecision, GovernedCall, toGovernedCall } from "./decisions.ts";
 export {
   Check,
   Checks,
@@ -41,4 +42,4 @@ export {
   TicketStatus,
   TicketWithReceipt,
 } from "./tickets.ts";
-export { exampleView, IntegrationView, viewBuiltIn } from "./views.ts";
+export { exampleView, IntegrationView } from "./views.ts";

@@ -36,6 +36,7 @@ import { heartbeats } from "./0024_heartbeats.ts";
 import { deviceCommands } from "./0025_device_commands.ts";
 import { shield } from "./0026_shield.ts";
 import { modelUse } from "./0027_model_use.ts";
+import { admin } from "./0028_admin.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -67,4 +68,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0025_device_commands": deviceCommands,
   "0026_shield": shield,
   "0027_model_use": modelUse,
+  "0028_admin": admin,
 };

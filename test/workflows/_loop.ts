@@ -23,6 +23,7 @@ import {
   type TenantActivities,
 } from "../../activities/mod.ts";
 import { openDeviceWatch } from "../../integrations/devices/mod.ts";
+import { builtInProbes, openViews } from "../../integrations/views/mod.ts";
 import { openFailureLimiter, openFeedWatch, openKeyring, type Platform } from "../../calls/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { TASK_QUEUE } from "../../domain/mod.ts";
@@ -165,6 +166,8 @@ export async function openParts(
   const engine = await serve(database.urls.engine);
   let engineStopped: Promise<void> | undefined;
   const stopEngine = () => engineStopped ??= engine.close();
+  const temporal = () => Promise.resolve(client);
+  const probed = { config, store, chain, engine: engine.client, temporal, operations };
   const parts: ActivityParts = {
     config,
     log: createLog("test", "silent"),
@@ -174,10 +177,11 @@ export async function openParts(
     keyring,
     failures,
     usage: openUsageMeter(store.asPlatform()),
-    temporal: () => Promise.resolve(client),
+    temporal,
     engine: engine.client,
     feed: openFeedWatch(store, 10),
     devices: openDeviceWatch(store),
+    views: openViews(store.asPlatform(), builtInProbes(probed)),
     urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
     operations,
     runbooks: loadCatalogue(config),

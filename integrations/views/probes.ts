@@ -1,0 +1,127 @@
+import { assessPlatform } from "../../compliance/mod.ts";
+import type { Config } from "../../config.ts";
+import { type Operation, Problem } from "../../contract/mod.ts";
+import type { IntegrationName } from "../../domain/mod.ts";
+import { type BACKENDS, probeBackend, type StatusParts, UNREACHABLE } from "../../detection/mod.ts";
+import { countPassages, countPresence, listRunbooks } from "../../store/mod.ts";
+import type { Finding, Probe } from "./views.ts";
+
+/** The parts that built-in forms work with. */
+export interface ProbeParts extends StatusParts {
+  readonly config: Config;
+  /** Every operation by its name. */
+  readonly operations: ReadonlyMap<string, Pick<Operation<never>, "startsWorkflow">>;
+}
+
+type Look = (parts: ProbeParts) => Promise<Finding>;
+
+const LOOKS: Readonly<Partial<Record<IntegrationName, Look>>> = {
+  policy: lookAtPolicy,
+  grc: lookAtCompliance,
+  rmm: lookAtDevices,
+  soar: lookAtWorkflows,
+  rag: lookAtKnowledge,
+  audit: lookAtLedger,
+};
+
+/** Returns the probes of the built-in forms, of what they hold for the operator's own tenant. */
+export function builtInProbes(parts: ProbeParts): Readonly<Record<IntegrationName, Probe>> {
+  const of = (name: IntegrationName): Probe => {
+    const look = LOOKS[name];
+    return look
+      ? { mode: "built_in", look: () => look(parts) }
+      : { mode: "not_configured", detail: "Nothing is built in, and no setting leads elsewhere" };
+  };
+  return {
+    observability: of("observability"),
+    policy: of("policy"),
+    grc: of("grc"),
+    rmm: of("rmm"),
+    mesh: of("mesh"),
+    soar: of("soar"),
+    rag: of("rag"),
+    audit: of("audit"),
+  };
+}
+
+async function lookAtPolicy(parts: ProbeParts): Promise<Finding> {
+  const { detail, error } = await probe(parts, "governance");
+  if (error !== null) return { status: "degraded", detail: `Calls are decided on, but ${error}` };
+  const { policy_version, stops } = detail as { policy_version: number; stops: number };
+  return {
+    status: stops > 0 ? "degraded" : "ok",
+    detail: `Calls are decided on by policy version ${policy_version}; ${count(stops, "stop")}`,
+  };
+}
+
+async function lookAtCompliance(parts: ProbeParts): Promise<Finding> {
+  const { frameworks, facts } = await assessPlatform(parts);
+  const controls = frameworks.flatMap((one) => one.controls).length;
+  const missing = [
+    ...(facts.engine ? [] : ["the engine does not answer"]),
+    ...(facts.chain.intact === null ? ["the chain is not verified yet"] : []),
+  ];
+  const detail = `${controls} controls of ${frameworks.length} frameworks are assessed`;
+  return missing.length === 0
+    ? { status: "ok", detail }
+    : { status: "degraded", detail: `${detail}, but ${missing.join(" and ")}` };
+}
+
+async function lookAtDevices({ store }: ProbeParts): Promise<Finding> {
+  const counts = await countPresence(store.asPlatform());
+  const states = Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => `${n} ${name}`);
+  return {
+    status: counts.offline + counts.quarantined > 0 ? "degraded" : "ok",
+    detail: states.length === 0 ? "No device is enrolled" : `Devices: ${states.join(", ")}`,
+  };
+}
+
+async function lookAtWorkflows(parts: ProbeParts): Promise<Finding> {
+  const [{ error }, runbooks] = await Promise.all([
+    probe(parts, "temporal"),
+    listRunbooks(parts.store.asPlatform()),
+  ]);
+  if (error !== null) throw new Problem("Unavailable", "Temporal does not answer");
+  const startable = [...parts.operations.values()].filter((one) => one.startsWorkflow).length;
+  return {
+    status: "ok",
+    detail: `${count(startable, "workflow type")} can be started; ` +
+      `${count(runbooks.length, "runbook")} in force`,
+  };
+}
+
+async function lookAtKnowledge(parts: ProbeParts): Promise<Finding> {
+  const [{ error }, { articles, incidents }] = await Promise.all([
+    probe(parts, "engine"),
+    countPassages(parts.store.asPlatform()),
+  ]);
+  if (error !== null) throw new Problem("Unavailable", "The engine does not answer");
+  return {
+    status: "ok",
+    detail: `${count(articles, "article")} and ${count(incidents, "past incident")}`,
+  };
+}
+
+async function lookAtLedger(parts: ProbeParts): Promise<Finding> {
+  const { detail, error } = await probe(parts, "ledger");
+  if (error !== null) return { status: "degraded", detail: `Receipts can be read, but ${error}` };
+  const { total_receipts, breaks } = detail as { total_receipts: number; breaks: number | null };
+  return {
+    status: breaks ? "degraded" : "ok",
+    detail: `${count(total_receipts, "receipt")}; ` +
+      (breaks ? `the chain breaks ${count(breaks, "time")}` : "no break is known"),
+  };
+}
+
+/** Probes a part. @throws {Problem} the database is away; it is what the other parts are read from */
+async function probe(parts: ProbeParts, name: typeof BACKENDS[number]) {
+  const status = await probeBackend(name, parts);
+  if (status.error === UNREACHABLE && (name === "governance" || name === "ledger")) {
+    throw new Problem("Unavailable", "The database does not answer");
+  }
+  return status;
+}
+
+function count(n: number, word: string): string {
+  return `${n} ${word}${n === 1 ? "" : "s"}`;
+}

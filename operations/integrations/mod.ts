@@ -1,0 +1,17 @@
+/** Integrations: how they are, and what they hold. @module */
+import { integrationStatus, ragHealth, soarHealth } from "./all.ts";
+import { auditTrails } from "./audit.ts";
+import { policyDecisions } from "./policy.ts";
+import { ragCollections } from "./rag.ts";
+import { soarWorkflows } from "./soar.ts";
+
+/** Operations of this folder. */
+export const integrationOperations = [
+  integrationStatus,
+  policyDecisions,
+  soarWorkflows,
+  soarHealth,
+  ragCollections,
+  ragHealth,
+  auditTrails,
+];
