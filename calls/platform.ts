@@ -5,7 +5,7 @@ import { type CallContext, type Caller, defineOperation, type Operation } from "
 import { PLATFORM_TENANT } from "../domain/mod.ts";
 import type { Engine } from "../engine/mod.ts";
 import type { DeviceWatch } from "../integrations/devices/mod.ts";
-import type { IntegrationViews } from "../integrations/views/mod.ts";
+import type { IntegrationViews } from "./views/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Store, UsageMeter } from "../store/mod.ts";
 import { clientFor } from "../temporal/mod.ts";

@@ -9,7 +9,7 @@ import type { Config } from "../config.ts";
 import type { Invoke } from "../contract/mod.ts";
 import { type Engine, loadEngineSecret, openEngine } from "../engine/mod.ts";
 import { openDeviceWatch } from "../integrations/devices/mod.ts";
-import { builtInProbes, openViews } from "../integrations/views/mod.ts";
+import { builtInProbes, openViews } from "../calls/views/mod.ts";
 import { openSealer, rootKeyFile, useRootKey, watchChain } from "../ledger/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { openStore, openUsageMeter } from "../store/mod.ts";

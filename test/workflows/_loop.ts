@@ -23,7 +23,7 @@ import {
   type TenantActivities,
 } from "../../activities/mod.ts";
 import { openDeviceWatch } from "../../integrations/devices/mod.ts";
-import { builtInProbes, openViews } from "../../integrations/views/mod.ts";
+import { builtInProbes, openViews } from "../../calls/views/mod.ts";
 import { openFailureLimiter, openFeedWatch, openKeyring, type Platform } from "../../calls/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { TASK_QUEUE } from "../../domain/mod.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Problem } from "../../contract/mod.ts";
 import { type IntegrationName, INTEGRATIONS } from "../../domain/mod.ts";
-import { openViews, type Probe } from "../../integrations/views/mod.ts";
+import { openViews, type Probe } from "../../calls/views/mod.ts";
 import { listIntegrationHealth, type Store } from "../../store/mod.ts";
 import { testStore } from "../_servers.ts";
 
