@@ -3,7 +3,7 @@ import type { Config } from "../../config.ts";
 import { type Operation, Problem } from "../../contract/mod.ts";
 import type { IntegrationName } from "../../domain/mod.ts";
 import { type BACKENDS, probeBackend, type StatusParts, UNREACHABLE } from "../../detection/mod.ts";
-import { countPassages, countPresence, listRunbooks } from "../../store/mod.ts";
+import { countPassages, getDeviceFigures, listRunbooks } from "../../store/mod.ts";
 import type { Finding, Probe } from "./views.ts";
 
 /** The parts that built-in forms work with. */
@@ -68,10 +68,12 @@ async function lookAtCompliance(parts: ProbeParts): Promise<Finding> {
 }
 
 async function lookAtDevices({ store }: ProbeParts): Promise<Finding> {
-  const counts = await countPresence(store.asPlatform());
-  const states = Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => `${n} ${name}`);
+  const { by_status } = await getDeviceFigures(store.asPlatform());
+  const states = Object.entries(by_status).filter(([, n]) => n > 0).map(([name, n]) =>
+    `${n} ${name}`
+  );
   return {
-    status: counts.offline + counts.quarantined > 0 ? "degraded" : "ok",
+    status: by_status.offline + by_status.quarantined > 0 ? "degraded" : "ok",
     detail: states.length === 0 ? "No device is enrolled" : `Devices: ${states.join(", ")}`,
   };
 }

@@ -3,7 +3,7 @@ import { operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { getTenantRecord } from "../../store/mod.ts";
-import { exampleView, IntegrationView, viewBuiltIn } from "../schemas/mod.ts";
+import { exampleView, IntegrationView } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 import { describeStatuses, Device, exampleDevice, readDevices } from "./_device.ts";
 
@@ -46,7 +46,7 @@ export const deviceList = operation({
 /** The same for AI agents, in the words of remote management. */
 export const rmmAgents = operation({
   name: "rmm.agents",
-  group: "devices",
+  group: "integrations",
   summary: "List the managed machines, with their status and when they were heard from",
   effect: "read",
   access: "key",
@@ -64,11 +64,15 @@ export const rmmAgents = operation({
       last_seen_at: Device.shape.last_seen_at,
     })),
   }),
+  rest: { rmm_agents: "GET /v1/integrations/rmm/agents" },
   tool: { rmm_agents: FULL },
+  toolGroup: { rmm_agents: "devices" },
   example: {
     input: {},
     output: {
       ...exampleView,
+      integration: "rmm",
+      detail: "1 device: 1 online",
       total: 1,
       agents: [{
         agent_id: exampleDevice.device_id,
@@ -81,25 +85,23 @@ export const rmmAgents = operation({
       }],
     },
   },
-  run: async (_, { store }) =>
-    await viewBuiltIn("rmm", async () => {
-      const devices = await readDevices(store);
-      const isQuiet = devices.some(({ status }) =>
-        status === "offline" || status === "quarantined"
-      );
-      return {
-        status: isQuiet ? "degraded" as const : "ok" as const,
-        detail: describeStatuses(devices),
-        total: devices.length,
-        agents: devices.map((one) => ({
-          agent_id: one.device_id,
-          name: one.name,
-          platform: one.platform,
-          os: one.os,
-          status: one.status,
-          version: one.agent_version,
-          last_seen_at: one.last_seen_at,
-        })),
-      };
-    }),
+  run: async (_, { store, views }) => {
+    const [view, devices] = await Promise.all([views.view("rmm"), readDevices(store)]);
+    const isQuiet = devices.some(({ status }) => status === "offline" || status === "quarantined");
+    return {
+      ...view,
+      status: isQuiet ? "degraded" as const : "ok" as const, // of the caller's tenant
+      detail: describeStatuses(devices),
+      total: devices.length,
+      agents: devices.map((one) => ({
+        agent_id: one.device_id,
+        name: one.name,
+        platform: one.platform,
+        os: one.os,
+        status: one.status,
+        version: one.agent_version,
+        last_seen_at: one.last_seen_at,
+      })),
+    };
+  },
 });

@@ -142,6 +142,9 @@ describe("the operations", () => {
   it("that return words of others to agents mark them as data", () => {
     const trusted: Readonly<Record<string, string>> = {
       "tickets.create": "the caller's own words",
+      "integrations.all": "the platform's own sentences, with counts",
+      "rag.health": "the platform's own sentences, with counts",
+      "soar.health": "the platform's own sentences, with counts",
       "ledger.self_heal_journal": "ids, codes and counts, which the loop wrote",
       "compliance.audit_summary": "the catalogue that ships",
       "compliance.status": "the catalogue that ships",
