@@ -21,6 +21,8 @@ export interface LookupResult {
   /** Services that are restarted by such a name, or run on such a host. */
   readonly behind: readonly KnownService[];
   readonly hasServices: boolean;
+  /** Ids of devices. */
+  readonly devices: ReadonlySet<string>;
   readonly tickets: ReadonlyMap<string, KnownTicket>;
   /** Repairs within the last hour, by service, of the services asked for. */
   readonly repairs: ReadonlyMap<string, number>;
@@ -55,6 +57,7 @@ const LOOK_UP = {
          AND (host = ANY ($4::text[]) OR jsonb_typeof(restart->'command') = 'array' AND restart->'command' ?| $4::text[])
       ) AS behind,
       EXISTS (SELECT FROM services WHERE origin <> 'platform') AS has_services,
+      (SELECT json_agg(id) FROM devices WHERE id = ANY ($4::text[])) AS devices,
       (SELECT json_agg(asked_tickets) FROM asked_tickets) AS tickets,
       (SELECT json_object_agg(service, n) FROM (
          SELECT service, count(DISTINCT repair) AS n FROM recent
@@ -70,6 +73,7 @@ interface LookupRow {
   readonly services: readonly KnownService[] | null;
   readonly behind: readonly KnownService[] | null;
   readonly has_services: boolean;
+  readonly devices: readonly string[] | null;
   readonly tickets: readonly KnownTicket[] | null;
   readonly repairs: Readonly<Record<string, number>> | null;
   readonly all_repairs: number;
@@ -106,6 +110,7 @@ async function lookUp(db: Db, requests: readonly LookupRequest[]): Promise<Looku
     services,
     behind: row.behind ?? [],
     hasServices: row.has_services,
+    devices: new Set(row.devices),
     tickets: new Map(row.tickets?.map((ticket) => [ticket.id, ticket])),
     repairs: new Map(Object.entries(row.repairs ?? {})),
     allRepairs: row.all_repairs,

@@ -68,7 +68,8 @@ export function createStateReader(
       target: known,
       reached,
       strangers: strangers.filter((name) =>
-        !(context?.listed && name !== target || tenant === PLATFORM_TENANT && isThisHost(name))
+        !(context?.listed && name !== target || found.devices.has(name) ||
+          tenant === PLATFORM_TENANT && isThisHost(name))
       ),
       hasServices: found.hasServices,
       dependents: reached.length > 0 ? related("downstream") : null,

@@ -294,6 +294,7 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
     ["INSERT (id, token_hash, expires_at), UPDATE (revoked_at)", "gateway", "worker", "operator"],
   ],
   devices: [
+    ["SELECT (id)", "engine"], // the guardrails know them as targets
     ["SELECT", ...WORKING, "operator", "crossing"],
     [
       "INSERT (id, name, platform, public_key, runner_key, receipt_id, approvers_version, enrolment), " +
