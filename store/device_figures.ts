@@ -9,16 +9,22 @@ export interface DeviceFigures {
   readonly heartbeat_age_seconds: { readonly median: number; readonly oldest: number } | null;
   /** Devices with a file system that has less than a tenth free, by their newest inventory. */
   readonly low_on_disk: number;
+  /** Commands that were asked for within a day, by status. */
+  readonly commands_24h: Readonly<Record<string, number>>;
 }
 
 /** Measures the devices of a tenant. */
 export async function getDeviceFigures(db: Db): Promise<DeviceFigures> {
-  const [presence, low] = await Promise.all([
+  const [presence, low, commands] = await Promise.all([
     listPresence(db),
     db.first<{ count: number }>(
       `SELECT count(DISTINCT i.device_id)::int AS count
        FROM device_inventories i, jsonb_path_query(i.content::jsonb, '$[*] ? (@.size_bytes > 0)') AS disk
        WHERE i.section = 'disks' AND (disk ->> 'free_bytes')::numeric < (disk ->> 'size_bytes')::numeric / 10`,
+    ),
+    db.query<{ status: string; count: number }>(
+      `SELECT status, count(*)::int AS count FROM device_commands
+       WHERE created_at > now() - interval '1 day' GROUP BY 1 ORDER BY 1`,
     ),
   ]);
   const by_status = { online: 0, late: 0, offline: 0, quarantined: 0 };
@@ -32,6 +38,7 @@ export async function getDeviceFigures(db: Db): Promise<DeviceFigures> {
       ? null
       : { median: ages[Math.floor(ages.length / 2)]!, oldest: ages.at(-1)! },
     low_on_disk: low!.count,
+    commands_24h: Object.fromEntries(commands.map(({ status, count }) => [status, count])),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Db, Row } from "./connection.ts";
+import { resetHeartbeats } from "./heartbeats.ts";
 
 /** A machine that is enrolled. */
 export interface DeviceRecord {
@@ -165,13 +166,19 @@ export async function setReplaced(trx: Db, id: string, replaces: string): Promis
   return changed === 1;
 }
 
-/** Ends a quarantine. @returns false where there is none */
+/**
+ * Ends a quarantine. Counter and journal of the heartbeats so far are forgotten, so that the next one says them anew.
+ *
+ * @returns false where there is none
+ */
 export async function releaseDevice(trx: Db, id: string): Promise<boolean> {
   const changed = await trx.execute(
     "UPDATE devices SET status = 'active', quarantine = NULL WHERE id = $1 AND status = 'quarantined'",
     [id],
   );
-  return changed === 1;
+  if (changed === 0) return false;
+  await resetHeartbeats(trx, id);
+  return true;
 }
 
 function toDevice(row: Row): DeviceRecord {

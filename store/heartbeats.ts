@@ -156,7 +156,7 @@ export async function takeOverHeartbeat(
 /** Forgets counter and journal of a device that a person releases, whose next heartbeat says them anew. */
 export async function resetHeartbeats(trx: Db, deviceId: string): Promise<void> {
   await trx.execute(
-    `UPDATE device_states SET counter = 0, journal_seq = NULL, journal_head = NULL, answer = '{}'
+    `UPDATE device_states SET counter = 0, journal_seq = NULL, journal_head = NULL
      WHERE device_id = $1`,
     [deviceId],
   );

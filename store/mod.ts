@@ -337,7 +337,6 @@ export {
   type Heartbeat,
   type Journal,
   type NewestHeartbeat,
-  resetHeartbeats,
   setFirewall,
   type SplitView,
   takeOverHeartbeat,

@@ -307,7 +307,7 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
     ["SELECT", ...WORKING, "operator", "crossing"],
     ["INSERT, UPDATE", "gateway"],
     ["UPDATE (online_since, returned)", "worker"],
-    ["UPDATE (counter, answer, journal_seq, journal_head)", "operator"],
+    ["UPDATE (counter, journal_seq, journal_head)", "operator", "worker"],
   ],
   device_inventories: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "gateway"]],
   split_views: [["SELECT", ...WORKING, "operator"], ["INSERT", "gateway"]],

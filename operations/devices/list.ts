@@ -43,6 +43,34 @@ export const deviceList = operation({
   },
 });
 
+/** Devices of an organization. */
+export const tenantDevices = operation({
+  name: "tenants.devices",
+  group: "devices",
+  summary: "List the devices of an organization",
+  effect: "read",
+  access: "key",
+  untrusted: true,
+  input: z.object({
+    org_id: z.string().min(1).max(200).describe("Your own; with a key of tier admin, any"),
+  }),
+  output: z.object({ org_id: z.string(), total: z.number().int(), devices: z.array(Device) }),
+  rest: { tenant_devices: "GET /v1/tenants/{org_id}/devices" },
+  errors: ["NotFound"],
+  example: {
+    input: { org_id: "acme" },
+    output: { org_id: "acme", total: 1, devices: [exampleDevice] },
+  },
+  ownerOf: async ({ org_id }, { store }) => (await getTenantRecord(store.asPlatform(), org_id))?.id,
+  run: async ({ org_id }, { store }) => {
+    if (org_id !== store.tenant) {
+      throw new Problem("NotFound", `There is no organization ${org_id}`);
+    }
+    const devices = await readDevices(store);
+    return { org_id, total: devices.length, devices };
+  },
+});
+
 /** The same for AI agents, in the words of remote management. */
 export const rmmAgents = operation({
   name: "rmm.agents",

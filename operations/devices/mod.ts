@@ -7,7 +7,7 @@ import { commandHistory } from "./command_history.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { runScript } from "./run_script.ts";
 import { sealDeviceStatement } from "./seal.ts";
-import { deviceList, rmmAgents } from "./list.ts";
+import { deviceList, rmmAgents, tenantDevices } from "./list.ts";
 import { deviceResources } from "./resources.ts";
 
 /** Operations of this folder. */
@@ -24,4 +24,5 @@ export const deviceOperations = [
   deviceList,
   deviceResources,
   rmmAgents,
+  tenantDevices,
 ];

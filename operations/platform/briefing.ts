@@ -46,6 +46,9 @@ export const briefing = operation({
       heartbeat_age_seconds: z.object({ median: z.number(), oldest: z.number() }).nullable()
         .describe("Of devices that are not offline; null: there are none"),
       low_on_disk: z.number().int().describe("Devices with less than a tenth of a disk free"),
+      commands_24h: z.record(z.string(), z.number().int()).describe(
+        "Commands that were asked for within a day, by status",
+      ),
     }),
     ledger: z.object({
       receipts: z.number().int(),
@@ -69,6 +72,7 @@ export const briefing = operation({
         by_status: { online: 2, late: 0, offline: 0, quarantined: 0 },
         heartbeat_age_seconds: { median: 12, oldest: 24 },
         low_on_disk: 0,
+        commands_24h: { done: 3 },
       },
       ledger: { receipts: 42, chain_intact: true },
     },

@@ -23,7 +23,7 @@ const PlatformStatus = z.object({
     engine: Probe,
     governance: Probe.describe("Not ok while the governance policy file is not followed"),
     devices: Probe.describe(
-      "Number of the operator's devices by status, the ages of their heartbeats, and how many are low on disk",
+      "Number of the operator's devices by status, the ages of their heartbeats, how many are low on disk, and commands of a day by status",
     ),
   }),
 }).meta({ id: "PlatformStatus" });

@@ -61,6 +61,29 @@ describe("what is known of devices", () => {
     assert.equal((await read(`/v1/devices/${web}/resources`, admin)).status, 200);
   });
 
+  it("is listed by organization, which nobody else can tell from one that is not there", async () => {
+    const rival = await gateway.key({ tenant: "rival" });
+    const admin = await gateway.key({ tenant: "platform", tier: "admin" });
+    const own = (await read("/v1/tenants/acme/devices")).body;
+    assert.deepEqual([own.org_id, own.total], ["acme", 2]);
+    assert.equal((await read("/v1/tenants/acme/devices", admin)).body.total, 2);
+    const [foreign, none] = [
+      await read("/v1/tenants/acme/devices", rival),
+      await read("/v1/tenants/nobody/devices", rival),
+    ];
+    assert.deepEqual([foreign.status, none.status], [404, 404]);
+    assert.equal(foreign.body.detail.replace("acme", "nobody"), none.body.detail);
+  });
+
+  it("is counted, of the operator alone without a key", async () => {
+    const { body } = await read("/v1/shield/stats");
+    assert.deepEqual(body.devices, { total: 2, online: 1, offline: 1, quarantined: 0 });
+    assert.ok(body.checks.passed > 0 && body.checks.unknown > 0);
+    assert.deepEqual([body.commands_24h, body.last_batch_receipt], [0, null]);
+    const anonymous = await fetch(`${gateway.url}/v1/shield/stats`);
+    assert.equal((await anonymous.json() as { devices: { total: number } }).devices.total, 0);
+  });
+
   it("has resources as the device says, stale where it is not online", async () => {
     const { body } = await read(`/v1/devices/${web}/resources`);
     assert.equal(body.stale, false);

@@ -247,6 +247,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
       command_id,
       replaces: device_id,
       tenant_id: name,
+      org_id: name,
     },
     texts: Object.fromEntries(
       ["q", "query", "incident", "prompt", "question", "description", "title", "text"]

@@ -449,6 +449,7 @@ describe("the walls between tenants", () => {
       "devices.command_history",
       "devices.list",
       "devices.resources",
+      "tenants.devices",
       "workflows.cancel",
       "workflows.describe",
       "workflows.history",
