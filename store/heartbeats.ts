@@ -34,6 +34,8 @@ export interface BegunHeartbeat {
   readonly isBack: boolean;
   /** Hash of the inventory that is stored; null: none is. */
   readonly inventorySha256: string | null;
+  /** Version of the policies that devices are checked by; 0: those that ship. */
+  readonly policyVersion: number;
 }
 
 const BEGIN = {
@@ -58,6 +60,7 @@ const BEGIN = {
       journal_head = CASE WHEN s.journal_seq >= excluded.journal_seq THEN s.journal_head ELSE excluded.journal_head END
     WHERE s.counter < excluded.counter
     RETURNING journal_seq, journal_head, inventory_sha256, returned,
+      (SELECT max(version) FROM shield_policies) AS policy_version,
       set_config('synchronous_commit', 'off', true)`, // a heartbeat that a crash of the server forgets is sent again
 };
 
@@ -85,6 +88,7 @@ export async function beginHeartbeat(
     journal: { seq: Number(row.journal_seq), head: row.journal_head },
     isBack: row.returned >= 2,
     inventorySha256: row.inventory_sha256,
+    policyVersion: row.policy_version ?? 0,
   };
 }
 
@@ -122,6 +126,7 @@ export async function getNewestHeartbeat(
 ): Promise<NewestHeartbeat | undefined> {
   const row = await db.first(
     `SELECT counter, requests, answer, holder, journal_seq, journal_head, inventory_sha256,
+       (SELECT max(version) FROM shield_policies) AS policy_version,
        extract(epoch FROM now() - last_seen_at)::float8 AS age
      FROM device_states WHERE device_id = $1`,
     [deviceId],
@@ -135,6 +140,7 @@ export async function getNewestHeartbeat(
     journal: { seq: Number(row.journal_seq), head: row.journal_head },
     isBack: false,
     inventorySha256: row.inventory_sha256,
+    policyVersion: row.policy_version ?? 0,
   };
 }
 

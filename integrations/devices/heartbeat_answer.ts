@@ -10,6 +10,7 @@ import {
   type Store,
 } from "../../store/mod.ts";
 import { takeAck } from "./acks.ts";
+import { agentRelease, readAgent } from "./agent.ts";
 import { nextApprovers, takeApproversAck } from "./approvers.ts";
 import { isCommandComing, listBundles } from "./bundles.ts";
 import { contradictsLog, type CosignedCheckpoint, verifyCosigned } from "./cosignature.ts";
@@ -35,10 +36,14 @@ export interface HeartbeatAnswer {
   readonly interval_seconds: number;
   /** Null: nothing is published that begins with what the device has accepted. */
   readonly log: DeviceLog | null;
+  /** Version of the policies that devices are checked by; 0: those that ship. */
+  readonly policy_version: number;
   /** In the order of their sequence. */
   readonly commands: readonly DeviceBundle[];
   /** Of the sections that the platform has now. */
   readonly inventory_sha256: string | null;
+  /** Present where the device tells of another agent than the platform serves. It only informs. */
+  readonly update?: { readonly sha256: string; readonly receipt_id: string };
   /** Present where the device has to take other approvers. */
   readonly approvers?: ApproversVersion;
 }
@@ -87,8 +92,10 @@ export async function finishHeartbeat(
     server_time: new Date().toISOString(),
     interval_seconds: approvers || isCutShort ? SHORT_INTERVAL_SECONDS : INTERVAL_SECONDS,
     log,
+    policy_version: begun.policyVersion,
     commands,
     inventory_sha256: inventorySha256,
+    ...await findUpdate(message),
     ...(approvers ? { approvers } : {}),
   };
   const text = JSON.stringify(answer);
@@ -105,6 +112,15 @@ async function findApprovers(
   const hasTold = acks.some((ack) => "approvers_version" in ack);
   const current = hasTold ? await getDevice(db, device.id) : device;
   return current && await nextApprovers(db, current);
+}
+
+/** Returns the agent that the platform serves, where a device tells of another one. */
+async function findUpdate({ delta }: HeartbeatMessage): Promise<Pick<HeartbeatAnswer, "update">> {
+  const told = delta?.agent as { readonly sha256?: unknown } | null | undefined;
+  if (!told) return {};
+  const agent = await readAgent();
+  if (told.sha256 === agent.sha256) return {};
+  return { update: { sha256: agent.sha256, receipt_id: agentRelease(agent).id! } };
 }
 
 /** Stores what a heartbeat says. @returns the hash of the inventory that is stored then */

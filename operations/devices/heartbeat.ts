@@ -88,11 +88,15 @@ export const heartbeat = operation({
     log: Log.nullable().describe(
       "Null: nothing is published that begins with what the device has accepted",
     ),
+    policy_version: z.number().int().describe("Of the policies that devices are checked by"),
     commands: z.array(z.record(z.string(), z.unknown())).describe(
       "In the order of their numbers, each with its receipt and proofs at the size of the checkpoint",
     ),
     inventory_sha256: z.string().nullable().describe(
       "Of the sections that the platform has; where it differs, all are sent again",
+    ),
+    update: z.object({ sha256: Sha256, receipt_id: z.string() }).optional().describe(
+      "The agent that is served, where the device has told of another one. It only informs",
     ),
     approvers: z.object({
       approvers: z.object({ signatures_required: z.number().int(), keys: z.array(z.string()) }),
@@ -108,6 +112,7 @@ export const heartbeat = operation({
       server_time: "2026-07-01T12:00:00.000Z",
       interval_seconds: 60,
       log: { checkpoint: "sealoop.localhost\n1030\n…", consistency: [] },
+      policy_version: 0,
       commands: [],
       inventory_sha256: example.inventory_sha256,
     },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
+import { readAgent } from "../../../integrations/devices/mod.ts";
 import { canonicalize, listReceipts } from "../../../ledger/mod.ts";
 import { isConsistent } from "../../../ledger/rules/mod.ts";
 import { sha256 } from "../../../ledger/crypto/mod.ts";
@@ -57,6 +58,17 @@ describe("a device's heartbeat", () => {
     assert.notEqual((await device.beat()).body.inventory_sha256, sha256Of(rest));
     const whole = await device.beat({ delta: rest });
     assert.equal(whole.body.inventory_sha256, sha256Of(rest), "a section that is gone is removed");
+  });
+
+  it("hears once of another agent, and with each answer which policies are in force", async () => {
+    const device = await platform.addDevice();
+    const { update, policy_version } = (await device.beat({ delta: INVENTORY })).body;
+    const { sha256: served } = await readAgent();
+    assert.equal(update.sha256, served);
+    assert.equal(policy_version, 0);
+    assert.equal((await device.beat()).body.update, undefined);
+    const agent = { ...INVENTORY.agent as object, sha256: served };
+    assert.equal((await device.beat({ delta: { agent } })).body.update, undefined);
   });
 
   it("gets the same answer again, also while the first is being answered", async () => {
