@@ -13,7 +13,6 @@ import {
   listTenants,
   quarantineDevice,
   releaseDevice,
-  resetHeartbeats,
   type Store,
 } from "../../store/mod.ts";
 import { UsageError } from "./_arguments.ts";
@@ -117,11 +116,10 @@ async function isolate(db: Db, device: DeviceRecord): Promise<void> {
 
 async function release(db: Db, { id, quarantine: why }: DeviceRecord): Promise<void> {
   const numbers = await db.transaction(async (trx) => {
+    const newest = await getNewestHeartbeat(trx, id); // its end of the journal is forgotten next
     if (!await releaseDevice(trx, id)) throw new Error(`${id} is not quarantined`);
     const statement = await getStatementSequence(trx, id);
-    const newest = await getNewestHeartbeat(trx, id);
     const command = await getCommandSequence(trx, id);
-    await resetHeartbeats(trx, id);
     await requestSeal(trx, {
       category: "device_released",
       actor: OPERATOR,
