@@ -198,6 +198,10 @@ export const SETTINGS = z.strictObject({
   SEALOOP_LIMIT_STREAMS: count(10, "Open streams of the feed of a key, at each gateway"),
   SEALOOP_LIMIT_SIMULATE: count(10, "Simulations of attacks a minute of a key"),
   SEALOOP_LIMIT_HEARTBEATS: count(240, "Heartbeats a minute of a device"),
+  SEALOOP_LIMIT_STATEMENTS: count(
+    600,
+    "Statements about commands that a device has sealed a minute",
+  ),
   SEALOOP_ENVIRONMENT: z.string().regex(/^[a-z0-9-]{1,40}$/).default("production")
     .describe("What this platform is, as governance policies name it: production, staging, …"),
   SEALOOP_GOVERNANCE: z.string().min(1).optional()

@@ -165,6 +165,7 @@ function limitsOf(
     const limit = {
       simulate: settings.SEALOOP_LIMIT_SIMULATE,
       heartbeats: settings.SEALOOP_LIMIT_HEARTBEATS,
+      statements: settings.SEALOOP_LIMIT_STATEMENTS,
     }[kind];
     limits.push({ subject, kind, limit, periodSeconds: MINUTE_SECONDS });
   }
@@ -181,6 +182,7 @@ const subjectOf = ({ keyId, address }: Caller) => keyId ?? `address:${address}`;
 const OWN_LIMITS: Readonly<Record<string, string>> = {
   simulate: " of simulate",
   heartbeats: " of heartbeats",
+  statements: " of statements",
   idempotency: " with idempotency keys",
   applications: " of applications",
 };

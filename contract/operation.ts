@@ -95,7 +95,7 @@ export interface Operation<Context = never> {
   /** False where a call does not count against the daily limit. */
   readonly counted?: false;
   /** A limit per minute of its own, besides that of all calls. */
-  readonly perMinute?: "simulate" | "heartbeats";
+  readonly perMinute?: "simulate" | "heartbeats" | "statements";
   /** A limit per day of its own, of the calls that are run. */
   readonly perDay?: "classify" | "applications";
   /**

@@ -35,6 +35,8 @@ type Parts = Pick<Platform, "store" | "temporal">;
 
 /** Milliseconds that a vote waits for a worker to take it. */
 const DELIVERY_TIMEOUT_MS = 10_000;
+/** Time after which an approval without a workflow is none that is about to begin. */
+const BEGINS_WITHIN_MS = 5 * 60_000;
 /** Seconds after which a worker delivers a vote, as the gateway that stored it may be dead. */
 const UNDELIVERED_SECONDS = 15;
 
@@ -186,8 +188,15 @@ async function restartOf({ store }: Parts, approval: ApprovalRecord) {
   });
 }
 
-function hasEnded({ id, status, moves }: ApprovalRecord): Problem {
-  if (moves === 0) return new Problem("Conflict", `Approval ${id} never began; ask anew`);
+function hasEnded({ id, status, moves, askedAt }: ApprovalRecord): Problem {
+  if (moves === 0) {
+    // Between its row and its workflow, a worker may have been lost.
+    if (Date.now() - Date.parse(askedAt) > BEGINS_WITHIN_MS) {
+      return new Problem("Conflict", `Approval ${id} never began; ask anew`);
+    }
+    const headers = { "retry-after": "5" };
+    return new Problem("Unavailable", `Approval ${id} has not begun yet`, { headers });
+  }
   if (status === "pending") {
     return new Problem("Conflict", `Approval ${id} was ended from outside; reopen it, or ask anew`);
   }

@@ -37,6 +37,7 @@ export const sealDeviceStatement = operation({
   signedByDevice: true,
   sealsItself: true,
   counted: false,
+  perMinute: "statements",
   hints: { destructive: false, idempotent: true },
   input: z.strictObject({
     device_id: DeviceId,
@@ -74,7 +75,7 @@ export const sealDeviceStatement = operation({
     succession: z.array(z.string()).describe("Receipts that hand over to later keys of the ledger"),
   }),
   rest: { shield_seal: "POST /v1/shield/devices/{device_id}/seal" },
-  errors: ["Unauthenticated", "Forbidden", "NotFound", "Conflict", "Unavailable"],
+  errors: ["Unauthenticated", "Forbidden", "NotFound", "Conflict", "RateLimited", "Unavailable"],
   example: {
     input: example,
     output: {

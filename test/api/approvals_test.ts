@@ -315,6 +315,13 @@ describe("approvals over REST", () => {
     assert.deepEqual([status, headers.get("retry-after")], [503, "5"]);
     assert.equal((await info(id)).status, "pending");
     await run.terminate();
+    const early = await move(id, "approve", "ann");
+    assert.equal(early.status, 503);
+    assert.match(early.body.detail, /has not begun yet; your vote is stored/);
+    await asSuperuser(people.store).execute(
+      "UPDATE approvals SET asked_at = asked_at - interval '10 minutes' WHERE id = $1",
+      [id],
+    );
     assert.equal((await move(id, "approve", "ann")).status, 409);
   });
 

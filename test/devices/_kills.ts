@@ -16,8 +16,10 @@ export type Killed = typeof KILLED[number];
 const TENANT = "killed";
 /** Commands end within this time, or they expire. */
 const EXPIRY_SECONDS = 90;
-/** Beyond their time: a command that has begun may run to its timeout, and its end takes a while. */
-const GRACE_MS = 120_000;
+/** Time that a command which has begun may take beyond its expiry: as its workflow waits, see `activities/commands`. */
+const RUN_MS = 80_000;
+/** Time that the end may take to be recorded, as the worker may just have been killed. */
+const LATE_MS = 60_000;
 
 /** A platform with devices whose processes are killed. */
 export interface KilledPlatform extends Omit<CompiledPlatform, "kill"> {
@@ -168,7 +170,10 @@ export async function killDuringCommands(
   const commands = await untilEnded(platform, [...ids.keys()], report);
   const faults = commands.flatMap((command) => checkCommand(command, ids.get(command.id)!));
   const ends = new Map<string, number>();
-  for (const { status } of commands) ends.set(status, (ends.get(status) ?? 0) + 1);
+  for (const { status, code } of commands) {
+    const end = code ? `${status} (${code})` : status;
+    ends.set(end, (ends.get(end) ?? 0) + 1);
+  }
   return {
     kills,
     ends,
@@ -183,7 +188,7 @@ async function untilEnded(
   ids: readonly string[],
   report: (text: string) => void,
 ): Promise<DeviceCommandRecord[]> {
-  const deadline = Date.now() + EXPIRY_SECONDS * 1_000 + GRACE_MS;
+  const deadline = Date.now() + EXPIRY_SECONDS * 1_000 + RUN_MS + LATE_MS;
   const db = store.asTenant(TENANT);
   for (;;) {
     const found = await Promise.all(ids.map((id) => getDeviceCommand(db, id)));
@@ -205,8 +210,7 @@ function checkCommand(command: DeviceCommandRecord, device: KilledDevice): strin
   const lines = device.journal().filter(({ command_id }) => command_id === id);
   const hasStarted = lines.some(({ kind }) => kind === "started");
   if (!hasCommandEnded(status)) faults.push(`${id} is ${status}, long after its time`);
-  const dueAt = begunAt ? +begunAt + 20_000 + 60_000 : Date.parse(expires_at);
-  const dueMs = Math.max(Date.parse(expires_at), dueAt) + 15_000;
+  const dueMs = Math.max(Date.parse(expires_at), begunAt ? +begunAt + RUN_MS : 0) + LATE_MS;
   if (endedAt && +endedAt > dueMs) faults.push(`${id} ended ${+endedAt - dueMs} ms too late`);
   if (status === "done" && runs !== 1) faults.push(`${id} is done and ran ${runs} times`);
   if (status !== "done" && status !== "unknown" && runs > 0) {
