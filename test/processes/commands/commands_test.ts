@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
 import { findKeyOfLink, linkOf } from "../../../integrations/calendar/mod.ts";
 import {
+  addDevice,
+  addStatement,
   findKeyById,
   findKeys,
   findTenantToken,
   hashKey,
   openStore,
+  quarantineDevice,
   setPolicyFileStatus,
   type Store,
 } from "../../../store/mod.ts";
@@ -22,6 +25,7 @@ import { storeAs, type TestDatabase, testDatabase } from "../../_servers.ts";
 /** Programs of the commands, by the names of their scripts in package.json. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   keys: "processes/commands/keys.ts",
+  devices: "processes/commands/devices.ts",
   tenants: "processes/commands/tenants.ts",
   approvals: "processes/commands/approvals.ts",
   governance: "processes/commands/governance.ts",
@@ -196,11 +200,59 @@ describe("commands of an operator", () => {
     );
   });
 
-  for (const command of ["keys", "approvals", "governance", "verify"]) {
+  for (const command of ["keys", "approvals", "devices", "governance", "verify"]) {
     it(`say at --help how ${command} is used`, async () => {
       assert.match(await run(command, "--help"), /^Usage: npm run /);
     });
   }
+
+  it("make an approver's key in a file of its own, which is never replaced", async () => {
+    const path = join(await testFolder(), "own.pem");
+    const told = await run("approvals", "new-key", path);
+    assert.match(told, /^Public key +[0-9a-f]{64}\nFingerprint +SHA-256 [0-9a-f]{64}\n/);
+    const { mode } = await stat(path);
+    assert.equal(mode & 0o777, 0o600);
+    const key = createPublicKey(createPrivateKey(await readFile(path)));
+    const raw = key.export({ format: "der", type: "spki" }).subarray(-32).toString("hex");
+    assert.ok(told.includes(raw));
+    assert.match(await run("approvals", "new-key", path), /^refused: .*EEXIST/);
+  });
+
+  it("quarantine a device and release it, sealed, with the numbers that its agent needs", async () => {
+    const id = "DEV-0123456789ab";
+    const gateway = (await storeAs(store, "gateway")).asPlatform();
+    await addDevice(gateway, {
+      id,
+      name: "web-1",
+      platform: "linux",
+      publicKey: "0".repeat(64),
+      runnerKey: "0".repeat(64),
+      receiptId: "0".repeat(16),
+      enrolment: {},
+    });
+    assert.match(await run("devices", "list"), new RegExp(`${id} +web-1 +platform +linux +active`));
+    assert.match(await run("devices", "release", id), /is not quarantined/);
+    assert.match(await run("devices", "quarantine", id), /^Quarantined/);
+    assert.match(await run("devices", "list"), /quarantined \(by_operator\)/);
+    assert.equal(await run("devices", "release", id), `Released ${id}\n`);
+    await quarantineDevice(gateway, id, "journal_rolled_back");
+    await addStatement(gateway, {
+      deviceId: id,
+      sequence: 7,
+      commandId: null,
+      body: "{}",
+      salt: Buffer.alloc(32),
+      receiptId: "0".repeat(16),
+    });
+    assert.match(await run("devices", "release", id), /\nsealoop_agent\.py release 7 0\n$/);
+    assert.deepEqual((await receipts()).filter(({ subject }) => subject === id), [
+      { action: "quarantine", subject: id },
+      { action: "devices.release", subject: id },
+      { action: "devices.release", subject: id },
+    ]);
+    assert.match(await run("devices", "show", id), /is active/);
+    assert.match(await run("devices", "release", "DEV-1"), /needs a device's id/);
+  });
 
   it("stop calls and let them go on, sealed, and show what decides", async () => {
     assert.match(
@@ -272,11 +324,11 @@ describe("commands of an operator", () => {
     await writeFile(
       file,
       "rules:\n  - name: no-attacks\n    when:\n      tools:\n" +
-        "        - rmm_*\n        - simulate_infrastructure_attak\n    then: deny\n",
+        "        - nobodys_*\n        - simulate_infrastructure_attak\n    then: deny\n",
     );
     assert.match(
       await run("governance", "check", file),
-      /refused: .*\n {2}line 5: .* there is no tool or operation rmm_\*.*\n {2}line 6: rule no-attacks: when\.tools: there is no tool or operation \S+; did you mean simulate_infrastructure_attack/,
+      /refused: .*\n {2}line 5: .* there is no tool or operation nobodys_\*.*\n {2}line 6: rule no-attacks: when\.tools: there is no tool or operation \S+; did you mean simulate_infrastructure_attack/,
     );
   });
 });
