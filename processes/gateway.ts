@@ -1,10 +1,14 @@
 import { bindCalendarFeed, bindSchemas, bindUnsubscribe, createRestApp } from "../api/mod.ts";
+import { waitForModelCalls } from "../calls/models/mod.ts";
 import { operations } from "../operations/mod.ts";
 import { serve } from "../web/mod.ts";
 import { GATEWAY_INFO } from "./_gateway_info.ts";
 import { openPlatform } from "./_platform.ts";
 import { type ProcessParts, type RunningProcess, runProcess } from "./_process.ts";
 import { SCHEMAS } from "./_schemas.ts";
+
+/** Milliseconds that model calls have which the server has cut off. */
+const SETTLE_MS = 1_500;
 
 await runProcess("gateway", startGateway);
 
@@ -29,6 +33,7 @@ async function startGateway(parts: ProcessParts): Promise<RunningProcess> {
     async stop() {
       await Promise.all([platform.feed.close(), platform.devices.close()]); // they would end at the server's timeout
       await server.close();
+      await waitForModelCalls(SETTLE_MS);
       await close();
     },
   };

@@ -10,15 +10,10 @@
  * checked is not sent, and what can't be counted is billed as reserved.
  * @module
  */
-export {
-  beginModelCall,
-  type ModelAnswer,
-  type ModelCall,
-  type ModelEnd,
-  type ModelOrder,
-  requireChat,
-} from "./ask.ts";
+export type { ModelAnswer, ModelEnd } from "./answer.ts";
+export { beginModelCall, type ModelCall, type ModelOrder, requireChat } from "./ask.ts";
 export { openHoldBack, TooLongToCheck } from "./hold_back.ts";
+export { waitForModelCalls } from "./open_calls.ts";
 export {
   budgetsOf,
   currentModelPolicy,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { settleLostUses } from "../../calls/models/mod.ts";
+import { settleLostUses, waitForModelCalls } from "../../calls/models/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { answerText, setModelPolicy, startModels, type TestModels, waitFor } from "./_models.ts";
@@ -18,7 +18,12 @@ describe("budgets of models", () => {
   });
 
   it("never exceeds a budget by 200 calls at once, in tokens or in money", async () => {
-    for (const budget of [{ tokens: 20_000 }, { usd: 0.02, tokens: 1e9 }]) {
+    for (
+      const [calls, budget] of [[200, { tokens: 20_000 }], [60, {
+        usd: 0.02,
+        tokens: 1e9,
+      }]] as const
+    ) {
       const own = await gateway.key({ tenant: `tenant-${budget.tokens}` });
       await setModelPolicy(gateway, {
         budgets: { tenants: { [`tenant-${budget.tokens}`]: budget } },
@@ -34,10 +39,10 @@ describe("budgets of models", () => {
         answerText(request, ["word"]);
       });
       const answers = await Promise.all(
-        Array.from({ length: 200 }, () => ask("anthropic", { max_tokens: 900 }, own)),
+        Array.from({ length: calls }, () => ask("anthropic", { max_tokens: 900 }, own)),
       );
       const count = (status: number) => answers.filter((one) => one.status === status).length;
-      assert.equal(count(200) + count(429), 200);
+      assert.equal(count(200) + count(429), calls);
       assert.ok(count(429) > 0 && count(200) >= 15, `${count(200)}`);
       assert.ok(most <= 20_000 && most > 10_000, `${most}`);
       const [row] = await asSuperuser(gateway.platform.store).query(
@@ -94,6 +99,30 @@ describe("budgets of models", () => {
     });
     assert.ok(billed > 20 && billed < 50_000, String(billed));
     assert.ok(stopped);
+  });
+
+  it("bills what was made where the gateway stops in the middle", async () => {
+    const other = await startModels();
+    try {
+      other.providers.respond(async ({ format, answer }) => {
+        answer.writeHead(200, { "content-type": format.type }).write(format.start("m"));
+        while (!answer.destroyed) {
+          answer.write(format.text("word ".repeat(100)));
+          await sleep(10);
+        }
+      });
+      const response = await other.post("ollama", { max_tokens: 50_000 });
+      await response.body!.getReader().read();
+      await other.gateway.drain(50);
+      await waitForModelCalls(1_500);
+      const [use] = await other.gateway.platform.store.asPlatform().query(
+        "SELECT outcome, output_tokens FROM model_uses",
+      );
+      assert.equal(use!.outcome, "cancelled");
+      assert.ok(Number(use!.output_tokens) > 50 && Number(use!.output_tokens) < 50_000);
+    } finally {
+      await other.gateway.stop();
+    }
   });
 
   it("bills all of its reserve where the process was killed", async () => {
