@@ -76,6 +76,19 @@ export function medianMs(links: readonly MeshLink[]): number | null {
   return middle === undefined ? null : Math.round(middle / 10) / 100;
 }
 
+/** Describes a mesh by counts. */
+export function describeMesh(
+  { links }: Mesh,
+): { readonly status: "ok" | "degraded"; readonly detail: string } {
+  const open = links.filter(({ reachable }) => reachable).length;
+  return {
+    status: open === links.length ? "ok" : "degraded",
+    detail: links.length === 0
+      ? "No way between devices was measured yet"
+      : `${open} of ${links.length} ways between devices are open`,
+  };
+}
+
 function parseOutput(output: string): z.output<typeof Measured>["peers"] {
   try {
     return Measured.parse(JSON.parse(output)).peers;

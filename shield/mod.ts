@@ -21,6 +21,7 @@ export {
 } from "./devices.ts";
 export { type CheckCounts, countChecks, judgeDevice, type JudgedPolicy } from "./judge.ts";
 export {
+  describeMesh,
   medianMs,
   type Mesh,
   MESH_SCRIPT,

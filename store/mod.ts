@@ -601,7 +601,6 @@ export {
   type TenantToken,
 } from "./tenant_tokens.ts";
 export {
-  countRecentCommands,
   type DeviceFactsRecord,
   findDevicesByAddress,
   listDeviceFacts,

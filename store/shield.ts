@@ -75,14 +75,6 @@ export async function listMeshMeasurements(db: Db, script: string): Promise<Mesh
   }));
 }
 
-/** Counts the commands that were ordered in the last 24 hours. */
-export async function countRecentCommands(db: Db): Promise<number> {
-  const row = await db.first<{ total: number }>(
-    "SELECT count(*)::int AS total FROM device_commands WHERE created_at > now() - interval '24 hours'",
-  );
-  return row!.total;
-}
-
 function toFacts(row: Row): DeviceFactsRecord {
   return {
     id: row.id,

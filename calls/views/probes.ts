@@ -3,6 +3,7 @@ import type { Config } from "../../config.ts";
 import { type Operation, Problem } from "../../contract/mod.ts";
 import type { IntegrationName } from "../../domain/mod.ts";
 import { type BACKENDS, probeBackend, type StatusParts, UNREACHABLE } from "../../detection/mod.ts";
+import { describeMesh, readMesh } from "../../shield/mod.ts";
 import { countPassages, getDeviceFigures, listRunbooks } from "../../store/mod.ts";
 import type { Finding, Probe } from "./views.ts";
 
@@ -19,6 +20,7 @@ const LOOKS: Readonly<Partial<Record<IntegrationName, Look>>> = {
   policy: lookAtPolicy,
   grc: lookAtCompliance,
   rmm: lookAtDevices,
+  mesh: lookAtMesh,
   soar: lookAtWorkflows,
   rag: lookAtKnowledge,
   audit: lookAtLedger,
@@ -65,6 +67,10 @@ async function lookAtCompliance(parts: ProbeParts): Promise<Finding> {
   return missing.length === 0
     ? { status: "ok", detail }
     : { status: "degraded", detail: `${detail}, but ${missing.join(" and ")}` };
+}
+
+async function lookAtMesh({ store }: ProbeParts): Promise<Finding> {
+  return describeMesh(await readMesh(store.asPlatform()));
 }
 
 async function lookAtDevices({ store }: ProbeParts): Promise<Finding> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { readShieldPolicy } from "../../shield/mod.ts";
-import { setPolicy } from "../../store/mod.ts";
+import { readMesh, readShieldPolicy } from "../../shield/mod.ts";
+import { type Db, setPolicy } from "../../store/mod.ts";
 import { report, rightNow, storeDevice } from "../shield/_stored_device.ts";
 import { asSuperuser } from "../_superuser.ts";
 import type { Json } from "../mcp/_tool_server.ts";
@@ -99,5 +99,73 @@ describe("the shield's operations", () => {
       drifted.devices.find(({ device_id }: Record<string, unknown>) => device_id === right).drift,
       true,
     );
+  });
+});
+
+describe("the views of devices", () => {
+  let gateway: TestGateway;
+  let key: string;
+  let ids: readonly string[];
+  before(async () => {
+    gateway = await startGateway();
+    key = await gateway.key({ tenant: "acme" });
+    const superuser = asSuperuser({ url: gateway.platform.store.url, tenant: "acme" });
+    ids = await Promise.all(
+      ["10.1.2.3", "10.1.2.4"].map((address) =>
+        storeDevice(superuser, {
+          inventory: { interfaces: [{ name: "eth0", addresses: ["127.0.0.1", address] }] },
+        })
+      ),
+    );
+    const peers = [
+      { target: "10.1.2.4:22", reachable: true, microseconds: 240 },
+      { target: "10.1.2.3:22", reachable: true, microseconds: 9 }, // itself
+      { target: "10.9.9.9:22", reachable: false, microseconds: null }, // nobody's
+    ];
+    await measured(superuser, ids[0]!, JSON.stringify({ peers }));
+    await measured(superuser, ids[1]!, "\\xff not JSON");
+  });
+  after(() => gateway?.stop());
+
+  async function measured(superuser: Db, device: string, output: string): Promise<void> {
+    const id = `CMD-${device.slice(4)}`;
+    await superuser.execute(
+      `INSERT INTO device_commands (tenant_id, id, device_id, argv, account, timeout_seconds, output_bytes, read_only,
+         script, expires_at, description, requested_by, needed, grounds, status, ended_at, output)
+       VALUES ('acme', $1, $2, '[]', 'agent', 60, 1000, true, '{"id":"mesh-reach","version":1}', now(), '', 'ann', 0,
+         '{}', 'done', now(), $3)`,
+      [id, device, Buffer.from(output)],
+    );
+  }
+
+  async function read(path: string, apiKey?: string): Promise<Json> {
+    const headers: Record<string, string> = apiKey ? { "x-api-key": apiKey } : {};
+    return await (await fetch(`${gateway.url}/v1/${path}`, { headers })).json();
+  }
+
+  it("count devices, checks and commands, each tenant its own", async () => {
+    const stats = await read("shield/stats", key);
+    assert.deepEqual(stats.devices, { total: 2, online: 0, offline: 2, quarantined: 0 });
+    assert.equal(stats.commands_24h, 2);
+    assert.equal(stats.last_batch_receipt, null);
+    assert.ok(stats.checks.unknown > 0);
+    const others = await read("shield/stats");
+    assert.deepEqual(others.checks, { passed: 0, failed: 0, unknown: 0 });
+    assert.equal(others.commands_24h, 0);
+  });
+
+  it("show the ways between devices that agents have measured, and no others", async () => {
+    const { peers, links, reachable, p50_ms, status } = await read("integrations/mesh/stats", key);
+    assert.deepEqual({ peers, links, reachable, p50_ms, status }, {
+      peers: 2,
+      links: 1,
+      reachable: 1,
+      p50_ms: 0.24,
+      status: "ok",
+    });
+    assert.equal((await read("integrations/mesh/stats")).peers, 0);
+    const mesh = await readMesh(gateway.platform.store.asTenant("acme"));
+    assert.deepEqual(mesh.links.map(({ from, to }) => [from, to]), [[ids[0], ids[1]]]);
+    assert.deepEqual(mesh.peers.map(({ addresses }) => addresses.length), [1, 1]);
   });
 });
