@@ -143,7 +143,9 @@ describe("the operations", () => {
     const trusted: Readonly<Record<string, string>> = {
       "tickets.create": "the caller's own words",
       "integrations.all": "the platform's own sentences, with counts",
+      "mesh.health": "the platform's own sentences, with counts",
       "rag.health": "the platform's own sentences, with counts",
+      "rmm.health": "the platform's own sentences, with counts",
       "soar.health": "the platform's own sentences, with counts",
       "ledger.self_heal_journal": "ids, codes and counts, which the loop wrote",
       "compliance.audit_summary": "the catalogue that ships",
