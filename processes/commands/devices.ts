@@ -17,35 +17,40 @@ import {
 } from "../../store/mod.ts";
 import { UsageError } from "./_arguments.ts";
 import { formatTable, OPERATOR, runCommand } from "./_command.ts";
+import { printSeen } from "./_seen.ts";
 
 const USAGE = `Usage: npm run devices -- list
        npm run devices -- scripts
        npm run devices -- show <device id>
+       npm run devices -- seen <device id>
        npm run devices -- quarantine <device id>
        npm run devices -- release <device id>
 
 list: all devices. scripts: the released scripts of the catalogue. show: the newest commands of a device.
+seen: the receipt which proves that a device was heard from.
 quarantine: the device is given no commands until it is released; its statements are sealed all the same.
 release: a person has found out why the device was quarantined, and lets it go on. Where its journal was put back to an
 earlier state, it prints the command that the agent needs on the device. Both are sealed.`;
 
 const MAX_COMMANDS = 50;
-const VERBS = ["show", "quarantine", "release"];
+const VERBS = ["show", "seen", "quarantine", "release"];
 
 await runCommand(USAGE, {}, async (openStore, { words: [verb, id, ...more] }) => {
   if (more.length > 0) throw new UsageError(`Unexpected argument: ${more.join(" ")}`);
   if (verb === "list" && id === undefined) return await list(openStore());
   if (verb === "scripts" && id === undefined) return await scripts(openStore());
   if (verb === undefined || !VERBS.includes(verb)) {
-    throw new UsageError("Give one of list, scripts, show, quarantine, release");
+    throw new UsageError("Give one of list, scripts, show, seen, quarantine, release");
   }
   if (!/^DEV-[0-9a-f]{12}$/.test(id ?? "")) {
     throw new UsageError(
       `${verb} needs a device's id, DEV- and 12 hex characters; list shows them`,
     );
   }
-  const { db, device } = await findOwner(openStore(), id!);
+  const store = openStore();
+  const { db, device } = await findOwner(store, id!);
   if (verb === "show") return await show(db, device);
+  if (verb === "seen") return await printSeen(store.forTenant(device.tenant), device.id);
   if (verb === "quarantine") return await isolate(db, device);
   await release(db, device);
 });

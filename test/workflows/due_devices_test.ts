@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { computeBatchRoot } from "../../integrations/devices/mod.ts";
 import { getReceipt } from "../../ledger/mod.ts";
@@ -9,6 +11,7 @@ import {
   listPresence,
   type Store,
 } from "../../store/mod.ts";
+import { program } from "../_programs.ts";
 import { storeAs } from "../_servers.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 
@@ -51,6 +54,13 @@ describe("the schedule of what is due, about devices", () => {
     });
     assert.ok(begun);
   }
+  async function seen(deviceId: string): Promise<string> {
+    const file = await program("processes/commands/devices.ts");
+    const url = loop.database.urls.operator;
+    const env = { PATH: process.env.PATH, SEALOOP_DATABASE_OPERATOR_URL: url };
+    const run = promisify(execFile)(process.execPath, [file, "seen", deviceId], { env });
+    return await run.then(({ stdout }) => stdout, ({ stderr }) => stderr);
+  }
   const runSchedule = () =>
     loop.client.workflow.execute(WORKFLOW.tellDue, {
       taskQueue: TASK_QUEUE.itsm,
@@ -87,6 +97,19 @@ describe("the schedule of what is due, about devices", () => {
     const other = { ...acme, heartbeats: acme.heartbeats.replace(WEB, DB) };
     assert.notDeepEqual(computeBatchRoot(other), computeBatchRoot(acme));
     assert.equal(await findHeartbeatBatch(loop.store.asTenant("acme"), DB), undefined);
+  });
+
+  it("is shown for a device by the operator's command, unless what is stored was changed", async () => {
+    const shown = await seen(WEB);
+    assert.match(
+      shown,
+      new RegExp(`^Heartbeat 1 of ${WEB} was received at .*\nReceipt .* holds\n$`),
+    );
+    assert.match(await seen("DEV-00000000000c"), /There is no device/);
+    await loop.database.executeAsSuperuser(
+      "UPDATE heartbeat_batches SET heartbeats = replace(heartbeats, '\"counter\":1', '\"counter\":7')",
+    );
+    assert.match(await seen(WEB), /does not seal the stored heartbeats/);
   });
 
   it("finds no device offline for the time in which no gateway was at work", async () => {
