@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { generateKeyPairSync, hash, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import { addApprovers, putService } from "../../store/mod.ts";
 import type { People } from "../api/_people.ts";
@@ -133,6 +134,21 @@ describe("a command for a device", () => {
     assert.equal((await people.call("POST", path, "program", {})).status, 200);
     await machine.until(body.command_id, "cancelled");
     assert.equal((await decide("approve", body.approval_id)).status, 409);
+  });
+
+  it("is ended, sealed, where its workflow was ended from outside", async () => {
+    const { body } = await machine.order({ script_id: "uptime" });
+    const { workflow } = people.loop.client;
+    await workflow.getHandle(body.workflow_id).terminate("by hand");
+    await asSuperuser(people.store).execute(
+      "UPDATE device_commands SET created_at = now() - interval '1 hour' WHERE id = $1",
+      [body.command_id],
+    );
+    const options = { taskQueue: TASK_QUEUE.itsm, workflowId: "reconcile", args: [] };
+    await workflow.execute(WORKFLOW.reconcileRuns, options);
+    const { code, receipts } = await machine.until(body.command_id, "cancelled");
+    assert.equal(code, "cancelled");
+    await people.sealed(receipts.ended);
   });
 
   describe("for a device without an agent", () => {
