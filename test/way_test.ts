@@ -293,6 +293,15 @@ describe("a platform started by npm start", () => {
     }
   });
 
+  it("has a device run what is approved with a person's own key, as the README shows", async () => {
+    const [, first] = readBlocks("A session");
+    const definitions = first!.text.split("\n").filter((line) => /^(field\(\)|KEY=)/.test(line));
+    const [install, ...rest] = readBlocks("Devices");
+    const end = "trap 'kill $! 2> /dev/null || true' EXIT"; // the agent, where something fails
+    const begin = { ...install!, text: [end, ...definitions, install!.text].join("\n") };
+    await printsAsShown([begin, ...rest]);
+  });
+
   async function isFrozen(): Promise<boolean> {
     const { status, body } = await call("POST", "/v1/validate", {
       body: { incident: "The queue is full", action: { description: "Restart the worker" } },

@@ -67,6 +67,19 @@ describe("devices with people", function () {
     assert.deepEqual([status, quarantine], ["quarantined", "replaced"]);
   });
 
+  it("is listed for its organization, and for nobody else's", async () => {
+    const list = (who: string, org: string) =>
+      people.call("GET", `/v1/tenants/${org}/devices`, who);
+    const own = await list("program", "platform");
+    assert.equal(own.body.org_id, "platform");
+    assert.equal(own.body.total, own.body.devices.length);
+    assert.ok(own.body.total > 0);
+    assert.equal((await list("operator", "platform")).body.total, own.body.total);
+    assert.deepEqual((await list("rival", "elsewhere")).body.devices, []);
+    const statuses = [await list("rival", "platform"), await list("operator", "nowhere")];
+    assert.deepEqual(statuses.map(({ status }) => status), [404, 404]);
+  });
+
   it("takes nobody's place where a person denies it, or there is no such device", async () => {
     const old = await add();
     const fresh = await add("--replaces", old.id);
