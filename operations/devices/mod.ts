@@ -9,11 +9,9 @@ import { runScript } from "./run_script.ts";
 import { sealDeviceStatement } from "./seal.ts";
 import { deviceList, rmmAgents, tenantDevices } from "./list.ts";
 import { deviceResources } from "./resources.ts";
-import { tenantDeviceList } from "./tenant_list.ts";
 
 /** Operations of this folder. */
 export const deviceOperations = [
-  tenantDeviceList,
   enrolDevice,
   downloadAgent,
   installScript,
