@@ -37,8 +37,10 @@ export function keptEnd(
   if (isKeepable && Buffer.byteLength(text) <= MAX_ANSWER_BYTES) {
     return { output: text };
   }
-  const message =
-    "The call with this idempotency key was done; its answer was a stream, or too large to be kept";
+  const why = output instanceof EventStream
+    ? "was a stream, which is not kept"
+    : "was too large to be kept";
+  const message = `The call with this idempotency key was done; its answer ${why}`;
   return { error: toKept(new Problem("Conflict", message)) };
 }
 
