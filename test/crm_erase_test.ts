@@ -40,7 +40,8 @@ const NO_TEXTS = new Set((
   "calendar_links calendar_occurrences conversations crm_activities deal_stays detections keys log_places " +
   "message_counts message_deliveries message_routing probe_history runbook_values service_edges services " +
   "suppressions ticket_sightings webhooks " +
-  "device_inventories device_states device_statements heartbeat_batches split_views tenant_approvers tenant_tokens used_enrolment_codes"
+  "device_inventories device_states device_statements heartbeat_batches split_views tenant_approvers tenant_tokens " +
+  "used_enrolment_codes model_spending model_uses"
 ).split(" "));
 /** Tables whose rows are deleted. */
 const DELETED = new Set((

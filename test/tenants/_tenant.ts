@@ -246,6 +246,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
       device_id,
       command_id,
       replaces: device_id,
+      via_device: device_id,
       tenant_id: name,
       org_id: name,
     },

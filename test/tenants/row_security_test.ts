@@ -21,6 +21,7 @@ const NOBODYS = new Set([
   "governance_policies",
   "governance_stops",
   "guard_policies",
+  "integration_health",
   "ledger_breaks",
   "ledger_categories",
   "ledger_days",

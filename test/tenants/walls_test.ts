@@ -447,6 +447,7 @@ describe("the walls between tenants", () => {
       "approvals.reopen",
       "devices.command",
       "devices.command_history",
+      "devices.discover",
       "devices.list",
       "devices.resources",
       "tenants.devices",
