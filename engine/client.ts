@@ -11,6 +11,8 @@ import {
   type EngineHealth,
   GUARD_VERDICT,
   HEALTH,
+  SEARCH_RESULT,
+  type SearchResult,
 } from "./protocol.ts";
 import { WRITE_RESULT, type WriteRequest, type WriteResult } from "./writing.ts";
 
@@ -29,6 +31,8 @@ export class EngineUnavailable extends Problem {
 export interface Engine {
   /** Classifies a report of a tenant. @throws {EngineUnavailable} */
   classify(request: Omit<ClassifyRequest, "tenant">, tenant: string): Promise<ClassifyResult>;
+  /** Finds passages of the knowledge base for a question of a tenant. @throws {EngineUnavailable} */
+  search(question: string, tenant: string): Promise<SearchResult>;
   /**
    * Judges an action that is proposed for a tenant.
    *
@@ -115,6 +119,7 @@ export function openEngine({ url, secret, timeoutMs = TIMEOUT_MS }: EngineOption
 
   return {
     classify: (request, tenant) => ask("/classify", CLASSIFY_RESULT, { ...request, tenant }),
+    search: (question, tenant) => ask("/search", SEARCH_RESULT, { question, tenant }),
     validate: (request, tenant, limitMs) =>
       ask("/validate", GUARD_VERDICT, { ...request, tenant }, { limitMs }),
     write: (request, signal) =>

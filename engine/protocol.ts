@@ -59,6 +59,23 @@ export const CLASSIFY_RESULT = z.object({
   elapsed_seconds: z.number().min(0),
 });
 
+/** A question to the knowledge base. */
+export const SEARCH_REQUEST = z.strictObject({
+  question: z.string().min(1).max(4_000),
+  /** Tenant that asks: passages are shared ones and its own. */
+  tenant: z.string().min(1),
+});
+
+/** Passages that share words with a question, best first. */
+export const SEARCH_RESULT = z.object({
+  passages: z.array(z.object({
+    id: z.string(),
+    text: z.string(),
+    score: z.number().describe("> 0; comparable within one answer only"),
+    sha256: z.string().describe("Of the text, hex"),
+  })),
+});
+
 /** An action to validate. */
 export const VALIDATE_REQUEST = z.strictObject({
   /** Tenant whose services, tickets and repairs count. */
@@ -105,6 +122,9 @@ export function citedPassages(
 
 /** The parameter of {@linkcode Engine.classify}. */
 export type ClassifyRequest = z.output<typeof CLASSIFY_REQUEST>;
+
+/** The result of {@linkcode Engine.search}. */
+export type SearchResult = z.output<typeof SEARCH_RESULT>;
 
 /** The result of {@linkcode Engine.classify}. */
 export type ClassifyResult = z.output<typeof CLASSIFY_RESULT>;

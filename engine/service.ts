@@ -14,10 +14,14 @@ import {
   refuseMethods,
   type RequestState,
 } from "../web/mod.ts";
-import { CLASSIFY_REQUEST, VALIDATE_REQUEST } from "./protocol.ts";
+import { CLASSIFY_REQUEST, SEARCH_REQUEST, VALIDATE_REQUEST } from "./protocol.ts";
+import type { KnowledgeBase } from "./knowledge_base.ts";
 import type { ClassifyReport } from "./report_classifier.ts";
 import type { Writer } from "./writer.ts";
 import { WRITE_REQUEST } from "./writing.ts";
+
+/** Passages of an answer to a question. */
+const MAX_FOUND = 5;
 
 /** The parts of the service. */
 export interface EngineParts {
@@ -26,16 +30,18 @@ export interface EngineParts {
   readonly guard: Guard;
   /** Returns undefined until the classifier is ready; until then `POST /classify` answers 503. */
   classify(): ClassifyReport | undefined;
+  /** Returns undefined until the knowledge base is loaded; until then `POST /search` answers 503. */
+  knowledge(): KnowledgeBase | undefined;
   readonly write: Writer;
 }
 
 /**
- * Creates the application: `POST /classify`, `POST /validate`, `POST /write`, and `GET /health`, which needs no secret.
+ * Creates the application: `POST /classify`, `POST /search`, `POST /validate`, `POST /write`, and `GET /health`, which needs no secret.
  *
  * Every failure is an HTTP error, so that a client draws no conclusion from it.
  */
 export function createEngineApp(
-  { secret, http, classify, guard, write }: EngineParts,
+  { secret, http, classify, knowledge, guard, write }: EngineParts,
 ): Koa<RequestState> {
   const app = createApp(http);
   const router = new Router<RequestState>();
@@ -49,6 +55,19 @@ export function createEngineApp(
     const answer = classify();
     if (!answer) throw new Problem("Unavailable", "The classifier is still learning what it knows");
     ctx.body = await answer(request);
+  });
+  router.post("/search", authenticate, async (ctx: Context) => {
+    const { question, tenant } = await readBody(ctx, SEARCH_REQUEST);
+    const base = knowledge();
+    if (!base) throw new Problem("Unavailable", "The knowledge base is not loaded yet");
+    const found = await base.find(question, {
+      tenant,
+      kinds: ["article", "incident"],
+      limit: MAX_FOUND,
+    });
+    ctx.body = {
+      passages: found.map(({ id, text, score, sha256 }) => ({ id, text, score, sha256 })),
+    };
   });
   router.post("/validate", authenticate, async (ctx: Context) => {
     const { tenant, ...request } = await readBody(ctx, VALIDATE_REQUEST);

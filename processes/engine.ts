@@ -30,6 +30,7 @@ async function startEngine({ config, log, databaseUrl }: ProcessParts): Promise<
     http: { log, trustedHops: 0, secure: isSecure(settings) },
     guard: openGuard({ store }),
     classify: () => classify,
+    knowledge: () => knowledge,
     write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),
   });
   const server = await serve(app, bindSettings(settings), settings.SEALOOP_ENGINE_PORT);

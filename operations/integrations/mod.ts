@@ -2,16 +2,18 @@
 import { integrationStatus, ragHealth, soarHealth } from "./all.ts";
 import { auditTrails } from "./audit.ts";
 import { policyDecisions } from "./policy.ts";
-import { ragCollections } from "./rag.ts";
-import { soarWorkflows } from "./soar.ts";
+import { ragCollections, ragQuery } from "./rag.ts";
+import { soarTrigger, soarWorkflows } from "./soar.ts";
 
 /** Operations of this folder. */
 export const integrationOperations = [
   integrationStatus,
   policyDecisions,
   soarWorkflows,
+  soarTrigger,
   soarHealth,
   ragCollections,
+  ragQuery,
   ragHealth,
   auditTrails,
 ];

@@ -57,6 +57,7 @@ export async function serveEngine(databaseUrl: string, env: Record<string, strin
     secret,
     http: { log, trustedHops: 0, secure: false },
     classify: () => classify,
+    knowledge: () => knowledge,
     write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),
     guard: openGuard({ store }),
   });
