@@ -206,6 +206,12 @@ export const SETTINGS = z.strictObject({
     .describe("What this platform is, as governance policies name it: production, staging, …"),
   SEALOOP_GOVERNANCE: z.string().min(1).optional()
     .describe("File of the governance policy; unset: sealoop.governance.yaml in the data folder"),
+  SEALOOP_OPA_URL: safe(
+    "Address of an Open Policy Agent: a second opinion about every call that changes something",
+  ).optional(),
+  SEALOOP_OPA_PATH: z.string().regex(/^[A-Za-z0-9_]+(\/[A-Za-z0-9_]+)*$/).default(
+    "sealoop/decision",
+  ).describe("… and the path of the decision in its data"),
   SEALOOP_SHIELD: z.string().min(1).optional()
     .describe(
       "File of the policies that devices are checked by; unset: sealoop.shield.yaml in the data folder",

@@ -5,6 +5,7 @@ import { type CallContext, type Caller, defineOperation, type Operation } from "
 import { PLATFORM_TENANT } from "../domain/mod.ts";
 import type { Engine } from "../engine/mod.ts";
 import type { DeviceWatch } from "../integrations/devices/mod.ts";
+import type { PolicyAdviser } from "../integrations/policy/mod.ts";
 import type { IntegrationViews } from "./views/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Store, UsageMeter } from "../store/mod.ts";
@@ -31,6 +32,8 @@ export interface Platform {
   readonly failures: FailureLimiter;
   /** Judges reports and repairs, in a process of its own. */
   readonly engine: Engine;
+  /** Gives a second opinion about calls; undefined: none is configured. */
+  readonly adviser: PolicyAdviser | undefined;
   /** How the integrations are. */
   readonly views: IntegrationViews;
   /** Temporal's client, connected on first use. @throws {Problem} `Unavailable` while it is away */

@@ -9,7 +9,8 @@ import type { Config } from "../config.ts";
 import type { Invoke } from "../contract/mod.ts";
 import { type Engine, loadEngineSecret, openEngine } from "../engine/mod.ts";
 import { openDeviceWatch } from "../integrations/devices/mod.ts";
-import { builtInProbes, openViews } from "../calls/views/mod.ts";
+import { openPolicyAdviser } from "../integrations/policy/mod.ts";
+import { createProbes, openViews } from "../calls/views/mod.ts";
 import { openSealer, rootKeyFile, useRootKey, watchChain } from "../ledger/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { openStore, openUsageMeter } from "../store/mod.ts";
@@ -42,7 +43,16 @@ export async function openPlatform(
   ]);
   const temporal = openLazyTemporal(config, store);
   const engine = connectEngine(config);
-  const probed = { config, store, chain, engine, temporal: temporal.client, operations: registry };
+  const adviser = openPolicyAdviser(config);
+  const probed = {
+    adviser,
+    config,
+    store,
+    chain,
+    engine,
+    temporal: temporal.client,
+    operations: registry,
+  };
   const platform: Platform = {
     config,
     log,
@@ -55,7 +65,8 @@ export async function openPlatform(
     devices: openDeviceWatch(store),
     failures,
     engine,
-    views: openViews(store.asPlatform(), builtInProbes(probed)),
+    adviser,
+    views: openViews(store.asPlatform(), createProbes(probed)),
     temporal: temporal.client,
     urls: {
       gateway: settings.SEALOOP_GATEWAY_URL ?? `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`,

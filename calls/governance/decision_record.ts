@@ -114,6 +114,7 @@ function receiptOf(entry: DecisionEntry): SealRequest {
       effect: operation.effect,
       rule: evaluation.rule,
       policy_version: evaluation.policyVersion,
+      ...(evaluation.opinionId ? { opa_decision_id: evaluation.opinionId } : {}),
       ...(evaluation.callerApproves ? { caller_approves: true } : {}),
       ...(evaluation.dryRun ? { dry_run: true } : {}),
       ...(approvalId ? { approval_id: approvalId } : {}),

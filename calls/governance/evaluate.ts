@@ -16,15 +16,18 @@ export interface Evaluation {
   readonly approvers: number;
   /** True where a rule asks people, and the caller is one of them: a person who may approve, over REST. */
   readonly callerApproves: boolean;
+  /** By which the second opinion is named in its own log; absent: none was given, or it has none. */
+  readonly opinionId?: string;
   /** Thrown where it is a denial; absent: `Denied` with the reasons. */
   readonly problem?: Problem;
 }
 
-type Parts = Pick<Platform, "store" | "usage" | "config">;
+type Parts = Pick<Platform, "store" | "usage" | "config" | "adviser">;
 
 /**
  * Decides about a call by stops, then by the policy's rules or the operation's shipped rule, then by the guardrails where
- * the rule wants them: on its text, and on every such call while changes are frozen.
+ * the rule wants them: on its text, and on every such call while changes are frozen. A second opinion, where one is
+ * configured, can only make that stricter; people who decide or stop do not depend on it.
  *
  * A call over REST by a key that may approve is that person's own decision: it counts as one of the approvals that a rule
  * asks for. What the guardrails leave to people is left to somebody else.
@@ -46,7 +49,8 @@ export async function evaluate(
   const isJudged = evaluation.guardrails &&
     (operation.judgedAction !== undefined || hasFreeText(call.input) ||
       (await listActiveFreezes(parts.store.db)).length > 0);
-  return isJudged ? await withGuardrails(parts, call, evaluation) : evaluation;
+  const judged = isJudged ? await withGuardrails(parts, call, evaluation) : evaluation;
+  return await withOpinion(parts, call, names, judged);
 }
 
 function stopped(stops: readonly Stop[]): Evaluation {
@@ -123,6 +127,38 @@ async function withGuardrails(
     const problem = asProblem(error);
     const reasons = [problem.message];
     const denial = { decision: "deny", rule: "guardrails-away", reasons, problem } as const;
+    return { ...evaluation, ...denial, callerApproves: false };
+  }
+}
+
+/** Asks for a second opinion. The stricter decision holds; while there is no opinion, the call is denied. */
+async function withOpinion(
+  { adviser, config }: Parts,
+  { operation, request, caller, input }: CheckedCall,
+  names: readonly string[],
+  evaluation: Evaluation,
+): Promise<Evaluation> {
+  if (!adviser || operation.humanControl || evaluation.decision === "deny") return evaluation;
+  try {
+    const { decision, reasons, decisionId } = await adviser.ask({
+      operation: operation.name,
+      names,
+      effect: operation.effect,
+      door: request.door,
+      environment: config.settings.SEALOOP_ENVIRONMENT,
+      key: { id: caller.keyId, tier: caller.tier, tenant: caller.tenant },
+      arguments: input,
+      decision: evaluation.decision,
+      rule: evaluation.rule,
+    });
+    const told = decisionId === null ? evaluation : { ...evaluation, opinionId: decisionId };
+    if (stricter(decision, evaluation.decision) === evaluation.decision) return told;
+    const because = reasons.length > 0 ? reasons : ["The policy of OPA says so"];
+    return { ...told, decision, rule: "opa", reasons: because, callerApproves: false };
+  } catch (error) {
+    const problem = asProblem(error);
+    const reasons = [`Nothing is allowed without a second opinion: ${problem.message}`];
+    const denial = { decision: "deny", rule: "opa-away", reasons, problem } as const;
     return { ...evaluation, ...denial, callerApproves: false };
   }
 }

@@ -2,11 +2,11 @@
  * How the integrations are: one view of each, from a probe that can fail by itself alone.
  *
  * ```ts
- * const views = openViews(store.asPlatform(), builtInProbes(parts));
+ * const views = openViews(store.asPlatform(), createProbes(parts));
  * const { mode, status, detail } = await views.view("rag");
  * ```
  *
  * @module
  */
-export { builtInProbes, type ProbeParts } from "./probes.ts";
+export { createProbes, type ProbeParts } from "./probes.ts";
 export { type Finding, type IntegrationViews, openViews, type Probe } from "./views.ts";

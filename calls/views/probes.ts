@@ -5,11 +5,14 @@ import type { IntegrationName } from "../../domain/mod.ts";
 import { type BACKENDS, probeBackend, type StatusParts, UNREACHABLE } from "../../detection/mod.ts";
 import { describeMesh, readMesh } from "../../shield/mod.ts";
 import { countPassages, getDeviceFigures, listRunbooks } from "../../store/mod.ts";
+import type { PolicyAdviser } from "../../integrations/policy/mod.ts";
 import type { Finding, Probe } from "./views.ts";
 
 /** The parts that built-in forms work with. */
 export interface ProbeParts extends StatusParts {
   readonly config: Config;
+  /** Gives a second opinion about calls; undefined: none is configured. */
+  readonly adviser: PolicyAdviser | undefined;
   /** Every operation by its name. */
   readonly operations: ReadonlyMap<string, Pick<Operation<never>, "startsWorkflow">>;
 }
@@ -26,8 +29,8 @@ const LOOKS: Readonly<Partial<Record<IntegrationName, Look>>> = {
   audit: lookAtLedger,
 };
 
-/** Returns the probes of the built-in forms, of what they hold for the operator's own tenant. */
-export function builtInProbes(parts: ProbeParts): Readonly<Record<IntegrationName, Probe>> {
+/** Returns the probes of the forms that are configured: of built-in ones, what they hold for the operator's own tenant. */
+export function createProbes(parts: ProbeParts): Readonly<Record<IntegrationName, Probe>> {
   const of = (name: IntegrationName): Probe => {
     const look = LOOKS[name];
     return look
@@ -36,7 +39,9 @@ export function builtInProbes(parts: ProbeParts): Readonly<Record<IntegrationNam
   };
   return {
     observability: of("observability"),
-    policy: of("policy"),
+    policy: parts.adviser
+      ? { mode: "remote", look: () => lookAtAdviser(parts.adviser!, parts) }
+      : of("policy"),
     grc: of("grc"),
     rmm: of("rmm"),
     mesh: of("mesh"),
@@ -54,6 +59,13 @@ async function lookAtPolicy(parts: ProbeParts): Promise<Finding> {
     status: stops > 0 ? "degraded" : "ok",
     detail: `Calls are decided on by policy version ${policy_version}; ${count(stops, "stop")}`,
   };
+}
+
+/** While OPA is away the platform denies every change, so that is down; the rules of its own stay as they are. */
+async function lookAtAdviser(adviser: PolicyAdviser, parts: ProbeParts): Promise<Finding> {
+  const [own, pause] = await Promise.all([lookAtPolicy(parts), adviser.check()]);
+  if (pause !== undefined) throw new Problem("Unavailable", pause);
+  return { ...own, detail: `${own.detail}; OPA gives a second opinion` };
 }
 
 async function lookAtCompliance(parts: ProbeParts): Promise<Finding> {

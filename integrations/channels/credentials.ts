@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
 
@@ -10,6 +10,20 @@ const OTHERS = 0o077;
 /** A credential that can't be used. */
 export class BadCredential extends Error {
   override readonly name = "BadCredential";
+}
+
+/**
+ * Returns a credential, or undefined where there is none.
+ *
+ * @throws {BadCredential} others can read its file, or it is empty
+ */
+export function findCredential(
+  config: Pick<Config, "settings" | "dataDir">,
+  name: string,
+): string | undefined {
+  const isSet = config.settings.SEALOOP_CREDENTIALS[name] !== undefined;
+  const exists = existsSync(join(config.dataDir, FOLDER, name));
+  return isSet || exists ? readCredential(config, name) : undefined;
 }
 
 /**

@@ -20,7 +20,7 @@ export {
   followComms,
   readCommsFile,
 } from "./comms_file.ts";
-export { BadCredential, readCredential } from "./credentials.ts";
+export { BadCredential, findCredential, readCredential } from "./credentials.ts";
 export { endOfQuiet, type QuietHours } from "./quiet_hours.ts";
 export { kindOf, planDeliveries, type PlannedDelivery } from "./routing.ts";
 export { sendNotice, type SendResult } from "./send.ts";

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { createInvoke } from "../../calls/mod.ts";
 import { INTEGRATIONS } from "../../domain/mod.ts";
 import { operations } from "../../operations/mod.ts";
+import { addStop } from "../../store/mod.ts";
+import { asSuperuser } from "../_superuser.ts";
 import { type Answer, startGateway, type TestGateway } from "./_gateway.ts";
 
 describe("the integrations' views", () => {
@@ -80,20 +82,43 @@ describe("the integrations' views", () => {
     assert.deepEqual(Object.keys(body.scores).sort(), ["hipaa", "nist_csf", "soc2"]);
   });
 
+  const tool = async (name: string, input = {}) => {
+    const operation = operations.find((one) => one.tool?.[name])!;
+    const { output } = await createInvoke(gateway.platform)(operation, {
+      door: "mcp",
+      as: name,
+      requestId: "r",
+      credential: key,
+      address: "127.0.0.1",
+      input,
+      signal: new AbortController().signal,
+    });
+    return output;
+  };
+
   it("gives the same views as tools", async () => {
-    const invoke = createInvoke(gateway.platform);
     for (const name of ["integration_status", "rag_health", "soar_health"]) {
-      const operation = operations.find((one) => one.tool?.[name])!;
-      const { output } = await invoke(operation, {
-        door: "mcp",
-        as: name,
-        requestId: "r",
-        credential: key,
-        address: "127.0.0.1",
-        input: {},
-        signal: new AbortController().signal,
-      });
-      operation.output.parse(output);
+      const { output } = operations.find((one) => one.tool?.[name])!;
+      output.parse(await tool(name));
     }
+  });
+
+  it("starts a workflow by the rules of its own operation alone", async () => {
+    const trigger = (workflow_id: string, body = {}) => tool("soar_trigger", { workflow_id, body });
+    const message = (work: Promise<unknown>) => work.then(() => "", ({ message }) => message);
+    assert.match(await message(trigger("other")), /There is no workflow other to start/);
+    assert.match(await message(trigger("webhookDelivery")), /There is no workflow webhookDelivery/);
+    assert.match(await message(trigger("runbook:own")), /start itsmLoop with a service/);
+    assert.match(await message(trigger("itsmTest", { scenario: "?" })), /^body\.scenario/);
+    assert.match(await message(trigger("itsmTest")), /Temporal/, "it would start");
+    const { store } = gateway.platform;
+    await asSuperuser(store).transaction(async (trx) => {
+      await addStop(trx, { kind: "tool", name: "itsm_run_test", reason: "Not on Fridays" });
+    });
+    assert.match(await message(trigger("itsmTest")), /Not on Fridays/);
+  });
+
+  it("asks the engine for passages", async () => {
+    await assert.rejects(tool("rag_query", { question: "Why?" }), /engine can't be reached/);
   });
 });

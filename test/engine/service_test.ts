@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -69,11 +70,25 @@ describe("the engine's process", () => {
         isUnavailable(/does not accept our secret/),
       );
     }
-    for (const path of ["/classify", "/validate"]) {
+    for (const path of ["/classify", "/search", "/validate"]) {
       const answer = await fetch(engine.url + path, { method: "POST", body: "{" });
       assert.equal(answer.status, 401);
       await answer.body?.cancel();
     }
+  });
+
+  it("finds whole passages for a question, which citations can be checked against", async () => {
+    await waitUntilStored();
+    const question = "How do I renew a certificate that has expired?";
+    const { passages } = await engine.client.search(question, PLATFORM_TENANT);
+    assert.ok(passages.length > 0 && passages.length <= 5);
+    assert.match(passages[0]!.text, /certificate/i);
+    for (const { text, sha256 } of passages) {
+      assert.equal(createHash("sha256").update(text).digest("hex"), sha256);
+    }
+    const scores = passages.map(({ score }) => score);
+    assert.deepEqual(scores, [...scores].sort((a, b) => b - a));
+    assert.deepEqual((await engine.client.search("xyzzy", PLATFORM_TENANT)).passages, []);
   });
 
   it("serves a client again after a crash and a restart", async () => {

@@ -23,7 +23,7 @@ import {
   type TenantActivities,
 } from "../../activities/mod.ts";
 import { openDeviceWatch } from "../../integrations/devices/mod.ts";
-import { builtInProbes, openViews } from "../../calls/views/mod.ts";
+import { createProbes, openViews } from "../../calls/views/mod.ts";
 import { openFailureLimiter, openFeedWatch, openKeyring, type Platform } from "../../calls/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { TASK_QUEUE } from "../../domain/mod.ts";
@@ -167,7 +167,15 @@ export async function openParts(
   let engineStopped: Promise<void> | undefined;
   const stopEngine = () => engineStopped ??= engine.close();
   const temporal = () => Promise.resolve(client);
-  const probed = { config, store, chain, engine: engine.client, temporal, operations };
+  const probed = {
+    adviser: undefined,
+    config,
+    store,
+    chain,
+    engine: engine.client,
+    temporal,
+    operations,
+  };
   const parts: ActivityParts = {
     config,
     log: createLog("test", "silent"),
@@ -181,7 +189,8 @@ export async function openParts(
     engine: engine.client,
     feed: openFeedWatch(store, 10),
     devices: openDeviceWatch(store),
-    views: openViews(store.asPlatform(), builtInProbes(probed)),
+    adviser: undefined,
+    views: openViews(store.asPlatform(), createProbes(probed)),
     urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
     operations,
     runbooks: loadCatalogue(config),
