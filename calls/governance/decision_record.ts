@@ -2,7 +2,7 @@ import { InvalidInput, redactSecrets } from "../../contract/mod.ts";
 import { sealArguments, type SealRequest } from "../../ledger/mod.ts";
 import { batch, type Db, type DecisionRecord, recordDecisions } from "../../store/mod.ts";
 import type { CheckedCall } from "../run.ts";
-import type { Evaluation } from "./evaluate.ts";
+import type { Evaluation } from "./_evaluation.ts";
 
 /** An evaluation with the ids under which it is put on record. */
 export interface RecordedEvaluation extends Evaluation {

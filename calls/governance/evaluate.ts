@@ -1,26 +1,13 @@
-import { asProblem, type Problem, SHIPPED_RULES, shippedRuleOf } from "../../contract/mod.ts";
-import { type Decision, stricter } from "../../domain/mod.ts";
+import { asProblem, SHIPPED_RULES, shippedRuleOf } from "../../contract/mod.ts";
+import { stricter } from "../../domain/mod.ts";
 import { listActiveFreezes, listReached, type Stop, stopFor } from "../../store/mod.ts";
 import { namesOf, type Platform } from "../platform.ts";
 import type { CheckedCall } from "../run.ts";
+import type { Evaluation } from "./_evaluation.ts";
+import { withOpinion } from "./_opinion.ts";
 import { hasFreeText, judgeText, targetOf } from "./guardrails.ts";
 import type { Rule } from "./policy.ts";
 import { ruleFor } from "./rules.ts";
-
-/** A decision about a call, before it is on record. */
-export interface Evaluation {
-  readonly decision: Decision;
-  readonly rule: string;
-  readonly reasons: readonly string[];
-  /** Number of people who must approve besides the caller. */
-  readonly approvers: number;
-  /** True where a rule asks people, and the caller is one of them: a person who may approve, over REST. */
-  readonly callerApproves: boolean;
-  /** By which the second opinion is named in its own log; absent: none was given, or it has none. */
-  readonly opinionId?: string;
-  /** Thrown where it is a denial; absent: `Denied` with the reasons. */
-  readonly problem?: Problem;
-}
 
 type Parts = Pick<Platform, "store" | "usage" | "config" | "adviser">;
 
@@ -127,38 +114,6 @@ async function withGuardrails(
     const problem = asProblem(error);
     const reasons = [problem.message];
     const denial = { decision: "deny", rule: "guardrails-away", reasons, problem } as const;
-    return { ...evaluation, ...denial, callerApproves: false };
-  }
-}
-
-/** Asks for a second opinion. The stricter decision holds; while there is no opinion, the call is denied. */
-async function withOpinion(
-  { adviser, config }: Parts,
-  { operation, request, caller, input }: CheckedCall,
-  names: readonly string[],
-  evaluation: Evaluation,
-): Promise<Evaluation> {
-  if (!adviser || operation.humanControl || evaluation.decision === "deny") return evaluation;
-  try {
-    const { decision, reasons, decisionId } = await adviser.ask({
-      operation: operation.name,
-      names,
-      effect: operation.effect,
-      door: request.door,
-      environment: config.settings.SEALOOP_ENVIRONMENT,
-      key: { id: caller.keyId, tier: caller.tier, tenant: caller.tenant },
-      arguments: input,
-      decision: evaluation.decision,
-      rule: evaluation.rule,
-    });
-    const told = decisionId === null ? evaluation : { ...evaluation, opinionId: decisionId };
-    if (stricter(decision, evaluation.decision) === evaluation.decision) return told;
-    const because = reasons.length > 0 ? reasons : ["The policy of OPA says so"];
-    return { ...told, decision, rule: "opa", reasons: because, callerApproves: false };
-  } catch (error) {
-    const problem = asProblem(error);
-    const reasons = [`Nothing is allowed without a second opinion: ${problem.message}`];
-    const denial = { decision: "deny", rule: "opa-away", reasons, problem } as const;
     return { ...evaluation, ...denial, callerApproves: false };
   }
 }

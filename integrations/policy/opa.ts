@@ -1,11 +1,10 @@
 import { z } from "zod";
 import type { Config } from "../../config.ts";
 import { type Decision, DECISIONS } from "../../domain/mod.ts";
-import { findSecrets } from "../../guard/mod.ts";
 import { findCredential } from "../channels/mod.ts";
 import { openRemoteClient, type RemoteClient } from "../remote/mod.ts";
 
-/** A call as a policy of others sees it: `input` of the query. Secrets in arguments are replaced. */
+/** A call as a policy of others sees it: `input` of the query. */
 export interface PolicyQuestion {
   readonly operation: string;
   /** Every name by which rules may know it. */
@@ -14,7 +13,8 @@ export interface PolicyQuestion {
   readonly door: string;
   readonly environment: string;
   readonly key: { readonly id: string | null; readonly tier: string; readonly tenant: string };
-  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Without secrets. */
+  readonly arguments: unknown;
   /** What the platform's own rules decided. */
   readonly decision: Decision;
   readonly rule: string;
@@ -70,11 +70,10 @@ async function ask(
   path: string,
   question: PolicyQuestion,
 ): Promise<PolicyOpinion> {
-  const input = { ...question, arguments: hideSecrets(question.arguments) };
   const { result, decision_id } = await client.read({
     method: "POST",
     path: `/v1/data/${path}`,
-    body: { input },
+    body: { input: question },
     answer: Opinion,
   });
   const decisionId = decision_id ?? null;
@@ -87,14 +86,6 @@ async function ask(
       : { decision: "deny", reasons: ["The policy of OPA does not allow it"], decisionId };
   }
   return { ...result, decisionId };
-}
-
-/** Replaces texts that hold a secret. */
-function hideSecrets(value: unknown): unknown {
-  if (typeof value === "string") return findSecrets(value).length > 0 ? "[secret]" : value;
-  if (Array.isArray(value)) return value.map(hideSecrets);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, hideSecrets(one)]));
 }
 
 async function check(client: RemoteClient): Promise<string | undefined> {
