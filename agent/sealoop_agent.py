@@ -2306,8 +2306,10 @@ class Talker:
             self.take_answer(answer, sent)
             if self.result == "busy":
                 time.sleep(random.uniform(0.5, 1.5))  # until one of the commands has ended
-            elif not answer.get("commands") and waited < LONG_POLL_SECONDS / 2:
-                self.has_acks.wait(self.interval(answer) * random.uniform(0.8, 1.2))
+            elif not answer.get("commands"):
+                seconds = self.interval(answer)
+                if waited < LONG_POLL_SECONDS / 2 or seconds < LONG_POLL_SECONDS:
+                    self.has_acks.wait(seconds * random.uniform(0.8, 1.2))
 
     @staticmethod
     def interval(answer):

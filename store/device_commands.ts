@@ -5,7 +5,7 @@ import {
   type DeviceCommand,
 } from "../domain/mod.ts";
 import type { Db, Row } from "./connection.ts";
-import { DEVICE_NEWS } from "./heartbeats.ts";
+import { notifyDevice } from "./heartbeats.ts";
 
 /** A command that somebody asks a device to run. */
 export interface NewDeviceCommand
@@ -191,7 +191,7 @@ export async function noteSealed(
       "UPDATE device_commands SET status = 'sealed', position = $2 WHERE id = $1 AND status = 'queued'",
       [id, position],
     );
-    await trx.query("SELECT pg_notify($1, $2)", [DEVICE_NEWS, deviceId]);
+    await notifyDevice(trx, deviceId);
   });
 }
 

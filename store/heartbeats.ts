@@ -4,6 +4,11 @@ import type { Db } from "./connection.ts";
 /** Notification channel of devices that have news: commands, or a decision of people. The payload is the device's id. */
 export const DEVICE_NEWS = "device_news";
 
+/** Wakes the heartbeat of a device that waits for news. */
+export async function notifyDevice(db: Db, deviceId: string): Promise<void> {
+  await db.query("SELECT pg_notify($1, $2)", [DEVICE_NEWS, deviceId]);
+}
+
 /** A heartbeat that was received. */
 export interface Heartbeat {
   readonly deviceId: string;

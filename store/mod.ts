@@ -337,6 +337,7 @@ export {
   type Heartbeat,
   type Journal,
   type NewestHeartbeat,
+  notifyDevice,
   setFirewall,
   type SplitView,
   takeOverHeartbeat,

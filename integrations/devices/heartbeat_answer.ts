@@ -167,6 +167,7 @@ async function awaitCommands(
   const deadline = performance.now() + (waits ? message.wait_seconds * 1_000 : 0);
   const follower = waits ? await watch.follow(deviceId) : undefined;
   let device = known;
+  let hasNews = false;
   try {
     for (;;) {
       const newest = await reader.newest(message.log_size);
@@ -176,14 +177,15 @@ async function awaitCommands(
       const commands = device.status === "active"
         ? await listBundles(store, device, newest.size)
         : [];
+      const isComing = device.status === "active" && await isCommandComing(store, deviceId);
       const leftMs = deadline - performance.now();
-      const isCutShort = signal.aborted || follower?.closing === true;
+      // Other news are for the next heartbeat.
+      const isCutShort = signal.aborted || follower?.closing === true || hasNews && !isComing;
       if (commands.length > 0 || leftMs <= 0 || isCutShort || !follower) {
         const consistency = await reader.proveConsistency(message.log_size, newest.size);
         return { log: { checkpoint: newest.note, consistency }, commands, isCutShort };
       }
-      const isComing = device.status === "active" && await isCommandComing(store, deviceId);
-      await follower.wait(isComing ? Math.min(LOOK_AGAIN_MS, leftMs) : leftMs, signal);
+      hasNews = await follower.wait(isComing ? Math.min(LOOK_AGAIN_MS, leftMs) : leftMs, signal);
       device = await getDevice(store.db, deviceId) ?? device; // it may be quarantined by now
     }
   } finally {

@@ -21,6 +21,7 @@ import {
   lockDeviceCommand,
   makeSalt,
   noteBegun,
+  notifyDevice,
   type StatementRecord,
   type Store,
 } from "../../store/mod.ts";
@@ -60,6 +61,8 @@ export async function sealStatement(
   const kept = await keepStatement(store, device, statement);
   if (!kept) throw await rolledBack(store, device, statement.sequence);
   const { position, hash } = await sealer.sealed(kept.receiptId);
+  // Its output, and what it has changed, come with the next heartbeat.
+  if (statement.status !== "begun") await notifyDevice(store.db, device.id);
   const receipt = await getReceipt(store, kept.receiptId);
   const rotations = await listRotations(store, position);
   return {

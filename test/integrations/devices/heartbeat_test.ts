@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { readAgent } from "../../../integrations/devices/mod.ts";
 import { canonicalize, listReceipts } from "../../../ledger/mod.ts";
 import { isConsistent } from "../../../ledger/rules/mod.ts";
 import { sha256 } from "../../../ledger/crypto/mod.ts";
 import { parseCheckpoint, parseNote } from "../../../ledger/notes/mod.ts";
-import { getDevice, listDecisions, listTickets, releaseDevice } from "../../../store/mod.ts";
+import {
+  getDevice,
+  listDecisions,
+  listTickets,
+  notifyDevice,
+  releaseDevice,
+} from "../../../store/mod.ts";
 import { type DevicePlatform, INVENTORY, startDevicePlatform } from "./_devices.ts";
 
 describe("a device's heartbeat", () => {
@@ -92,6 +99,18 @@ describe("a device's heartbeat", () => {
     assert.equal(again.status, 200);
     assert.ok(performance.now() - started < 5_000);
     assert.equal((await device.send(request)).text, again.text);
+  });
+
+  it("ends early where there are other news than commands, so that the device comes back", async () => {
+    const device = await platform.addDevice();
+    const waiting = device.beat({ wait_seconds: 25 });
+    let answer: Awaited<typeof waiting> | undefined;
+    void waiting.then((one) => answer = one);
+    while (!answer) {
+      await notifyDevice(tenantDb(), device.id);
+      await sleep(50);
+    }
+    assert.deepEqual([answer.body.commands, answer.body.interval_seconds], [[], 5]);
   });
 
   it("is no clone's where an earlier one comes late", async () => {
