@@ -120,6 +120,9 @@ async function isolate(db: Db, device: DeviceRecord): Promise<void> {
 }
 
 async function release(db: Db, { id, quarantine: why }: DeviceRecord): Promise<void> {
+  if (why === "replaced") {
+    throw new Error(`Cannot release ${id}: another device has its place; install the agent anew`);
+  }
   const numbers = await db.transaction(async (trx) => {
     const newest = await getNewestHeartbeat(trx, id); // its end of the journal is forgotten next
     if (!await releaseDevice(trx, id)) throw new Error(`${id} is not quarantined`);

@@ -251,6 +251,8 @@ describe("commands of an operator", () => {
       { action: "devices.release", subject: id },
     ]);
     assert.match(await run("devices", "show", id), /is active/);
+    await quarantineDevice(gateway, id, "replaced");
+    assert.match(await run("devices", "release", id), /another device has its place/);
     assert.match(await run("devices", "release", "DEV-1"), /needs a device's id/);
   });
 
