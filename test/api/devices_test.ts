@@ -93,6 +93,23 @@ describe("what is known of devices", () => {
     assert.equal((await read("/v1/devices/DEV-000000000000/resources")).status, 404);
   });
 
+  it("spoils no figures by disks whose sizes are no numbers", async () => {
+    const superuser = asSuperuser({ url: gateway.platform.store.url, tenant: "acme" });
+    const disks = [{ size_bytes: 1_000, free_bytes: "none" }, {
+      size_bytes: [1_000],
+      free_bytes: {},
+    }];
+    await report(superuser, silent, { inventory: { disks } });
+    await superuser.execute("DELETE FROM device_states WHERE device_id = $1", [silent]);
+    const { status, body } = await read("/v1/status/fresh");
+    assert.equal(status, 200);
+    assert.equal(
+      body.backends.devices.detail?.low_on_disk,
+      1,
+      JSON.stringify(body.backends.devices),
+    );
+  });
+
   it("stands in the status and in the service graph", async () => {
     const { devices } = (await read("/v1/status/fresh")).body.backends;
     assert.equal(devices.ok, true);
