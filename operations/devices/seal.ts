@@ -3,7 +3,7 @@ import { operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { commandChangedSignal, commandWorkflowId, REFUSAL_CODES } from "../../domain/mod.ts";
 import { sealStatement } from "../../integrations/devices/mod.ts";
-import { getDevice } from "../../store/mod.ts";
+import { getDevice, getDeviceCommand } from "../../store/mod.ts";
 import { Sha256 } from "../schemas/mod.ts";
 import { CommandId } from "./_commands.ts";
 import { DeviceId } from "./_schemas.ts";
@@ -93,8 +93,9 @@ export const sealDeviceStatement = operation({
     const device = caller.keyId === device_id ? await getDevice(store.db, device_id) : undefined;
     if (!device) throw new Problem("NotFound", `${caller.keyId} seals its own statements alone`);
     const sealed = await sealStatement({ store, sealer }, device, statement);
-    if (statement.command_id) {
-      await tellWorkflow(context, statement.command_id)
+    const command = statement.command_id && await getDeviceCommand(store.db, statement.command_id);
+    if (command && command.deviceId === device_id) {
+      await tellWorkflow(context, command.id)
         .catch((err) => log.debug({ err }, "The workflow of a command looks for itself"));
     }
     return {
