@@ -108,16 +108,26 @@ export async function lockDeviceCommand(
   return row && toCommand(row);
 }
 
-/** Lists the commands of a device, newest first. @param id of the only one wanted; null: all */
+/**
+ * Lists the commands of a device, newest first.
+ *
+ * @param id of the only one wanted; null: all
+ * @param outputBytes bytes of each output to return; default: all
+ */
 export async function listDeviceCommands(
   db: Db,
   deviceId: string,
-  { limit, id = null }: { readonly limit: number; readonly id?: string | null },
+  { limit, id = null, outputBytes = null }: {
+    readonly limit: number;
+    readonly id?: string | null;
+    readonly outputBytes?: number | null;
+  },
 ): Promise<DeviceCommandRecord[]> {
-  const rows = await db.query(
-    `SELECT * FROM device_commands WHERE device_id = $1 AND ($2::text IS NULL OR id = $2)
+  const rows = await db.query( // the second column of a name counts
+    `SELECT *, CASE WHEN $4::int IS NULL THEN output ELSE substring(output FOR $4) END AS output
+     FROM device_commands WHERE device_id = $1 AND ($2::text IS NULL OR id = $2)
      ORDER BY created_at DESC, id LIMIT $3`,
-    [deviceId, id, limit],
+    [deviceId, id, limit, outputBytes],
   );
   return rows.map(toCommand);
 }

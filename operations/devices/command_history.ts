@@ -16,6 +16,8 @@ import { deviceOwner } from "./command.ts";
 
 /** Characters of an output in a list; one command alone is shown with all of it. */
 const MAX_LISTED_OUTPUT = 2_000;
+/** Longest form in UTF-8 of a character of a text. */
+const MAX_CHARACTER_BYTES = 3;
 
 const Command = z.object({
   command_id: CommandId,
@@ -96,7 +98,8 @@ export const commandHistory = operation({
     if (!await getDevice(db, device_id)) {
       throw new Problem("NotFound", `There is no device ${device_id}`);
     }
-    const commands = await listDeviceCommands(db, device_id, { limit, id });
+    const outputBytes = id ? null : MAX_LISTED_OUTPUT * MAX_CHARACTER_BYTES;
+    const commands = await listDeviceCommands(db, device_id, { limit, id, outputBytes });
     if (id && commands.length === 0) {
       throw new Problem("NotFound", `${device_id} has no command ${id}`);
     }

@@ -92,7 +92,7 @@ async function findOwner(
 
 async function show(db: Db, device: DeviceRecord): Promise<void> {
   console.log(`${device.id} ${device.name} of ${device.tenant} is ${device.status}`);
-  const commands = await listDeviceCommands(db, device.id, { limit: MAX_COMMANDS });
+  const commands = await listDeviceCommands(db, device.id, { limit: MAX_COMMANDS, outputBytes: 0 });
   const rows = commands.map(({ id, sequence, script, status, code, requestedBy, createdAt }) => [
     id,
     sequence === null ? "" : String(sequence),
