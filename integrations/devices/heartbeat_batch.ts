@@ -25,7 +25,11 @@ export interface BatchTree {
  */
 export function buildBatch(seen: readonly SeenDevice[]): BatchTree {
   const byTenant = new Map<string, SeenDevice[]>();
-  for (const one of seen) byTenant.set(one.tenant, [...(byTenant.get(one.tenant) ?? []), one]);
+  for (const one of seen) {
+    const devices = byTenant.get(one.tenant);
+    if (devices) devices.push(one);
+    else byTenant.set(one.tenant, [one]);
+  }
   const tenants = [...byTenant].map(([tenant, devices]) => {
     const heartbeats = devices.map(({ deviceId, counter, seenAt }) => ({
       device_id: deviceId,
