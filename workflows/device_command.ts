@@ -15,8 +15,11 @@ import { perform, SEAL } from "./_options.ts";
 import { currentRun, inheritTenant } from "./_run.ts";
 import { approval } from "./approval.ts";
 
-/** Longest time until a command is looked at although no signal has come, as a signal may be lost. */
-const MAX_WAIT_SECONDS = 600;
+/**
+ * Longest time until a command is looked at although no signal has come, as a signal may be lost. Each look is a part of the
+ * run's history, which must hold those of a month.
+ */
+const MAX_WAIT_SECONDS = 3_600;
 
 /**
  * Has one command run on a device, once. Its id is `command-<command id>`.
