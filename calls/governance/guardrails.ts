@@ -13,7 +13,7 @@ export interface TextVerdict {
 const NAME = /^[\w.:@/+-]{0,32}$/;
 /** A random id holds no text. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const TARGET_FIELDS = ["service", "target", "host", "device_id", "agent_id"] as const;
+const TARGET_FIELDS = ["service", "target", "host", "device_id", "agent_id", "via_device"] as const;
 
 /** Returns the target that a call names; undefined: it names none. */
 export function targetOf(input: Readonly<Record<string, unknown>>): string | undefined {

@@ -62,6 +62,10 @@ export const discoverHosts = operation({
   ownerOf: async ({ via_device }, context) =>
     via_device === undefined ? undefined : await deviceOwner({ device_id: via_device }, context),
   actsAs: ({ via_device }) => via_device === undefined ? [] : [COMMAND_OPERATION],
+  judgedAction: ({ targets, ports }) =>
+    Promise.resolve({
+      description: `Try to connect to the ports ${ports.join(", ")} of ${targets.join(", ")}`,
+    }),
   check: checkPlace,
   recover: (call, platform) => recoverRun(platform, workflowIdOf(call.decisionId), call),
   run: async ({ wait_seconds, ...input }, context) => {
