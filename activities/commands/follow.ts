@@ -65,13 +65,13 @@ export function followCommandActivities(parts: ActivityParts) {
 
   /** Waits until the receipt that issues a command is in the published log, as its device wants it. */
   async function awaitLog(command: DeviceCommandRecord): Promise<void> {
-    const until = Math.min(Date.now() + MAX_LOG_WAIT_MS, Date.parse(command.expires_at));
+    const until = performance.now() + MAX_LOG_WAIT_MS;
     const id = command.issuedReceipt!;
-    const timeoutMs = Math.max(until - Date.now(), 1);
-    const sealed = await sealer.sealed(id, { timeoutMs, signal: cancellationSignal() })
+    const sealed = await sealer
+      .sealed(id, { timeoutMs: MAX_LOG_WAIT_MS, signal: cancellationSignal() })
       .catch(() => undefined);
     const position = sealed?.position ?? (await getReceipt(store, id))?.position;
-    while (position !== undefined && Date.now() < until) {
+    while (position !== undefined && performance.now() < until) {
       const published = await getPublishedCheckpoint(store);
       if (published && published.size > position) return await noteSealed(db, command, position);
       await sleep(LOG_POLL_MS, undefined, { signal: cancellationSignal() });

@@ -19,6 +19,7 @@ import {
   getApprovers,
   getDevice,
   getDeviceCommand,
+  getTime,
   putDeviceCommand,
 } from "../../store/mod.ts";
 import type { Platform } from "../platform.ts";
@@ -117,18 +118,26 @@ async function storeOrder(parts: CommandParts, order: CommandOrder): Promise<boo
   const { db } = parts.store;
   const device = await requireActiveDevice(parts, order.deviceId);
   const command = await resolveCommand(db, order, device);
-  const { signatures_required = 0 } = (await getApprovers(db))?.approvers ?? {};
+  const { signatures_required = 0, keys = [] } = (await getApprovers(db))?.approvers ?? {};
   // Of arguments that no script has, devices want two signatures wherever they want any.
   const signatures = signatures_required > 0 && command.script === null
     ? Math.max(signatures_required, 2)
     : signatures_required;
+  if (signatures > keys.length) {
+    throw new Problem(
+      "Conflict",
+      `Cannot run arguments that no script has: ${order.deviceId} wants ${signatures} approvers' signatures for them, and ` +
+        `the tenant has ${keys.length} approver; npm run tenants -- approvers names others`,
+    );
+  }
   const needed = Math.max(order.needed, signatures);
   const seconds = order.expires_in_seconds ?? EXPIRES_IN_SECONDS;
+  const now = await getTime(db); // the clock by which it expires
   return await putDeviceCommand(db, {
     ...command,
     id: order.id,
     deviceId: order.deviceId,
-    expires_at: new Date(Date.now() + seconds * 1_000).toISOString(),
+    expires_at: new Date(now.getTime() + seconds * 1_000).toISOString(),
     requestedBy: order.askedBy,
     requestedByKey: order.askedByKey,
     approvalId: needed > 0 ? order.id.replace(/^CMD/, "APR") : null,

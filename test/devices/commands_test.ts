@@ -257,6 +257,13 @@ describe("a command for a device", () => {
       return { key: rawKey(publicKey), signature };
     }
 
+    it("is refused where the tenant has too few approvers to sign it", async () => {
+      const free = { command: ["id"], reason: "Look who runs it" };
+      const { status, body } = await guarded.order(free, "bob");
+      assert.equal(status, 409, JSON.stringify(body));
+      assert.match(String(body.detail), /wants 2 approvers' signatures/);
+    });
+
     it("runs with a signature, and no vote counts without one", async () => {
       const { body } = await guarded.order({ script_id: "uptime" }, "bob");
       assert.equal(body.status, "waiting_approval", "even a person who may approve waits");
