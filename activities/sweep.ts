@@ -1,6 +1,7 @@
 import { detectAll, type DetectedFinding, openDetectionContext } from "../detection/mod.ts";
 import {
   countRepeatSightings,
+  isFlagSet,
   listEscalatedFaults,
   listWatchedTenants,
   type Store,
@@ -25,11 +26,14 @@ export function sweepActivities({ config, store, temporal, refreshServices }: Ac
    * Runs every detector, on the services as their file lists them now. Safe to repeat: it stores what was seen last, and
    * counts one more sighting for each ticket of a run.
    *
-   * @param options `everyTenant`: of all tenants; else of the one that asks
+   * @param options `everyTenant`: of all tenants, and only while the flag `pause_sweeps` is not set; else of the one that asks
    */
   async function runDetectors(
     { everyTenant }: { readonly everyTenant: boolean },
   ): Promise<DetectionResult> {
+    if (everyTenant && await isFlagSet(store.db, "pause_sweeps")) {
+      return { probed: 0, findings: 0, incidents: [], escalated: [] };
+    }
     const servicesProblem = await refreshServices?.();
     const tenants = everyTenant ? await listWatchedTenants(store.db) : [store.tenant];
     const results: DetectionResult[] = [];

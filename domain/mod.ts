@@ -101,6 +101,7 @@ export {
   STEPS,
   type SweepResult,
 } from "./incidents.ts";
+export { FLAG_NAMES, type FlagName, FLAGS } from "./flags.ts";
 export {
   INTEGRATION_MODES,
   INTEGRATION_STATUSES,

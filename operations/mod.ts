@@ -13,6 +13,7 @@
 import type { Platform } from "../calls/mod.ts";
 import type { Operation } from "../contract/mod.ts";
 import { a2aOperations, cancelTask, sendMessage } from "./a2a/mod.ts";
+import { adminOperations } from "./admin/mod.ts";
 import { agentOperations } from "./agents/mod.ts";
 import { approvalOperations } from "./approvals/mod.ts";
 import { calendarOperations } from "./calendar/mod.ts";
@@ -70,6 +71,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...reasoningOperations,
   ...crmOperations,
   ...partnerOperations,
+  ...adminOperations,
   ...agentOperations,
   ...modelOperations,
   ...a2aOperations,

@@ -371,6 +371,7 @@ export {
   revokeKey,
   touchKeys,
 } from "./keys.ts";
+export { type FlagRecord, isFlagSet, listFlags, lockFlags, putFlag } from "./flags.ts";
 export {
   countPassages,
   type IntegrationHealth,

@@ -170,7 +170,10 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
   shield_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker"]],
   model_policies: [["SELECT", "gateway", "worker", "operator"], ["INSERT", "worker"]],
   governance_file: [["SELECT", ...WORKING, "operator"], ["INSERT, UPDATE", "worker", "operator"]],
-  governance_stops: [["SELECT", ...WORKING, "operator"], ["INSERT, DELETE", "worker", "operator"]],
+  governance_stops: [
+    ["SELECT", ...WORKING, "operator"],
+    ["INSERT, DELETE", "gateway", "worker", "operator"], // the gateway sets the one of the flag read_only
+  ],
   governance_decisions: [
     ["SELECT", ...WORKING, "operator"],
     ["INSERT", "crossing"],
@@ -190,6 +193,8 @@ export const RIGHTS: Readonly<Record<string, readonly Grant[]>> = withErasing({
     ],
     ["DELETE", "worker"],
   ],
+  // Flags are set over REST, or by calls that were approved.
+  flags: [["SELECT", ...WORKING, "operator"], ["INSERT, UPDATE", "gateway", "worker"]],
   // What probes of integrations found last
   integration_health: [["SELECT, INSERT, UPDATE", ...WORKING]],
 
@@ -424,6 +429,7 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     ...OF_CALLS,
     ...OF_OPERATIONS,
     "governance_decision",
+    "config_change",
     "agent_note",
     "device_quarantined",
     "split_view",

@@ -16,6 +16,7 @@ import { storeAs, type TestDatabase, testDatabase } from "../_servers.ts";
 const NOBODYS = new Set([
   "anchor_head",
   "anchors",
+  "flags",
   "gateway_watch",
   "governance_file",
   "governance_policies",
