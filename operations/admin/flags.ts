@@ -92,8 +92,8 @@ export const setFlag = operation({
   humanControl: true,
   sealsItself: true,
   input: z.object({
-    key: z.enum(FLAG_NAMES),
-    value: z.boolean(),
+    key: z.enum(FLAG_NAMES).describe("Name of the flag"),
+    value: z.boolean().describe("Whether it is set"),
     reason: trimmedText(1, 400).optional().describe("A sentence; private evidence of the receipt"),
     expected_revision: z.number().int().min(0).optional().describe("Refused where it is another"),
   }),

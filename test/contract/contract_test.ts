@@ -95,11 +95,12 @@ describe("the operations", () => {
     assert.deepEqual(wanted.filter(({ name }) => !bound.has(name)), []);
   });
 
-  it("of human control are these five, and no agent reaches them", () => {
+  it("of human control are these seven, and no agent reaches them", () => {
     const control = operations.filter(({ humanControl }) => humanControl);
     const reached = control.filter(({ tool, resource, prompt }) => tool ?? resource ?? prompt);
     assert.deepEqual(reached, []);
     assert.deepEqual(control.map(({ name }) => name).sort(), [
+      "admin.set_flag", "admin.set_flags",
       "approvals.approve", "approvals.deny", "approvals.reopen",
       "keys.revoke", "workflows.cancel",
     ]);
