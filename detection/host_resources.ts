@@ -67,7 +67,7 @@ export const hostResources: Detector = {
         problems.add(`disk_${code.toLowerCase()}`);
       }
     }
-    const devices = await findDeviceFaults(context);
+    const devices = await findDeviceFaults(context, "host_resources");
     return {
       probed: targets.length + devices.probed,
       found: [...found, ...devices.found],

@@ -22,6 +22,7 @@ export type {
   RecheckResult,
   RecheckTime,
 } from "./detector.ts";
+export type { DeviceRemedy } from "./_device_aspects.ts";
 export { isDeviceFault } from "./device_faults.ts";
 export { createServiceFinding, type DetectedFinding, type ServiceFinding } from "./findings.ts";
 export { type FindingGroup, groupFindings } from "./group.ts";

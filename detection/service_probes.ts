@@ -9,6 +9,7 @@ import {
   putProbeHistories,
   recordProbeResults,
 } from "../store/mod.ts";
+import { findDeviceFaults } from "./device_faults.ts";
 import { judgeHistory, type ProbeMarks, type ServiceState } from "./_history.ts";
 import {
   type DetailedFinding,
@@ -52,7 +53,8 @@ export const LOCAL_HOSTS: ReadonlySet<string> = new Set([
 /** Probes all watched services. */
 export const serviceProbes: Detector = {
   name: "service_probes",
-  about: "Probes every watched service over HTTP, TCP or by a command, with bounds of latency",
+  about:
+    "Probes every watched service over HTTP, TCP or by a command, with bounds of latency, and looks for failed units of devices",
   ofHost: false,
   ofEveryTenant: true,
   configuration: ({ service_probes: { services, ...rest } }) => ({
@@ -73,7 +75,10 @@ async function detectFailures(
     listWatchedServices(db) as Promise<Service[]>,
     getProbeHistories(db),
   ]);
-  const results = await probeAll(services, settings, deadline);
+  const [results, devices] = await Promise.all([
+    probeAll(services, settings, deadline),
+    findDeviceFaults(context, "service_probes"),
+  ]);
   const probed = [...results].map(([service, result]): ProbedService => {
     const before = histories.get(service.name) ?? NO_HISTORY;
     return { service, result, state: judgeService(service, result, before, settings) };
@@ -82,13 +87,14 @@ async function detectFailures(
   const problems: string[] = [];
   if (missed > 0) problems.push(`${missed}_services_not_probed_in_time`);
   if (servicesProblem) problems.push(servicesProblem);
+  const failing = probed.filter(({ state }) => state.state !== "up");
+  const found = await Promise.all(failing.map((one) => createFinding(one, context)));
   return {
-    probed: probed.length,
-    found: await Promise.all(
-      probed.filter(({ state }) => state.state !== "up").map((one) => createFinding(one, context)),
-    ),
+    probed: probed.length + devices.probed,
+    found: [...found, ...devices.found],
     problems,
     complete: missed === 0,
+    unknown: devices.unknown,
     async saveState(trx) {
       await recordProbeResults(
         trx,

@@ -76,7 +76,7 @@ function valueOfFinding(
   { file, remedy }: Pick<ValueSources, "file" | "remedy">,
 ): string | string[] | undefined {
   if (from === "found_file") return file;
-  if (from === "policy_remedy") return remedy;
+  if (from === "device_remedy") return remedy;
   if (from === undefined || disk?.maxBytes === undefined) return undefined;
   return kind === "paths" ? [disk.path] : disk.path;
 }

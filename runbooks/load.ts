@@ -145,6 +145,9 @@ function checkStep(
   if ("put_back" in step.undo && kind !== "clean") {
     found.push([["undo"], "only files that a clean step has moved can be put back"]);
   }
+  if ("script" in step.undo && kind !== "script") {
+    found.push([["undo"], "only a script of the catalogue has an opposite there"]);
+  }
   if (step.wait && !step.wait.for && !step.wait.at_least) {
     found.push([["wait"], "expected what to wait for, or how long at_least"]);
   }

@@ -28,7 +28,7 @@ export interface ResolveContext {
   readonly disk?: TargetDisk;
   /** The file that the finding is about. */
   readonly file?: string;
-  /** The script that the failed policy of a device names. */
+  /** The script that mends a device. */
   readonly remedy?: string;
 }
 

@@ -122,6 +122,8 @@ const Undo = z.union([
   z.strictObject({ command: Command }),
   z.strictObject({ http: Http }),
   z.strictObject({ restart: Restart }),
+  z.strictObject({ script: z.literal("opposite") })
+    .describe("The script that the catalogue names as the opposite of the one that was run"),
 ]);
 
 const Step = z.strictObject({
@@ -140,9 +142,9 @@ const Parameter = z.strictObject({
   about: Sentence,
   default: z.union([z.string(), z.number(), z.array(z.string())]).optional()
     .describe("Without one, the runbook fits only services that give a value"),
-  from: z.enum(["bounded_folder", "found_file", "policy_remedy"]).optional().describe(
+  from: z.enum(["bounded_folder", "found_file", "device_remedy"]).optional().describe(
     "Where the service gives no value: the folder whose own bound the finding is about, the file that it names, or the " +
-      "script that the failed policy of a device names",
+      "script that mends a device",
   ),
 });
 
@@ -226,6 +228,7 @@ export const ResolvedStep = Step.extend({
       .describe("The folder whose bound is to be kept, in place of a whole file system"),
   }).optional(),
   script: z.union([ReleasedScript, z.strictObject({ id: ScriptName })]).optional(),
+  undo: z.union([...Undo.options, z.strictObject({ script: ReleasedScript })]),
 });
 /** A step with every parameter filled in. */
 export type ResolvedStep = z.output<typeof ResolvedStep>;

@@ -106,6 +106,9 @@ export async function undoStep(
   if ("command" in undo) return await runCommand(undo.command, bounds, act, context);
   if ("http" in undo) return await sendOnce(openReach(context), undo.http, act);
   if ("restart" in undo) return await restartTarget(undo.restart, act, context);
+  if ("script" in undo && undo.script !== "opposite") {
+    return await context.runScript(undo.script, undoId, act.withinMs);
+  }
   return notDone("no_opposite");
 }
 

@@ -602,6 +602,7 @@ export {
   revokeTenantTokens,
   type TenantToken,
 } from "./tenant_tokens.ts";
+export { type DeviceServicesRecord, listDeviceServices } from "./device_services.ts";
 export {
   type DeviceFactsRecord,
   findDevicesByAddress,

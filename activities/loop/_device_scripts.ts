@@ -1,7 +1,7 @@
-/** Repairs on devices: the scripts that failed policies name, run as commands. */
+/** Repairs on devices: scripts of the catalogue, run as commands. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { orderCommand, resolveCommand } from "../../calls/commands/mod.ts";
-import type { ScriptDocument } from "../../catalogue/mod.ts";
+import type { ScriptDocument, ScriptValues } from "../../catalogue/mod.ts";
 import { type CommandStatus, hasCommandEnded, LOOP_ACTOR } from "../../domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import {
@@ -39,25 +39,43 @@ export function deviceScripts(parts: Pick<ActivityParts, "store" | "temporal">) 
   const { db } = store;
 
   /**
-   * Fills in which script is run, with which arguments, so that people approve exactly this.
+   * Fills in which script is run, with which arguments, and its opposite, so that people approve exactly this.
    *
+   * @param values of parameters by name; those that a script does not have are left out
    * @throws {NotApplicable} there is no such script for this device
    */
   async function fillScripts(
     steps: readonly ResolvedStep[],
     deviceId: string,
+    values: ScriptValues,
   ): Promise<ResolvedStep[]> {
-    return await Promise.all(
-      steps.map(async (step) =>
-        step.script ? { ...step, script: await release(step.script.id, deviceId) } : step
-      ),
-    );
+    return await Promise.all(steps.map(async (step): Promise<ResolvedStep> => {
+      if (!step.script) return step;
+      const { id } = step.script;
+      const undo = "script" in step.undo ? await findOpposite(id, deviceId, values) : step.undo;
+      return { ...step, script: await release(id, deviceId, values), undo };
+    }));
   }
 
-  async function release(id: string, deviceId: string): Promise<ReleasedScript> {
+  /** Returns how a script is undone, as the catalogue has it. */
+  async function findOpposite(
+    id: string,
+    deviceId: string,
+    values: ScriptValues,
+  ): Promise<ResolvedStep["undo"]> {
+    const script = await getScript(db, id);
+    const { undo = { none: "It changes nothing." } } = (script?.document ?? {}) as ScriptDocument;
+    return "none" in undo ? undo : { script: await release(undo.script, deviceId, values) };
+  }
+
+  async function release(
+    id: string,
+    deviceId: string,
+    values: ScriptValues,
+  ): Promise<ReleasedScript> {
     const [device, script] = await Promise.all([getDevice(db, deviceId), getScript(db, id)]);
     if (!device || !script) throw new NotApplicable("no_script", `There is no script ${id}`);
-    const parameters = await parametersOf(script.document as ScriptDocument);
+    const parameters = await parametersOf(script.document as ScriptDocument, values);
     try {
       const { argv, user } = await resolveCommand(db, { script_id: id, parameters }, device);
       const { version, sha256 } = script;
@@ -67,12 +85,17 @@ export function deviceScripts(parts: Pick<ActivityParts, "store" | "temporal">) 
     }
   }
 
-  /** Returns the values that the platform itself knows: the rules that a firewall is to have. */
-  async function parametersOf({ parameters }: ScriptDocument): Promise<Record<string, string>> {
-    if (!Object.hasOwn(parameters, "rules")) return {};
+  /** Returns the values that are given, and those that the platform itself knows: the rules that a firewall is to have. */
+  async function parametersOf(
+    { parameters }: ScriptDocument,
+    values: ScriptValues,
+  ): Promise<Record<string, string>> {
+    const own = Object.entries(values).filter(([name]) => Object.hasOwn(parameters, name));
+    const given = Object.fromEntries(own);
+    if (!Object.hasOwn(parameters, "rules")) return given;
     const { policy } = await currentShieldPolicy(db);
     const rules = desiredFirewall(policy, store.tenant);
-    return rules === undefined ? {} : { rules };
+    return rules === undefined ? given : { ...given, rules };
   }
 
   /** Orders the command of a step on a device, once for an effect, and waits for its end. */

@@ -1,5 +1,6 @@
 import { SCAN_DETECTOR } from "../../compliance/scans/mod.ts";
 import { type Action, type Diagnosis, type Finding, FLAPPING } from "../../domain/mod.ts";
+import type { DeviceRemedy } from "../../detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import {
   matchRunbooks,
@@ -71,7 +72,7 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
       readonly service: Service;
       readonly disk: ResolveContext["disk"];
       readonly file: string | undefined;
-      readonly remedy: string | undefined;
+      readonly remedy: DeviceRemedy | undefined;
     },
     values: ParameterValues,
   ): Promise<Omit<Action, "id" | "sha256">> {
@@ -82,13 +83,13 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
       isLocal: isLocal(service),
       disk,
       file,
-      remedy,
+      remedy: remedy?.script,
     });
     return {
       runbook: runbook.runbook,
       version: runbook.version,
       service: service.name,
-      steps: await fillScripts(steps, service.name),
+      steps: await fillScripts(steps, service.name, remedy?.parameters ?? {}),
       exceeds,
       source_sha256: sourceHash({ runbook, service, values, catalogue: runbooks }),
     };
@@ -109,10 +110,11 @@ function diskOf(record: FindingRecord | undefined): ResolveContext["disk"] {
   return { path, ...(typeof max_bytes === "number" ? { maxBytes: max_bytes } : {}) };
 }
 
-/** Returns the script that mends a failed policy of a device; undefined if none is named. */
-function remedyOf(record: FindingRecord | undefined): string | undefined {
-  const { kind, remedy_script_id } = record?.target ?? {};
-  return kind === "device" && typeof remedy_script_id === "string" ? remedy_script_id : undefined;
+/** Returns the script that mends a fault of a device; undefined if none does. */
+function remedyOf(record: FindingRecord | undefined): DeviceRemedy | undefined {
+  const { kind, remedy_script_id: script, remedy_parameters = {} } = record?.target ?? {};
+  if (kind !== "device" || typeof script !== "string") return undefined;
+  return { script, parameters: remedy_parameters as DeviceRemedy["parameters"] };
 }
 
 /** Returns the file that a security scan found; undefined if it found none. */

@@ -106,3 +106,90 @@ describe("host_resources of devices", () => {
     }
   });
 });
+
+describe("service_probes of devices", () => {
+  let context: TestContext;
+  let superuser: Db;
+  let device: string;
+  before(async () => {
+    context = await createTestContext("service_probes: {}");
+    superuser = asSuperuser({ url: context.store.url, tenant: "acme" });
+    device = await storeDevice(superuser);
+    await setOnline(new Date());
+  });
+  after(() => context.close());
+
+  /** Has the device listed as heard from since a time; null: as offline. */
+  const setOnline = async (since: Date | null) =>
+    await superuser.execute("UPDATE device_states SET online_since = $1", [since]);
+  /** Has the device list units, by name and state. */
+  const tell = async (units: Record<string, string> | null) => {
+    const services = units &&
+      Object.entries(units).map(([name, active]) => ({ active, name, sub: active }));
+    await report(superuser, device, { inventory: { services } });
+  };
+  const acme = () => ({ ...context, store: context.store.forTenant("acme") });
+  const sweep = async () => await detectAll(acme(), { save: true });
+  const open = async () =>
+    (await listOpenFindings(context.store.asTenant("acme"))).map(({ code }) => code);
+
+  it("are the units that failed, which a script of the catalogue restarts", async () => {
+    await tell({ "ssh.service": "active", "web@1.service": "failed", "bad name": "failed" });
+    const { findings: [found, ...others], incidents, runs } = await sweep();
+    assert.deepEqual(others, []);
+    assert.equal(runs.find(({ detector }) => detector === "service_probes")!.probed, 1);
+    assert.deepEqual(
+      [found!.detector, found!.code, found!.severity, found!.host, found!.service],
+      ["service_probes", "unit_failed", "high", device, null],
+    );
+    assert.deepEqual(
+      [found!.target.remedy_script_id, found!.target.remedy_parameters],
+      ["service-restart", { unit: "web@1.service" }],
+    );
+    assert.deepEqual(await recheck(acme(), incidents[0]!, "before"), {
+      present: true,
+      code: "unit_failed",
+    });
+    await detectAll(context, { save: true });
+    assert.deepEqual(await listOpenFindings(context.store.asPlatform()), [], "it is its tenant's");
+  });
+
+  it("stay while the device does not tell its units, or not all of them", async () => {
+    const { incidents: [incident] } = await sweep();
+    const many = Object.fromEntries(
+      Array.from({ length: 500 }, (_, n) => [`unit-${n}.service`, "active"]),
+    );
+    for (const units of [null, many]) {
+      await tell(units);
+      assert.deepEqual((await sweep()).findings, []);
+      assert.deepEqual(await open(), ["unit_failed"]);
+      assert.equal((await recheck(acme(), incident!, "after"))?.present, true);
+    }
+  });
+
+  it("end once the device reports that the unit has not failed", async () => {
+    await tell({ "web@1.service": "failed" });
+    const { incidents: [incident] } = await sweep();
+    await tell({ "web@1.service": "active" });
+    assert.deepEqual(await recheck(acme(), incident!, "after"), { present: false, code: "ok" });
+    assert.deepEqual(await open(), []);
+  });
+
+  it("are devices that are offline, until they are online again", async () => {
+    const lastSeenAt = new Date("2026-05-04T03:02:01Z");
+    await report(superuser, device, { inventory: {}, lastSeenAt });
+    await setOnline(null);
+    const { findings: [found, ...others], incidents: [incident] } = await sweep();
+    assert.deepEqual(others, []);
+    assert.deepEqual([found!.code, found!.target.remedy_script_id], ["device_offline", null]);
+    assert.match(found!.summary, /is offline: its last heartbeat came at 2026-05-04T03:02:01.000Z/);
+    await superuser.execute("UPDATE devices SET status = 'quarantined', quarantine = 'clone'");
+    await sweep();
+    assert.deepEqual(await open(), ["device_offline"], "its presence is not known");
+    await superuser.execute("UPDATE devices SET status = 'active', quarantine = NULL");
+    assert.equal((await recheck(acme(), incident!, "before"))?.present, true);
+    await setOnline(new Date());
+    assert.deepEqual(await recheck(acme(), incident!, "after"), { present: false, code: "ok" });
+    assert.deepEqual(await open(), []);
+  });
+});
