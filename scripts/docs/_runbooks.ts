@@ -9,7 +9,7 @@ import {
 import { type GeneratedFile, pageWith, schemaFile, table } from "./_page.ts";
 
 const ACTIONS = new Set(
-  ["restart", "http", "command", "clean", "purge", "wait", "workflow", "notify"],
+  ["restart", "http", "command", "clean", "purge", "wait", "workflow", "notify", "script"],
 );
 
 /** The table of the shipped runbooks, and the schemas of runbooks and of the file of their commands. */
@@ -32,9 +32,8 @@ function row({ runbook, match, parameters, needs, steps }: Runbook): string[] {
   const findings = (match.findings ?? []).map(({ check, codes }) =>
     codes.includes("*") ? check : `${check}: ${codes.join(" ")}`
   );
-  const required = Object.entries(parameters).filter(([, { default: value }]) =>
-    value === undefined
-  )
+  const required = Object.entries(parameters)
+    .filter(([, { default: value, from }]) => value === undefined && from !== "device_remedy")
     .map(([name, { from }]) => `\`${name}\`${from ? " or has a bounded folder" : ""}`);
   const when = [
     ...findings,
