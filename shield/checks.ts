@@ -13,7 +13,7 @@ import {
 } from "./facts.ts";
 import { supportEnd } from "./releases.ts";
 
-/** What checks compare a device's facts with. */
+/** Values that checks compare a device's facts with. */
 export interface JudgeContext {
   readonly now: Date;
   /** SHA-256 of the agent that the platform serves. */

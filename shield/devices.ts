@@ -17,7 +17,7 @@ export interface JudgedDevices extends ShieldPolicyInForce {
   readonly devices: readonly JudgedDevice[];
 }
 
-/** What devices are judged with besides the policy. */
+/** Devices to judge, and what the checks need besides the policy. */
 export interface JudgeRequest {
   readonly tenant: string;
   /** SHA-256 of the agent that the platform serves. */

@@ -31,7 +31,7 @@ export const DeviceFirewall = z.object({
 /** The firewall of a device, as its heartbeat reports it. */
 export type DeviceFirewall = z.output<typeof DeviceFirewall>;
 
-/** What is known of a device. */
+/** Facts about a device. */
 export interface DeviceFacts {
   /** As the device enrolled itself. */
   readonly platform: string;

@@ -2,7 +2,7 @@
 import type { Db } from "./connection.ts";
 import { type DeviceStatus, listPresence } from "./device_presence.ts";
 
-/** How the devices of a tenant are. */
+/** Figures about the devices of a tenant. */
 export interface DeviceFigures {
   readonly by_status: Readonly<Record<DeviceStatus, number>>;
   /** Ages of the newest heartbeats of devices that are not offline; null: there are none. */

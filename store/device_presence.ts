@@ -1,11 +1,11 @@
-/** Whether devices are heard from. */
+/** Presence of devices: when they were heard from last. */
 import type { Db } from "./connection.ts";
 import { ROLES } from "./roles.ts";
 
-/** Whether a device is heard from, and may be given commands. */
+/** Statuses of a device: heard from or not, or quarantined. */
 export const DEVICE_STATUSES = ["online", "late", "offline", "quarantined"] as const;
 
-/** Whether a device is heard from, and may be given commands. */
+/** Status of a device. */
 export type DeviceStatus = typeof DEVICE_STATUSES[number];
 
 /** A device as it was heard from last. */

@@ -31,7 +31,7 @@ export interface Journal {
   readonly head: string;
 }
 
-/** What is known of a device once its heartbeat has begun. */
+/** State of a device once its heartbeat has begun. */
 export interface BegunHeartbeat {
   /** Highest end of its journal, this heartbeat's included. */
   readonly journal: Journal;

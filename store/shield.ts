@@ -1,4 +1,4 @@
-/** What is known of devices for the shield. */
+/** Facts about devices for the shield. */
 import type { Db, Row } from "./connection.ts";
 
 /** A device with the facts that it reported last. */
@@ -52,7 +52,7 @@ export async function findDevicesByAddress(
   return new Map(rows.map(({ address, device_id }) => [address, device_id]));
 }
 
-/** What a device has measured of the way to others. */
+/** A device's measurement of the ways to others. */
 export interface MeshMeasurement {
   readonly deviceId: string;
   /** As its agent printed it: JSON. */

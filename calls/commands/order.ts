@@ -53,7 +53,7 @@ export interface OrderedCommand {
   readonly workflow_id: string;
   readonly run_id: string;
   readonly approval_id?: string;
-  /** Of its issue. */
+  /** Receipt that issues it. */
   readonly receipt_id?: string;
 }
 

@@ -7,7 +7,7 @@ import { type Db, type DeviceRecord, getScript } from "../../store/mod.ts";
 /** Limits of arguments that no script has. */
 const FREE = { timeoutSeconds: 60, outputBytes: 65_536 } as const;
 
-/** What a caller wants to be run: a script of the catalogue, or arguments of the caller's own. */
+/** A script of the catalogue, or arguments of the caller's own, that a device is to run. */
 export interface CommandRequest {
   readonly script_id?: string | undefined;
   readonly parameters?: ScriptValues | undefined;

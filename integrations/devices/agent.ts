@@ -33,14 +33,14 @@ export function agentRelease({ bytes, sha256 }: AgentFile): SealRequest {
   };
 }
 
-/** What an install script is made for. */
+/** Values of an install script. */
 export interface Installation {
   /** Tenant that the machine becomes a device of. */
   readonly organization: string;
   /** Address of the gateway, without a slash at the end. */
   readonly server: string;
   readonly agentSha256: string;
-  /** What the device pins. */
+  /** Keys and approvers that the device pins. */
   readonly pins: unknown;
   /** For one enrolment. */
   readonly code: string;

@@ -27,7 +27,7 @@ export const INTERVAL_SECONDS = 60;
 const SHORT_INTERVAL_SECONDS = 5;
 /** Heartbeats that wait at a time in one process. More are answered at once. */
 const MAX_WAITING = 5_000;
-/** How often is looked for a command that is issued and on its way into the published log. */
+/** Time between looks for a command that is issued and on its way into the published log. */
 const LOOK_AGAIN_MS = 250;
 
 /** The answer to a heartbeat. */
@@ -40,7 +40,7 @@ export interface HeartbeatAnswer {
   readonly policy_version: number;
   /** In the order of their sequence. */
   readonly commands: readonly DeviceBundle[];
-  /** Of the sections that the platform has now. */
+  /** SHA-256 of the sections that the platform has now. */
   readonly inventory_sha256: string | null;
   /** Present where the device tells of another agent than the platform serves. It only informs. */
   readonly update?: { readonly sha256: string; readonly receipt_id: string };

@@ -3,7 +3,7 @@ import type { Journal, Store } from "../../store/mod.ts";
 
 import type { DeviceWatch } from "./watch.ts";
 
-/** What a device says of a change of its approvers. */
+/** A device's answer to a change of its approvers. */
 export interface ApproversAck {
   readonly approvers_version: number;
   readonly result: "taken" | "refused";

@@ -1,8 +1,8 @@
 import { type Journal, type NewestHeartbeat } from "../../store/mod.ts";
 
 /**
- * What a heartbeat is whose counter was used before: the newest again; a late copy of an earlier one; or another device's
- * with the same key.
+ * Kind of a heartbeat whose counter was used before: the newest again, a late copy of an earlier one, or one of another
+ * device with the same key.
  */
 export type UsedCounter = "repeated" | "late" | "cloned";
 

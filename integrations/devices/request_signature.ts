@@ -1,7 +1,7 @@
 import type { SignedRequest } from "../../contract/mod.ts";
 import { NODE_PRIMITIVES } from "../../ledger/mod.ts";
 
-/** What every device signs, in the order in which its agent writes it. */
+/** Components that every device signs, in the order of its agent. */
 const COMPONENTS = ["@method", "@path", "@query", "content-digest"];
 const INPUT = new RegExp(
   `^sealoop=(\\(${COMPONENTS.map((name) => `"${name}"`).join(" ")}\\)` +

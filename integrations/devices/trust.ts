@@ -2,7 +2,7 @@ import { Problem } from "../../contract/mod.ts";
 import { getPublishedCheckpoint, getPublishingState, listLedgerKeys } from "../../ledger/mod.ts";
 import { type Approvers, getApprovers, type Store } from "../../store/mod.ts";
 
-/** What a device pins when it is installed, in the form of its agent. */
+/** Keys and approvers that a device pins when it is installed, in the form of its agent. */
 export interface DeviceTrust {
   readonly ledger_keys: readonly {
     readonly public_key: string;
@@ -17,7 +17,7 @@ export interface DeviceTrust {
   readonly approvers: Approvers & { readonly version?: number };
 }
 
-/** What a device pins, and a checkpoint that it can begin with. */
+/** Pins of a device, and a checkpoint that it can begin with. */
 export interface DeviceRoots {
   readonly trust: DeviceTrust;
   /** Signed note with its cosignatures. */

@@ -15,14 +15,14 @@ export const Status = z.enum(COMMAND_STATUSES).describe(
     "sealed that it begins; refused: by people or by the device; unknown: it has begun, and its end was not heard of",
 );
 
-/** What a script is called with. */
+/** Values of a script's parameters. */
 export const Parameters = z.record(z.string().max(64), z.string().max(1_000)).describe(
   "Values of the script's parameters, by name",
 );
 
 const MAX_EXPIRY_SECONDS = 30 * 86_400;
 
-/** What a device is to run, and within which time. */
+/** A command for a device, and its time limits. */
 export const CommandInput = z.object({
   device_id: DeviceId,
   script_id: ScriptId.optional(),

@@ -18,7 +18,7 @@ export const Signature = z.string().regex(/^[0-9a-f]{128}$/, "Expected 128 hex c
 /** System of a device. */
 export const DevicePlatform = z.enum(DEVICE_PLATFORMS);
 
-/** What a device pins. */
+/** Keys and approvers that a device pins. */
 export const DeviceTrust = z.object({
   ledger_keys: z.array(z.object({
     public_key: PublicKey,

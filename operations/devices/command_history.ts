@@ -45,7 +45,7 @@ const Command = z.object({
   expires_at: Timestamp,
 });
 
-/** What became of the commands of a device. */
+/** Lists the commands of a device with their outcomes. */
 export const commandHistory = operation({
   name: "devices.command_history",
   group: "devices",

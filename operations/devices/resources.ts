@@ -18,7 +18,7 @@ const SECTIONS = [
 ] as const;
 const section = (about: string) => z.unknown().describe(`${about}; null: the device can't tell`);
 
-/** What a device is made of. */
+/** Hardware, addresses, listeners and services of a device. */
 export const deviceResources = operation({
   name: "devices.resources",
   group: "devices",

@@ -4,7 +4,7 @@ import { readAgent } from "../../integrations/devices/mod.ts";
 import { countChecks, judgeDevices, shippedShieldPolicy } from "../../shield/mod.ts";
 import { CheckCounts } from "./_schemas.ts";
 
-/** How far the devices fulfil the policies. */
+/** Counts how far the devices fulfil the policies. */
 export const shieldCompliance = operation({
   name: "shield.compliance",
   group: "shield",

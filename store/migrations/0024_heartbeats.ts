@@ -1,4 +1,4 @@
-/** What devices say of themselves: heartbeats, inventories, the heads of the log that they have seen, and batches to seal. */
+/** Reports of devices: heartbeats, inventories, the heads of the log that they have seen, and batches to seal. */
 export const heartbeats = `
   -- One row a device, changed by each of its heartbeats.
   CREATE TABLE device_states (

@@ -1,4 +1,4 @@
-/** What devices are checked for. */
+/** Policies that devices are checked by. */
 export const shield = `
   -- Versions stay, as receipts name them; the newest is in force.
   CREATE TABLE shield_policies (
