@@ -10,6 +10,7 @@ import {
   type DeviceCommandRecord,
   getApproval,
   getDeviceCommand,
+  getScript,
   getTime,
   lockDeviceCommand,
   makeSalt,
@@ -109,6 +110,7 @@ export function commandActivities(parts: ActivityParts) {
       if (obstacle) return await end(trx, command, "cancelled", obstacle.code, run);
       const sequence = await nextCommandSequence(trx, command.deviceId);
       const salt = makeSalt();
+      const release = command.script && await getScript(trx, command.script.id);
       const receiptId = receiptIdOf(run, "ISSUED");
       await noteIssued(trx, command_id, { sequence, salt, receiptId });
       await requestSeal(trx, {
@@ -120,7 +122,8 @@ export function commandActivities(parts: ActivityParts) {
         outcome: "issued",
         details: {
           command_id,
-          ...(command.script ? { script: command.script.id } : {}),
+          // Ids of the user's own scripts are not public.
+          ...(release?.origin === "shipped" ? { script: release.name } : {}),
           ...(command.approvalId ? { approval_id: command.approvalId } : {}),
           ...run,
         },

@@ -195,6 +195,24 @@ describe("a command for a device", () => {
       await silent.until(next, "expired");
     });
 
+    it("names in public a script that ships, and none of one's own", async () => {
+      const shipped = await issued();
+      const superuser = asSuperuser(people.store);
+      await superuser.execute("UPDATE scripts SET origin = 'user' WHERE name = 'uptime'");
+      const own = await issued();
+      await superuser.execute("UPDATE scripts SET origin = 'shipped' WHERE name = 'uptime'");
+      const { commands } = (await silent.device.beat()).body;
+      assert.deepEqual(commands.map(idOf), [shipped, own]);
+      const details = commands.map(({ records }: { records: string[] }) =>
+        JSON.parse(records[0]!).details
+      );
+      assert.deepEqual([details[0].script, details[1].script], ["uptime", undefined]);
+      for (const command_id of [shipped, own]) {
+        await state({ command_id, phase: "ended", status: "expired" });
+        await silent.until(command_id, "expired");
+      }
+    });
+
     it("stays as it has begun, whatever copy of it was refused", async () => {
       const command_id = await issued();
       const refused = { command_id, phase: "ended", status: "refused", code: "not_included" };
