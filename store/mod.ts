@@ -517,21 +517,18 @@ export {
   getCommandSequence,
   getDeviceCommand,
   getTime,
-  keepOutput,
   listDeviceCommands,
   listOpenDeviceCommands,
-  listUndelivered,
   lockDeviceCommand,
   type NewDeviceCommand,
   nextCommandSequence,
   noteBegun,
-  noteDelivered,
   noteIssued,
-  noteOffered,
   noteSealed,
   putDeviceCommand,
   queueDeviceCommand,
 } from "./device_commands.ts";
+export { keepOutput, listUndelivered, noteDelivered, noteOffered } from "./device_deliveries.ts";
 export {
   addStatement,
   getStatement,
