@@ -85,12 +85,17 @@ export interface ApprovalMove {
   readonly receiptId: string;
 }
 
-/** Stores a request. Does nothing where the id is there already. */
+/**
+ * Stores a request, which needs two people at least while the flag `require_two_approvers` is set. Does nothing where the
+ * id is there already.
+ */
 export async function putApproval(db: Db, approval: NewApproval): Promise<void> {
   await db.execute(
     `INSERT INTO approvals (id, subject, ticket_id, description, action, action_sha256, action_commitment, action_salt,
        grounds, requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT (tenant_id, id) DO NOTHING`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+       greatest($12, (SELECT 2 FROM flags WHERE key = 'require_two_approvers' AND value)), $13, $14, $15)
+     ON CONFLICT (tenant_id, id) DO NOTHING`,
     [
       approval.id,
       approval.subject,

@@ -11,7 +11,6 @@ import {
   type Db,
   getApproval,
   getPrincipal,
-  isFlagSet,
   putApproval,
 } from "../../store/mod.ts";
 import type { Platform } from "../platform.ts";
@@ -43,7 +42,7 @@ export async function recordOpening(
   const { approval_id, ticket_id, action_sha256, run } = opening;
   const receipt_id = receiptIdOf(run, "approval-1");
   return await store.db.transaction(async (trx) => {
-    const wanted = await termsOf(trx, config, opening);
+    const wanted = termsOf(config, opening);
     await putApproval(trx, await newApproval(trx, opening, wanted));
     const approval = (await getApproval(trx, approval_id))!;
     if (approval.actionSha256 !== action_sha256) {
@@ -92,15 +91,13 @@ export async function recordOpening(
   });
 }
 
-/** A request that comes from a workflow can't ask for fewer people than the settings and the flag want. */
-async function termsOf(
-  trx: Db,
+/** A request that comes from a workflow can't ask for fewer people than the settings want. */
+function termsOf(
   { settings }: Platform["config"],
   { needed, expires_in_seconds, escalate_after_seconds }: Partial<ApprovalTerms>,
-): Promise<ApprovalTerms> {
-  const wanted = await isFlagSet(trx, "require_two_approvers") ? 2 : 1;
+): ApprovalTerms {
   return {
-    needed: Math.max(needed ?? 1, settings.SEALOOP_APPROVERS, wanted),
+    needed: Math.max(needed ?? 1, settings.SEALOOP_APPROVERS),
     expires_in_seconds: expires_in_seconds ?? settings.SEALOOP_APPROVAL_EXPIRES_SECONDS,
     escalate_after_seconds: escalate_after_seconds ?? settings.SEALOOP_APPROVAL_ESCALATE_SECONDS,
   };

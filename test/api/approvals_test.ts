@@ -121,6 +121,17 @@ describe("approvals over REST", () => {
     assert.equal((await info(approval_id)).approvers.length, 2);
   });
 
+  it("wait for two people while a flag wants that, whatever was asked for", async () => {
+    const set = (value: boolean) =>
+      people.call("PATCH", "/v1/admin/flags", "admin", { require_two_approvers: value });
+    assert.equal((await set(true)).status, 200);
+    const { approval_id } = await ask();
+    assert.equal((await info(approval_id)).needed, 2);
+    assert.equal((await set(false)).status, 200);
+    assert.equal((await move(approval_id, "approve", "ann")).body.status, "pending");
+    assert.equal((await move(approval_id, "approve", "bob")).body.status, "approved");
+  });
+
   it("are not decided by who asked, by keys that may not, or by agents", async () => {
     const { approval_id } = await ask();
     const own = await move(approval_id, "approve", "self");
