@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { generateKeyPairSync, hash, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { networkInterfaces } from "node:os";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
+import { readMesh } from "../../shield/mod.ts";
 import { addApprovers, putService } from "../../store/mod.ts";
 import type { People } from "../api/_people.ts";
 import { rawKey } from "../integrations/devices/_devices.ts";
+import { storeDevice } from "../shield/_stored_device.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { eventually } from "../_time.ts";
 import { addMachine, AGENT, type Machine, openCommandPlatform, PYTHON } from "./_commands.ts";
@@ -92,6 +95,30 @@ describe("a command for a device", () => {
     }, "ann");
     assert.equal(restart.status, "waiting_approval", "what it does is not known to be harmless");
     await machine.until(body.command_id, "done");
+  });
+
+  it("measures the way to another device, for the mesh", async function () {
+    const address = Object.values(networkInterfaces()).flat()
+      .find((one) => one && !one.internal && one.family === "IPv4")?.address;
+    if (address === undefined) this.skip(); // this machine has no address but loopback
+    const superuser = asSuperuser(people.store);
+    const other = await storeDevice(superuser, { inventory: {} });
+    await eventually(async () =>
+      await superuser.execute( // the other device has this machine's addresses
+        "UPDATE device_inventories SET device_id = $1 WHERE device_id = $2 AND section = 'interfaces'",
+        [other, machine.id],
+      ) || undefined
+    );
+    const parameters = { targets: `${address}:${new URL(people.url).port}` };
+    const { body } = await machine.order({ script_id: "mesh-reach", parameters });
+    assert.equal((await decide("approve", body.approval_id)).status, 200);
+    await machine.until(body.command_id, "done");
+    const [link] = await eventually(async () => {
+      const { links } = await readMesh(people.store.asPlatform());
+      return links.length > 0 ? links : undefined;
+    });
+    assert.deepEqual([link!.from, link!.to, link!.reachable], [machine.id, other, true]);
+    assert.ok(link!.microseconds! >= 0);
   });
 
   it("is denied by the guardrails where it destroys", async () => {
