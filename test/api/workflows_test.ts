@@ -22,11 +22,14 @@ describe("the list of workflow types", () => {
       "approvals.create",
       "attacks.simulate",
       "crew.dispatch",
+      "devices.command",
+      "devices.discover",
       "itsm.loop",
       "itsm.test",
       "mail.send",
       "reasoning.invoke",
       "security.scan",
+      "tenants.sync",
     ]);
   });
 });
