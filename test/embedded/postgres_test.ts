@@ -16,18 +16,20 @@ import { testPostgres } from "../_servers.ts";
 
 describe("startPostgres()", () => {
   it("runs PostgreSQL 18 with fsync, on loopback alone", async () => {
-    const { superuserUrl, version } = await testPostgres();
-    assert.match(version, /^18\.\d+$/);
-    const settings = ["fsync", "synchronous_commit", "full_page_writes", "listen_addresses"];
-    const { rows: [row] } = await query(
-      superuserUrl,
-      `SELECT ${settings.map((name) => `current_setting('${name}') AS ${name}`).join(", ")}`,
-    );
-    assert.deepEqual(row, {
-      fsync: "on",
-      synchronous_commit: "on",
-      full_page_writes: "on",
-      listen_addresses: "127.0.0.1",
+    const server = await startPostgres(await testFolder(), await freePort()); // that of the tests has no fsync
+    await withServer(server, async ({ superuserUrl, version }) => {
+      assert.match(version, /^18\.\d+$/);
+      const settings = ["fsync", "synchronous_commit", "full_page_writes", "listen_addresses"];
+      const { rows: [row] } = await query(
+        superuserUrl,
+        `SELECT ${settings.map((name) => `current_setting('${name}') AS ${name}`).join(", ")}`,
+      );
+      assert.deepEqual(row, {
+        fsync: "on",
+        synchronous_commit: "on",
+        full_page_writes: "on",
+        listen_addresses: "127.0.0.1",
+      });
     });
   });
 
