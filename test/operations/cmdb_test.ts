@@ -67,7 +67,7 @@ describe("the graph of services over REST", () => {
   it("shows callers without a key numbers, and no name but those that they give", async () => {
     const open = (path: string) => get(`${CMDB}${path}`, false).then(({ body }) => body);
     assert.equal((await open("/status")).services, 4);
-    assert.deepEqual(await open("/query?q=shop"), { total: 1, services: [] });
+    assert.deepEqual(await open("/query?q=shop"), { total: 1, services: [], devices: [] });
     assert.equal((await open("/query?q=app1")).total, 0, "hosts are not searched");
     const { downstream } = await open("/impact/orders-db?depth=4");
     assert.deepEqual(downstream, { total: 2, by_distance: [] });
