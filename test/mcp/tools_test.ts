@@ -77,12 +77,14 @@ describe("tools over MCP", () => {
       "itsm_register_webhook",
       "itsm_run_loop",
       "rmm_run_script",
+      "soar_trigger",
     ]);
     assert.deepEqual(hinted("openWorldHint"), [
       "crm_book_appointment",
       "crm_send_email",
       "crm_trigger_workflow",
       "itsm_register_webhook",
+      "rmm_run_script",
     ]);
     assert.deepEqual(hinted("idempotentHint"), [
       "crm_move_pipeline",
