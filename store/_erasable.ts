@@ -58,7 +58,12 @@ export const ERASABLE: readonly ErasablePlace[] = [
   },
   { table: "approval_moves", texts: ["reason"] },
   { table: "approval_votes", texts: ["reason"], json: ["refused"] },
-  { table: "device_commands", texts: ["description"], json: ["argv", "grounds"] },
+  {
+    table: "device_commands",
+    texts: ["description"],
+    json: ["argv", "grounds"],
+    set: { output: "NULL" },
+  },
   {
     table: "held_calls",
     json: ["input", "output", "error"],

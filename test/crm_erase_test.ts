@@ -301,6 +301,7 @@ describe("erasing a contact", function () {
       read_only: true,
       expires_at: new Date().toISOString(),
       description: `For ${NAME}`,
+      output: `\\x${Buffer.from(NAME).toString("hex")}`,
       requested_by: "bob",
       needed: 1,
       grounds: { rule: null, reasons: [`Asked by ${NAME}`], reaches: [], evidence: [] },

@@ -16,6 +16,12 @@ import { giveKey } from "../_superuser.ts";
 
 /** Input fields that name nothing which anybody owns. Those that do are the keys of a tenant's `things`. */
 const FREE = new Set([
+  "pause_sweeps",
+  "read_only",
+  "require_two_approvers",
+  "key",
+  "value",
+  "expected_revision",
   "script_id",
   "parameters",
   "command",
