@@ -12,12 +12,16 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { z } from "zod";
 import { similarNames } from "./contract/mod.ts";
-import { SETTINGS, type Settings } from "./settings.ts";
+import { SETTINGS, type Settings } from "./settings/mod.ts";
 
 export { SETTINGS, type Settings };
 
 /** The project's folder: the nearest one with a package.json above this code, which may be bundled in `dist/`. */
 export const ROOT: string = findRoot(dirname(fileURLToPath(import.meta.url)));
+
+/** Version of the product, as its package has it. */
+export const VERSION: string =
+  (JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string }).version;
 
 function findRoot(folder: string): string {
   return existsSync(join(folder, "package.json")) ? folder : findRoot(dirname(folder));
@@ -89,11 +93,19 @@ export class BadSetting extends Error {
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const ours = Object.entries(env).filter(([name, value]) =>
-    value !== undefined && value !== "" && (name.startsWith("SEALOOP_") || name === "DATABASE_URL")
+    value !== undefined && value !== "" &&
+    (name.startsWith("SEALOOP_") || Object.hasOwn(SETTINGS.shape, name))
   );
-  const settings = check(SETTINGS, Object.fromEntries(ours), "environment");
+  const settings = check(SETTINGS, Object.fromEntries(ours), "the environment");
   if ((settings.SEALOOP_TLS_CERT === undefined) !== (settings.SEALOOP_TLS_KEY === undefined)) {
     throw new BadSetting("SEALOOP_TLS_CERT and SEALOOP_TLS_KEY go together: set both, or neither");
+  }
+  if (settings.SEALOOP_ARTICLES_SITE === "git") {
+    if (!settings.SEALOOP_ARTICLES_GIT || !settings.SEALOOP_ARTICLES_URL) {
+      throw new BadSetting(
+        "SEALOOP_ARTICLES_SITE=git needs SEALOOP_ARTICLES_GIT, the repository, and SEALOOP_ARTICLES_URL, where readers get it",
+      );
+    }
   }
   const file = join(ROOT, "temporal.yaml");
   const temporal = check(TEMPORAL, parse(readFileSync(file, "utf8")), "temporal.yaml");

@@ -11,6 +11,12 @@ import {
   heldCallActivities,
 } from "./approvals/mod.ts";
 import {
+  approveArticleActivities,
+  deployArticleActivities,
+  endedArticleActivities,
+  writeArticleActivities,
+} from "./articles/mod.ts";
+import {
   commandActivities,
   endedCommandActivities,
   followCommandActivities,
@@ -36,6 +42,7 @@ import {
   undoActivities,
 } from "./loop/mod.ts";
 import { discoveryActivities } from "./discovery.ts";
+import { meshActivities } from "./mesh.ts";
 import { dueActivities, noticeActivities } from "./notices/mod.ts";
 import {
   endedEmailActivities,
@@ -48,7 +55,21 @@ import {
   transmitEmailActivities,
 } from "./mail/mod.ts";
 import { deviceReplacementActivities } from "./device_replacement.ts";
+import { outsideActivities, settleEndedActs } from "./outside/mod.ts";
+import {
+  endedMediaActivities,
+  settleEndedMedia,
+  speechActivities,
+  transcriptionActivities,
+  videoActivities,
+} from "./media/mod.ts";
+import { openMedia } from "../media/mod.ts";
 import type { ActivityParts, TenantParts } from "./parts.ts";
+import {
+  askAboutItemActivities,
+  publishItemActivities,
+  settleEndedItems,
+} from "./publishing/mod.ts";
 import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
 import { relayActivities } from "./relay.ts";
 import { scanActivities } from "./security_scan.ts";
@@ -80,7 +101,7 @@ export function createActivities(parts: ActivityParts): OfTenant<ReturnType<type
     commsFilePath(config),
     (error) => log.error({ reason: error.message }, "The file of who is told is not followed"),
   );
-  const shared = { ...parts, holder: openHolder(parts.store), comms };
+  const shared = { ...parts, holder: openHolder(parts.store), media: openMedia(config), comms };
   const byTenant = new Map<string, ReturnType<typeof activitiesOf>>();
   const ofTenant = (tenant: string) => {
     const known = byTenant.get(tenant) ?? activitiesOf(forTenant(shared, tenant));
@@ -129,17 +150,32 @@ function activitiesOf(parts: TenantParts) {
     ...replyActivities(parts),
     ...sequenceActivities(parts),
     ...deviceActivities(parts),
+    ...outsideActivities(parts),
+    ...meshActivities(parts),
     ...commandActivities(parts),
     ...followCommandActivities(parts),
     ...endedCommandActivities(parts),
+    ...writeArticleActivities(parts),
+    ...approveArticleActivities(parts),
+    ...deployArticleActivities(parts),
+    ...endedArticleActivities(parts),
+    ...askAboutItemActivities(parts),
+    ...publishItemActivities(parts),
+    ...speechActivities(parts),
+    ...transcriptionActivities(parts),
+    ...videoActivities(parts),
+    ...endedMediaActivities(parts),
     ...webhookActivities(parts),
     ...relayActivities(parts),
     ...noticeActivities(parts),
     ...dueActivities(parts),
     /**
-     * Seals the end of calls, and of uses of models, whose process was killed. Safe to repeat: each has one receipt of its
-     * end.
+     * Seals the end of calls, and of uses of models, whose process was killed, and of acts outside, requests for media and
+     * items to publish whose run was ended. Safe to repeat: each has one receipt of its end.
      */
-    settleLostCalls: async () => await settleLostCalls(parts) + await settleLostUses(parts.store),
+    settleLostCalls: async () =>
+      await settleLostCalls(parts) + await settleLostUses(parts.store) +
+      await settleEndedActs(parts) + await settleEndedMedia(parts) +
+      await settleEndedItems(parts),
   };
 }

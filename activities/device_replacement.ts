@@ -1,6 +1,7 @@
 import { REPLACE_DEVICE } from "../domain/mod.ts";
 import { randomHex, requestSeal } from "../ledger/mod.ts";
-import { getApproval, quarantineDevice, setReplaced } from "../store/mod.ts";
+import { getApproval } from "../store/approvals/mod.ts";
+import { quarantineDevice, setReplaced } from "../store/devices/mod.ts";
 import type { TenantParts } from "./parts.ts";
 
 /** Creates the activity that lets a new device take the place of one whose keys are lost. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { buildBatch } from "../integrations/devices/mod.ts";
 import { ReceiptConflict, requestSeal } from "../ledger/mod.ts";
-import { addHeartbeatBatch, listSeenDevices } from "../store/mod.ts";
+import { addHeartbeatBatch, listSeenDevices } from "../store/devices/mod.ts";
 import type { ActivityParts } from "./parts.ts";
 
 const PERIOD_MS = 600_000;
@@ -17,11 +17,11 @@ export function deviceActivities({ store }: ActivityParts) {
    */
   async function sealHeartbeats(now: string = new Date().toISOString()): Promise<string | null> {
     const end = Math.floor(Date.parse(now) / PERIOD_MS) * PERIOD_MS;
-    const [from, to] = [end - PERIOD_MS, end].map((ms) => new Date(ms).toISOString());
+    const from = new Date(end - PERIOD_MS).toISOString();
     const id = createHash("sha256").update(`heartbeats ${from}`).digest("hex").slice(0, 16);
     const db = store.asPlatform();
     if (await db.first("SELECT FROM seal_requests WHERE id = $1", [id])) return null;
-    const seen = await listSeenDevices(db, new Date(from!));
+    const { seen, until } = await listSeenDevices(db, new Date(from));
     if (seen.length === 0) return null;
     const { root, parts } = buildBatch(seen);
     try {
@@ -33,10 +33,10 @@ export function deviceActivities({ store }: ActivityParts) {
           subject: "devices",
           action: "seal_heartbeats",
           outcome: "ok",
-          details: { from, to, root: Buffer.from(root).toString("hex") },
+          details: { from, to: until.toISOString(), root: Buffer.from(root).toString("hex") },
         });
         for (const [tenant, part] of parts) {
-          await addHeartbeatBatch(trx, tenant, { ...part, receiptId: id, endedAt: new Date(to!) });
+          await addHeartbeatBatch(trx, tenant, { ...part, receiptId: id, endedAt: until });
         }
       });
     } catch (error) {

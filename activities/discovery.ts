@@ -17,7 +17,7 @@ import {
   type Targets,
 } from "../integrations/discovery/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
-import { findDevicesByAddress, getDeviceCommand } from "../store/mod.ts";
+import { findDevicesByAddress, getDeviceCommand } from "../store/devices/mod.ts";
 import type { ActivityParts } from "./parts.ts";
 
 /** Time within which a device must begin a scan. */
@@ -84,8 +84,8 @@ export function discoveryActivities({ config, store, temporal }: ActivityParts) 
   async function awaitScan(
     { order, command_id }: { readonly order: DiscoveryOrder; readonly command_id: string },
   ): Promise<DiscoveryResult | null> {
-    const deadline = Date.now() + WAIT_MS;
-    while (Date.now() < deadline) {
+    const deadline = performance.now() + WAIT_MS;
+    while (performance.now() < deadline) {
       const { status, code, output, endedAt } = (await getDeviceCommand(db, command_id))!;
       if (status === "done" && output) {
         return await finish(order, targetsOf(order), readScan(order, output));

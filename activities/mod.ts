@@ -15,11 +15,9 @@ export {
   createSequencerActivities,
   type TenantActivities,
 } from "./activities.ts";
-export type { CommandApproval } from "./commands/mod.ts";
 export type { EndedApproval } from "./approvals/mod.ts";
 export type { OpenBatches } from "./ledger/mod.ts";
-export type { EndedRun, RepairOrder, RepairRequest, RunSummary } from "./loop/mod.ts";
-export type { EmailApproval } from "./mail/mod.ts";
+export type { EndedRun, RepairOrder, RepairRequest, RoundOrder, RunSummary } from "./loop/mod.ts";
 export type { ActivityParts } from "./parts.ts";
 export { STOPPABLE_NAMES } from "./stops.ts";
 export type { DetectionResult } from "./sweep.ts";

@@ -1,5 +1,6 @@
 import type { Platform } from "../calls/mod.ts";
 import type { Comms } from "../integrations/channels/mod.ts";
+import type { Media } from "../media/mod.ts";
 import type { Network } from "../ledger/anchors/ots/mod.ts";
 import type { Catalogue } from "../runbooks/mod.ts";
 import type { Holder } from "../store/mod.ts";
@@ -20,6 +21,7 @@ export interface ActivityParts extends Platform {
 export interface TenantParts extends ActivityParts {
   /** The lock by which this process shows that it lives. */
   readonly holder: Holder;
+  readonly media: Media;
   /** Returns who is told what, and over which channels, as the operator's file says now; undefined: it was wrong from the start. */
   readonly comms: () => Comms | undefined;
 }

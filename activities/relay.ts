@@ -1,10 +1,9 @@
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../domain/mod.ts";
 import { planDeliveries } from "../integrations/channels/mod.ts";
+import { type Db, listen } from "../store/mod.ts";
+import { listTenants } from "../store/keys/mod.ts";
 import {
-  type Db,
-  listen,
-  listTenants,
   listUnstartedDeliveries,
   listUnstartedNotices,
   markDeliveryStarted,
@@ -13,7 +12,8 @@ import {
   pruneDeliveries,
   routeMessages,
   WEBHOOKS_QUEUED,
-} from "../store/mod.ts";
+} from "../store/messages/mod.ts";
+import { isFlagSet } from "../store/platform/mod.ts";
 import type { TenantParts } from "./parts.ts";
 import { createTurnSignal, workerStopping } from "./turns.ts";
 
@@ -80,8 +80,9 @@ export function relayActivities({ store, temporal, stopping, comms }: TenantPart
     if (stopping.aborted) throw workerStopping();
   }
 
-  /** @returns true if there may be more */
+  /** Starts none while the flag `pause_webhooks` is set. @returns true if there may be more */
   async function startDeliveries(db: Db): Promise<boolean> {
+    if (await isFlagSet(db, "pause_webhooks")) return false;
     const queued = await listUnstartedDeliveries(db, BATCH_SIZE);
     await Promise.all(queued.map(async (id) => {
       const summary = "Delivers a message to a webhook";

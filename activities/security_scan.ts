@@ -4,15 +4,14 @@ import { transportOf } from "../compliance/mod.ts";
 import { SCAN_DETECTOR, scanAll, type ScannerResult } from "../compliance/scans/mod.ts";
 import type { RunId, ScanResult } from "../domain/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
+import type { Db } from "../store/mod.ts";
 import {
   clearOtherFindings,
-  type Db,
-  getStoredFacts,
   listOpenFindings,
   recordDetectorRun,
   recordFindings,
-  type StoredFacts,
-} from "../store/mod.ts";
+} from "../store/incidents/mod.ts";
+import { getStoredFacts, type StoredFacts } from "../store/platform/mod.ts";
 import type { ActivityParts } from "./parts.ts";
 
 const ACTOR = "security-scan";

@@ -1,10 +1,12 @@
 /**
- * Stops and maintenance windows as they apply to the platform's own repairs and drills, which no call to an operation would
- * hold back.
+ * Stops and maintenance windows as they apply to the platform's own repairs, drills and articles, which no call to an
+ * operation would hold back.
  */
 import { Problem } from "../contract/mod.ts";
-import type { RepairHold, RepairSubject } from "../domain/mod.ts";
-import { findMaintenance, findStop, type StopSubject, type Store } from "../store/mod.ts";
+import { PUBLISHING_NAMES, type RepairHold, type RepairSubject } from "../domain/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { findStop, type StopSubject } from "../store/calls/mod.ts";
+import { findMaintenance } from "../store/planning/mod.ts";
 
 /** A hold, why it is there, and since when. */
 export interface DatedHold extends RepairHold {
@@ -17,6 +19,13 @@ export const STOPPABLE_NAMES = {
   repair: ["itsm.loop", "itsm_loop", "itsm_run_loop"],
   test: ["itsm.test", "itsm_test", "itsm_run_test"],
   attack: ["attacks.simulate", "simulate_infrastructure_attack"],
+  article: [
+    "articles.generate",
+    "seo_generate",
+    "articles.deploy",
+    "seo_deploy",
+    ...PUBLISHING_NAMES,
+  ],
 } as const;
 
 /**

@@ -1,11 +1,8 @@
 import { detectAll, type DetectedFinding, openDetectionContext } from "../detection/mod.ts";
-import {
-  countRepeatSightings,
-  isFlagSet,
-  listEscalatedFaults,
-  listWatchedTenants,
-  type Store,
-} from "../store/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { countRepeatSightings, listEscalatedFaults } from "../store/incidents/mod.ts";
+import { listWatchedTenants } from "../store/keys/mod.ts";
+import { isFlagSet } from "../store/platform/mod.ts";
 import type { ActivityParts } from "./parts.ts";
 
 /** Result of running all detectors. */
@@ -21,7 +18,9 @@ export interface DetectionResult {
 }
 
 /** Creates the activity of a sweep. */
-export function sweepActivities({ config, store, temporal, refreshServices }: ActivityParts) {
+export function sweepActivities(
+  { config, store, temporal, alerts, refreshServices }: ActivityParts,
+) {
   /**
    * Runs every detector, on the services as their file lists them now. Safe to repeat: it stores what was seen last, and
    * counts one more sighting for each ticket of a run.
@@ -52,7 +51,7 @@ export function sweepActivities({ config, store, temporal, refreshServices }: Ac
     owner: Store,
     servicesProblem: string | undefined,
   ): Promise<DetectionResult> {
-    const context = openDetectionContext({ config, store: owner, temporal });
+    const context = openDetectionContext({ config, store: owner, temporal, alerts });
     const { probed, findings, incidents } = await detectAll({ ...context, servicesProblem }, {
       save: true,
     });

@@ -9,7 +9,7 @@ import {
   withResult,
 } from "../calls/tasks/mod.ts";
 import type { HeldCallStatus, RunState, StartedRun, TaskRecord } from "../domain/mod.ts";
-import { putTask } from "../store/mod.ts";
+import { putTask } from "../store/agents/mod.ts";
 import type { ActivityParts } from "./parts.ts";
 
 /** Creates the activities of A2A tasks. */

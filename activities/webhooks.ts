@@ -8,7 +8,8 @@ import {
   getOutgoingDelivery,
   type OutgoingDelivery,
   recordDeliveryAttempt,
-} from "../store/mod.ts";
+} from "../store/messages/mod.ts";
+import { holdWhile } from "./_pause.ts";
 import type { ActivityParts } from "./parts.ts";
 
 const RESPONSE_TIMEOUT_MS = 15_000;
@@ -40,7 +41,8 @@ export function webhookActivities({ store, config }: ActivityParts) {
 
   /**
    * Makes one attempt. Only a 2xx status is a success, and an address that is not allowed is not tried again. Safe to
-   * repeat: the receiver may get the message twice, and recognizes it by its id.
+   * repeat: the receiver may get the message twice, and recognizes it by its id. While the flag `pause_webhooks` is set, it
+   * waits.
    */
   async function deliverWebhook(
     { delivery_id, attempt }: { readonly delivery_id: string; readonly attempt: number },
@@ -50,6 +52,7 @@ export function webhookActivities({ store, config }: ActivityParts) {
     if (delivery.state !== "queued") {
       return { state: delivery.state, code: "known", retry_in_seconds: null };
     }
+    if (!delivery.disabled) await holdWhile("pause_webhooks", db);
     const { status, error, isFinal } = delivery.disabled
       ? failure("webhook_disabled", { isFinal: true })
       : await send(delivery_id, delivery);

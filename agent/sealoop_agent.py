@@ -1315,6 +1315,7 @@ def measure(address, port):
 
 OFFER_AGAIN_SECONDS = 10
 OVERDUE_SECONDS = 60
+ASIDE_SECONDS = 3600
 MAX_REFUSALS_PER_HOUR = 100
 BODY_FIELDS = ("code", "exit_code", "bytes", "output_sha256", "destination_class")
 
@@ -1334,11 +1335,14 @@ class Runner:
         self.keys = [parse_ledger_key(key) for key in accepted["keys"]]
         self.clock = DeviceClock(accepted["time"])
         # Before the journal: somebody else may be writing.
-        self.acknowledged = (read_json(self.path("acknowledged.json")) or {"seq": 0})["seq"]
+        acknowledged = read_json(self.path("acknowledged.json")) or {"seq": 0, "aside": []}
+        self.acknowledged = acknowledged["seq"]  # the newest that is, and all before it but for those set aside
+        self.aside = {seq: None for seq in acknowledged["aside"]}  # when each was: the platform does not take them
         self.journal = Journal(self.folder, only_reads)
         self.commands, self.refused, self.last_sequence = {}, set(), 0
         self.waiting = collections.deque()  # statements that are not acknowledged, oldest first
-        self.offered_at, self.cosignature, self.firewall = None, (None, None), None
+        self.offered, self.offered_at = None, None
+        self.cosignature, self.firewall = (None, None), None
         self.refusals = collections.deque(maxlen=MAX_REFUSALS_PER_HOUR)  # when they were journaled
         if self.journal.fault is None and self.acknowledged > self.journal.seq:
             self.journal.fault = "the journal ends before line %d, whose receipt came" % self.acknowledged
@@ -1379,16 +1383,20 @@ class Runner:
             self.last_sequence = max(self.last_sequence, line["command_sequence"])
             self.acknowledged = max(self.acknowledged, line["seq"])
             self.waiting.clear()
-        if "statement" in line and line["seq"] > self.acknowledged:
+            self.aside.clear()
+        if "statement" in line and not self.is_acknowledged(line):
             self.waiting.append(line)
+
+    def is_acknowledged(self, line):
+        return line["seq"] <= self.acknowledged and line["seq"] not in self.aside
 
     def resume(self):
         """Goes on after a start. What was begun and provably not started begins anew where its receipt is not fresh."""
         for command_id, one in list(self.commands.items()):
             if one["phase"] == "begun":
-                if one["begun"]["seq"] <= self.acknowledged or one["begun"]["boot"] != boot_id():
+                if self.is_acknowledged(one["begun"]) or one["begun"]["boot"] != boot_id():
                     self.begin(one["command"], one["commitment"])
-            elif one["phase"] == "ended" and one["ended"]["seq"] <= self.acknowledged:
+            elif one["phase"] == "ended" and self.is_acknowledged(one["ended"]):
                 self.announce_output(command_id, one)
 
         settled = [name for name, one in self.commands.items() if one["phase"] in ("ended", "delivered")]
@@ -1408,9 +1416,28 @@ class Runner:
 
     def offer(self, again=False):
         """Gives the oldest statement to the talker, one at a time."""
-        if self.waiting and (again or self.offered_at is None) and self.blocked is None:
-            self.offered_at = boot_clock()
-            self.send({"type": "statement", "body": self.waiting[0]["statement"]})
+        if self.blocked or not again and self.offered is not None:
+            return
+        now = boot_clock()
+        due = (line for line in self.waiting if (self.aside.get(line["seq"]) or -ASIDE_SECONDS) + ASIDE_SECONDS <= now)
+        line = self.offered or next(due, None)
+        if line:
+            self.offered, self.offered_at = line, now
+            self.send({"type": "statement", "body": line["statement"]})
+
+    def save_acknowledged(self):
+        write_json(self.path("acknowledged.json"), {"seq": self.acknowledged, "aside": sorted(self.aside)})
+
+    def on_not_taken(self, message):
+        """Sets a statement aside that the platform does not take as it is: those behind it go on, and it comes again later."""
+        line = self.offered
+        if line is None or line["seq"] != message["sequence"]:
+            return
+        self.aside[line["seq"]] = boot_clock()
+        self.acknowledged = max(self.acknowledged, line["seq"])
+        self.save_acknowledged()
+        self.offered = None
+        self.offer()
 
     def tell_state(self, replies=False):
         if self.cosignature[0] != self.accepted.text:
@@ -1424,6 +1451,7 @@ class Runner:
             "log_size": self.accepted.size,
             "checkpoint": self.accepted.note,
             "cosignature": self.cosignature[1],
+            "approvers_version": self.trust.version,
             "blocked": self.blocked and self.blocked["reason"],
             "firewall": self.observe_firewall(),
         })
@@ -1454,7 +1482,7 @@ class Runner:
         self.tell_state()
         self.offer(again=True)
         for command_id, one in self.commands.items():
-            if one["phase"] == "egress" and one["egress"]["seq"] <= self.acknowledged:
+            if one["phase"] == "egress" and self.is_acknowledged(one["egress"]):
                 self.send_output(command_id)
 
     def is_stale(self, message):
@@ -1520,7 +1548,7 @@ class Runner:
             known = self.commands.get(command["command_id"])
             if known and known["commitment"] == commitment:
                 return "known"
-            if sum(one["phase"] in ("begun", "started") for one in self.commands.values()) >= MAX_RUNNING:
+            if sum(self.is_running(one) for one in self.commands.values()) >= MAX_RUNNING:
                 return "busy"
             keys = [format_ledger_key(key) for key in self.keys]
             self.verify(log, bundle)
@@ -1531,6 +1559,9 @@ class Runner:
             self.command_path(command["command_id"], "bundle.json"), {"log": log, "bundle": bundle, "keys": keys})
         self.begin(command, commitment)
         return "begun"
+
+    def is_running(self, one):
+        return one["phase"] == "started" or one["phase"] == "begun" and one["begun"]["seq"] not in self.aside
 
     def verify(self, log, bundle):
         command = bundle["command"]
@@ -1572,8 +1603,8 @@ class Runner:
             "begun", fields, command_id=command["command_id"], command=command, commitment=commitment)
 
     def on_sealed(self, message):
-        """Takes the receipt of the oldest statement, and goes on with what waited for it."""
-        line = self.waiting[0] if self.waiting else None
+        """Takes the receipt of the statement that was offered, and goes on with what waited for it."""
+        line = self.offered
         if line is None or line["seq"] != message["sequence"]:
             return  # an answer to an earlier offer
         body = line["statement"]
@@ -1589,10 +1620,11 @@ class Runner:
         self.clock.learn(parse_time(entry["timestamp"]))
         self.save_accepted()
         self.keep_receipt(body, message)
-        write_json(self.path("acknowledged.json"), {"seq": line["seq"]})
-        self.acknowledged = line["seq"]
-        self.waiting.popleft()
-        self.offered_at = None
+        self.acknowledged = max(self.acknowledged, line["seq"])
+        self.aside.pop(line["seq"], None)
+        self.save_acknowledged()
+        self.waiting.remove(line)
+        self.offered = None
         one = self.commands.get(body.get("command_id"))
         if one and one.get("begun") is line and one["phase"] == "begun":
             self.start(one, parse_time(entry["timestamp"]))
@@ -1612,7 +1644,7 @@ class Runner:
 
     def on_conflict(self, message):
         """The ledger has another statement under this number: this journal is an old copy, or a clone's."""
-        if self.waiting and self.waiting[0]["seq"] == message["sequence"]:
+        if self.offered and self.offered["seq"] == message["sequence"]:
             self.block("the ledger has another statement under number %d" % message["sequence"])
         self.tell_state()
 
@@ -1652,7 +1684,7 @@ class Runner:
                 self.look_after(command_id, one)
             elif one["phase"] == "begun" and now is not None and now >= parse_time(one["command"]["expires_at"]):
                 self.end(command_id, {"status": "expired"})
-        if self.offered_at is not None and boot_clock() > self.offered_at + OFFER_AGAIN_SECONDS:
+        if self.offered is None or boot_clock() > self.offered_at + OFFER_AGAIN_SECONDS:
             self.offer(again=True)
 
     def look_after(self, command_id, one):
@@ -1712,6 +1744,7 @@ class Runner:
             write_json(self.path("trust.json"), fields)
             self.trust = trust
             self.journal.append("approvers", {"version": trust.version, "signed_by": sorted(signers)})
+        self.tell_state()  # first, as the next heartbeat says which version is pinned
         # Where the acknowledgement was lost, the platform sends them once more.
         self.send({"type": "approvers", "version": trust.version, "taken": taken or fields == self.trust.fields})
 
@@ -1781,6 +1814,7 @@ def serve_runner(state, source, sink):
 
 MEBIBYTE = 1024 * 1024
 MAX_LISTED = 500
+MAX_SECTION_BYTES = 65536
 
 
 def read_text(path):
@@ -2052,7 +2086,8 @@ def take_inventory(mode):
     for name, find in INVENTORY.items():
         try:
             found[name] = find()
-            canonical(found[name])
+            if len(canonical(found[name])) > MAX_SECTION_BYTES:
+                raise ValueError("it is too long for a heartbeat")
         except (OSError, ValueError, IndexError, KeyError) as error:
             log("cannot find out %s: %s" % (name, error))
             found[name] = None
@@ -2071,6 +2106,9 @@ def hash_own_file():
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 LONG_POLL_SECONDS = 25
 MAX_BACKOFF_SECONDS = 300
+MAX_ACKS = 50
+NOT_TAKEN = (400, 413, 422)  # these bytes are not taken, however often they come
+MAX_NOT_TAKEN = 3
 REFRESH_SECONDS = 3600
 COMPONENTS = '("@method" "@path" "@query" "content-digest")'
 
@@ -2213,6 +2251,7 @@ class Talker:
         self.state, self.has_state, self.replies = None, threading.Event(), threading.Semaphore(0)
         self.result = None  # of the newest command
         self.statements, self.delivering, self.acks = queue.Queue(), set(), collections.deque()
+        self.max_acks = MAX_ACKS
         self.has_acks = threading.Event()
         self.known_inventory = {}  # hash of each section that the platform has
 
@@ -2297,7 +2336,7 @@ class Talker:
                 log("heartbeat: %s" % error)
                 if isinstance(error, Answered) and 400 <= error.status < 500 and error.status != 429:
                     pending = None  # it was answered: the next one has a new counter
-                    self.acks.extendleft(reversed(sent["acks"]))
+                    self.keep_acks(sent["acks"], error.status)
                     self.known_inventory = {}
                 time.sleep(backoff.next(error))
                 continue  # without an answer, the very same bytes again
@@ -2311,6 +2350,14 @@ class Talker:
                 if waited < LONG_POLL_SECONDS / 2 or seconds < LONG_POLL_SECONDS:
                     self.has_acks.wait(seconds * random.uniform(0.8, 1.2))
 
+    def keep_acks(self, acks, status):
+        """Keeps acknowledgements for the next heartbeat, fewer where these were not taken; gives up one alone."""
+        if status in NOT_TAKEN:
+            self.max_acks = max(1, len(acks) // 2)
+            if len(acks) == 1:
+                return log("the platform does not take that %s" % json.dumps(dict(acks[0], output=None)))
+        self.acks.extendleft(reversed(acks))
+
     @staticmethod
     def interval(answer):
         seconds = answer.get("interval_seconds")
@@ -2322,7 +2369,7 @@ class Talker:
         hashes = {name: sha256(canonical(value)).hex() for name, value in inventory.items()}
         acks, size = [], 0
         self.has_acks.clear()
-        while self.acks and len(acks) < 50 and size < 400000:
+        while self.acks and len(acks) < self.max_acks and size < 400000:
             acks.append(self.acks.popleft())
             size += len(acks[-1].get("output", ""))
         state, file = self.state, os.path.join(self.folder, "counter")
@@ -2334,6 +2381,7 @@ class Talker:
             "checkpoint": state["checkpoint"],
             "cosignature": state["cosignature"],
             "journal": state["journal"],
+            "approvers_version": state["approvers_version"],
             "inventory_sha256": sha256(canonical(inventory)).hex(),
             "wait_seconds": LONG_POLL_SECONDS,
         }
@@ -2354,6 +2402,7 @@ class Talker:
         # Where the platform has not got what the sections add up to, all of them are sent again.
         has_all = answer.get("inventory_sha256", sent["inventory_sha256"]) == sent["inventory_sha256"]
         self.known_inventory = sent["hashes"] if has_all else {}
+        self.max_acks = MAX_ACKS
         for ack in sent["acks"]:
             if ack["result"] == "output":
                 self.tell({"type": "delivered", "command_id": ack["command_id"]})
@@ -2383,7 +2432,7 @@ class Talker:
     def deliver(self, gateway, body):
         """Has a statement sealed, however long that takes. Returns what to tell the runner."""
         path = gateway.path("/v1/shield/devices/%s/seal" % self.server["device_id"])
-        data, backoff = canonical(body), Backoff()
+        data, backoff, refusals = canonical(body), Backoff(), 0
         while True:
             headers = signed_headers(self.key, self.server["device_id"], "POST", path, data)
             try:
@@ -2397,6 +2446,10 @@ class Talker:
                 code = error.body.get("code") if isinstance(error, Answered) and error.status == 409 else None
                 if code == "journal_rolled_back":
                     return {"type": "conflict", "sequence": body["sequence"]}
+                if isinstance(error, Answered) and error.status in NOT_TAKEN:
+                    refusals += 1
+                    if refusals == MAX_NOT_TAKEN:
+                        return {"type": "not_taken", "sequence": body["sequence"]}
                 time.sleep(backoff.next(error))
 
 
@@ -2421,8 +2474,8 @@ def describe_trust(trust):
     rows += [("approver", "", fingerprint(key)) for key in trust.approvers]
     lines = ["%-11s %-28s SHA-256 %s" % row for row in rows]
     lines.append("%-11s %d of %d" % ("quorum", trust.quorum, len(trust.witnesses)))
-    lines.append("%-11s %s" % ("approvals", "signatures of %d approvers are required" % trust.required
-                               if trust.required else "no signatures of approvers are required"))
+    lines.append("%-11s %s" % ("approvals", "signatures required: %d" % trust.required
+                               if trust.required else "no signatures required"))
     return "\n".join("  " + line for line in lines)
 
 
@@ -2669,7 +2722,7 @@ def release(options):
     sync_folder(folder)
     journal = Journal(folder)
     journal.append("released", {"command_sequence": options.command_sequence}, seq=options.seq + 1)
-    write_json(os.path.join(folder, "acknowledged.json"), {"seq": journal.seq})
+    write_json(os.path.join(folder, "acknowledged.json"), {"seq": journal.seq, "aside": []})
     if os.path.exists(os.path.join(folder, "blocked.json")):
         os.unlink(os.path.join(folder, "blocked.json"))
     say("The journal goes on with line %d, and commands above number %d are taken." % (

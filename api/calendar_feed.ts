@@ -3,7 +3,7 @@ import type Router from "@koa/router";
 import type { Platform } from "../calls/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { findKeyOfLink, printCalendar } from "../integrations/calendar/mod.ts";
-import { listEventsSince } from "../store/mod.ts";
+import { listEventsSince } from "../store/planning/mod.ts";
 import type { RequestState } from "../web/mod.ts";
 
 const DAY_MS = 24 * 60 * 60_000;

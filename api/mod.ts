@@ -7,6 +7,8 @@
  *
  * @module
  */
+export { bindArticles } from "./articles.ts";
 export { bindCalendarFeed } from "./calendar_feed.ts";
+export { bindMediaFiles } from "./media_files.ts";
 export { bindSchemas, createRestApp, type RestServer } from "./rest_app.ts";
-export { bindUnsubscribe } from "./unsubscribe.ts";
+export { bindMailLinks } from "./mail_links.ts";

@@ -5,14 +5,8 @@
  * In one graph the edges are spread evenly; in the other a few services are needed by very many, and those are queried.
  */
 import pg from "pg";
-import {
-  findPath,
-  getImpact,
-  openStore,
-  replaceServices,
-  type ServiceRecord,
-  type Store,
-} from "../store/mod.ts";
+import { openStore, type Store } from "../store/mod.ts";
+import { findPath, getImpact, replaceServices, type ServiceRecord } from "../store/services/mod.ts";
 import { testDatabase } from "../test/_servers.ts";
 import { type Random, randomGraph, randomOf } from "../test/store/_graph.ts";
 import { type Figure, measureInTurns } from "./_figures.ts";

@@ -11,7 +11,7 @@ import {
   Problem,
 } from "../contract/mod.ts";
 import { type ErrorName, ERRORS } from "../domain/mod.ts";
-import type { KeptCall, KeptEnd, KeptError } from "../store/mod.ts";
+import type { KeptCall, KeptEnd, KeptError } from "../store/calls/mod.ts";
 import type { CallOutcome, CheckedCall } from "./run.ts";
 
 /** Largest answer that is kept. */

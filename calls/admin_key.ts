@@ -1,6 +1,7 @@
 import { open, rename } from "node:fs/promises";
 import { PLATFORM_TENANT } from "../domain/mod.ts";
-import { hasAdminKey, type Store } from "../store/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { hasAdminKey } from "../store/keys/mod.ts";
 import { issueSealedKey } from "./keys.ts";
 
 /**

@@ -2,7 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { type Caller, type CallRequest, type Operation, Problem } from "../contract/mod.ts";
 import { KEY_PREFIX, PLATFORM_TENANT } from "../domain/mod.ts";
 import { readSigner, verifySigned } from "../integrations/devices/mod.ts";
-import { findDevice, type KeyRecord } from "../store/mod.ts";
+import { findDevice } from "../store/devices/mod.ts";
+import type { KeyRecord } from "../store/keys/mod.ts";
 import type { Platform } from "./platform.ts";
 
 /** Key id and principal of callers that hold the shared A2A token, which is the operator's own. */

@@ -1,6 +1,7 @@
 import { type GovernanceDecision, isGoverned, Problem } from "../contract/mod.ts";
 import { randomHex } from "../ledger/mod.ts";
-import { batch, governanceInForce, type Holder } from "../store/mod.ts";
+import { batch, type Holder } from "../store/mod.ts";
+import { governanceInForce } from "../store/calls/mod.ts";
 import { holdCall } from "./approvals/mod.ts";
 import {
   decisionOf,

@@ -1,19 +1,17 @@
 /** Calls with an idempotency key: the first runs, and each repetition gets its answer. */
 import { createHash } from "node:crypto";
 import { asProblem, isDatabaseAway, isGoverned, Problem, type Recovery } from "../contract/mod.ts";
+import { type Db, type Holder, isHolderGone } from "../store/mod.ts";
 import {
   beginIdempotentCall,
   type CallClaim,
   claimCall,
-  type Db,
   endIdempotentCall,
   failIdempotentCall,
   getIdempotentCall,
-  type Holder,
-  isHolderGone,
   type KeptCall,
   takeOverCall,
-} from "../store/mod.ts";
+} from "../store/calls/mod.ts";
 import { repeatHeldCall } from "./approvals/mod.ts";
 import { errorName, keptEnd, keptOutcome } from "./_kept_end.ts";
 import { countKeptCall } from "./limit.ts";

@@ -19,6 +19,7 @@ import { countAnonymousReceipt, countCall, countDaily } from "./limit.ts";
 import type { Platform } from "./platform.ts";
 import { recordCall } from "./record.ts";
 import { type CallOutcome, type CheckedCall, runOperation } from "./run.ts";
+import { countEndedCall, spanOfCall } from "./spans.ts";
 
 /**
  * Returns the function that every call goes through, whatever the interface:
@@ -73,9 +74,14 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
       outcome = { error: asProblem(error) };
     }
     const { error, output, decision, repeats } = outcome;
-    const record = () => {
+    const record = async () => {
       const durationMs = performance.now() - startedMs;
-      return recordCall(platform, { operation, request, caller, input, durationMs, ...outcome });
+      const call = { operation, request, caller, input, durationMs, ...outcome };
+      countEndedCall(call);
+      const receiptId = await recordCall(platform, call);
+      const span = spanOfCall(call, receiptId);
+      if (span) platform.spans.record(span);
+      return receiptId;
     };
     if (error) {
       if (error.name !== "RateLimited") error.receiptId = await record();

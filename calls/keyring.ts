@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { batch, listen, type Store } from "../store/mod.ts";
 import {
-  batch,
   findKeys,
   hashKey,
   isKeyShaped,
   type KeyRecord,
   KEYS_CHANGED,
-  listen,
-  type Store,
   touchKeys,
-} from "../store/mod.ts";
+} from "../store/keys/mod.ts";
 import type { FailureLimiter } from "./failure_limiter.ts";
 
 /** Looks keys up, and caches what it finds, and what it does not, until it is notified that keys have changed. */

@@ -2,8 +2,9 @@
 import { InvalidInput, nameProblem, Problem } from "../contract/mod.ts";
 import { SHARED_TENANT } from "../domain/mod.ts";
 import { prepareRequest } from "../ledger/mod.ts";
+import type { Db, Store } from "../store/mod.ts";
+import { noteCallEffects } from "../store/calls/mod.ts";
 import {
-  type Db,
   expireKey,
   findKeyById,
   findValidKeys,
@@ -11,10 +12,8 @@ import {
   type KeyReceipt,
   type KeyRecord,
   type NewKey,
-  noteCallEffects,
   revokeKey,
-  type Store,
-} from "../store/mod.ts";
+} from "../store/keys/mod.ts";
 import { TOKEN_HOLDER } from "./authenticate.ts";
 import type { Platform } from "./platform.ts";
 

@@ -6,7 +6,7 @@ import {
   type Operation,
   Problem,
 } from "../contract/mod.ts";
-import type { UsageCount, UsageMeter, Use } from "../store/mod.ts";
+import type { UsageCount, UsageMeter, Use } from "../store/calls/mod.ts";
 import type { Platform } from "./platform.ts";
 import type { CheckedCall } from "./run.ts";
 
@@ -106,7 +106,7 @@ export async function countDaily(
   { operation: { perDay: kind }, caller }: Pick<CheckedCall, "operation" | "caller">,
 ): Promise<void> {
   if (kind === undefined) return;
-  if (kind === "applications") return await countApplication(usage, settings, caller);
+  if (kind !== "classify") return await countForm(usage, settings, caller, kind);
   const limit = {
     free: settings.SEALOOP_LIMIT_CLASSIFY_FREE,
     partner: settings.SEALOOP_LIMIT_CLASSIFY_PARTNER,
@@ -118,16 +118,22 @@ export async function countDaily(
   await count(usage, { subject, kind, limit, periodSeconds: DAY_SECONDS });
 }
 
-/** Counts one application, of whoever sends it: of an address, and of all. @throws {Problem} `RateLimited` */
-async function countApplication(
+/** Counts one use of a public form, of whoever sends it: of an address, and of all. @throws {Problem} `RateLimited` */
+async function countForm(
   usage: UsageMeter,
   settings: Settings,
   { address }: Caller,
+  kind: "applications" | "leads" | "posts",
 ): Promise<void> {
-  const all = { subject: "everybody", limit: settings.SEALOOP_LIMIT_ALL_APPLICATIONS };
-  const own = { subject: `address:${address}`, limit: settings.SEALOOP_LIMIT_APPLICATIONS };
+  const [ownLimit, allLimit] = {
+    applications: [settings.SEALOOP_LIMIT_APPLICATIONS, settings.SEALOOP_LIMIT_ALL_APPLICATIONS],
+    leads: [settings.SEALOOP_LIMIT_LEADS, settings.SEALOOP_LIMIT_ALL_LEADS],
+    posts: [settings.SEALOOP_LIMIT_POSTS, settings.SEALOOP_LIMIT_ALL_POSTS],
+  }[kind] as [number, number];
+  const own = { subject: `address:${address}`, limit: ownLimit };
+  const all = { subject: "everybody", limit: allLimit };
   for (const limit of [own, all]) {
-    await count(usage, { ...limit, kind: "applications", periodSeconds: DAY_SECONDS });
+    await count(usage, { ...limit, kind, periodSeconds: DAY_SECONDS });
   }
 }
 
@@ -185,6 +191,8 @@ const OWN_LIMITS: Readonly<Record<string, string>> = {
   statements: " of statements",
   idempotency: " with idempotency keys",
   applications: " of applications",
+  leads: " of leads",
+  posts: " of posts",
 };
 
 async function count(usage: UsageMeter, use: Use): Promise<Allowance> {

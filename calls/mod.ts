@@ -37,6 +37,7 @@ export {
   runsOfTenant,
 } from "./run_access.ts";
 export { type RunEnd, waitForRun } from "./runs.ts";
+export { openSpanRecorder, type SpanRecorder } from "./span_recorder.ts";
 export { followStartedRun, runAlone, runForResult, type RunStatus } from "./started_runs.ts";
 export { mapTemporalErrors } from "./temporal_errors.ts";
 export { createToolServerAuth, type ToolServerAuth } from "./tool_server_auth.ts";

@@ -4,15 +4,20 @@ import type { Config } from "../config.ts";
 import { type CallContext, type Caller, defineOperation, type Operation } from "../contract/mod.ts";
 import { PLATFORM_TENANT } from "../domain/mod.ts";
 import type { Engine } from "../engine/mod.ts";
+import type { AlertSource } from "../integrations/alerts/mod.ts";
 import type { DeviceWatch } from "../integrations/devices/mod.ts";
+import type { OutsideSystems } from "../integrations/outside/mod.ts";
+import type { SpanExporter } from "../integrations/observability/mod.ts";
 import type { PolicyAdviser } from "../integrations/policy/mod.ts";
 import type { IntegrationViews } from "./views/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
-import type { Store, UsageMeter } from "../store/mod.ts";
+import type { Store } from "../store/mod.ts";
+import type { UsageMeter } from "../store/calls/mod.ts";
 import { clientFor } from "../temporal/mod.ts";
 import type { FailureLimiter } from "./failure_limiter.ts";
 import type { FeedWatch } from "./feed_watch.ts";
 import type { Keyring } from "./keyring.ts";
+import type { SpanRecorder } from "./span_recorder.ts";
 
 /** The parts that operations and activities work with. A process's entry puts them together. */
 export interface Platform {
@@ -34,7 +39,15 @@ export interface Platform {
   readonly engine: Engine;
   /** Gives a second opinion about calls; undefined: none is configured. */
   readonly adviser: PolicyAdviser | undefined;
-  /** How the integrations are. */
+  /** The operator's own systems, in whose remote forms integrations work. */
+  readonly outside: OutsideSystems;
+  /** Stores how long calls take, and what they lead to. */
+  readonly spans: SpanRecorder;
+  /** Sends spans to a collector; undefined: none is configured. */
+  readonly exporter: SpanExporter | undefined;
+  /** Reads the alerts of others; undefined: none is configured. */
+  readonly alerts: AlertSource | undefined;
+  /** Views of the integrations. */
   readonly views: IntegrationViews;
   /** Temporal's client, connected on first use. @throws {Problem} `Unavailable` while it is away */
   temporal(): Promise<Client>;

@@ -1,5 +1,6 @@
 import { exportReceipts, getHead } from "../ledger/mod.ts";
-import { type Db, getNewestTicketChange, listen, listTicketChanges } from "../store/mod.ts";
+import { type Db, listen } from "../store/mod.ts";
+import { getNewestTicketChange, listTicketChanges } from "../store/incidents/mod.ts";
 import type { Platform } from "./platform.ts";
 
 /** Receiver of changes of MCP resources. */

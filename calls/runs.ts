@@ -1,8 +1,11 @@
 /** Waiting for runs of workflows, and telling a caller how far they are. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, WorkflowFailedError, type WorkflowHandle } from "@temporalio/client";
+import { ApplicationFailure } from "@temporalio/common";
 import {
   AGENTS,
+  ERRORS,
+  mediaProgressQuery,
   NODES,
   nodesQuery,
   type Progress,
@@ -28,6 +31,12 @@ interface RunProgress {
 type ProgressReader = () => Promise<RunProgress | undefined>;
 
 const POLL_MS = 250;
+/** Workflows that make media, which tell their progress themselves. */
+const MEDIA: ReadonlySet<string> = new Set([
+  WORKFLOW.speech,
+  WORKFLOW.transcription,
+  WORKFLOW.video,
+]);
 
 /**
  * Waits for the end of a run. Temporal is not asked any longer than the caller waits, since a run may take days and be
@@ -47,8 +56,7 @@ export async function waitForRun(
     (value): RunEnd => ({ result: value ?? null }),
     (error): RunEnd => {
       if (!(error instanceof WorkflowFailedError)) throw error;
-      const { message, name } = rootOf(error);
-      return { failure: { message, type: name } };
+      return { failure: reasonOf(error) };
     },
   );
   end.catch(() => {}); // nobody waits for an aborted request
@@ -61,7 +69,13 @@ export async function waitForRun(
   }
 }
 
-const rootOf = (error: Error): Error => error.cause instanceof Error ? rootOf(error.cause) : error;
+/** Returns the typed error that a run has failed with, or the cause of all others. */
+function reasonOf(error: Error): { readonly message: string; readonly type: string } {
+  const type = error instanceof ApplicationFailure ? error.type : undefined;
+  if (type && Object.hasOwn(ERRORS, type)) return { message: error.message, type };
+  if (error.cause instanceof Error) return reasonOf(error.cause);
+  return { message: error.message, type: error.name };
+}
 
 /**
  * Waits for a run, and reports each of its steps as progress: those of the loop, also where that is a child of the run,
@@ -126,6 +140,7 @@ export async function currentStep(
 function progressReader(client: Client, handle: WorkflowHandle, type: string): ProgressReader {
   if (type === WORKFLOW.reasoning) return () => nodesProgress(handle);
   if (type === WORKFLOW.crew) return () => reportsProgress(handle);
+  if (MEDIA.has(type)) return () => handle.query(mediaProgressQuery);
   let loop: WorkflowHandle | undefined;
   return async () => {
     loop ??= await loopOf(client, handle);

@@ -1,7 +1,14 @@
 /** Runs that an operation has started: its answer says how they stand, after a wait where the caller wishes one. */
 import type { Client } from "@temporalio/client";
 import { CallerGone, Problem } from "../contract/mod.ts";
-import { type StartedRun, TASK_QUEUE, tenantAttribute, type WorkflowName } from "../domain/mod.ts";
+import {
+  type ErrorName,
+  ERRORS,
+  type StartedRun,
+  TASK_QUEUE,
+  tenantAttribute,
+  type WorkflowName,
+} from "../domain/mod.ts";
 import type { Context } from "./platform.ts";
 import type { SharedRun } from "./recover/mod.ts";
 import { followRun } from "./runs.ts";
@@ -27,11 +34,12 @@ export interface RunOrder {
   readonly request: unknown;
   /** Shown in Temporal's Web UI, a few words. */
   readonly summary: string;
+  /** Longest wait for a run whose result is the answer, seconds; default 45. */
+  readonly timeoutSeconds?: number;
 }
 
 /** Default of tools: less than MCP clients wait for an answer. */
 const TOOL_WAIT_SECONDS = 25;
-/** Longest wait for a run whose result is the answer. */
 const RESULT_TIMEOUT_SECONDS = 45;
 
 /**
@@ -103,15 +111,24 @@ export async function runForResult<Result, Output>(
   const handle = await start(client, order, context);
   const run = { workflow_id: order.workflowId, run_id: handle.firstExecutionRunId };
   if (context.detached) return run as Output;
-  const end = await followRun(context, client, handle, order.type, RESULT_TIMEOUT_SECONDS);
+  const { timeoutSeconds = RESULT_TIMEOUT_SECONDS } = order;
+  const end = await followRun(context, client, handle, order.type, timeoutSeconds);
   if (end && "result" in end) return toOutput(run, end.result as Result);
-  if (end) throw new Problem("Unavailable", `The run failed: ${end.failure.message}`);
+  if (end) {
+    const { type, message } = end.failure;
+    throw new Problem(isErrorName(type) ? type : "Unavailable", `The run failed: ${message}`);
+  }
   await handle.cancel().catch(() => {});
   if (context.signal.aborted) throw new Problem("Cancelled", "The caller has cancelled the call");
   throw new Problem(
     "Unavailable",
-    `${order.workflowId} was cancelled: it had no result within ${RESULT_TIMEOUT_SECONDS} s`,
+    `${order.workflowId} was cancelled: it had no result within ${timeoutSeconds} s`,
   );
+}
+
+/** Returns whether a run has failed with a typed error, which says what its caller could do. */
+function isErrorName(type: string): type is ErrorName {
+  return Object.hasOwn(ERRORS, type);
 }
 
 async function start(

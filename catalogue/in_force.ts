@@ -1,5 +1,6 @@
 import { requestSeal } from "../ledger/mod.ts";
-import { replaceScripts, type Store } from "../store/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { replaceScripts } from "../store/catalogue/mod.ts";
 import type { Script } from "./load.ts";
 
 /** Actor in receipts: whoever may change the files and restart the worker. */

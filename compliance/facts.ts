@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import type { StoredFacts } from "../store/mod.ts";
+import type { StoredFacts } from "../store/platform/mod.ts";
 
 /** Transport between clients and servers. `plain`: unencrypted, over a network. */
 export type Transport = "loopback" | "tls" | "proxy" | "plain";

@@ -1,7 +1,8 @@
 import type { Config } from "../config.ts";
 import type { Engine } from "../engine/mod.ts";
 import { type ChainWatch, getAnchorTotals, listReceipts } from "../ledger/mod.ts";
-import { countReceiptsByCategory, getStoredFacts, type Store } from "../store/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { countReceiptsByCategory, getStoredFacts } from "../store/platform/mod.ts";
 import { assess, type AssessedFramework, type ControlState } from "./assess.ts";
 import { type Framework, readCatalogue } from "./catalogue.ts";
 import { EVIDENCE_RECEIPT_CATEGORIES } from "./evidence.ts";
@@ -63,14 +64,15 @@ export function countControls(frameworks: readonly AssessedFramework[]): Control
 }
 
 async function readFacts({ store, chain, engine, config }: AssessmentParts): Promise<Facts> {
-  const [stored, counts, anchors, isEngineReady, newest] = await Promise.all([
+  const [stored, counts, anchors, isEngineReady, newest, state] = await Promise.all([
     getStoredFacts(store.asPlatform()),
     countReceiptsByCategory(store.asPlatform()),
     getAnchorTotals(store),
     engine.health().then(({ validate }) => validate, () => false),
     Promise.all(EVIDENCE_RECEIPT_CATEGORIES.map((category) => newestReceipts(store, category))),
+    chain.look(),
   ]);
-  const { chain_intact, breaks, total, scrub } = chain.state();
+  const { chain_intact, breaks, total, scrub } = state;
   return {
     ...stored,
     at: new Date().toISOString(),

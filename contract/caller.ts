@@ -55,6 +55,6 @@ export interface CallContext {
   readonly requiredApproval?: RequiredApproval | undefined;
   /** `GOV-` and 12 hex characters: the governance decision that allowed the call. Ids of what it creates derive from it. */
   readonly decisionId?: string | undefined;
-  /** What a device has signed, where one calls. */
+  /** The request as a device has signed it, where one calls. */
   readonly signed?: SignedRequest | undefined;
 }

@@ -97,7 +97,7 @@ export interface Operation<Context = never> {
   /** A limit per minute of its own, besides that of all calls. */
   readonly perMinute?: "simulate" | "heartbeats" | "statements";
   /** A limit per day of its own, of the calls that are run. */
-  readonly perDay?: "classify" | "applications";
+  readonly perDay?: "classify" | "applications" | "leads" | "posts";
   /**
    * True where people use it to decide or to stop, so that they always can: a stop of everything does not apply, no rule
    * asks people about it, and no guardrail judges it. Stops of its key or its name apply, and so do rules that deny.

@@ -1,4 +1,4 @@
-/** What a device signs of a request. @see RFC 9421 */
+/** The parts of a request that a device signs. @see RFC 9421 */
 export interface SignedRequest {
   readonly method: string;
   /** As sent, without the query. */

@@ -1,4 +1,4 @@
-/** What may be wrong with devices, whichever detector looks at it. */
+/** Aspects of devices that may be wrong, whichever detector looks at them. */
 import type { Severity } from "../domain/mod.ts";
 
 /** Something of a device that may be wrong. */
@@ -10,7 +10,7 @@ export interface DeviceAspect {
   readonly severity: Severity;
   readonly summary: string;
   readonly detail: Readonly<Record<string, unknown>>;
-  /** What mends it; absent or null: nothing does. */
+  /** The script that mends it; absent or null: there is none. */
   readonly remedy?: DeviceRemedy | null;
 }
 

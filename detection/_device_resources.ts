@@ -12,7 +12,7 @@ const Disks = z.array(z.object({
   mount: z.string().max(400),
   size_bytes: z.number().positive(),
   free_bytes: z.number().min(0),
-}));
+})).max(1_000);
 const Memory = z.object({ total_bytes: z.number().positive(), available_bytes: z.number().min(0) });
 
 /** Lists what the policies in force, disks and memory say of devices. @param id of one device; default: all */
@@ -23,16 +23,19 @@ export async function listResourceAspects(
   const { sha256: agentSha256 } = await readAgent();
   const one = id === undefined ? {} : { deviceId: id };
   const { devices } = await judgeDevices(store.db, { tenant: store.tenant, agentSha256, ...one });
-  return devices.map((device): DeviceAspects => ({
-    device: device.device,
-    aspects: [
-      ...policyAspects(device),
-      ...diskAspects(device, settings),
-      ...memoryAspects(device, settings),
-    ],
-    unknownPrefixes: readDisks(device) ? [] : ["disk:"],
-    absentCode: "gone",
-  }));
+  return devices.map((device): DeviceAspects => {
+    const disks = diskAspects(device, settings);
+    return {
+      device: device.device,
+      aspects: [
+        ...policyAspects(device),
+        ...memoryAspects(device, settings),
+        ...disks ?? [],
+      ],
+      unknownPrefixes: disks ? [] : ["disk:"],
+      absentCode: "gone",
+    };
+  });
 }
 
 function policyAspects({ device, judged }: JudgedDevice): DeviceAspect[] {
@@ -47,9 +50,12 @@ function policyAspects({ device, judged }: JudgedDevice): DeviceAspect[] {
   }));
 }
 
-function diskAspects({ device }: JudgedDevice, settings: Settings): DeviceAspect[] {
-  return (readDisks({ device }) ?? []).map(({ mount, size_bytes, free_bytes }) => {
-    const percent = 100 * (1 - free_bytes / size_bytes);
+/** Returns the fullest first; undefined: the device does not tell, or in another form. */
+function diskAspects({ device }: JudgedDevice, settings: Settings): DeviceAspect[] | undefined {
+  const disks = Disks.safeParse(device.inventory.disks).data
+    ?.map((disk) => ({ ...disk, percent: 100 * (1 - disk.free_bytes / disk.size_bytes) }))
+    .sort((a, b) => b.percent - a.percent);
+  return disks?.map(({ mount, size_bytes, free_bytes, percent }) => {
     const isFull = percent >= settings.full_percent;
     return {
       name: `disk:${mount}`,
@@ -60,10 +66,6 @@ function diskAspects({ device }: JudgedDevice, settings: Settings): DeviceAspect
       detail: { path: mount, total_bytes: size_bytes, free_bytes },
     };
   });
-}
-
-function readDisks({ device }: Pick<JudgedDevice, "device">) {
-  return Disks.safeParse(device.inventory.disks).data;
 }
 
 function memoryAspects({ device }: JudgedDevice, settings: Settings): DeviceAspect[] {

@@ -1,6 +1,6 @@
 /** Presence of devices, and their failed units, by the services that they reported last. */
 import { z } from "zod";
-import { type DeviceServicesRecord, listDeviceServices } from "../store/mod.ts";
+import { type DeviceServicesRecord, listDeviceServices } from "../store/devices/mod.ts";
 import { type DeviceAspect, type DeviceAspects, nameDevice } from "./_device_aspects.ts";
 import type { DetectionContext } from "./detector.ts";
 

@@ -26,9 +26,9 @@ export interface LoginProcess {
 
 /** Attempts of all sources. */
 export interface LoginAttempts {
-  /** By address. */
+  /** Sources by their address. */
   readonly sources: Map<string, AttackSource>;
-  /** By {@linkcode LoginSign.process}, the last one at the end. */
+  /** Processes by {@linkcode LoginSign.process}, the last one at the end. */
   readonly processes: Map<string, LoginProcess>;
 }
 

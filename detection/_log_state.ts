@@ -1,4 +1,4 @@
-import type { FindingRecord } from "../store/mod.ts";
+import type { FindingRecord } from "../store/incidents/mod.ts";
 import {
   type Attack,
   type AttackLimits,
@@ -32,7 +32,7 @@ export interface LogState {
   readonly attempts: {
     readonly sources: readonly (readonly [string, StoredSource])[];
     readonly processes: readonly (readonly [string, LoginProcess])[];
-    /** Of the last line, which the next one may repeat. */
+    /** Sign of the last line, which the next one may repeat. */
     readonly lastSign?: LoginSign;
   };
 }

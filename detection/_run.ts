@@ -2,7 +2,7 @@ import { createTimeoutSignal } from "../contract/mod.ts";
 import type { DetectorName } from "../domain/mod.ts";
 import type { DetectionContext, Detector, DetectorResult } from "./detector.ts";
 
-/** Maximum duration of a detector, so that a sweep is over within ten seconds. */
+/** Default for the maximum duration of a detector, so that a sweep is over within ten seconds. */
 export const DETECTOR_TIMEOUT_MS = 8_000;
 /** A detector is told that its time is over before it is given up: it can still return what it has. */
 const GRACE_MS = 500;
@@ -62,7 +62,7 @@ async function tryToDetect(
   context: DetectionContext,
   signal: AbortSignal | undefined,
 ): Promise<{ result: DetectorResult; error: string | null; finished: boolean }> {
-  const timeout = createTimeoutSignal(DETECTOR_TIMEOUT_MS);
+  const timeout = createTimeoutSignal(context.timeoutMs ?? DETECTOR_TIMEOUT_MS);
   const deadline = signal ? AbortSignal.any([timeout, signal]) : timeout;
   try {
     const result = await Promise.race([

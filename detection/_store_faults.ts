@@ -1,4 +1,4 @@
-import { countOpenBreaks, getDatabaseState, getOutboxState } from "../store/mod.ts";
+import { countOpenBreaks, getDatabaseState, getOutboxState } from "../store/platform/mod.ts";
 import type { PlatformFault } from "./_platform_fault.ts";
 import type { DetectionContext } from "./detector.ts";
 

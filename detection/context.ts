@@ -15,8 +15,18 @@ export function detectorsFilePath({ settings, dataDir }: Config): string {
  * @throws {BadDetectorsFile}
  */
 export function openDetectionContext(
-  { config, store, temporal }: Pick<DetectionContext, "config" | "store" | "temporal">,
+  { config, store, temporal, alerts }: Pick<
+    DetectionContext,
+    "config" | "store" | "temporal" | "alerts"
+  >,
 ): DetectionContext {
   const settings = readDetectorsFile(detectorsFilePath(config));
-  return { config, store, temporal, settings, host: hostname() };
+  return {
+    config,
+    store,
+    temporal,
+    alerts: settings.alerts.enabled ? alerts : undefined,
+    settings,
+    host: hostname(),
+  };
 }

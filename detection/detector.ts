@@ -1,7 +1,9 @@
 import type { Client } from "@temporalio/client";
 import type { Config } from "../config.ts";
 import type { DetectorName } from "../domain/mod.ts";
-import type { Db, FindingRecord, Store } from "../store/mod.ts";
+import type { AlertSource } from "../integrations/alerts/mod.ts";
+import type { Db, Store } from "../store/mod.ts";
+import type { FindingRecord } from "../store/incidents/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
 import type { DetectorSettings } from "./settings.ts";
 
@@ -15,8 +17,12 @@ export interface DetectionContext {
   readonly store: Store;
   /** Name of this host. */
   readonly host: string;
+  /** Alerts of others; undefined: none are read. */
+  readonly alerts?: AlertSource | undefined;
   /** Code of why the services file, as it is now, is not in force. */
   readonly servicesProblem?: string;
+  /** Time limit of each detector; default: eight seconds. */
+  readonly timeoutMs?: number;
   /** Returns Temporal's client. @throws where it does not answer */
   temporal(): Promise<Client>;
 }
@@ -58,6 +64,8 @@ export interface RecheckResult {
   readonly present: boolean;
   /** `ok`, or the code of the fault as it is now. */
   readonly code: string;
+  /** True: only others still report it, who take minutes to see that it is over. */
+  readonly lags?: boolean;
 }
 
 /** The fields of a finding that identify its fault. */

@@ -1,6 +1,7 @@
 /** Faults of devices: each detector that looks at devices tells what is wrong with them, and this makes findings of it. */
 import type { DetectorName } from "../domain/mod.ts";
-import { type FindingRecord, fingerprintFault, listOpenFindings } from "../store/mod.ts";
+import { fingerprintFault } from "../store/mod.ts";
+import { type FindingRecord, listOpenFindings } from "../store/incidents/mod.ts";
 import type { DeviceAspect, DeviceAspects } from "./_device_aspects.ts";
 import { listResourceAspects } from "./_device_resources.ts";
 import { listServiceAspects } from "./_device_services.ts";
@@ -23,6 +24,9 @@ export interface DeviceFaults {
   readonly unknown: readonly string[];
 }
 
+/** Open findings of one device and detector at a time: a device tells what it likes. Others wait until these have ended. */
+const MAX_FAULTS = 32;
+
 const SOURCES: Readonly<Record<DeviceDetector, DeviceSource>> = {
   service_probes: listServiceAspects,
   host_resources: listResourceAspects,
@@ -34,15 +38,23 @@ export async function findDeviceFaults(
   detector: DeviceDetector,
 ): Promise<DeviceFaults> {
   const devices = await SOURCES[detector](context);
+  const open = await listOpenByDevice(context, detector);
   const found = new Map<string, DetailedFinding>(); // a device may tell something twice
   const unknown: string[] = [];
   for (const one of devices) {
-    unknown.push(...await listUnknownFaults(context, detector, one));
+    const earlier = open.get(one.device.id) ?? [];
+    for (const { fingerprint, target } of earlier) {
+      if (isUnknown(one, target.aspect)) unknown.push(fingerprint);
+    }
+    const known = new Set(earlier.map(({ fingerprint }) => fingerprint));
+    let room = MAX_FAULTS - known.size;
     for (const aspect of one.aspects) {
       if (aspect.state === "right") continue;
       const fingerprint = await fingerprintOf(context, one.device.id, aspect.name);
       if (aspect.state === "unknown") unknown.push(fingerprint);
-      else found.set(fingerprint, toFinding(detector, one, aspect, fingerprint));
+      else if (known.has(fingerprint) || room-- > 0) {
+        found.set(fingerprint, toFinding(detector, one, aspect, fingerprint));
+      }
     }
   }
   const hosts = devices.map(({ device }) => device.id);
@@ -70,18 +82,20 @@ export function isDeviceFault(record: Pick<FindingRecord, "target"> | undefined)
   return record?.target.kind === "device";
 }
 
-/** Lists the fingerprints of faults that were found earlier, and of which nothing is known now. */
-async function listUnknownFaults(
+async function listOpenByDevice(
   { store }: DetectionContext,
   detector: DeviceDetector,
-  one: DeviceAspects,
-): Promise<string[]> {
-  if (one.unknownPrefixes.length === 0) return [];
-  const open = await listOpenFindings(store.db, { detector, host: one.device.id });
-  return open.filter(({ target }) => isUnknown(one, target.aspect))
-    .map(({ fingerprint }) => fingerprint);
+): Promise<Map<string | null, FindingRecord[]>> {
+  const open = new Map<string | null, FindingRecord[]>();
+  for (const finding of await listOpenFindings(store.db, { detector })) {
+    const others = open.get(finding.host);
+    if (others) others.push(finding);
+    else open.set(finding.host, [finding]);
+  }
+  return open;
 }
 
+/** Returns whether nothing is known now of a fault that was found earlier. */
 function isUnknown({ unknownPrefixes }: DeviceAspects, aspect: unknown): boolean {
   return unknownPrefixes.some((prefix) => String(aspect).startsWith(prefix));
 }

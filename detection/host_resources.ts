@@ -1,6 +1,7 @@
 import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
 import { PLATFORM_TENANT, type Severity } from "../domain/mod.ts";
-import { type FindingRecord, fingerprintFault } from "../store/mod.ts";
+import { fingerprintFault } from "../store/mod.ts";
+import type { FindingRecord } from "../store/incidents/mod.ts";
 import {
   type DiskUsage,
   listMountPoints,
@@ -8,6 +9,7 @@ import {
   measureFolder,
   resolveLinks,
 } from "./_disks.ts";
+import { findAlertFaults, joinAlertFaults } from "./alert_faults.ts";
 import { findDeviceFaults, isDeviceFault, recheckDevice } from "./device_faults.ts";
 import type {
   DetailedFinding,
@@ -49,7 +51,7 @@ const CRITICAL_PERCENT = 99;
 export const hostResources: Detector = {
   name: "host_resources",
   about:
-    "Measures disks, inodes, memory and load of the host that it runs on, and judges what devices report",
+    "Measures disks, inodes, memory and load of the host that it runs on, and judges what devices report and alerts say",
   ofHost: true,
   ofEveryTenant: true,
   configuration: ({ host_resources: { disks, ...rest } }) => ({ ...rest, disks: disks.length }),
@@ -67,13 +69,19 @@ export const hostResources: Detector = {
         problems.add(`disk_${code.toLowerCase()}`);
       }
     }
-    const devices = await findDeviceFaults(context, "host_resources");
+    const complete = problems.size === 0;
+    const [devices, alerts] = await Promise.all([
+      findDeviceFaults(context, "host_resources"),
+      findAlertFaults(context, "host_resources"),
+    ]);
+    if (alerts.problem) problems.add(alerts.problem);
     return {
-      probed: targets.length + devices.probed,
-      found: [...found, ...devices.found],
+      probed: targets.length + devices.probed + alerts.probed,
+      found: [...joinAlertFaults(found, alerts), ...devices.found],
       problems: [...problems],
-      hosts: devices.hosts,
-      unknown: devices.unknown,
+      complete,
+      hosts: [...devices.hosts, ...alerts.hosts],
+      unknown: [...devices.unknown, ...alerts.unknown],
     };
   },
 
@@ -87,6 +95,7 @@ async function recheckHost(
 ): Promise<RecheckResult> {
   if (!known) return { present: false, code: "unknown_finding" };
   if (isDeviceFault(known)) return await recheckDevice(context, known);
+  if (known.target.kind === "alert") return { present: false, code: "no_check" };
   if (known.host !== context.host) return { present: true, code: "other_host" };
   const target = known.target as unknown as Target;
   // The settings may have other bounds by now.

@@ -13,7 +13,8 @@ import {
   parseHostPort,
   type Service,
 } from "../integrations/host/mod.ts";
-import { type Db, type FindingRecord, listFindingsOfDependencies } from "../store/mod.ts";
+import type { Db } from "../store/mod.ts";
+import { type FindingRecord, listFindingsOfDependencies } from "../store/incidents/mod.ts";
 import { isFailure } from "./_causes.ts";
 
 /** A fault that was measured. */

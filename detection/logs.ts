@@ -2,7 +2,12 @@ import { access, constants, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FilePlace, matchesGlob, readAddedLines } from "../integrations/files/mod.ts";
-import { type FindingRecord, getLogPlace, listOpenFindings, putLogPlace } from "../store/mod.ts";
+import {
+  type FindingRecord,
+  getLogPlace,
+  listOpenFindings,
+  putLogPlace,
+} from "../store/incidents/mod.ts";
 import { createLogFindings, LOGIN_AFTER_FAILURES } from "./_log_findings.ts";
 import {
   EMPTY_STATE,

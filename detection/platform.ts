@@ -1,6 +1,7 @@
 import { recheckWeakness, SCAN_DETECTOR } from "../compliance/scans/mod.ts";
 import { withTimeout } from "../contract/mod.ts";
-import { type FindingRecord, fingerprintFault } from "../store/mod.ts";
+import { fingerprintFault } from "../store/mod.ts";
+import type { FindingRecord } from "../store/incidents/mod.ts";
 import type { PlatformFault } from "./_platform_fault.ts";
 import { findDatabaseFaults, findLedgerBreaks, findOldOutbox } from "./_store_faults.ts";
 import { findFailedWorkflows, findQueueFaults } from "./_temporal_faults.ts";

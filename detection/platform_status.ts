@@ -7,18 +7,17 @@ import {
   getPublishingState,
   isSequencerAtWork,
 } from "../ledger/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { getPolicyFileStatus, governanceInForce } from "../store/calls/mod.ts";
+import { getDeviceFigures } from "../store/devices/mod.ts";
 import {
   countServicesByStatus,
   countTicketsByStatus,
-  getDeviceFigures,
   getOutboxState,
-  getPolicyFileStatus,
   getSealingTrouble,
-  governanceInForce,
   type OutboxState,
   type SealingTrouble,
-  type Store,
-} from "../store/mod.ts";
+} from "../store/platform/mod.ts";
 
 /** The parts that are probed. */
 export interface StatusParts {
@@ -178,7 +177,7 @@ async function probeLedger({ store, chain }: StatusParts): Promise<Detail> {
   }
   const unpublished = describeWaiting(publishing);
   if (unpublished !== undefined) throw new PublicFailure(`publishing waits: ${unpublished}`);
-  const { chain_intact, breaks, verified_through } = chain.state();
+  const { chain_intact, breaks, verified_through } = await chain.look();
   return { total_receipts: size, chain_intact, breaks, verified_through };
 }
 

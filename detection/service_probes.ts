@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { FLAPPING } from "../domain/mod.ts";
 import { checkKind, probe, type ProbeResult, type Service } from "../integrations/host/mod.ts";
-import {
-  getProbeHistories,
-  getService,
-  listWatchedServices,
-  type ProbeHistory,
-  putProbeHistories,
-  recordProbeResults,
-} from "../store/mod.ts";
+import { getProbeHistories, type ProbeHistory, putProbeHistories } from "../store/incidents/mod.ts";
+import { getService, listWatchedServices, recordProbeResults } from "../store/services/mod.ts";
+import { LOCAL_HOSTS } from "./_local_hosts.ts";
+import { findAlertFaults, joinAlertFaults } from "./alert_faults.ts";
 import { findDeviceFaults } from "./device_faults.ts";
 import { judgeHistory, type ProbeMarks, type ServiceState } from "./_history.ts";
 import {
@@ -42,19 +38,11 @@ const STEADY_PROBES = 5;
 const STEADY_PAUSE_MS = 200;
 const NO_HISTORY: ProbeMarks = { looks: "", flapping: false };
 
-/** Names by which services say that they are on the host of the platform. */
-export const LOCAL_HOSTS: ReadonlySet<string> = new Set([
-  "localhost",
-  "127.0.0.1",
-  "::1",
-  "0.0.0.0",
-]);
-
 /** Probes all watched services. */
 export const serviceProbes: Detector = {
   name: "service_probes",
   about:
-    "Probes every watched service over HTTP, TCP or by a command, with bounds of latency, and looks for failed units of devices",
+    "Probes every watched service over HTTP, TCP or by a command, with bounds of latency, and looks for failed units of devices and alerts about services",
   ofHost: false,
   ofEveryTenant: true,
   configuration: ({ service_probes: { services, ...rest } }) => ({
@@ -75,9 +63,10 @@ async function detectFailures(
     listWatchedServices(db) as Promise<Service[]>,
     getProbeHistories(db),
   ]);
-  const [results, devices] = await Promise.all([
+  const [results, devices, alerts] = await Promise.all([
     probeAll(services, settings, deadline),
     findDeviceFaults(context, "service_probes"),
+    findAlertFaults(context, "service_probes"),
   ]);
   const probed = [...results].map(([service, result]): ProbedService => {
     const before = histories.get(service.name) ?? NO_HISTORY;
@@ -87,14 +76,15 @@ async function detectFailures(
   const problems: string[] = [];
   if (missed > 0) problems.push(`${missed}_services_not_probed_in_time`);
   if (servicesProblem) problems.push(servicesProblem);
+  if (alerts.problem) problems.push(alerts.problem);
   const failing = probed.filter(({ state }) => state.state !== "up");
   const found = await Promise.all(failing.map((one) => createFinding(one, context)));
   return {
-    probed: probed.length + devices.probed,
-    found: [...found, ...devices.found],
+    probed: probed.length + devices.probed + alerts.probed,
+    found: [...joinAlertFaults(found, alerts), ...devices.found],
     problems,
     complete: missed === 0,
-    unknown: devices.unknown,
+    unknown: [...devices.unknown, ...alerts.unknown],
     async saveState(trx) {
       await recordProbeResults(
         trx,

@@ -5,16 +5,10 @@ import type { Config } from "../config.ts";
 import { PLATFORM_TENANT } from "../domain/mod.ts";
 import { followFile } from "../integrations/files/mod.ts";
 import { discoverServices, graphHostName } from "../integrations/host/mod.ts";
-import {
-  type Db,
-  ensureTenant,
-  inTenant,
-  listWatchedTenants,
-  replaceRunbookValues,
-  replaceServices,
-  type ServiceRecord,
-  type Store,
-} from "../store/mod.ts";
+import { type Db, inTenant, type Store } from "../store/mod.ts";
+import { replaceRunbookValues } from "../store/catalogue/mod.ts";
+import { ensureTenant, listWatchedTenants } from "../store/keys/mod.ts";
+import { replaceServices, type ServiceRecord } from "../store/services/mod.ts";
 import { locateTemporal } from "../temporal/mod.ts";
 import { addHostEdges, listPlatformServices } from "./_platform_services.ts";
 import { BadServicesFile, readServicesFile, type ServiceEntry } from "./services_file.ts";

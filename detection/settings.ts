@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { formatMistakes, readYaml } from "../integrations/files/mod.ts";
+import { AlertRule, AlertSettings } from "./_alert_rules.ts";
 
 const percent = (fallback: number) => z.number().min(1).max(100).default(fallback);
 const count = (fallback: number) => z.number().int().min(1).max(1_000_000).default(fallback);
@@ -131,9 +132,10 @@ const DETECTORS_FILE = z.strictObject({
   logs: Logs.prefault({}),
   certificates: Certificates.prefault({}),
   platform: Platform.prefault({}),
+  alerts: AlertSettings.prefault({}),
 });
 
-/** Settings of the detectors, one block each. All have a value. */
+/** Settings of the detectors, one block each, and of the alerts that two of them read. All have a value. */
 export type DetectorSettings = z.output<typeof DETECTORS_FILE>;
 
 /** The detectors' file is wrong; each mistake begins with its line. */
@@ -177,6 +179,8 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   logs: Logs.shape,
   certificates: Certificates.shape,
   platform: Platform.shape,
+  alerts: AlertSettings.shape,
+  "alerts.rules": AlertRule.shape,
   "service_probes.services": Pace,
   "service_probes.flapping": Flapping.shape,
   "host_resources.disks": Disk.shape,

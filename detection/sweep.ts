@@ -2,20 +2,20 @@ import { createTimeoutSignal } from "../contract/mod.ts";
 import { PLATFORM_TENANT } from "../domain/mod.ts";
 import {
   clearOtherFindings,
-  getServiceGraph,
   type NewFinding,
   pruneFindings,
   recordDetectorRun,
   recordFindings,
-} from "../store/mod.ts";
+} from "../store/incidents/mod.ts";
+import { getServiceGraph } from "../store/services/mod.ts";
 import type { Dependencies } from "./_causes.ts";
 import { ALL } from "./_detectors.ts";
+import { LOCAL_HOSTS } from "./_local_hosts.ts";
 import { DETECTOR_TIMEOUT_MS, type DetectorRun, type FinishedRun, runDetector } from "./_run.ts";
 import type { DetailedFinding, DetectionContext, Detector } from "./detector.ts";
 import type { DetectedFinding } from "./findings.ts";
 import { type FindingGroup, groupFindings } from "./group.ts";
 import { logs } from "./logs.ts";
-import { LOCAL_HOSTS } from "./service_probes.ts";
 import type { DetectorSettings } from "./settings.ts";
 
 /** Time that findings are kept after they are over. */
@@ -55,9 +55,10 @@ export interface DetectOptions {
  * @throws the reason of the signal
  */
 export async function detectAll(
-  context: DetectionContext,
+  surroundings: DetectionContext,
   { save, signal, onDetectorEnd }: DetectOptions,
 ): Promise<Detection> {
+  const context = { ...surroundings }; // of this sweep alone: its detectors share what they read
   const runs = await Promise.all(
     detectorsOf(context.store.tenant).map(async (detector) => {
       const run = await runDetector(detector, context, signal);

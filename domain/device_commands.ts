@@ -64,7 +64,7 @@ export interface DeviceStatement {
   readonly signature: string;
 }
 
-/** What a device tells of a command in its heartbeat. Its talker says so, and nobody signs it. */
+/** News of a command in a device's heartbeat. Its talker says so, and nobody signs it. */
 export interface CommandAck {
   readonly command_id: string;
   readonly result: "begun" | "known" | "busy" | "stale" | "refused" | "output";

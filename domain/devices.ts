@@ -27,7 +27,7 @@ export type RefusalCode = typeof REFUSAL_CODES[number];
 /** Limits of a command that every device holds. */
 export const DEVICE_LIMITS = {
   argumentCount: 256,
-  /** Of all arguments together, in UTF-8. */
+  /** Bytes of all arguments together, in UTF-8. */
   argumentBytes: 65_536,
   timeoutSeconds: 86_400,
   outputBytes: 262_144,

@@ -10,6 +10,9 @@ export type StepName = typeof STEPS[number];
 /** Code of a service that goes up and down, as long as it is up. */
 export const FLAPPING = "flapping";
 
+/** Code of a repair that nobody can prove, as those who saw the fault can't be asked, or are not to be believed now. */
+export const UNPROVEN = "alerts_unknown";
+
 /** Kinds of checks by which detectors find faults. */
 export const FINDING_CHECKS = [
   "http",
@@ -19,6 +22,7 @@ export const FINDING_CHECKS = [
   "log",
   "certificate",
   "platform",
+  "alert",
 ] as const;
 
 /** A kind of check. */

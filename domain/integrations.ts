@@ -25,7 +25,7 @@ export const INTEGRATION_STATUSES = ["ok", "degraded", "down", "not_configured"]
 /** State of an integration. */
 export type IntegrationStatus = typeof INTEGRATION_STATUSES[number];
 
-/** What a probe of an integration found. Everybody may read it: no names, hosts or texts of people. */
+/** Result of a probe of an integration. Everybody may read it: no names, hosts or texts of people. */
 export interface IntegrationView {
   readonly integration: IntegrationName;
   readonly mode: IntegrationMode;

@@ -1,5 +1,15 @@
-/** Kinds of mail. A notice goes to the operator's own people, an `auto_reply` is written and sent by the platform alone. */
-const EMAIL_KINDS = ["mail", "reply", "auto_reply", "invitation", "notice"] as const;
+/**
+ * Kinds of mail. A notice goes to the operator's own people, an `auto_reply` is written and sent by the platform alone, and
+ * a confirmation asks the holder of an address for consent.
+ */
+const EMAIL_KINDS = [
+  "mail",
+  "reply",
+  "auto_reply",
+  "invitation",
+  "notice",
+  "confirmation",
+] as const;
 
 /** Kind of a mail. */
 export type EmailKind = typeof EMAIL_KINDS[number];

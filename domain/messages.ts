@@ -19,8 +19,11 @@ export const MESSAGE_KINDS = {
   "device.offline": "Devices have sent no heartbeat for three times",
   "device.online": "A device that was offline is online again",
   "partner.applied": "Somebody has applied as a partner",
+  "lead.captured": "Somebody has written through the form of a website",
   "command.not_done": "A device did not run a command, or the command failed",
   "command.unknown": "Nobody can tell whether a command on a device did its work",
+  "act.unknown": "Nobody can tell whether an act in a system of the operator's was done",
+  "article.unknown": "Nobody can tell whether an article was deployed",
   said: "People's own words",
 } as const;
 
@@ -36,6 +39,8 @@ const ASKING: ReadonlySet<MessageKind> = new Set([
   "ledger.break",
   "mail.unknown",
   "command.unknown",
+  "act.unknown",
+  "article.unknown",
   "task.due",
 ]);
 

@@ -1,4 +1,26 @@
 export {
+  ARTICLE_SOURCES,
+  ARTICLE_STATES,
+  ARTICLE_STEPS,
+  type ArticleAuthorship,
+  type ArticleBlock,
+  type ArticleCheck,
+  type ArticleDeployOrder,
+  articleDeployWorkflowId,
+  type ArticleFact,
+  type ArticleOrder,
+  type ArticleResult,
+  type ArticleSection,
+  type ArticleSentence,
+  type ArticleSource,
+  type ArticleState,
+  type ArticleStep,
+  type ArticleText,
+  articleWorkflowId,
+  DEPLOY_TARGETS,
+  type DeployTarget,
+} from "./articles.ts";
+export {
   type AgentKind,
   type AgentName,
   AGENTS,
@@ -100,6 +122,7 @@ export {
   type StepRecord,
   STEPS,
   type SweepResult,
+  UNPROVEN,
 } from "./incidents.ts";
 export { FLAG_NAMES, type FlagName, FLAGS } from "./flags.ts";
 export {
@@ -125,6 +148,22 @@ export {
   sequenceWorkflowId,
 } from "./mail.ts";
 export {
+  FILM_FORMATS,
+  type FilmArtifacts,
+  type FilmFormat,
+  type FilmResult,
+  MEDIA_LIMITS,
+  MEDIA_STATES,
+  type MediaOrder,
+  type MediaProgress,
+  type MediaRequest,
+  type MediaState,
+  type SceneOrder,
+  type Segment,
+  type SpeechResult,
+  type TranscriptionResult,
+} from "./media.ts";
+export {
   MODEL_PROVIDERS,
   type ModelProvider,
   PRIVACY_MODES,
@@ -139,8 +178,34 @@ export {
   type MessageKind,
   type MessageRefs,
 } from "./messages.ts";
+export {
+  PROCESS_NAMES,
+  PROCESS_STATUSES,
+  type ProcessName,
+  type ProcessStatus,
+} from "./processes.ts";
 export type { NoticeOrder, NoticeResult } from "./notices.ts";
+export {
+  ACT_STATES,
+  type ActAttempt,
+  type ActOrder,
+  type ActProof,
+  type ActResult,
+  type ActState,
+  actWorkflowId,
+} from "./outside.ts";
 export { type Phase, PHASES } from "./phase.ts";
+export type { PlatformFigures } from "./platform_figures.ts";
+export {
+  itemApprovalId,
+  PIPELINE_STAGES,
+  type PipelineStage,
+  PUBLISHING_NAMES,
+  PUBLISHING_STATES,
+  type PublishOrder,
+  type PublishResult,
+  publishWorkflowId,
+} from "./publishing.ts";
 export {
   ANONYMOUS_ACTOR,
   API_VERSION,
@@ -201,7 +266,7 @@ export {
   type TaskState,
   TERMINAL_STATES,
 } from "./tasks.ts";
-export type { TenantSync, TenantSyncResult } from "./tenants.ts";
+export type { TenantFailure, TenantSync, TenantSyncPlan, TenantSyncResult } from "./tenants.ts";
 export type { DeliveryResult } from "./webhooks.ts";
 export {
   approvalQuery,
@@ -211,6 +276,7 @@ export {
   cancelUpdate,
   commandChangedSignal,
   denyUpdate,
+  mediaProgressQuery,
   nodesQuery,
   progressQuery,
   reopenUpdate,

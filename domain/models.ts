@@ -4,7 +4,7 @@ export const MODEL_PROVIDERS = ["anthropic", "openai", "ollama"] as const;
 /** A provider of language models. */
 export type ModelProvider = typeof MODEL_PROVIDERS[number];
 
-/** What is done with private data in prompts and answers, least strict first. */
+/** Ways to treat private data in prompts and answers, least strict first. */
 export const PRIVACY_MODES = ["mask", "block"] as const;
 
 /** `mask`: it is replaced; `block`: the prompt is not sent, the answer not given. */

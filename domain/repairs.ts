@@ -86,6 +86,8 @@ export interface RepairResult {
   readonly permission: Permission;
   /** Null: it was not permitted, and nothing was done. */
   readonly effect: RepairEffect | null;
+  /** True: alerts about it were silenced, or may have been. */
+  readonly silenced?: boolean;
   /** Holds back the remaining steps; a later attempt goes on from there. */
   readonly held?: RepairHold;
 }

@@ -2,6 +2,7 @@ import type { QueryDefinition, SignalDefinition, UpdateDefinition } from "@tempo
 import type { ApprovalState, VoteRef } from "./approvals.ts";
 import type { AgentReport } from "./crew.ts";
 import type { Progress, RunId } from "./incidents.ts";
+import type { MediaProgress } from "./media.ts";
 import type { NodeRecord } from "./reasoning.ts";
 import type { TaskMessage, TaskRecord } from "./tasks.ts";
 
@@ -9,6 +10,8 @@ import type { TaskMessage, TaskRecord } from "./tasks.ts";
 export const TASK_QUEUE = {
   itsm: "itsm",
   ledger: "ledger",
+  /** Work of programs that take a processor for themselves. */
+  media: "media",
   /** Taken by the sequencer's process alone, as the key that signs receipts is there. */
   sequencer: "sequencer",
 } as const;
@@ -33,16 +36,23 @@ export const WORKFLOW = {
   itsmTest: "itsmTest",
   ledgerSequencer: "ledgerSequencer",
   notice: "notice",
+  outsideAct: "outsideAct",
   peerMessage: "peerMessage",
+  publish: "publish",
   mailbox: "mailbox",
   reasoning: "reasoning",
   reconcileRuns: "reconcileRuns",
   relay: "relay",
   scrubLedger: "scrubLedger",
+  speech: "speech",
   securityScan: "securityScan",
   sendEmail: "sendEmail",
+  seo: "seo",
+  seoDeploy: "seoDeploy",
   tellDue: "tellDue",
   tenantSync: "tenantSync",
+  transcription: "transcription",
+  video: "video",
   webhookDelivery: "webhookDelivery",
 } as const;
 
@@ -67,14 +77,21 @@ export const WORKFLOW_PURPOSE: Readonly<Record<WorkflowName, string>> = {
   securityScan: "Looks for weaknesses",
   deviceDiscovery: "Looks for hosts in a network",
   sendEmail: "Sends one mail, once",
+  outsideAct: "Does one act in a system of the operator's, once",
+  seo: "Writes one article, has a person decide, and publishes it",
+  seoDeploy: "Deploys one article once more",
+  publish: "Has people decide about one item of the pipeline, and publishes it",
   deviceCommand: "Has one command run on a device, once",
+  speech: "Speaks one text, or one post",
+  transcription: "Writes down what is said in one recording",
+  video: "Makes one film, scene by scene",
   crmSequence: "Sends a contact a sequence of mails",
   mailbox: "Reads the mailbox to which replies come",
   emailReply: "Drafts an answer to a received mail",
   webhookDelivery: "Delivers one message to one webhook",
   relay: "Starts the deliveries that are queued for webhooks and people",
   notice: "Tells people of one message over their channels",
-  tellDue: "Tells people of what is due, and seals heartbeats",
+  tellDue: "Tells people of what is due, seals heartbeats, and has ways between devices measured",
   tenantSync: "Registers organizations at the identity provider",
   ledgerSequencer: "Keeps the one sequencer of the ledger running",
   scrubLedger: "Verifies the whole ledger from its stored bytes",
@@ -86,6 +103,8 @@ export const WORKFLOW_PURPOSE: Readonly<Record<WorkflowName, string>> = {
 export const progressQuery = query<Progress>("progress");
 /** Returns what the agents of a crew have reported so far. */
 export const reportsQuery = query<readonly AgentReport[]>("reports");
+/** Returns how far a run of media is. */
+export const mediaProgressQuery = query<MediaProgress>("mediaProgress");
 /** Returns the nodes that a reasoning run has passed. */
 export const nodesQuery = query<readonly NodeRecord[]>("nodes");
 /** Returns how an approval stands. */

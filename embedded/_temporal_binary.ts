@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, fork, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { connect } from "node:net";
-import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { programPath } from "../config.ts";
+import { cacheFolder, makeInstallFolder, removeStaleInstalls } from "./_cache.ts";
 import { EmbeddedError } from "./_errors.ts";
 import { identifyProcess } from "./process_id.ts";
 import type { Tree } from "./tree.ts";
@@ -38,18 +38,20 @@ export async function findTemporal(
   tree?: Tree,
 ): Promise<TemporalBinary> {
   const cached = join(cacheFolder(), `temporal-${version}`, "temporal");
+  await removeStaleInstalls();
   for (const path of [...findOnPath("temporal"), cached]) {
     const found = await readVersion(path);
     if (found) return { path, version: found };
   }
   const failures: string[] = [];
   for (const install of [download, buildWithGo]) {
-    const folder = mkdtempSync(join(makeFolder(cacheFolder()), "temporal-new-"));
+    const folder = makeInstallFolder("temporal");
     try {
       const path = await install(version, folder, progress, tree);
       const found = await readVersion(path);
       if (!found) throw new Error("the result is not a Temporal that runs here");
-      renameSync(path, join(makeFolder(dirname(cached)), "temporal"));
+      mkdirSync(dirname(cached), { recursive: true });
+      renameSync(path, cached);
       return { path: cached, version: found };
     } catch (error) {
       failures.push((error as Error).message);
@@ -166,13 +168,4 @@ function isReachable(host: string): Promise<boolean> {
 function findOnPath(name: string): string[] {
   return (process.env.PATH ?? "").split(delimiter).filter(Boolean).map((dir) => join(dir, name))
     .filter((path) => existsSync(path));
-}
-
-function cacheFolder(): string {
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "sealoop");
-}
-
-function makeFolder(folder: string): string {
-  mkdirSync(folder, { recursive: true });
-  return folder;
 }

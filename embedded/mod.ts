@@ -12,6 +12,7 @@
  *
  * @module
  */
+export { cacheFolder, makeInstallFolder, removeStaleInstalls } from "./_cache.ts";
 export { EmbeddedError } from "./_errors.ts";
 export { readJson } from "./_data_folder.ts";
 export { logPath, openLog, readLastLines } from "./_log_file.ts";

@@ -4,20 +4,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { ROOT } from "../config.ts";
 import { SHARED_TENANT } from "../domain/mod.ts";
+import { type Db, listen, type Listener, type Store } from "../store/mod.ts";
+import { listTenants } from "../store/keys/mod.ts";
 import {
   addLearningItems,
-  type Db,
   getPassageTexts,
-  listen,
-  type Listener,
-  listTenants,
   listUnlearntTickets,
   type PassageMatch,
   searchKnowledge,
-  type Store,
   storeArticles,
   storeIncidents,
-} from "../store/mod.ts";
+} from "../store/knowledge/mod.ts";
 import { sealArticleChange, sealLesson } from "./_learning_receipts.ts";
 import { articlePassage, articleText, hashText, incidentPassage } from "./_passages.ts";
 import { arbitrate, learningItem } from "./arbiter.ts";

@@ -40,6 +40,8 @@ export {
   type ChatMessage,
   type ChatPart,
   type ChatRequest,
+  createFence,
+  type Fence,
   openChat,
   openModel,
   PROVIDER_SETTINGS,

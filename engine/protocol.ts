@@ -73,6 +73,7 @@ export const SEARCH_RESULT = z.object({
     text: z.string(),
     score: z.number().describe("> 0; comparable within one answer only"),
     sha256: z.string().describe("Of the text, hex"),
+    kind: z.enum(["article", "incident"]),
   })),
 });
 

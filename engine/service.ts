@@ -66,7 +66,13 @@ export function createEngineApp(
       limit: MAX_FOUND,
     });
     ctx.body = {
-      passages: found.map(({ id, text, score, sha256 }) => ({ id, text, score, sha256 })),
+      passages: found.map(({ id, text, score, sha256, kind }) => ({
+        id,
+        text,
+        score,
+        sha256,
+        kind,
+      })),
     };
   });
   router.post("/validate", authenticate, async (ctx: Context) => {

@@ -4,7 +4,7 @@ import { findCommands } from "./_embedded_commands.ts";
 import { memoize } from "./_memoize.ts";
 import type { Text } from "./_texts.ts";
 import type { Policy } from "./policy.ts";
-import type { Freeze } from "../store/mod.ts";
+import type { Freeze } from "../store/planning/mod.ts";
 import { judgeText } from "./_command.ts";
 import { findIntents, type Intent, removeHidden } from "./text/mod.ts";
 import type { Objection, ProposedAction, RailResult } from "./types.ts";

@@ -1,5 +1,7 @@
 /** Looks up policy, freezes, services, tickets and repairs: one statement for all requests that wait. */
-import { batch, type Db, type Freeze, type PolicyVersion } from "../store/mod.ts";
+import { batch, type Db } from "../store/mod.ts";
+import type { PolicyVersion } from "../store/calls/mod.ts";
+import type { Freeze } from "../store/planning/mod.ts";
 import type { KnownService, KnownTicket } from "./_state.ts";
 
 /** The names and ids that one request looks up. */

@@ -1,5 +1,5 @@
 /** The platform's state around a proposed action, against which the rails hold it. */
-import type { Freeze } from "../store/mod.ts";
+import type { Freeze } from "../store/planning/mod.ts";
 import { DEFAULT_POLICY, type Policy, policyVersionName } from "./policy.ts";
 
 /** A service of the service graph. */

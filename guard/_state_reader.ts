@@ -1,7 +1,9 @@
 /** Reads the state around a proposed action from the store, as the action's tenant sees it. */
 import { PLATFORM_TENANT } from "../domain/mod.ts";
 import { isThisHost } from "../integrations/host/mod.ts";
-import { type Db, getImpact, IMPACT_DEPTH, type PolicyVersion, type Store } from "../store/mod.ts";
+import type { Db, Store } from "../store/mod.ts";
+import type { PolicyVersion } from "../store/calls/mod.ts";
+import { getImpact, IMPACT_DEPTH } from "../store/services/mod.ts";
 import { namesActedOn } from "./_command.ts";
 import { createLookup, type LookupResult } from "./_lookup.ts";
 import type { KnownService, PlatformState, StoredArticle } from "./_state.ts";

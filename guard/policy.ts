@@ -1,7 +1,7 @@
 /** The guardrails' policy: bounds as data, in versions. */
 import { hash } from "node:crypto";
 import { z } from "zod";
-import type { PolicyVersion } from "../store/mod.ts";
+import type { PolicyVersion } from "../store/calls/mod.ts";
 
 const BOUNDS = z.strictObject({
   min_confidence: z.number().min(0).max(1).default(0.7).describe("Least confidence, 0 to 1"),

@@ -43,14 +43,14 @@ interface LiveSession extends KeySession {
 const isInUse = ({ calls, readerCount }: LiveSession) => calls.size + readerCount > 0;
 
 /** Starts without sessions. Clients leave without a word, so unused sessions are ended after a time. */
-export function createHttpSessions({ heartbeatMs, httpIdleMs }: SessionTiming): HttpSessions {
+export function createHttpSessions(timing: SessionTiming): HttpSessions {
   const sessions = new Map<string, LiveSession>();
   const timer = setInterval(() => {
     for (const session of sessions.values()) {
-      const isIdle = !isInUse(session) && Date.now() - session.lastUsedAt > httpIdleMs;
+      const isIdle = !isInUse(session) && Date.now() - session.lastUsedAt > timing.httpIdleMs;
       if (isIdle) void session.close();
     }
-  }, heartbeatMs).unref();
+  }, timing.heartbeatMs).unref();
 
   return {
     get size() {

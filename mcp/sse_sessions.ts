@@ -47,11 +47,11 @@ interface LiveSession extends SseSession {
 }
 
 /** Starts without sessions. */
-export function createSseSessions({ heartbeatMs, sseIdleMs }: SessionTiming): SseSessions {
+export function createSseSessions(timing: SessionTiming): SseSessions {
   const sessions = new Map<string, LiveSession>();
   const timer = setInterval(() => {
-    for (const session of sessions.values()) void sendHeartbeat(session, sseIdleMs);
-  }, heartbeatMs).unref();
+    for (const session of sessions.values()) void sendHeartbeat(session, timing.sseIdleMs);
+  }, timing.heartbeatMs).unref();
   let isClosing = false;
 
   return {

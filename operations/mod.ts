@@ -16,6 +16,7 @@ import { a2aOperations, cancelTask, sendMessage } from "./a2a/mod.ts";
 import { adminOperations } from "./admin/mod.ts";
 import { agentOperations } from "./agents/mod.ts";
 import { approvalOperations } from "./approvals/mod.ts";
+import { articleOperations } from "./articles/mod.ts";
 import { calendarOperations } from "./calendar/mod.ts";
 import { cmdbOperations } from "./cmdb/mod.ts";
 import { commsOperations } from "./comms/mod.ts";
@@ -29,6 +30,7 @@ import { keyOperations } from "./keys/mod.ts";
 import { learningOperations } from "./learning/mod.ts";
 import { ledgerOperations } from "./ledger/mod.ts";
 import { loopOperations } from "./loops/mod.ts";
+import { missionOperations } from "./missions/mod.ts";
 import { modelOperations } from "./models/mod.ts";
 import { partnerOperations } from "./partners/mod.ts";
 import { mailOperations } from "./mail/mod.ts";
@@ -70,6 +72,8 @@ export const operations: readonly Operation<Platform>[] = [
   ...learningOperations,
   ...reasoningOperations,
   ...crmOperations,
+  ...articleOperations,
+  ...missionOperations,
   ...partnerOperations,
   ...adminOperations,
   ...agentOperations,

@@ -3,17 +3,22 @@ import {
   openFailureLimiter,
   openFeedWatch,
   openKeyring,
+  openSpanRecorder,
   type Platform,
 } from "../calls/mod.ts";
 import type { Config } from "../config.ts";
 import type { Invoke } from "../contract/mod.ts";
 import { type Engine, loadEngineSecret, openEngine } from "../engine/mod.ts";
+import { openAlertSource } from "../integrations/alerts/mod.ts";
 import { openDeviceWatch } from "../integrations/devices/mod.ts";
+import { openOutside } from "../integrations/outside/mod.ts";
+import { openLangfuse, openSpanExporter } from "../integrations/observability/mod.ts";
 import { openPolicyAdviser } from "../integrations/policy/mod.ts";
 import { createProbes, openViews } from "../calls/views/mod.ts";
 import { openSealer, rootKeyFile, useRootKey, watchChain } from "../ledger/mod.ts";
 import { registry } from "../operations/mod.ts";
-import { openStore, openUsageMeter } from "../store/mod.ts";
+import { openStore } from "../store/mod.ts";
+import { openUsageMeter } from "../store/calls/mod.ts";
 import { openLazyTemporal } from "../temporal/mod.ts";
 import { type AppOptions, isSecure } from "../web/mod.ts";
 import type { ProcessParts } from "./_process.ts";
@@ -44,8 +49,15 @@ export async function openPlatform(
   const temporal = openLazyTemporal(config, store);
   const engine = connectEngine(config);
   const adviser = openPolicyAdviser(config);
+  const outside = openOutside(config);
+  const spans = openSpanRecorder(store.asPlatform());
+  const exporter = openSpanExporter(config);
   const probed = {
     adviser,
+    exporter,
+    langfuse: openLangfuse(config),
+    spans,
+    outside,
     config,
     store,
     chain,
@@ -66,7 +78,11 @@ export async function openPlatform(
     failures,
     engine,
     adviser,
-    views: openViews(store.asPlatform(), createProbes(probed)),
+    outside,
+    views: openViews(store.asPlatform(), createProbes(probed), log),
+    spans,
+    exporter,
+    alerts: openAlertSource(config),
     temporal: temporal.client,
     urls: {
       gateway: settings.SEALOOP_GATEWAY_URL ?? `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`,
@@ -79,6 +95,7 @@ export async function openPlatform(
     invoke: createInvoke(platform),
     http: { log, trustedHops: settings.SEALOOP_TRUSTED_HOPS, secure: isSecure(settings) },
     async close() {
+      await platform.spans.close();
       const parts = [sealer, chain, keyring, platform.feed, platform.devices, temporal];
       await Promise.allSettled(parts.map((part) => part.close()));
       await store.close();

@@ -2,7 +2,9 @@ import { BadSetting, type Config, loadConfig } from "../config.ts";
 import type { Role } from "../store/mod.ts";
 import { createLog, type Log, STANDARD_ERROR } from "../web/mod.ts";
 import { databaseSetting } from "./_database_setting.ts";
+import { serveMetrics } from "./_metrics.ts";
 import { operatorErrorText } from "./_operator_error.ts";
+import { openPresence, type Place, type Presence } from "./_presence.ts";
 
 /** Configuration, log and database access of a process. */
 export interface ProcessParts {
@@ -14,6 +16,11 @@ export interface ProcessParts {
    * @throws {BadSetting} they have none
    */
   databaseUrl(role: Role): string;
+}
+
+/** Parts of a process that tells others of itself. */
+export interface PresentParts extends ProcessParts {
+  readonly presence: Presence;
 }
 
 /** A process that does its work. */
@@ -33,6 +40,7 @@ export type Report = { readonly loaded: true } | {
 /** Message of the supervisor to a process that it started with {@linkcode SUPERVISED}. */
 export interface StartMessage {
   readonly start: true;
+  readonly place: Place;
   /** Added to the environment before the configuration is read. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -58,14 +66,16 @@ const MAX_STOP_MS = 9_000;
  */
 export async function runProcess(
   name: string,
-  start: (parts: ProcessParts) => Promise<RunningProcess>,
+  start: (parts: PresentParts) => Promise<RunningProcess>,
   output: "log" | "client" = "log",
 ): Promise<void> {
   const stopRequest = waitForStopRequest();
+  let place: Place | undefined;
   if (process.argv.includes(SUPERVISED)) {
     const message = await Promise.race([waitForStart(), stopRequest]);
     if (!message) process.exit(0);
     Object.assign(process.env, message.env);
+    place = message.place;
   }
   const config = readConfig();
   const destination = output === "client" ? STANDARD_ERROR : undefined;
@@ -79,17 +89,28 @@ export async function runProcess(
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
 
+  const presence = openPresence(place);
   stopRequest.then(() => {
     setTimeout(() => fail(new Error(`Not stopped within ${MAX_STOP_MS / 1000} s`)), MAX_STOP_MS)
       .unref();
   });
   try {
-    const running = await start({ config, log, databaseUrl: (role) => databaseUrl(config, role) });
+    const metrics = await serveMetrics(name, config, log);
+    const running = await start({
+      config,
+      log,
+      databaseUrl: (role) => databaseUrl(config, role),
+      presence,
+    });
+    presence.ready();
     log.info({ address: running.address }, "ready");
     report({ ready: true, address: running.address });
     await stopRequest;
     log.info("stopping");
+    presence.stopping();
     await running.stop();
+    await metrics?.close(0);
+    await presence.end();
     log.info("stopped");
   } catch (error) {
     fail(error);

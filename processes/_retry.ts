@@ -10,16 +10,21 @@ export type Retry = <T>(server: string, work: () => Promise<T>) => Promise<T>;
 /**
  * Returns a function that repeats work and logs that the server is away.
  *
+ * @param onWait called with the name of the server that is waited for, and with null once it has answered
  * @param operatorErrors errors that the operator has to mend, besides wrong settings
  */
 export function openRetry(
   log: Log,
+  onWait: (server: string | null) => void,
   operatorErrors: readonly (new (...args: never[]) => Error)[] = [],
 ): Retry {
   return async (server, work) => {
     while (true) {
       try {
-        return await work();
+        onWait(server);
+        const result = await work();
+        onWait(null);
+        return result;
       } catch (error) {
         if ([BadSetting, ...operatorErrors].some((kind) => error instanceof kind)) throw error;
         log.warn({ err: error }, `${server} is away; trying again`);

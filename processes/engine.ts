@@ -14,13 +14,17 @@ import {
 import { followPolicyFile, openGuard } from "../guard/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";
-import { type ProcessParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
+import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 
 await runProcess("engine", startEngine);
 
 /** Serves judgement to the other processes. It listens at once, and answers "not ready" until its classifier is loaded. */
-async function startEngine({ config, log, databaseUrl }: ProcessParts): Promise<RunningProcess> {
+async function startEngine(
+  { config, log, databaseUrl, presence }: PresentParts,
+): Promise<RunningProcess> {
   const { settings, dataDir } = config;
+  presence.begin("engine", { role: "engine", url: databaseUrl("engine") });
+  presence.waitFor("its classifier, which is being loaded");
   const store = openStore(databaseUrl("engine"), "engine", 10);
   const model = openModel(settings);
   let classify: ClassifyReport | undefined;
@@ -40,6 +44,7 @@ async function startEngine({ config, log, databaseUrl }: ProcessParts): Promise<
     await knowledge.stored; // the guardrails look citations up there
     const asking = model && { model, ms: settings.SEALOOP_MODEL_MS };
     classify = createReportClassifier({ classifier, knowledge, asking, log });
+    presence.waitFor(null);
     log.info("the classifier is ready");
   });
   const policy = await followPolicyFile(policyFilePath(config), store, log);

@@ -12,5 +12,8 @@ if (word === "import") {
   );
   process.exit(1);
 } else {
-  await runProcess("ledger", startLedger);
+  await runProcess("ledger", async (parts) => {
+    parts.presence.begin("ledger", { role: "ledger", url: parts.databaseUrl("ledger") });
+    return await startLedger(parts);
+  });
 }

@@ -5,7 +5,7 @@ import { createToolServer } from "../mcp/mod.ts";
 import { cancelTask, operations, sendMessage } from "../operations/mod.ts";
 import { isLoopback, serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
-import { type ProcessParts, type RunningProcess, runProcess } from "./_process.ts";
+import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 
 /** The streams have ended by then; only short answers are left. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -13,7 +13,8 @@ const CLOSE_TIMEOUT_MS = 1_000;
 await runProcess("mcp", startToolServer);
 
 /** Serves the operations as tools over HTTP. */
-async function startToolServer(parts: ProcessParts): Promise<RunningProcess> {
+async function startToolServer(parts: PresentParts): Promise<RunningProcess> {
+  parts.presence.begin("mcp", { role: "tools", url: parts.databaseUrl("tools") });
   const { platform, invoke, http, close } = await openPlatform(parts, "tools");
   const { settings } = parts.config;
   const tasks = await watchTasks(platform);

@@ -2,18 +2,18 @@ import { createToolServerAuth, followResources } from "../calls/mod.ts";
 import { findInjection } from "../guard/mod.ts";
 import { serveStdio } from "../mcp/mod.ts";
 import { operations } from "../operations/mod.ts";
+import type { Role } from "../store/mod.ts";
 import { localDatabaseUrl } from "./_local_database.ts";
 import { openPlatform } from "./_platform.ts";
-import { type ProcessParts, type RunningProcess, runProcess } from "./_process.ts";
+import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 
 await runProcess("mcp-stdio", startStdio, "client");
 
 /** Serves the operations as tools to the client that started this process, over standard input and output. */
-async function startStdio(parts: ProcessParts): Promise<RunningProcess> {
-  const { platform, invoke, close } = await openPlatform({
-    ...parts,
-    databaseUrl: (role) => localDatabaseUrl(parts.config, role),
-  }, "tools");
+async function startStdio(parts: PresentParts): Promise<RunningProcess> {
+  const databaseUrl = (role: Role) => localDatabaseUrl(parts.config, role);
+  parts.presence.begin("mcp-stdio", { role: "tools", url: databaseUrl("tools") });
+  const { platform, invoke, close } = await openPlatform({ ...parts, databaseUrl }, "tools");
   const tools = await serveStdio({
     operations,
     findInjection,

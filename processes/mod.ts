@@ -13,7 +13,9 @@
 export { GATEWAY_INFO } from "./_gateway_info.ts";
 export { startLedger } from "./_ledger.ts";
 export { type OpenPlatform, openPlatform } from "./_platform.ts";
+export type { Place, Presence } from "./_presence.ts";
 export {
+  type PresentParts,
   type ProcessParts,
   type Report,
   type RunningProcess,

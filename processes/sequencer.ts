@@ -9,29 +9,48 @@ import {
   keepWorkflowRunning,
   startWorkers,
 } from "../temporal/mod.ts";
-import { type ProcessParts, type RunningProcess, runProcess } from "./_process.ts";
+import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 import { openRetry } from "./_retry.ts";
+
+/** The reason why a sequencer waits while another one seals. */
+const ITS_TURN = "its turn to seal";
 
 await runProcess("sequencer", startSequencer);
 
 /** Takes work from the sequencer's task queue. No other process has the key that signs receipts, or the right to append them. */
-async function startSequencer({ config, log, databaseUrl }: ProcessParts): Promise<RunningProcess> {
-  await installRuntime(log);
-  const retry = openRetry(log, [WrongDatabaseRole]);
+async function startSequencer(
+  { config, log, databaseUrl, presence }: PresentParts,
+): Promise<RunningProcess> {
+  await installRuntime(log, config.settings.SEALOOP_METRICS !== undefined);
+  const retry = openRetry(log, presence.waitFor, [WrongDatabaseRole]);
+  presence.begin("sequencer", { role: "sequencer", url: databaseUrl("sequencer") });
   const store = openStore(databaseUrl("sequencer"), "sequencer", 2);
   await retry("PostgreSQL", () => store.asPlatform().query("SELECT")); // refuses another role at once
   const temporal = await retry("Temporal", () => connectTemporal(config, store));
   await retry("Temporal", () => ensureSequencer(temporal.client));
   const stopping = new AbortController();
   const { signal } = stopping;
+  let turn: string | null = ITS_TURN;
   const workers = await retry("Temporal", () =>
     startWorkers({
       config,
       taskQueues: [TASK_QUEUE.sequencer],
-      activities: createSequencerActivities({ config, store, stopping: signal }),
+      activities: createSequencerActivities({
+        config,
+        store,
+        stopping: signal,
+        onSealing(isSealing) {
+          turn = isSealing ? null : ITS_TURN;
+          presence.waitFor(turn);
+        },
+      }),
       connect: () => connectWorker(config),
-      onFailure: (err) => log.error({ err }, "The worker failed; connecting again"),
+      onFailure(err) {
+        log.error({ err }, "The worker failed; connecting again");
+        presence.waitFor("Temporal");
+      },
     }));
+  presence.waitFor(turn);
   const keeping = keepWorkflowRunning(temporal.client, ensureSequencer, signal);
   return {
     async stop() {

@@ -10,11 +10,14 @@ import {
   keepDiscoveringServices,
   readDetectorsFile,
 } from "../detection/mod.ts";
+import { keepExportingSpans } from "../integrations/observability/mod.ts";
 import { keepReceivingMail } from "../integrations/mail/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { BadRunbook, keepDeletingOldData, loadCatalogue, putInForce } from "../runbooks/mod.ts";
 import { followShieldFile, shieldFilePath } from "../shield/mod.ts";
+import { usePlatformMetrics } from "../metrics/mod.ts";
 import { WrongDatabaseRole } from "../store/mod.ts";
+import { getMetricFigures } from "../store/platform/mod.ts";
 import {
   connectTemporal,
   connectWorker,
@@ -27,22 +30,29 @@ import {
   startWorkers,
 } from "../temporal/mod.ts";
 import { openPlatform } from "./_platform.ts";
-import { type ProcessParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
+import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 import { openRetry } from "./_retry.ts";
 
 await runProcess("worker", startWorker);
 
 /** Takes work from the task queues until it is asked to stop. */
-async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
-  const { config, log } = parts;
-  await installRuntime(log);
-  const retry = openRetry(log, [BadServicesFile, BadRunbook, BadScript, WrongDatabaseRole]);
+async function startWorker(parts: PresentParts): Promise<RunningProcess> {
+  const { config, log, presence } = parts;
+  await installRuntime(log, config.settings.SEALOOP_METRICS !== undefined);
+  const retry = openRetry(log, presence.waitFor, [
+    BadServicesFile,
+    BadRunbook,
+    BadScript,
+    WrongDatabaseRole,
+  ]);
+  presence.begin("worker", { role: "worker", url: parts.databaseUrl("worker") });
 
   readDetectorsFile(detectorsFilePath(config)); // refuses a wrong file now, and not in every sweep
   const runbooks = loadCatalogue(config);
   const scripts = loadScripts(scriptsFolder(config));
   const { platform, close } = await retry("PostgreSQL", () => openPlatform(parts, "worker"));
   const { store } = platform;
+  usePlatformMetrics(() => getMetricFigures(store.asPlatform()));
   const temporal = await retry("Temporal", () => connectTemporal(config, store));
   const { client } = temporal;
   const hasMailbox = config.settings.SEALOOP_IMAP_URL !== undefined;
@@ -76,8 +86,15 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
       taskQueues: listWorkerQueues(config),
       activities,
       store,
-      connect: () => connectWorker(config),
-      onFailure: (err) => log.error({ err }, "The workers failed; connecting again"),
+      connect: () =>
+        connectWorker(config).then((connection) => {
+          presence.waitFor(null);
+          return connection;
+        }),
+      onFailure(err) {
+        log.error({ err }, "The workers failed; connecting again");
+        presence.waitFor("Temporal");
+      },
     }));
   const receiving = { ...platform, temporal: () => Promise.resolve(client) };
   const background = [
@@ -90,6 +107,14 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
       onMail: (mail) => receiveMail(receiving, mail),
     }),
     keepWorkflowRunning(client, ensureRelay, stopping.signal),
+    ...(platform.exporter
+      ? [keepExportingSpans({
+        exporter: platform.exporter,
+        db: store.asPlatform(),
+        log,
+        signal: stopping.signal,
+      })]
+      : []),
     ...(hasMailbox ? [keepWorkflowRunning(client, ensureMailbox, stopping.signal)] : []),
   ];
   return {

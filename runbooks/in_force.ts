@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { type Config, ROOT } from "../config.ts";
 import { requestSeal } from "../ledger/mod.ts";
-import { replaceCommands, replaceRunbooks, type Store } from "../store/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { replaceCommands, replaceRunbooks } from "../store/catalogue/mod.ts";
 import { type Catalogue, loadRunbooks } from "./load.ts";
 
 /** Folder of the runbooks that come with the product. */

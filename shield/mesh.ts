@@ -1,12 +1,11 @@
 /** The mesh: which devices of a tenant reach each other, by what their agents have measured. */
 import { z } from "zod";
+import type { Db } from "../store/mod.ts";
 import {
-  type Db,
-  type DeviceFactsRecord,
-  findDevicesByAddress,
-  listDeviceFacts,
+  type DeviceInterfaces,
+  listDeviceInterfaces,
   listMeshMeasurements,
-} from "../store/mod.ts";
+} from "../store/devices/mod.ts";
 
 /** Script of the catalogue by which agents measure. */
 export const MESH_SCRIPT = "mesh-reach";
@@ -46,25 +45,33 @@ const Measured = z.object({
   })).max(64),
 });
 
+/** Reads the devices of a tenant with their addresses. */
+export async function readMeshPeers(db: Db): Promise<MeshPeer[]> {
+  return (await listDeviceInterfaces(db)).map((device) => ({
+    id: device.id,
+    name: device.name,
+    addresses: addressesOf(device),
+  }));
+}
+
 /** Reads the mesh of a tenant. Addresses that are no device's are left out. */
 export async function readMesh(db: Db, script = MESH_SCRIPT): Promise<Mesh> {
-  const [devices, measurements] = await Promise.all([
-    listDeviceFacts(db),
+  const [peers, measurements] = await Promise.all([
+    readMeshPeers(db),
     listMeshMeasurements(db, script),
   ]);
   const measured = measurements.flatMap(({ deviceId, output, measuredAt }) =>
     parseOutput(output).map((peer) => ({ ...peer, from: deviceId, measuredAt }))
   );
-  const owners = await findDevicesByAddress(db, measured.map(({ target }) => addressOf(target)));
+  const owners = new Map<string, string[]>();
+  for (const { id, addresses } of peers) {
+    for (const address of addresses) owners.set(address, [...owners.get(address) ?? [], id]);
+  }
   return {
-    peers: devices.map((device) => ({
-      id: device.id,
-      name: device.name,
-      addresses: addressesOf(device),
-    })),
+    peers,
     links: measured.flatMap((link) => {
-      const to = owners.get(addressOf(link.target));
-      return to === undefined || to === link.from ? [] : [{ ...link, to }];
+      const to = owners.get(addressOf(link.target))?.find((id) => id !== link.from);
+      return to === undefined ? [] : [{ ...link, to }];
     }),
   };
 }
@@ -101,8 +108,8 @@ function addressOf(target: string): string {
   return target.replace(/:\d{1,5}$/, "").replace(/^\[|\]$/g, "");
 }
 
-function addressesOf({ inventory }: DeviceFactsRecord): string[] {
-  const { data = [] } = Interfaces.safeParse(inventory.interfaces);
+function addressesOf({ interfaces }: DeviceInterfaces): string[] {
+  const { data = [] } = Interfaces.safeParse(interfaces);
   return data.flatMap(({ addresses }) => addresses)
     .filter((address) => !/^(127\.|::1$|fe80:)/.test(address)).slice(0, 50);
 }

@@ -17,6 +17,7 @@ export {
   type JudgedDevice,
   type JudgedDevices,
   judgeDevices,
+  judgeDevicesSparingly,
   type JudgeRequest,
 } from "./devices.ts";
 export { type CheckCounts, countChecks, judgeDevice, type JudgedPolicy } from "./judge.ts";
@@ -28,6 +29,7 @@ export {
   type MeshLink,
   type MeshPeer,
   readMesh,
+  readMeshPeers,
 } from "./mesh.ts";
 export {
   desiredFirewall,

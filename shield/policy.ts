@@ -6,7 +6,7 @@ import { ROOT } from "../config.ts";
 import { DEVICE_PLATFORMS, SEVERITIES } from "../domain/mod.ts";
 import { formatMistakes, readYaml, readYamlFile } from "../integrations/files/mod.ts";
 import { canonicalize } from "../ledger/rules/mod.ts";
-import type { PolicyVersion } from "../store/mod.ts";
+import type { PolicyVersion } from "../store/calls/mod.ts";
 import { Check } from "./checks.ts";
 
 const Id = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "Expected a-z, 0-9 and hyphens");

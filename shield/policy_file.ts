@@ -1,11 +1,11 @@
 /** The shield's file: its content is put in force as a new version, and sealed. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import { type FollowedFile, followFile } from "../integrations/files/mod.ts";
-import { requestSeal } from "../ledger/mod.ts";
-import { currentPolicy, type Db, type PolicyChange, setPolicy, type Store } from "../store/mod.ts";
+import type { FollowedFile } from "../integrations/files/mod.ts";
+import { type FilePolicy, followPolicy } from "../integrations/policy_files/mod.ts";
+import type { Db, Store } from "../store/mod.ts";
+import { currentPolicy } from "../store/calls/mod.ts";
 import {
   hashShieldPolicy,
   readShieldPolicy,
@@ -14,7 +14,20 @@ import {
   shippedShieldPolicy,
 } from "./policy.ts";
 
-const TABLE = "shield_policies";
+const POLICY: FilePolicy<ShieldPolicy> = {
+  table: "shield_policies",
+  subject: "shield-policy",
+  actor: "worker",
+  details({ policies, firewall }) {
+    const shipped = new Set(shippedShieldPolicy().policies.map(({ id }) => id));
+    return {
+      policies: policies.length,
+      shipped: policies.filter(({ id }) => shipped.has(id)).length,
+      firewalls: Object.keys(firewall).length,
+    };
+  },
+  evidence: (policy) => ({ sha256: hashShieldPolicy(policy) }),
+};
 
 /** The policy in force. */
 export interface ShieldPolicyInForce {
@@ -30,64 +43,16 @@ export function shieldFilePath({ settings, dataDir }: Config): string {
 
 /** Returns the policy in force. */
 export async function currentShieldPolicy(db: Db): Promise<ShieldPolicyInForce> {
-  const stored = await currentPolicy(db, TABLE);
+  const stored = await currentPolicy(db, POLICY.table);
   return { version: stored?.version ?? 0, policy: shieldPolicyOf(stored) };
 }
 
-/**
- * Follows the file: puts it in force now and whenever it changes. A wrong file changes nothing, and the log says what is
- * wrong. Where there is no file, or it was removed, the policy in force stays.
- */
+/** Follows the file, as {@linkcode followPolicy} does. */
 export async function followShieldFile(
   path: string,
   store: Store,
   log: Logger,
 ): Promise<FollowedFile> {
-  return await followFile({
-    path,
-    name: "shield's file",
-    log,
-    logFirstError: true,
-    async apply(exists) {
-      if (!exists) return;
-      const version = await putInForce(store, readShieldPolicy(readFileSync(path, "utf8")));
-      log.info({ version }, "The shield's policy is in force");
-    },
-  });
-}
-
-/** Puts a policy in force as a new version and seals that, unless it is in force already. @returns the version */
-async function putInForce(store: Store, policy: ShieldPolicy): Promise<number> {
-  return await store.asPlatform().transaction(async (trx) => {
-    const change = await setPolicy(trx, TABLE, { ...policy });
-    if (change.after !== change.before) await sealChange(trx, change);
-    return change.after.version;
-  });
-}
-
-async function sealChange(trx: Db, { before, after }: PolicyChange): Promise<void> {
-  const policy = after.policy as ShieldPolicy;
-  const shipped = new Set(shippedShieldPolicy().policies.map(({ id }) => id));
-  await requestSeal(trx, {
-    category: "config_change",
-    actor: "worker",
-    subject: "shield-policy",
-    action: "policy.set",
-    outcome: "in_force",
-    details: {
-      device: "shield-policy",
-      change_type: "policy",
-      version: after.version,
-      before_hash: before?.commitment ?? null,
-      after_hash: after.commitment,
-      policies: policy.policies.length,
-      shipped: policy.policies.filter(({ id }) => shipped.has(id)).length,
-      firewalls: Object.keys(policy.firewall).length,
-    },
-    evidence: {
-      policy: JSON.stringify(policy),
-      salt: after.salt.toString("hex"),
-      sha256: hashShieldPolicy(policy),
-    },
-  });
+  const name = "shield's file";
+  return await followPolicy({ path, name, policy: POLICY, read: readShieldPolicy }, store, log);
 }

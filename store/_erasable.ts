@@ -11,6 +11,8 @@ export interface ErasablePlace {
   readonly contact?: string;
   /** True: the texts of a row that names the person go as a whole, and not only the words that name them. */
   readonly whole?: true;
+  /** SQL of an array with the hashes of files in which a row's texts are spoken or shown: they go as a whole. */
+  readonly files?: string;
   /** Further columns of a row that names them, with the SQL of their new values. */
   readonly set?: Readonly<Record<string, string>>;
 }
@@ -42,6 +44,26 @@ export const ERASABLE: readonly ErasablePlace[] = [
     whole: true,
     set: { message_id: "''", mail_references: "'{}'" }, // may be made from the address
   },
+  {
+    table: "video_projects",
+    texts: ["title"],
+    files: "ARRAY(SELECT value FROM json_each_text(artifacts))",
+  },
+  {
+    table: "video_scenes",
+    texts: ["heading", "text"],
+    json: ["cues"],
+    files:
+      "ARRAY(SELECT value FROM video_projects p, json_each_text(p.artifacts) WHERE p.id = project_id)",
+  },
+  {
+    table: "audio_clips",
+    texts: ["title", "text"],
+    json: ["cues"],
+    files: "ARRAY[sha256]",
+  },
+  { table: "media_files", texts: ["text"], files: "ARRAY[sha256]" }, // drawn cards
+  { table: "transcripts", texts: ["source", "text", "vtt"], json: ["segments"] },
   { table: "messages", texts: ["sender", "subject", "text"], json: ["refs"], whole: true },
   {
     table: "calendar_events",
@@ -83,4 +105,18 @@ export const ERASABLE: readonly ErasablePlace[] = [
   { table: "agent_notes", texts: ["text"] },
   { table: "learning_items", texts: ["title"], json: ["passage"] },
   { table: "devices", texts: ["name"] },
+  {
+    table: "articles",
+    texts: ["title", "description", "page", "slug", "source_id", "keyword"],
+    json: ["facts", "content", "checks"],
+    whole: true,
+    // Nobody has approved it without its words, so it goes; the worker takes it out of the site.
+    set: {
+      state: "'erased'",
+      published_at: "NULL",
+      page_salt: RANDOM_SALT,
+      deploy: `deploy || '{"url": ""}'`,
+    },
+  },
+  { table: "pipeline_items", texts: ["title", "text"], json: ["source"] },
 ];

@@ -1,5 +1,5 @@
 import knex, { type Knex } from "knex";
-import { grantRights } from "./_grant_rights.ts";
+import { grantRights } from "./rights/mod.ts";
 import type { Store } from "./connection.ts";
 import { migrations } from "./migrations/mod.ts";
 
@@ -7,7 +7,7 @@ import { migrations } from "./migrations/mod.ts";
 const LOCK = 7_365_616_101;
 
 /**
- * Brings the schema up to date, forward only, and grants the rights of `rights.ts`. Several processes may run it at once, and again after one was killed:
+ * Brings the schema up to date, forward only, and grants the rights of `rights/`. Several processes may run it at once, and again after one was killed:
  * each migration is a transaction, and the lock ends with its connection.
  *
  * @param owner a store of role `owner`

@@ -9,7 +9,7 @@ export const ROLES = {
   engine: "sealoop_engine",
   /** Takes the outbox, and appends receipts by a function that checks them. */
   sequencer: "sealoop_sequencer",
-  /** The public ledger: SELECT on what is public. */
+  /** The public ledger: SELECT on what is public, besides a row about itself. */
   ledger: "sealoop_ledger",
   /** The operator's commands, and the terminal of `npm start`. */
   operator: "sealoop_operator",
@@ -20,9 +20,9 @@ export type Role = keyof typeof ROLES;
 
 /** Roles that nobody logs in as. They own functions that do what their callers may not do themselves. */
 export const FUNCTION_OWNERS = {
-  /** Of functions that request receipts, keep keys, and serve many tenants at once: it has policies of its own. */
+  /** Owner of functions that request receipts, keep keys, and serve many tenants at once. It has policies of its own. */
   crossing: "sealoop_crossing",
-  /** Of the functions that append to the ledger: no other role may write receipts, keys or the head. */
+  /** Owner of the functions that append to the ledger. No other role may write receipts, keys or the head. */
   ledgerWriter: "sealoop_ledger_writer",
 } as const;
 

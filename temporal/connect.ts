@@ -3,6 +3,7 @@ import {
   Connection,
   defaultGrpcRetryOptions,
   makeGrpcRetryInterceptor,
+  type WorkflowClientInterceptor,
 } from "@temporalio/client";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
 import type { NativeConnection } from "@temporalio/worker";
@@ -63,6 +64,20 @@ export function locateTemporal(config: Config): TemporalLocation {
   return { address, namespace };
 }
 
+/** Statuses of runs on the wire. */
+const RUNNING = 1;
+const PAUSED = 8;
+
+/** Shows paused runs as running: they go on once somebody lets them, and nothing of theirs may be ended meanwhile. */
+const SHOW_PAUSED_AS_RUNNING: WorkflowClientInterceptor = {
+  async describe(input, next) {
+    const description = await next(input);
+    const run = description.workflowExecutionInfo;
+    if (run?.status === PAUSED) run.status = RUNNING;
+    return description;
+  },
+};
+
 /** Clients in the name of tenants, by the connection that they share and by the store of the tenant. */
 const clients = new WeakMap<Client["connection"], WeakMap<Store, Client>>();
 
@@ -77,6 +92,7 @@ export function clientFor({ connection, options: { namespace } }: Client, store:
     connection,
     namespace,
     dataConverter: { payloadCodecs: [clientCodec(store)] },
+    interceptors: { workflow: [SHOW_PAUSED_AS_RUNNING] },
   });
   known.set(store, client);
   return client;

@@ -42,6 +42,8 @@ interface WorkerGroup {
 const SHUTDOWN_GRACE = "4s";
 const SHUTDOWN_FORCE = "7s";
 const MAX_CACHED_WORKFLOWS = 500;
+/** Time between heartbeats of an activity. The SDK would wait for four fifths of their timeout, and one that is late would end the attempt. */
+const HEARTBEAT_INTERVAL = "1s";
 /** Time that a run waits for the worker that has it in its cache. That worker may be dead. */
 const STICKY_TIMEOUT = "3s";
 const RESTART_PAUSE_MS = 1_000;
@@ -133,6 +135,7 @@ async function createWorkers(
       maxConcurrentActivityTaskPolls: queue.pollers,
       maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
       stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
+      maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL,
       ...versioningOptions(config.settings.SEALOOP_WORKER_BUILD),
       shutdownGraceTime: SHUTDOWN_GRACE,
       shutdownForceTime: SHUTDOWN_FORCE,

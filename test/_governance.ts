@@ -1,6 +1,7 @@
 /** Sets governance policies. */
 import { readGovernancePolicy } from "../calls/governance/mod.ts";
-import { setPolicy, type Store } from "../store/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { setPolicy } from "../store/calls/mod.ts";
 import { asSuperuser } from "./_superuser.ts";
 
 /** Sets the governance policy. @param file content of a policy file */

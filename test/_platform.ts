@@ -47,7 +47,7 @@ export async function platformSettings(dataDir: string): Promise<Record<string, 
 /** Starts a platform. Settings in the environment of this run are not passed on. */
 export function startPlatform(settings: Readonly<Record<string, string>>): TestPlatform {
   const inherited = Object.entries(process.env)
-    .filter(([name]) => !/^(SEALOOP_|DATABASE_URL|TEMPORAL_|npm_)/.test(name));
+    .filter(([name]) => !/^(SEALOOP_|OTEL_|DATABASE_URL|TEMPORAL_|npm_)/.test(name));
   const child = spawn(process.execPath, [join(ROOT, "start.mjs")], {
     env: { ...Object.fromEntries(inherited), ...settings },
     stdio: ["ignore", "pipe", "pipe"],

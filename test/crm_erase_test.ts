@@ -1,39 +1,33 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { execFile, execFileSync } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { endedArticleActivities } from "../activities/articles/mod.ts";
+import { readSiteFile } from "../articles/mod.ts";
 import { ROOT } from "../config.ts";
 import { eraseContact } from "../integrations/crm/mod.ts";
 import { exportReceipts, getHead, listLedgerKeys, verifyChain } from "../ledger/mod.ts";
-import {
-  addLearningItems,
-  addMessage,
-  dumpDatabase,
-  ERASABLE,
-  mayMail,
-  normalizeEmail,
-  recordFindings,
-} from "../store/mod.ts";
+import { dumpDatabase, ERASABLE, normalizeEmail } from "../store/mod.ts";
+import { mayMail } from "../store/crm/mod.ts";
+import { addMessage } from "../store/messages/mod.ts";
+import { EMAIL, FILES, OTHER, TRACES } from "./_erased_person.ts";
+import { callAboutContact, callerOf } from "./_erased_person_calls.ts";
+import { publishArticles, siteFolder, storeAboutContact } from "./_erased_person_rows.ts";
 import { setGovernance } from "./_governance.ts";
 import { program } from "./_programs.ts";
-import { insertRows } from "./_rows.ts";
+import { testFolder } from "./_run.ts";
 import { storeAs } from "./_servers.ts";
 import { asSuperuser } from "./_superuser.ts";
 import { openPeople, type People } from "./api/_people.ts";
-import { a2aClient, type Json, message, skill } from "./mcp/_a2a.ts";
-import { connect } from "./mcp/_tool_server.ts";
+import type { Json } from "./mcp/_a2a.ts";
 
-const NAME = "Zephyrine Quackenbush";
-const EMAIL = "Zephyrine.Q@Quäckenbush.example";
-const PHONE = "+43 1 78901234";
-/** Words that are nowhere else. */
-const TRACES = /zephyrin|quackenbush|quäckenbush|xn--quckenbush|78901234/i;
 /** Tables in which the test puts something about them. */
 const TABLES = (
   "a2a_tasks agent_notes approval_moves approvals board_tasks calendar_events contacts conversation_messages deals effects " +
   "email_replies emails evidence findings held_calls idempotent_calls knowledge knowledge_terms knowledge_words " +
-  "learning_items messages partner_applications private_texts tickets webhook_deliveries"
+  "learning_items messages partner_applications private_texts tickets webhook_deliveries " +
+  "articles audio_clips media_files transcripts video_projects video_scenes"
 ).split(" ");
 /** Tables of tenants into which no text of people gets, and no argument of a call. */
 const NO_TEXTS = new Set((
@@ -41,292 +35,36 @@ const NO_TEXTS = new Set((
   "message_counts message_deliveries message_routing probe_history runbook_values service_edges services " +
   "suppressions ticket_sightings webhooks " +
   "device_inventories device_states device_statements heartbeat_batches split_views tenant_approvers tenant_tokens " +
-  "used_enrolment_codes model_spending model_uses"
+  "used_enrolment_codes model_spending model_uses spans alert_silences"
 ).split(" "));
 /** Tables whose rows are deleted. */
 const DELETED = new Set((
   "contacts evidence idempotent_calls knowledge knowledge_terms knowledge_words partner_applications"
 ).split(" "));
-/** Somebody else, whose name and address contain the first ones'. */
-const OTHER = { name: 'Ada "\\Zip" Byron', email: "ada@zebra.example" };
 
-describe("erasing a contact", function () {
-  this.timeout(180_000);
+describe("erasing a contact", () => {
   let people: People;
-  let client: Client;
   let contactId: string;
   let waiting: string;
+  let repository: string;
+  let call: ReturnType<typeof callerOf>;
   before(async () => {
-    people = await openPeople({ SEALOOP_LIMIT_TOOLS: "1000" });
-    contactId = (await call("POST", "/api/contacts", {
-      name: NAME,
-      email: EMAIL,
-      phone: PHONE,
-      company: "Mills of Gold",
-      consent: { email: "opt_in", basis: `Letter of ${NAME}` },
-    }, { "idempotency-key": "first" })).contact_id;
-    await call("POST", "/api/contacts", OTHER);
-    await useRest();
-    await useTools();
-    await addTask();
-    await talkToAgents();
-    await store();
+    repository = join(await testFolder(), "site.git");
+    git("init", "--quiet");
+    people = await openPeople({
+      SEALOOP_LIMIT_TOOLS: "1000",
+      SEALOOP_ARTICLES_GIT: repository,
+      SEALOOP_ARTICLES_GIT_BRANCH: "pages",
+    });
+    call = callerOf(people);
+    ({ contactId, waiting } = await callAboutContact(people));
+    await storeAboutContact(people, contactId);
+    await publishArticles(people, repository);
   });
-  after(async () => {
-    await client?.close();
-    await people?.stop();
-  });
+  after(() => people?.stop());
 
-  async function call(
-    method: string,
-    path: string,
-    body?: object,
-    more = {},
-    who = "program",
-  ): Promise<Json> {
-    const answer = await people.call(method, path, who, body, more);
-    assert.ok(answer.status < 300, `${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  }
-
-  async function useRest(): Promise<void> {
-    await call(
-      "POST",
-      "/v1/itsm/webhooks",
-      { url: "https://93.184.215.14/x", events: ["OPENED"] },
-      {},
-      "ann",
-    );
-    const key = { "idempotency-key": "second" };
-    await call("POST", "/api/deals", {
-      title: `Mill for ${NAME}`,
-      contact_id: contactId,
-      currency: "EUR",
-      amount_minor: 777,
-    }, key);
-    await call("POST", "/v1/itsm/tickets", {
-      title: `${NAME} can't log in`,
-      description: `Write to ${EMAIL} or call ${PHONE}. The lamp is red.`,
-    }, { "idempotency-key": "third" });
-    await call("POST", "/v1/calendar/events", {
-      title: "Meeting about the mill",
-      start: "2027-01-04T09:00Z",
-      duration_minutes: 30,
-      contact_id: contactId,
-      attendees: [EMAIL],
-      location: `House of ${NAME}`,
-    });
-    await call("POST", "/v1/calendar/events", {
-      title: "All hands",
-      start: "2027-01-05T09:00Z",
-      duration_minutes: 30,
-      attendees: [OTHER.email, EMAIL],
-    });
-    await call("POST", "/v1/approvals", {
-      description: `May we visit ${NAME}?`,
-      action: { visit: EMAIL },
-    })
-      .then(({ approval_id }) =>
-        call("POST", `/v1/approvals/${approval_id}/deny`, { reason: `${NAME} is away` }, {}, "ann")
-      );
-    await call("POST", "/api/v1/website/partner-applications", {
-      name: NAME,
-      email: EMAIL,
-      company: "Mills of Gold",
-      message: `I am ${NAME}`,
-      consent: true,
-    });
-  }
-
-  /** Calls of an agent that are done, refused, held and denied, held and run, and one that waits. */
-  async function useTools(): Promise<void> {
-    const { url, key } = await people.tools();
-    client = await connect(url, key);
-    const use = async (name: string, input: object): Promise<Json> =>
-      await client.callTool({ name, arguments: { ...input } });
-    await use("crm_update_contact", { contact_id: contactId, name: `${NAME}-Meyer` });
-    await use("crm_create_contact", { name: "Someone", email: EMAIL.toUpperCase() });
-    await use("crm_create_contact", { name: NAME, email: "no address" });
-    await setGovernance(people.store, {
-      rules: [{
-        name: "ask",
-        when: { tools: ["crm_create_contact"] },
-        then: "needs_approval",
-        reason: "r",
-      }],
-    });
-    const ask = async (fields: object) => {
-      const held = await use("crm_create_contact", {
-        email: EMAIL,
-        on_duplicate: "merge",
-        ...fields,
-      });
-      const id = /APR-[0-9a-f]{12}/.exec(JSON.stringify(held))?.[0];
-      assert.ok(id, JSON.stringify(held));
-      return id;
-    };
-    const denied = await ask({ name: `Not ${NAME}` });
-    await call("POST", `/v1/approvals/${denied}/deny`, { reason: `No, ${NAME}` }, {}, "ann");
-    const approved = await ask({ name: NAME, tags: [`friend of ${NAME}`] });
-    await call("POST", `/v1/approvals/${approved}/approve`, { reason: "yes" }, {}, "ann");
-    await people.eventually(async () => {
-      const { act } = await call("GET", `/v1/approvals/${approved}/info`);
-      return act.state === "done" || undefined;
-    });
-    waiting = await ask({ name: NAME, phone: PHONE });
-    const a2a = a2aClient(url, key);
-    for (
-      const params of [
-        { message: message(`What of ${NAME} <${EMAIL}>?`) },
-        skill("itsm_create_ticket", { title: `Call ${NAME}` }),
-      ]
-    ) {
-      const { result } = await a2a.ask("message/send", params);
-      if (result.kind === "task") {
-        await people.eventually(async () => {
-          const { result: task } = await a2a.ask("tasks/get", { id: result.id });
-          return ["submitted", "working"].includes(task.status.state) ? undefined : task;
-        });
-      }
-    }
-  }
-
-  async function addTask(): Promise<void> {
-    await call("POST", "/v1/tasks", { title: `Call ${NAME}`, description: `By ${PHONE}` });
-  }
-
-  async function talkToAgents(): Promise<void> {
-    await call("POST", "/v1/agents/metrics/notes", { text: `Be kind to ${NAME}` });
-    await call("POST", "/v1/agents/metrics/message", { text: `How many tickets has ${EMAIL}?` });
-    await people.eventually(async () => {
-      const { total } = await call("GET", "/v1/agents/metrics/conversation");
-      return total === 2 || undefined;
-    });
-  }
-
-  /** Stores what other parts of the platform store. */
-  async function store(): Promise<void> {
-    const db = people.store.asPlatform();
-    await addMessage(db, {
-      kind: "said",
-      from: "bob",
-      subject: `About ${NAME}`,
-      text: `Mail ${EMAIL}`,
-    });
-    await addMessage(db, { kind: "mail.received", from: EMAIL, subject: "Hello", text: "x" });
-    await addMessage(db, {
-      kind: "mail.sent",
-      from: "mail",
-      subject: "Zephyrine wants her mill",
-      text: "x",
-      refs: { contact_id: contactId },
-    });
-    const superuser = asSuperuser(people.store);
-    const fingerprint = randomBytes(8).toString("hex");
-    await recordFindings(superuser, [{
-      fingerprint,
-      detector: "logs",
-      service: null,
-      host: null,
-      kind: "platform",
-      code: "log",
-      severity: "high",
-      root: fingerprint,
-      summary: `login of ${EMAIL} failed`,
-      detail: { line: `user=${EMAIL}` },
-      target: {},
-    }] as never);
-    const passage = `${NAME} had no light`;
-    await addLearningItems(superuser, [{
-      id: `LRN-${randomBytes(6).toString("hex")}`,
-      ticket_id: "INC-000000000000",
-      title: passage,
-      category: "other",
-      score: 1,
-      factors: [],
-      passage: { ...passageOf(passage), terms: { zephyrine: 1, light: 1 } },
-      state: "queued",
-      receipt_id: null,
-    }] as never);
-    await superuser.execute(
-      `WITH k AS (INSERT INTO knowledge (id, version, kind, category, title, content, sha256, indexed)
-         VALUES ('INC-1', 1, 'incident', 'other', $1, $1, 'x', 'x') RETURNING nr)
-       INSERT INTO knowledge_terms (word, passage, weight) SELECT w, nr, 1 FROM k, unnest(ARRAY['zephyrin', 'light']) AS w`,
-      [passage],
-    );
-    await superuser.execute(
-      "INSERT INTO knowledge_words VALUES (current_tenant(), 'zephyrin', 1), (current_tenant(), 'light', 2), (current_tenant(), '', 2)",
-    );
-    const mail = { contact_id: contactId, thread_id: "t", subject: "Mill", body: `Dear ${NAME}` };
-    await insertRows(superuser, "emails", [{
-      ...mail,
-      id: "EML-000000000000",
-      kind: "mail",
-      recipient: EMAIL,
-      recipient_key: EMAIL,
-      message_id: "m@x",
-      message: `\\x${Buffer.from(NAME).toString("hex")}`,
-      commitment: "c",
-      salt: `\\x${"ab".repeat(32)}`,
-      asked_by: "bob",
-      state: "sent",
-    }]);
-    await insertRows(superuser, "email_replies", [{
-      ...mail,
-      id: "RPL-000000000000",
-      sender: EMAIL,
-      sender_key: EMAIL,
-      message_id: `1.${EMAIL}`,
-      mail_references: [`0.${EMAIL}`],
-      state: "draft",
-      draft: `Dear ${NAME}`,
-      receipt_id: "r",
-    }]);
-    await insertRows(superuser, "devices", [{
-      id: "DEV-000000000000",
-      name: `Laptop of ${NAME}`,
-      platform: "linux",
-      public_key: "k",
-      runner_key: "k",
-      receipt_id: "r",
-      enrolment: {},
-    }]);
-    await insertRows(superuser, "device_commands", [{
-      id: "CMD-000000000000",
-      device_id: "DEV-000000000000",
-      argv: ["mail", EMAIL],
-      account: "agent",
-      timeout_seconds: 1,
-      output_bytes: 1,
-      read_only: true,
-      expires_at: new Date().toISOString(),
-      description: `For ${NAME}`,
-      output: `\\x${Buffer.from(NAME).toString("hex")}`,
-      requested_by: "bob",
-      needed: 1,
-      grounds: { rule: null, reasons: [`Asked by ${NAME}`], reaches: [], evidence: [] },
-      status: "expired",
-    }]);
-    await insertRows(superuser, "effects", [{
-      id: "effect-1",
-      ticket_id: "INC-1",
-      service: "s",
-      action: {},
-      state: "done",
-      action_sha256: "0".repeat(64),
-      detail: { said: `hello ${NAME}` },
-    }]);
-  }
-  const passageOf = (content: string) => ({
-    id: "INC-1",
-    kind: "incident",
-    category: "other",
-    title: content,
-    content,
-    sha256: "0".repeat(64),
-    fault: null,
-    indexed: "x",
-  });
+  const git = (...args: string[]) =>
+    execFileSync("git", ["--git-dir", repository, ...args], { encoding: "utf8" });
 
   /** Returns the tables in which the person is named, as a dump of the whole database shows them. */
   async function tracesInDump(): Promise<Record<string, number>> {
@@ -383,13 +121,32 @@ describe("erasing a contact", function () {
     await superuser.execute("UPDATE emails SET state = 'sent'");
   });
 
+  it("is refused while an article that names it is being deployed", async () => {
+    const { stderr } = await erase("contact", contactId);
+    assert.match(stderr, /Cannot erase CON-\w+: ART-0000000000e1 names it/);
+    await asSuperuser(people.store).execute(
+      `UPDATE articles SET deploy = jsonb_set(deploy, '{state}', '"done"')`,
+    );
+  });
+
+  it("is refused while a film is being made of its data, or a transcript that may name it", async () => {
+    const superuser = asSuperuser(people.store);
+    const { stderr } = await erase("contact", contactId);
+    assert.match(stderr, /AUD-0{12}, TRN-0{12}, VID-0{12} is being made/);
+    for (const table of ["video_projects", "audio_clips", "transcripts"]) {
+      await superuser.execute(`UPDATE ${table} SET state = 'done'`);
+    }
+  });
+
   it("changes nothing in a dry run, and says what it would erase", async () => {
     const before = await tracesInDump();
     const empty = TABLES.filter((table) => !before[table]);
     assert.deepEqual(empty, [], "the test puts nothing into these");
     const { stdout, stderr } = await erase("contact", contactId, "--dry-run");
     assert.equal(stderr, "");
-    assert.match(stdout, /^Would be erased:\n( {2}\w+ {2}\d+\n)+$/);
+    const [rows, recordings] = stdout.split("These recordings name it, and are yours to delete:\n");
+    assert.match(rows!, /^Would be erased:\n( {2}\w+ {2}\d+\n)+$/);
+    assert.equal(recordings, `  ${EMAIL}.wav\n`);
     assert.deepEqual(await tracesInDump(), before);
   });
 
@@ -402,6 +159,8 @@ describe("erasing a contact", function () {
     const mails = await asSuperuser(people.store).query("SELECT message, salt FROM emails");
     assert.deepEqual(mails.map(({ message }) => message.length), [0]);
     assert.notEqual(mails[0]!.salt.toString("hex"), "ab".repeat(32));
+    const files = await asSuperuser(people.store).query("SELECT sha256 FROM media_files");
+    assert.deepEqual(files.map(({ sha256 }) => sha256), [FILES[3]]);
     const { contacts } = await call("GET", "/api/contacts");
     assert.deepEqual(contacts.map(({ name }: Json) => name), [OTHER.name]);
     const { deals: [deal] } = await call("GET", "/api/deals");
@@ -421,6 +180,34 @@ describe("erasing a contact", function () {
       ],
     );
   });
+
+  it("takes articles that name it out of the site, and leaves the others' bytes", async () => {
+    const { articles } = (await people.call("GET", "/api/seo/articles")).body;
+    assert.deepEqual(articles.map(({ article_id }: Json) => article_id), ["ART-0000000000e2"]);
+    const order = { article_id: "ART-0000000000e1", target: "folder" };
+    assert.equal((await people.call("POST", "/api/seo/deploy", "admin", order)).status, 409);
+    const { settleEndedArticles } = endedArticleActivities(people.loop);
+    const site = join(siteFolder(people), "platform");
+    const before = await filesOf(site);
+    assert.match(before, TRACES, "nothing was published");
+    assert.equal(await settleEndedArticles(), 1);
+    assert.equal(await settleEndedArticles(), 0);
+    assert.doesNotMatch(await filesOf(site), TRACES);
+    assert.doesNotMatch(await filesOf(site), /\[erased\]/, "nobody approved these bytes");
+    const page = await readSiteFile(siteFolder(people), "platform", "the-weighbridge/index.html");
+    assert.equal(page!.toString(), "<h1>The weighbridge</h1>");
+    assert.doesNotMatch(git("grep", "", "pages"), TRACES);
+    assert.match(git("show", "pages:the-weighbridge/index.html"), /The weighbridge/);
+  });
+
+  /** Returns the paths and texts of all files below a folder. */
+  async function filesOf(folder: string): Promise<string> {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const texts = entries.filter((entry) => entry.isFile()).map(async ({ parentPath, name }) =>
+      `${parentPath}/${name} ${await readFile(join(parentPath, name), "utf8")}`
+    );
+    return (await Promise.all(texts)).join("\n");
+  }
 
   it("leaves the chain whole, with a receipt of the erasure that has ids and counts", async () => {
     const db = people.store.asPlatform();

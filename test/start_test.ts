@@ -12,6 +12,14 @@ import { type TestDatabase, testDatabase, testTemporal } from "./_servers.ts";
 
 const READY = /sealoop is ready/;
 
+/** A line of `/v1/admin/services`. */
+interface Service {
+  readonly name: string;
+  readonly pid: number | null;
+  readonly status: string;
+  readonly restarts: number | null;
+}
+
 describe("npm start", () => {
   let data: string;
   let settings: Record<string, string>;
@@ -134,6 +142,37 @@ describe("npm start", () => {
     );
     assert.match(running.output(), /PostgreSQL ended \(.*\); restarting it in 0\.5 s/);
     assert.deepEqual(await query("SELECT answer FROM kept"), [{ answer: 42 }]);
+  });
+
+  it("shows an admin every process with its pid and its restarts", async () => {
+    const headers = { "x-api-key": readFileSync(join(data, "admin.key"), "utf8").trim() };
+    const url = `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}/v1/admin/services`;
+    const list = async () => {
+      const response = await fetch(url, { headers }).catch(() => undefined);
+      return response?.status === 200
+        ? (await response.json() as { services: Service[] }).services
+        : [];
+    };
+    let services = await list();
+    const find = (wanted: string) => services.find(({ name }) => name === wanted)!;
+    while (
+      services.length === 0 || services.some(({ status }) => status !== "running") ||
+      [find("postgresql"), find("temporal")].some(({ restarts }) => restarts === null) // until told of
+    ) {
+      await sleep(200);
+      services = await list();
+    }
+    const processes = running.processes();
+    for (const name of ["gateway", "mcp", "worker", "sequencer", "engine", "ledger"]) {
+      assert.equal(find(name).pid, processes.find((one) => one.name === name)!.pid, name);
+    }
+    assert.equal(find("supervisor").pid, running.process.pid);
+    assert.deepEqual([find("postgresql").restarts, find("temporal").restarts], [1, 1]);
+    assert.equal(find("temporal").pid, processes.find(({ name }) => name === "Temporal")!.pid);
+    assert.equal(find("signer").pid, find("sequencer").pid);
+  });
+
+  it("stops on SIGINT, and leaves no process", async () => {
     assert.equal(await running.end("SIGINT"), 0);
     assert.deepEqual(running.processes(), []);
   });

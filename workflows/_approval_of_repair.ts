@@ -1,13 +1,7 @@
-import {
-  ChildWorkflowCancellationType,
-  executeChild,
-  ParentClosePolicy,
-} from "@temporalio/workflow";
 import type { RepairRequest } from "../activities/mod.ts";
 import { type ApprovalResult, LOOP_ACTOR, type Permission } from "../domain/mod.ts";
-import { inheritTenant } from "./_run.ts";
+import { askPeople } from "./_ask_people.ts";
 import type { Track } from "./_track.ts";
-import { approval } from "./approval.ts";
 
 /** People's decision about a repair. */
 export interface RepairApproval {
@@ -16,7 +10,7 @@ export interface RepairApproval {
 }
 
 /** Asks people to approve a repair, and waits for as long as they may take. The approval outlives this run. */
-export async function askPeople(
+export async function askAboutRepair(
   run: Track,
   { finding, action, ticket_id, run: asking }: RepairRequest,
   { requested_by }: Permission,
@@ -24,22 +18,15 @@ export async function askPeople(
   const approvalId = `APR-${action.id.slice(0, 12)}`;
   const { id: _, sha256: action_sha256, ...shown } = action;
   run.showApproval(approvalId);
-  const { status } = await executeChild(approval, {
-    workflowId: `approval-${approvalId}`,
-    args: [{
-      approval_id: approvalId,
-      subject: ticket_id,
-      action_sha256,
-      requested_by: requested_by ?? LOOP_ACTOR,
-      ticket_id,
-      action: shown,
-      asking_run: { ...asking, finding },
-    }],
-    parentClosePolicy: ParentClosePolicy.ABANDON,
-    cancellationType: ChildWorkflowCancellationType.ABANDON,
-    typedSearchAttributes: [inheritTenant()],
-    staticSummary: `${action.runbook} for ${action.service}?`,
-  });
+  const status = await askPeople({
+    approval_id: approvalId,
+    subject: ticket_id,
+    action_sha256,
+    requested_by: requested_by ?? LOOP_ACTOR,
+    ticket_id,
+    action: shown,
+    asking_run: { ...asking, finding },
+  }, `${action.runbook} for ${action.service}?`);
   run.showApproval(undefined);
   return { approvalId, status };
 }

@@ -5,12 +5,15 @@ import {
   proxyActivities,
 } from "@temporalio/workflow";
 import type { Activities, TenantActivities } from "../activities/mod.ts";
-import { ERRORS } from "../domain/mod.ts";
+import { ERRORS, TASK_QUEUE } from "../domain/mod.ts";
 import { currentTenant } from "./_run.ts";
 
 /** Names of errors that a retry can't fix. */
 const NON_RETRYABLE_ERRORS = Object.entries(ERRORS)
   .filter(([, rule]) => !rule.retryable).map(([name]) => name);
+
+/** Type of the failure of a program that makes media. */
+export const PROGRAM_FAILURE = "ChildFailed";
 
 /** Every activity sends a heartbeat each second; without one for this time, its worker is gone. */
 const HEARTBEAT_TIMEOUT = "5s";
@@ -45,8 +48,14 @@ export const MODEL_CALL: ActivityOptions = {
 /** The check of what a model wrote, for which a person waits. */
 export const MODEL_REVIEW: ActivityOptions = { ...QUICK, scheduleToCloseTimeout: "4s" };
 
-/** Work on many things, or a wait for services to recover. */
+/** Work on many things. */
 export const LONG: ActivityOptions = { ...COMMON, startToCloseTimeout: "2m" };
+
+/** A look at a system of the operator's, without which a run ends. */
+export const COMPARISON: ActivityOptions = { ...LONG, scheduleToCloseTimeout: "1m" };
+
+/** A wait for services to recover, and for those who watch them to see it. */
+export const RECOVERY: ActivityOptions = { ...COMMON, startToCloseTimeout: "15m" };
 
 /** Requests to other organizations' servers. */
 export const REMOTE: ActivityOptions = { ...COMMON, startToCloseTimeout: "5m" };
@@ -63,6 +72,13 @@ export const REPAIR: ActivityOptions = {
   ...COMMON,
   startToCloseTimeout: "1h",
   scheduleToCloseTimeout: "3h",
+};
+
+/** A look at what became of an act. After this time nobody can tell. */
+export const PROOF: ActivityOptions = {
+  ...COMMON,
+  startToCloseTimeout: "90s",
+  scheduleToCloseTimeout: "5m",
 };
 
 /** One attempt to send a mail. Another one, of a worker that takes over, finds out how far it came. */
@@ -82,6 +98,28 @@ export const SEAL: ActivityOptions = {
   retry: { ...RETRY, maximumInterval: "30s" },
 };
 
+/**
+ * Work of programs for media, on a queue of its own, which does one at a time. It may wait there for others. Its attempts
+ * last for an outage of the database of half an hour, and for many ends of the worker. No attempt follows one that took
+ * too long or whose program failed.
+ */
+export const MEDIA: ActivityOptions = {
+  ...COMMON,
+  taskQueue: TASK_QUEUE.media,
+  heartbeatTimeout: "10s",
+  startToCloseTimeout: "20m",
+  retry: {
+    initialInterval: "1s",
+    maximumInterval: "1m",
+    maximumAttempts: 50,
+    nonRetryableErrorTypes: [
+      ...NON_RETRYABLE_ERRORS,
+      PROGRAM_FAILURE,
+      "TemporalTimeout:StartToClose",
+    ],
+  },
+};
+
 /** A turn of about an hour. If its worker stops, another worker takes over at once. */
 export const TURN: ActivityOptions = {
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
@@ -91,15 +129,16 @@ export const TURN: ActivityOptions = {
 
 /**
  * Returns the activities with options, and with a summary of this call for the Web UI. They work in the name of the run's
- * tenant.
+ * tenant. Where many wait for a queue, tenants take turns.
  *
  * ```ts
  * await perform(QUICK, "Probes billing again").detect(finding);
  * ```
  */
 export function perform(options: ActivityOptions, summary: string): Activities {
-  const activities = proxyActivities<TenantActivities>({ ...options, summary });
   const tenant = currentTenant();
+  const priority = { fairnessKey: tenant };
+  const activities = proxyActivities<TenantActivities>({ ...options, summary, priority });
   return new Proxy({} as Activities, {
     get: (_, name: keyof Activities) => (...args: never[]) => activities[name](tenant, ...args),
   });

@@ -1,7 +1,7 @@
-import { isCancellation } from "@temporalio/workflow";
+import { CancellationScope, isCancellation } from "@temporalio/workflow";
 import type { RepairOrder, RepairRequest } from "../activities/mod.ts";
 import type { RepairHold, RepairResult, RepairSubject, UndoResult } from "../domain/mod.ts";
-import { askPeople } from "./_approval_of_repair.ts";
+import { askAboutRepair } from "./_approval_of_repair.ts";
 import { isFailureOf, reasonOf } from "./_failures.ts";
 import { perform, QUICK, REPAIR } from "./_options.ts";
 import { retryWhileHeld } from "./_holds.ts";
@@ -57,6 +57,13 @@ export async function undo(run: Track, order: RepairOrder): Promise<UndoResult> 
   }
 }
 
+/** Lifts the silence of a repair's alerts. If nobody does, it ends by itself. */
+export async function liftSilence(run: Track, order: RepairOrder): Promise<void> {
+  run.isSilenced = false;
+  const summary = `Lifts the silence of the alerts about ${run.subject}`;
+  await CancellationScope.nonCancellable(() => perform(QUICK, summary).liftSilence(order));
+}
+
 async function repairIfPermitted(run: Track, request: RepairRequest): Promise<Outcome> {
   const { finding, action } = request;
   const { resumes } = finding;
@@ -66,7 +73,7 @@ async function repairIfPermitted(run: Track, request: RepairRequest): Promise<Ou
   let result = await remediate(run, request, earlierApproval);
   if (result === "healed") return { done: true };
   if (result.permission.decision === "needs_approval" && !result.permission.granted) {
-    const { approvalId, status } = await askPeople(run, request, result.permission);
+    const { approvalId, status } = await askAboutRepair(run, request, result.permission);
     if (status !== "approved") return { obstacle: `approval_${status}`, done: false };
     if (await isHealed(run, request)) return { done: true }; // the next step proves it
     result = await remediate(run, request, approvalId);
@@ -99,6 +106,7 @@ async function remediate(
       .remediate({ ...request, ...(approvalId ? { approval_id: approvalId } : {}) });
     run.permission = repaired.permission;
     run.effect = repaired.effect ?? undefined;
+    run.isSilenced = repaired.silenced === true;
     held = repaired.held;
     return repaired;
   });

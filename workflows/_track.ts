@@ -41,6 +41,8 @@ export interface Track {
   permission?: Permission;
   /** Effect of the last repair. */
   effect?: RepairEffect | undefined;
+  /** True: its alerts are silenced until the repair is verified. */
+  isSilenced?: boolean;
   /** Result of the last verification. */
   proof?: VerifyResult;
   /** Undefined: nothing was to be undone. */

@@ -123,15 +123,19 @@ function openApproval(request: ApprovalRequest): OpenApproval {
   const run = currentRun();
   /** Text for people, as the database has it. */
   let notice: string | undefined;
+  /** Whether the database may have let it expire already, and this run has not heard of it yet. */
+  let expiring = false;
 
   /** Makes a move if the database allows it, and takes over the new state. */
   async function move(kind: MoveKind, vote?: VoteRef): Promise<ApprovalState> {
+    if (kind === "expired") expiring = true;
     const { receipt_id, notice: changed, ...moved } = await perform(
       SEAL,
       `Seals that it was ${kind}`,
     )
       .moveApproval({ approval_id, run, move: kind, cycle: state.cycle, ...vote })
       .catch(rethrowCause);
+    if (kind === "expired") expiring = false;
     if (moved.moves >= state.moves) { // the result of an earlier move may arrive later
       Object.assign(state, moved, { receipt_id });
       notice = changed;
@@ -166,11 +170,19 @@ function openApproval(request: ApprovalRequest): OpenApproval {
     return await move(kind, vote);
   }
 
+  async function reopen(vote: VoteRef): Promise<ApprovalState> {
+    await condition(() => !expiring);
+    assertReopenable(approval_id, state.status);
+    return await move("reopened", vote);
+  }
+
   setHandler(approvalQuery, () => state);
   setHandler(approveUpdate, (vote) => uncancellable(() => decide("approved", vote)), { validator });
   setHandler(denyUpdate, (vote) => uncancellable(() => decide("denied", vote)), { validator });
-  setHandler(reopenUpdate, (vote) => uncancellable(() => move("reopened", vote)), {
-    validator: (_: VoteRef) => assertReopenable(approval_id, state.status),
+  setHandler(reopenUpdate, (vote) => uncancellable(() => reopen(vote)), {
+    validator: (_: VoteRef) => {
+      if (!expiring) assertReopenable(approval_id, state.status);
+    },
   });
 
   return {

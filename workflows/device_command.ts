@@ -1,19 +1,15 @@
 import {
   CancellationScope,
-  ChildWorkflowCancellationType,
   condition,
-  executeChild,
   isCancellation,
-  ParentClosePolicy,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
 } from "@temporalio/workflow";
-import type { CommandApproval } from "../activities/mod.ts";
 import { ATTRIBUTE, commandChangedSignal, type CommandResult } from "../domain/mod.ts";
+import { askPeople } from "./_ask_people.ts";
 import { perform, SEAL } from "./_options.ts";
-import { currentRun, inheritTenant } from "./_run.ts";
-import { approval } from "./approval.ts";
+import { currentRun } from "./_run.ts";
 
 /**
  * Longest time until a command is looked at although no signal has come, as a signal may be lost. Each look is a part of the
@@ -64,24 +60,11 @@ async function issue(command_id: string): Promise<void> {
   const { held } = await perform(SEAL, `Prepares ${command_id}`).prepareCommand(order);
   if (held) {
     setCurrentDetails(`**waiting_approval** · waits for people: ${held.approval_id}`);
-    const status = await askPeople(command_id, held);
+    const status = await askPeople({ ...held, subject: command_id }, `Run ${command_id}?`);
     setCurrentDetails(`**${status}** by people: ${held.approval_id}`);
     await perform(SEAL, `Takes over that ${held.approval_id} is ${status}`).decideCommand(order);
   }
   await perform(SEAL, `Issues ${command_id}`).issueCommand(order);
-}
-
-/** Asks people, and waits for as long as they may take. The approval outlives this run. */
-async function askPeople(command_id: string, held: CommandApproval): Promise<string> {
-  const { status } = await executeChild(approval, {
-    workflowId: `approval-${held.approval_id}`,
-    args: [{ ...held, subject: command_id }],
-    parentClosePolicy: ParentClosePolicy.ABANDON,
-    cancellationType: ChildWorkflowCancellationType.ABANDON,
-    typedSearchAttributes: [inheritTenant()],
-    staticSummary: `Run ${command_id}?`,
-  });
-  return status;
 }
 
 function show(result: CommandResult): CommandResult {

@@ -2,7 +2,7 @@ import { LONG, perform, SEAL } from "./_options.ts";
 
 /**
  * Finds and seals what was ended from outside: runs with an open ticket, approvals that are still pending, calls whose
- * process was killed, mail, and commands for devices. Also removes stray test services and delivers votes that were not delivered.
+ * process was killed, mail, articles, and commands for devices. Also removes stray test services and delivers votes that were not delivered.
  */
 export async function reconcileRuns(): Promise<{ readonly sealed: number }> {
   const runs = await perform(LONG, "Compares open tickets with runs").findEndedRuns();
@@ -22,5 +22,7 @@ export async function reconcileRuns(): Promise<{ readonly sealed: number }> {
   const mails = await perform(LONG, "Ends mail whose workflow was ended").settleEndedMails();
   const commands = await perform(LONG, "Ends commands whose workflow was ended")
     .settleEndedCommands();
-  return { sealed: runs.length + approvals.length + calls + mails + commands };
+  const articles = await perform(LONG, "Ends articles whose workflow was ended")
+    .settleEndedArticles();
+  return { sealed: runs.length + approvals.length + calls + mails + commands + articles };
 }

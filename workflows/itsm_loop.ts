@@ -1,8 +1,15 @@
 import { CancellationScope, isCancellation } from "@temporalio/workflow";
-import { type Finding, FLAPPING, type LoopResult } from "../domain/mod.ts";
+import type { RepairRequest, RoundOrder } from "../activities/mod.ts";
+import {
+  type Finding,
+  FLAPPING,
+  type LoopResult,
+  UNPROVEN,
+  type VerifyResult,
+} from "../domain/mod.ts";
 import { reasonOf } from "./_failures.ts";
-import { LONG, perform, QUICK, SEAL } from "./_options.ts";
-import { repair, undo } from "./_repair.ts";
+import { perform, QUICK, RECOVERY, SEAL } from "./_options.ts";
+import { liftSilence, repair, undo } from "./_repair.ts";
 import { currentRun } from "./_run.ts";
 import { type Track, track } from "./_track.ts";
 
@@ -58,16 +65,12 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
     const { action } = diagnosis;
     if (!action) return code === FLAPPING ? FLAPPING : "no_runbook";
 
-    const obstacle = await repair(run, { ...order, diagnosis, action });
-    if (obstacle) return obstacle;
-
-    run.proof = await run.step(
-      "VERIFY",
-      () => perform(LONG, `Waits for ${run.subject} to be healthy`).verify(order),
-    );
-    if (run.proof.healthy) return undefined;
+    const proof = await repairAndVerify(run, order, { ...order, diagnosis, action });
+    if (typeof proof === "string") return proof;
+    if (proof.healthy) return undefined;
     run.amend("failed");
-    code = run.proof.code;
+    if (proof.code === UNPROVEN) return "not_proven";
+    code = proof.code;
     if (run.effect?.undoable) {
       const { state, held } = await undo(run, { ...order, action });
       if (state === "unknown") return "unknown_effect";
@@ -76,6 +79,22 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
   }
   run.round = MAX_ROUNDS;
   return "not_healed";
+}
+
+/** Repairs, and looks whether that helped. @returns the result, or the reason to leave the incident to people */
+async function repairAndVerify(
+  run: Track,
+  order: RoundOrder,
+  request: RepairRequest,
+): Promise<VerifyResult | string> {
+  try {
+    const obstacle = await repair(run, request);
+    if (obstacle) return obstacle;
+    const summary = `Waits for ${run.subject} to be healthy`;
+    return run.proof = await run.step("VERIFY", () => perform(RECOVERY, summary).verify(order));
+  } finally {
+    if (run.isSilenced) await liftSilence(run, request);
+  }
 }
 
 /** Closes the ticket, or escalates it for a reason, and seals the receipt. */

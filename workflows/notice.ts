@@ -43,9 +43,13 @@ async function deliver(message_id: string, number: number): Promise<boolean> {
   }
 }
 
-/** Tells people of what is due, and seals the heartbeats of devices when that is due. A schedule runs it every minute. */
+/**
+ * Tells people of what is due, seals the heartbeats of devices, and has the ways between them measured, when that is due. A
+ * schedule runs it every minute.
+ */
 export async function tellDue(): Promise<{ readonly messages: number }> {
   const messages = await perform(LONG, "Asks what is due and not yet told").tellWhatIsDue();
   await perform(LONG, "Seals the heartbeats of ten minutes").sealHeartbeats();
+  await perform(LONG, "Has ways between devices measured").orderMeasurements();
   return { messages };
 }

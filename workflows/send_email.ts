@@ -1,18 +1,14 @@
 import {
   CancellationScope,
-  ChildWorkflowCancellationType,
-  executeChild,
   isCancellation,
-  ParentClosePolicy,
   setCurrentDetails,
   sleep,
   upsertSearchAttributes,
 } from "@temporalio/workflow";
-import type { EmailApproval } from "../activities/mod.ts";
 import { ATTRIBUTE, type EmailResult } from "../domain/mod.ts";
+import { askPeople } from "./_ask_people.ts";
 import { perform, SEAL, TRANSMISSION } from "./_options.ts";
-import { currentRun, inheritTenant } from "./_run.ts";
-import { approval } from "./approval.ts";
+import { currentRun } from "./_run.ts";
 
 /** Random part of a pause, so that mails that failed together are not retried together. */
 const JITTER = 0.1;
@@ -44,23 +40,10 @@ async function prepare(email_id: string): Promise<void> {
     .prepareEmail({ email_id, run: currentRun() });
   if (!held) return;
   setCurrentDetails(`**held** · waits for people: ${held.approval_id}`);
-  const status = await askPeople(email_id, held);
+  const status = await askPeople({ ...held, subject: email_id }, `Send ${email_id}?`);
   setCurrentDetails(`**${status}** by people: ${held.approval_id}`);
   await perform(SEAL, `Takes over that ${held.approval_id} is ${status}`)
     .decideEmail({ email_id, run: currentRun() });
-}
-
-/** Asks people, and waits for as long as they may take. The approval outlives this run. */
-async function askPeople(email_id: string, held: EmailApproval): Promise<string> {
-  const { status } = await executeChild(approval, {
-    workflowId: `approval-${held.approval_id}`,
-    args: [{ ...held, subject: email_id }],
-    parentClosePolicy: ParentClosePolicy.ABANDON,
-    cancellationType: ChildWorkflowCancellationType.ABANDON,
-    typedSearchAttributes: [inheritTenant()],
-    staticSummary: `Send ${email_id}?`,
-  });
-  return status;
 }
 
 async function transmit(email_id: string): Promise<void> {

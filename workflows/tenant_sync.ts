@@ -1,6 +1,9 @@
-import type { TenantSync, TenantSyncResult } from "../domain/mod.ts";
-import { LONG, perform } from "./_options.ts";
+import type { TenantFailure, TenantSync, TenantSyncResult } from "../domain/mod.ts";
+import { COMPARISON, perform, REMOTE, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";
+
+/** Organizations that one activity registers. */
+const BATCH = 20;
 
 /**
  * Registers organizations at the identity provider, and seals what was done. Its id is `tenants-sync`, or `tenant-` and the
@@ -8,5 +11,18 @@ import { currentRun } from "./_run.ts";
  */
 export async function tenantSync(request: TenantSync): Promise<TenantSyncResult> {
   const summary = request.org_id ?? "Compares all organizations";
-  return await perform(LONG, summary).syncTenants(request, currentRun());
+  const plan = await perform(COMPARISON, summary).planTenantSync(request);
+  const { created, updated, missing, conflicts } = plan;
+  if (request.dry_run) {
+    return { created, updated, missing, conflicts, failed: [], receipt_id: null };
+  }
+  const run = currentRun();
+  await perform(SEAL, "Intent").sealTenantSyncIntent(plan, run);
+  const ids = [...created, ...updated];
+  const failures: TenantFailure[] = [];
+  for (let n = 0; n < ids.length; n += BATCH) {
+    const batch = ids.slice(n, n + BATCH);
+    failures.push(...await perform(REMOTE, `${batch.length} of them`).registerTenants(batch));
+  }
+  return await perform(SEAL, "Seals").sealTenantSync(plan, failures, run);
 }

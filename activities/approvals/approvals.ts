@@ -14,7 +14,8 @@ import {
   tenantAttribute,
   WORKFLOW,
 } from "../../domain/mod.ts";
-import { getApproval, getTicket, setResumedRun } from "../../store/mod.ts";
+import { getApproval, setResumedRun } from "../../store/approvals/mod.ts";
+import { getTicket } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { getRunStatus } from "../run_status.ts";
 

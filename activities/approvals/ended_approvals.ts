@@ -6,8 +6,8 @@ import {
   dropApproval,
   getApproval,
   listPendingApprovals,
-  listTenants,
-} from "../../store/mod.ts";
+} from "../../store/approvals/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { getRunStatus } from "../run_status.ts";
 

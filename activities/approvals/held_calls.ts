@@ -9,7 +9,7 @@ import {
   tenantAttribute,
   WORKFLOW,
 } from "../../domain/mod.ts";
-import { setResumedRun } from "../../store/mod.ts";
+import { setResumedRun } from "../../store/approvals/mod.ts";
 import type { TenantParts } from "../parts.ts";
 
 /** Creates the activities that run approved calls. */

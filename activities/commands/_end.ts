@@ -1,7 +1,8 @@
 import { receiptIdOf } from "../../calls/mod.ts";
 import type { CommandEnd, RunId } from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import { type Db, type DeviceCommandRecord, endDeviceCommand } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { type DeviceCommandRecord, endDeviceCommand } from "../../store/devices/mod.ts";
 
 /** Ends a command of whose device nothing more is awaited, and requests the receipt. Must run in a transaction. */
 export async function endByPlatform(

@@ -1,24 +1,22 @@
-import { bindAction, sha256 } from "../../calls/approvals/mod.ts";
+import { hasApproved, putQuestion, type StoredQuestion } from "../../calls/approvals/mod.ts";
 import { findObstacle } from "../../calls/commands/mod.ts";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { type CommandEnd, hasCommandEnded, type RunId } from "../../domain/mod.ts";
 import { actionOfCommand, toDeviceCommand } from "../../integrations/devices/mod.ts";
-import { canonicalize, requestSeal } from "../../ledger/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
+import { type Db, makeSalt } from "../../store/mod.ts";
+import { getApproval } from "../../store/approvals/mod.ts";
+import { getScript } from "../../store/catalogue/mod.ts";
 import {
-  type Db,
   type DeviceCommandRecord,
-  getApproval,
   getDeviceCommand,
-  getScript,
   getTime,
   lockDeviceCommand,
-  makeSalt,
   nextCommandSequence,
   noteIssued,
-  putApproval,
   queueDeviceCommand,
-} from "../../store/mod.ts";
+} from "../../store/devices/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { endByPlatform } from "./_end.ts";
 
@@ -29,16 +27,13 @@ export interface CommandOrder {
 }
 
 /** An approval that a command waits for. */
-export interface CommandApproval {
-  readonly approval_id: string;
-  readonly action_sha256: string;
-  readonly requested_by: string;
+export interface CommandApproval extends StoredQuestion {
   readonly expires_in_seconds: number;
 }
 
 /** Creates the activities that have people decide about commands, and issue them. */
 export function commandActivities(parts: ActivityParts) {
-  const { store, config: { settings } } = parts;
+  const { store, config } = parts;
   const { db } = store;
 
   /** Stores what people are asked about a command, where they are. Safe to repeat: the command names its approval. */
@@ -48,37 +43,25 @@ export function commandActivities(parts: ActivityParts) {
     const command = await existing(command_id);
     const { status, approvalId, requestedBy, requestedByKey, needed } = command;
     if (status !== "waiting_approval" || approvalId === null) return { held: null };
-    const action = { ...actionOfCommand(command) };
-    const text = canonicalize(action);
     const now = await getTime(db);
     // An approval that comes too late would be in vain.
     const secondsLeft = Math.floor((Date.parse(command.expires_at) - now.getTime()) / 1_000);
     const expiresInSeconds = Math.max(
       1,
-      Math.min(settings.SEALOOP_APPROVAL_EXPIRES_SECONDS, secondsLeft),
+      Math.min(config.settings.SEALOOP_APPROVAL_EXPIRES_SECONDS, secondsLeft),
     );
-    await putApproval(db, {
+    const asked = await putQuestion(db, config, {
       id: approvalId,
       subject: command.id,
-      ticketId: null,
       description: `Run on ${command.deviceId}: ${command.description}`,
-      ...bindAction(action, text),
+      action: { ...actionOfCommand(command) },
       grounds: command.grounds,
       requestedBy,
       requestedByKey,
       needed,
       expiresInSeconds,
-      escalateAfterSeconds: settings.SEALOOP_APPROVAL_ESCALATE_SECONDS,
-      askingRun: null,
     });
-    return {
-      held: {
-        approval_id: approvalId,
-        action_sha256: sha256(text),
-        requested_by: requestedByKey ? `key:${requestedByKey}` : requestedBy,
-        expires_in_seconds: expiresInSeconds,
-      },
-    };
+    return { held: { ...asked, expires_in_seconds: expiresInSeconds } };
   }
 
   /** Takes over what people have decided about a command: the database says what. Safe to repeat. */
@@ -87,9 +70,9 @@ export function commandActivities(parts: ActivityParts) {
       const command = await lockDeviceCommand(trx, command_id);
       if (command?.status !== "waiting_approval") return;
       const approval = await getApproval(trx, command.approvalId!);
-      const isApproved = approval?.status === "approved" &&
-        approval.actionSha256 === sha256(canonicalize({ ...actionOfCommand(command) }));
-      if (isApproved) return await queueDeviceCommand(trx, command_id);
+      if (hasApproved(approval, { ...actionOfCommand(command) })) {
+        return await queueDeviceCommand(trx, command_id);
+      }
       const isLate = approval?.status === "expired" || approval?.status === "pending";
       await end(trx, command, isLate ? "expired" : "refused", approvalCode(approval?.status), run);
     });

@@ -3,15 +3,15 @@ import { cancellationSignal } from "@temporalio/activity";
 import { Problem } from "../../contract/mod.ts";
 import { type CommandEnd, type CommandResult, hasCommandEnded } from "../../domain/mod.ts";
 import { getPublishedCheckpoint, getReceipt } from "../../ledger/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
-  addMessage,
-  type Db,
   type DeviceCommandRecord,
   getDeviceCommand,
   getTime,
   lockDeviceCommand,
   noteSealed,
-} from "../../store/mod.ts";
+} from "../../store/devices/mod.ts";
+import { addMessage } from "../../store/messages/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { endByPlatform } from "./_end.ts";
 import type { CommandOrder } from "./commands.ts";

@@ -1,6 +1,6 @@
 import { redactSecrets, stripInvisible } from "../../contract/mod.ts";
 import type { AgentAnswer, Question, Source } from "../../domain/mod.ts";
-import type { AgentNote } from "../../store/mod.ts";
+import type { AgentNote } from "../../store/agents/mod.ts";
 
 /** Longest text of an answer, in characters. */
 const MAX_ANSWER = 16_000;

@@ -1,4 +1,4 @@
-import type { EarlierTurn } from "../../store/mod.ts";
+import type { EarlierTurn } from "../../store/agents/mod.ts";
 import { readPromptWords } from "../reasoning/mod.ts";
 
 /** Words by which a message refers to what was said before. */

@@ -8,12 +8,12 @@ import {
 import { requestSeal } from "../../ledger/mod.ts";
 import {
   addAnswer,
-  addMessage,
   listEarlierTurns,
   listNotes,
-  listServiceNames,
   takeQuestion as takeStoredQuestion,
-} from "../../store/mod.ts";
+} from "../../store/agents/mod.ts";
+import { addMessage } from "../../store/messages/mod.ts";
+import { listServiceNames } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { completeAnswer } from "./_answer_text.ts";
 import { promptInContext } from "./_prompt.ts";

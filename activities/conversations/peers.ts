@@ -3,7 +3,7 @@ import { Problem, redactSecrets, stripInvisible } from "../../contract/mod.ts";
 import type { PeerOutcome, PeerRequest, RunId } from "../../domain/mod.ts";
 import { listPeers, openPeer, type PeerClient } from "../../integrations/peers/mod.ts";
 import { ReceiptConflict, requestSeal } from "../../ledger/mod.ts";
-import { getQuestionText } from "../../store/mod.ts";
+import { getQuestionText } from "../../store/agents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 
 /** Creates the activities that talk to agents of other organizations. */

@@ -1,6 +1,7 @@
 import type { AgentReport, CrewScope, Source } from "../../domain/mod.ts";
 import { listReceipts } from "../../ledger/mod.ts";
-import { type Db, getRepairHistory, listTickets, type Store } from "../../store/mod.ts";
+import type { Db, Store } from "../../store/mod.ts";
+import { getRepairHistory, listTickets } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { MAX_LISTED } from "./_sources.ts";
 

@@ -1,7 +1,7 @@
 import type { Config } from "../../config.ts";
 import { findLoggedErrors } from "../../detection/mod.ts";
 import type { AgentReport, CrewScope } from "../../domain/mod.ts";
-import { listOpenFindings } from "../../store/mod.ts";
+import { listOpenFindings } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { MAX_LISTED, serviceSource } from "./_sources.ts";
 

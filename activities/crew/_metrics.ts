@@ -1,6 +1,6 @@
 import type { AgentReport, CrewScope, Suspect } from "../../domain/mod.ts";
 import type { ProbeResult } from "../../integrations/host/mod.ts";
-import { getProbeHistories, type ProbeHistory } from "../../store/mod.ts";
+import { getProbeHistories, type ProbeHistory } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { probeService, serviceSource } from "./_sources.ts";
 

@@ -1,5 +1,5 @@
 import type { AgentReport, CrewScope, Suspect } from "../../domain/mod.ts";
-import { getImpact } from "../../store/mod.ts";
+import { getImpact } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { serviceSource } from "./_sources.ts";
 

@@ -6,7 +6,9 @@ import {
   type Engine,
   EngineUnavailable,
 } from "../../engine/mod.ts";
-import { type Db, listOpenFindings, listServiceNames } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { listOpenFindings } from "../../store/incidents/mod.ts";
+import { listServiceNames } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { readPromptWords } from "../reasoning/mod.ts";
 import { MAX_LISTED, serviceSource } from "./_sources.ts";

@@ -1,3 +1,4 @@
+import { checkClaims, findNames } from "../../calls/writing/mod.ts";
 import type {
   DiagnosisDraft,
   DiagnosisRequest,
@@ -6,9 +7,9 @@ import type {
   ReviewedDiagnosis,
 } from "../../domain/mod.ts";
 import { NO_CAUSE } from "../../engine/mod.ts";
-import { listServiceNames } from "../../store/mod.ts";
+import { listServiceNames } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { askModel, checkClaims, draftOf, findNames } from "../writing/mod.ts";
+import { askModel, draftOf } from "../writing/mod.ts";
 import { probeService } from "./_sources.ts";
 
 /** Most by which a model's confidence may exceed the support by measurements. */

@@ -8,9 +8,9 @@ import {
   addTicketEvent,
   deleteLogPlaces,
   listCancelledTickets,
-  removeService,
   resolveTicket,
-} from "../../store/mod.ts";
+} from "../../store/incidents/mod.ts";
+import { removeService } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 
 /** Returns what manages the services of drills, each of which has a process and a folder of its own. */

@@ -6,7 +6,7 @@ import { createTimeoutSignal, Problem } from "../../contract/mod.ts";
 import { createServiceFinding, detectInLog, openDetectionContext } from "../../detection/mod.ts";
 import type { AttackCounts, AttackRequest, AttackScenario, Finding } from "../../domain/mod.ts";
 import { actOnce, findFreePort, probe, type Service } from "../../integrations/host/mod.ts";
-import { getService, putService } from "../../store/mod.ts";
+import { getService, putService } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { assertDrillAllowed } from "../stops.ts";
 import { createDrillServices, healthUrl, startEffectId } from "./_drill_services.ts";

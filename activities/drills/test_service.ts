@@ -18,7 +18,8 @@ import {
   type ProbeResult,
   type Service,
 } from "../../integrations/host/mod.ts";
-import { getService, listTenants, listTestServiceNames, putService } from "../../store/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
+import { getService, listTestServiceNames, putService } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { getRunStatus } from "../run_status.ts";
 import { assertDrillAllowed } from "../stops.ts";

@@ -23,6 +23,8 @@ export interface SequencerActivityParts {
   readonly store: Store;
   /** Aborted when this worker stops. */
   readonly stopping: AbortSignal;
+  /** Called when this process begins to seal, and when it ends. */
+  readonly onSealing?: (isSealing: boolean) => void;
 }
 
 /** Pause until sealing is tried again that waits for the operator. */
@@ -33,7 +35,9 @@ const RECOVERY_KEY =
   "The new ledger's private recovery key, stored nowhere: keep it offline, and remove it from this log";
 
 /** Creates the activity that runs the sequencer. */
-export function sequencerActivities({ config, store, stopping }: SequencerActivityParts) {
+export function sequencerActivities(
+  { config, store, stopping, onSealing = () => {} }: SequencerActivityParts,
+) {
   /**
    * Runs the sequencer and the Merkle log for one turn, or until this worker stops. Safe to repeat: it holds a lock in the
    * database, and begins from what the database has.
@@ -56,6 +60,7 @@ export function sequencerActivities({ config, store, stopping }: SequencerActivi
         onRecoveryKey: (secret) => log.warn(`${RECOVERY_KEY}: ${secret}`),
         signal,
         onStart: () => {
+          onSealing(true);
           merkleLog = openMerkleLog(logEnd.signal);
         },
         onLeaves: (...added) => merkleLog?.add(...added),
@@ -68,6 +73,7 @@ export function sequencerActivities({ config, store, stopping }: SequencerActivi
       }
       throw error;
     } finally {
+      onSealing(false);
       logEnd.abort();
       await merkleLog?.ended;
     }

@@ -70,6 +70,9 @@ export const effectIdOf = ({ id }: Pick<Action, "id">, number: number): string =
 /** Returns the id of the effect that undoes another. */
 export const undoIdOf = (effectId: string): string => shortHash(`${effectId}\nundo`);
 
+/** Returns the id of the silence of an action's alerts. */
+export const silenceIdOf = ({ id }: Pick<Action, "id">): string => shortHash(`${id}\nsilence`);
+
 /** Returns the SHA-256 of a value's canonical JSON, hex. */
 export function hashOf(value: unknown): string {
   return createHash("sha256").update(canonicalize(value)).digest("hex");

@@ -8,7 +8,7 @@ import {
   type UndoResult,
   type VerifyResult,
 } from "../../domain/mod.ts";
-import type { Ticket } from "../../store/mod.ts";
+import type { Ticket } from "../../store/incidents/mod.ts";
 
 /** Summary of a run at its end. */
 export interface RunSummary {
@@ -16,7 +16,7 @@ export interface RunSummary {
   /**
    * Reason of an escalation: `no_runbook`, `flapping` (it is up, and left to people), `refused_by_guardrails`,
    * `guardrails_away`, `approval_denied`, `approval_expired`, `approval_ended` (from outside), `stopped` (for too long),
-   * `unknown_effect`, `not_healed`, `cancelled`, or an error's name.
+   * `unknown_effect`, `not_healed`, `not_proven` (those who saw the fault can't tell), `cancelled`, or an error's name.
    */
   readonly reason?: string;
   readonly diagnosis?: Diagnosis;

@@ -1,5 +1,6 @@
 /** Repairs on devices: scripts of the catalogue, run as commands. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { cancellationSignal } from "@temporalio/activity";
 import { orderCommand, resolveCommand } from "../../calls/commands/mod.ts";
 import type { ScriptDocument, ScriptValues } from "../../catalogue/mod.ts";
 import { type CommandStatus, hasCommandEnded, LOOP_ACTOR } from "../../domain/mod.ts";
@@ -11,7 +12,8 @@ import {
   type StepOutcome,
 } from "../../runbooks/mod.ts";
 import { currentShieldPolicy, desiredFirewall } from "../../shield/mod.ts";
-import { type DeviceRecord, getDevice, getDeviceCommand, getScript } from "../../store/mod.ts";
+import { getScript } from "../../store/catalogue/mod.ts";
+import { type DeviceRecord, getDevice, getDeviceCommand } from "../../store/devices/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 
 const POLL_MS = 500;
@@ -98,7 +100,11 @@ export function deviceScripts(parts: Pick<ActivityParts, "store" | "temporal">) 
     return rules === undefined ? given : { ...given, rules };
   }
 
-  /** Orders the command of a step on a device, once for an effect, and waits for its end. */
+  /**
+   * Orders the command of a step on a device, once for an effect, and waits for its end.
+   *
+   * @throws {Error} `AbortError`: the activity was cancelled; another attempt finds the command again
+   */
   async function runScript(
     deviceId: string,
     script: ReleasedScript,
@@ -126,12 +132,12 @@ export function deviceScripts(parts: Pick<ActivityParts, "store" | "temporal">) 
       askedBy: LOOP_ACTOR,
       askedByKey: null,
     });
-    const deadline = Date.now() + withinMs + GRACE_MS;
+    const deadline = performance.now() + withinMs + GRACE_MS;
     while (true) {
       const { status, code } = (await getDeviceCommand(db, id))!;
       if (hasCommandEnded(status)) return outcomeOf(status, code);
-      if (Date.now() > deadline) return outcomeOf("unknown", "no_statement");
-      await sleep(POLL_MS);
+      if (performance.now() > deadline) return outcomeOf("unknown", "no_statement");
+      await sleep(POLL_MS, undefined, { signal: cancellationSignal() });
     }
   }
 

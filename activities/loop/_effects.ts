@@ -1,7 +1,8 @@
 import type { Action, RepairEffect, StepResult } from "../../domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { canUndo, READ_ONLY_KINDS, type StepContext } from "../../runbooks/mod.ts";
-import { addTicketEvent, type EffectRecord, getRunbookValues } from "../../store/mod.ts";
+import { getRunbookValues } from "../../store/catalogue/mod.ts";
+import { addTicketEvent, type EffectRecord } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { effectIdOf } from "./_action.ts";
 import { deviceScripts } from "./_device_scripts.ts";

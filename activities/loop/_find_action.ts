@@ -11,7 +11,8 @@ import {
   type Runbook,
   type RunbookIncident,
 } from "../../runbooks/mod.ts";
-import { type FindingRecord, getRunbookValues } from "../../store/mod.ts";
+import { getRunbookValues } from "../../store/catalogue/mod.ts";
+import type { FindingRecord } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { identifyAction, sourceHash } from "./_action.ts";
 import type { RoundOrder } from "./_order.ts";

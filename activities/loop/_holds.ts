@@ -1,7 +1,8 @@
 import { receiptIdOf } from "../../calls/mod.ts";
 import { LOOP_ACTOR, type RepairHold } from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import { addTicketEvent, type Store } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { addTicketEvent } from "../../store/incidents/mod.ts";
 import { type DatedHold, toRepairHold } from "../stops.ts";
 import type { RepairOrder } from "./_order.ts";
 

@@ -5,16 +5,16 @@ import { type Decision, type Finding, LOOP_ACTOR, type Permission } from "../../
 import { EngineUnavailable } from "../../engine/mod.ts";
 import type { GuardVerdict, ValidateRequest } from "../../guard/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import { getApproval } from "../../store/approvals/mod.ts";
 import {
   addTicketEvent,
   findTicketOfRun,
-  getApproval,
   getFinding,
-  getPrincipal,
   getTicketEvent,
-  listActiveFreezes,
   listEffectsOfAction,
-} from "../../store/mod.ts";
+} from "../../store/incidents/mod.ts";
+import { getPrincipal } from "../../store/keys/mod.ts";
+import { listActiveFreezes } from "../../store/planning/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { hashOf } from "./_action.ts";
 import { validateRequestOf } from "./_guard_request.ts";

@@ -8,7 +8,7 @@ import {
   endEffect,
   getEffect,
   type TicketEvent,
-} from "../../store/mod.ts";
+} from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { findRepairHold } from "../stops.ts";
 import { endedStepResult, readStepContext, repairEffectOf } from "./_effects.ts";

@@ -1,5 +1,6 @@
 import { receiptIdOf } from "../../calls/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import { countLoop } from "../../metrics/mod.ts";
 import {
   abandonEffects,
   addTicketEvent,
@@ -9,7 +10,7 @@ import {
   getTicketEvent,
   resolveTicket,
   type TicketEvent,
-} from "../../store/mod.ts";
+} from "../../store/incidents/mod.ts";
 import { SEAL_TIMEOUT_MS } from "../ledger/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { type CloseOrder, type CloseReceipt, closeReceiptOf } from "./_close_receipt.ts";
@@ -41,6 +42,7 @@ export function closeActivities({ store, sealer }: ActivityParts) {
       if (!await getTicketEvent(db, ticket_id, endKey(order))) throw error;
     }
     await sealer.sealed(id, { timeoutMs: SEAL_TIMEOUT_MS });
+    countLoop(summary.outcome);
     return id;
   }
 

@@ -9,7 +9,7 @@ import {
 import { type Diagnosis, type Finding, type Severity, worse } from "../../domain/mod.ts";
 import { type ClassifyResult, EngineUnavailable } from "../../engine/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
-import { addTicketEvent, type FindingRecord, getFinding } from "../../store/mod.ts";
+import { addTicketEvent, type FindingRecord, getFinding } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { createActionFinder } from "./_find_action.ts";
 import type { RoundOrder } from "./_order.ts";

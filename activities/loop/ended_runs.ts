@@ -1,14 +1,14 @@
 import { receiptIdOf } from "../../calls/mod.ts";
 import { LOOP_ACTOR, type RunId } from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
   abandonEffects,
   addTicketEvent,
-  type Db,
   escalateTicketOfRun,
   listOpenRuns,
-  listTenants,
-} from "../../store/mod.ts";
+} from "../../store/incidents/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { getRunStatus } from "../run_status.ts";
 

@@ -9,7 +9,7 @@
  * @module
  */
 export { repairEffectOf } from "./_effects.ts";
-export type { RepairOrder, RepairRequest } from "./_order.ts";
+export type { RepairOrder, RepairRequest, RoundOrder } from "./_order.ts";
 export type { CloseOrder, RunSummary } from "./_close_receipt.ts";
 export { closeActivities } from "./close.ts";
 export { diagnoseActivities } from "./diagnose.ts";

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { cancellationSignal } from "@temporalio/activity";
 import {
   isDeviceFault,
   openDetectionContext,
@@ -6,19 +7,21 @@ import {
   type RecheckResult,
 } from "../../detection/mod.ts";
 import type { Finding, VerifyResult } from "../../domain/mod.ts";
-import { addTicketEvent, getFinding } from "../../store/mod.ts";
+import { addTicketEvent, getFinding } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import type { RoundOrder } from "./_order.ts";
 
-/** How long a fault may take to go after a repair, and the pause between looks. Devices report with their next heartbeat. */
+/** Time that a fault may take to go after a repair, and the pause between looks. Devices report with their next heartbeat. */
 const RECOVERY = { timeoutMs: 15_000, intervalMs: 100 } as const;
 const RECOVERY_OF_DEVICES = { timeoutMs: 100_000, intervalMs: 1_000 } as const;
+/** Alertmanager learns of it from those who measure: theirs is the pace. How long it may take is a setting. */
+const ALERTS_INTERVAL_MS = 1_000;
 /** Pause before a service that answered once is probed again, as it may be about to fail. */
 const CONFIRM_INTERVAL_MS = 10;
 
 /** Creates the activities that probe whether a fault is there. */
-export function probeActivities({ config, store, temporal }: ActivityParts) {
-  const createContext = () => openDetectionContext({ config, store, temporal });
+export function probeActivities({ config, store, temporal, alerts }: ActivityParts) {
+  const createContext = () => openDetectionContext({ config, store, temporal, alerts });
 
   /**
    * Probes again, by the detector that found the fault. A report about no service that can be probed is believed. Safe to
@@ -32,7 +35,8 @@ export function probeActivities({ config, store, temporal }: ActivityParts) {
   }
 
   /**
-   * Waits until two probes in a row no longer find the fault, or the time is over. Safe to repeat: it only reads, and adds
+   * Waits until two probes in a row no longer find the fault, or the time is over: longer, where only alerts of others
+   * still report it. Safe to repeat: it only reads, and adds
    * one event to the ticket.
    */
   async function verify({ finding, ticket_id, round, run }: RoundOrder): Promise<VerifyResult> {
@@ -40,7 +44,10 @@ export function probeActivities({ config, store, temporal }: ActivityParts) {
     const isOfDevice = isDeviceFault(await getFinding(store.db, finding.fingerprint));
     const last = await probeUntilRecovered(
       () => recheck(context, finding, "after"),
-      isOfDevice ? RECOVERY_OF_DEVICES : RECOVERY,
+      {
+        ...(isOfDevice ? RECOVERY_OF_DEVICES : RECOVERY),
+        lagMs: context.settings.alerts.resolve_seconds * 1_000,
+      },
     );
     const healthy = last ? !last.present : false;
     const code = last?.code ?? "no_check";
@@ -56,17 +63,28 @@ export function probeActivities({ config, store, temporal }: ActivityParts) {
   return { detect, verify };
 }
 
+/** Times of waiting for a fault to go. */
+interface Recovery {
+  readonly timeoutMs: number;
+  readonly intervalMs: number;
+  /** Where only others still report it, who take longer to see that it is over. */
+  readonly lagMs: number;
+}
+
 /** Probes until the fault is gone twice in a row, or the time is over; returns the last result. */
 async function probeUntilRecovered(
   probe: () => Promise<RecheckResult | undefined>,
-  { timeoutMs, intervalMs }: { readonly timeoutMs: number; readonly intervalMs: number },
+  { timeoutMs, intervalMs, lagMs }: Recovery,
 ): Promise<RecheckResult | undefined> {
-  const deadline = Date.now() + timeoutMs;
+  const startedAt = Date.now();
   let last = await probe();
   let wasGone = false;
-  while (last && (last.present || !wasGone) && Date.now() < deadline) {
+  while (last && (last.present || !wasGone)) {
+    const isLate = Date.now() - startedAt >= (last.lags ? lagMs : timeoutMs);
+    if (last.present && isLate || cancellationSignal().aborted) break;
     wasGone = !last.present;
-    await sleep(wasGone ? CONFIRM_INTERVAL_MS : intervalMs);
+    const pauseMs = last.lags ? Math.max(intervalMs, ALERTS_INTERVAL_MS) : intervalMs;
+    await sleep(wasGone ? CONFIRM_INTERVAL_MS : pauseMs);
     last = await probe();
   }
   return last;

@@ -1,7 +1,8 @@
 import { cancellationSignal } from "@temporalio/activity";
 import type { Action, RepairHold, RepairResult, RepairSubject } from "../../domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
-import { addTicketEvent, getRunbookValues, listEffectsOfAction } from "../../store/mod.ts";
+import { getRunbookValues } from "../../store/catalogue/mod.ts";
+import { addTicketEvent, listEffectsOfAction } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { findRepairHold, toRepairHold } from "../stops.ts";
 import { isOwnAction, sourceHash } from "./_action.ts";
@@ -17,6 +18,7 @@ import {
   stepResultOf,
 } from "./_run_step.ts";
 import { findService } from "./_services.ts";
+import { createSilencer } from "./_silence.ts";
 
 /** Creates the activities that repair. */
 export function remediateActivities(parts: ActivityParts) {
@@ -24,6 +26,7 @@ export function remediateActivities(parts: ActivityParts) {
   const db = store.db;
   const permit = createPermit(parts);
   const runStep = createStepRunner(parts);
+  const { silence, lift: liftSilence } = createSilencer(parts);
 
   /**
    * Runs the steps of one action, each at most once, until one fails. Runs none unless the guardrails, or a person where
@@ -43,7 +46,8 @@ export function remediateActivities(parts: ActivityParts) {
     }
     const permission = await permit(request);
     if (!permission.granted) return { permission, effect: null };
-    return { permission, ...await runSteps(request) };
+    const silenced = await silence(request);
+    return { permission, ...await runSteps(request), ...(silenced ? { silenced } : {}) };
   }
 
   /** Returns what holds back a service's repairs now; null: nothing does. Safe to repeat: it only reads. */
@@ -89,5 +93,5 @@ export function remediateActivities(parts: ActivityParts) {
     return current === action.source_sha256 ? service : undefined;
   }
 
-  return { remediate, getRepairHold };
+  return { remediate, getRepairHold, liftSilence };
 }

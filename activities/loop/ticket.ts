@@ -3,9 +3,9 @@ import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { type Finding, LOOP_ACTOR, type RunId } from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
   addTicketEvents,
-  type Db,
   findTicketOfRun,
   getFindings,
   lockOpenTicket,
@@ -13,7 +13,7 @@ import {
   openTicket as insertTicket,
   takeOverTicket,
   type TicketEvent,
-} from "../../store/mod.ts";
+} from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { recordEndedRun } from "./ended_runs.ts";
 

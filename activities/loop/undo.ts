@@ -6,7 +6,7 @@ import {
   endEffect,
   getEffect,
   listEffectsOfAction,
-} from "../../store/mod.ts";
+} from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { type DatedHold, findRepairHold } from "../stops.ts";
 import { isOwnAction, undoIdOf } from "./_action.ts";

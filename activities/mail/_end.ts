@@ -1,6 +1,8 @@
 import type { EmailResult, RunId } from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import { addActivity, addMessage, type Db, type EmailRecord } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { addActivity, type EmailRecord } from "../../store/crm/mod.ts";
+import { addMessage } from "../../store/messages/mod.ts";
 
 /** Returns how to find out whether an `unknown` mail arrived. */
 function wayToFindOut({ messageId, recipient }: EmailRecord): string {
@@ -28,10 +30,9 @@ export async function recordEmailEnd(
       attempts,
       message_commitment: email.commitment,
       findings: email.findings.map((finding) => finding.code),
-      ...(contactId ? { contact_id: contactId } : {}),
       ...run,
     },
-    evidence: { to: recipient, subject, message_id: email.messageId },
+    evidence: { to: recipient, subject, message_id: email.messageId, contact_id: contactId },
   });
   if (contactId) {
     await addActivity(trx, {

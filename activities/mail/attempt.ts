@@ -17,8 +17,9 @@ import {
   endAttempt,
   mayMail,
   noteEnding,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { holdWhile } from "../_pause.ts";
 import { isOver, requireEmail } from "./_mail.ts";
 
 /** Result of one attempt. */
@@ -35,7 +36,8 @@ export function transmitEmailActivities({ store: { db }, config }: ActivityParts
 
   /**
    * Makes one attempt to send a mail. Safe to repeat: where a worker died in an attempt, the next one goes on only if the
-   * mail was provably not ended; it then shuts out the one before, should that still live.
+   * mail was provably not ended; it then shuts out the one before, should that still live. While the flag `pause_mail` is
+   * set, it waits.
    */
   async function transmitEmail(
     { email_id, attempt }: { readonly email_id: string; readonly attempt: number },
@@ -44,6 +46,7 @@ export function transmitEmailActivities({ store: { db }, config }: ActivityParts
     if (isOver(email)) return ended(email);
     const to = parseAddress(email.recipient)!;
     if (email.endingAt) return await proveLost(email);
+    await holdWhile("pause_mail", db);
     const number = await beginAttempt(db, email_id);
     if (number === undefined) return ended(await requireEmail(db, email_id)); // another attempt was quicker
     const { allowed, reason } = await permission(email);

@@ -6,7 +6,7 @@ import {
   lockEmail,
   setEmailReceipt,
   settleEmail,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { recordEmailEnd } from "./_end.ts";
 import { type EmailOrder, isOver } from "./_mail.ts";
@@ -26,7 +26,10 @@ export function endEmailActivities({ store: { db } }: ActivityParts) {
     });
   }
 
-  /** Seals the end of a mail and tells it to people. Safe to repeat: the run names the receipt. */
+  /**
+   * Seals the end of a mail and tells it to people. That of a confirmation is not sealed: that one was sent, or was not,
+   * would tell who is known. Safe to repeat: the run names the receipt.
+   */
   async function sealEmail({ email_id, run }: EmailOrder): Promise<EmailResult> {
     const receipt_id = receiptIdOf(run, "END");
     return await db.transaction(async (trx) => {
@@ -34,6 +37,7 @@ export function endEmailActivities({ store: { db } }: ActivityParts) {
       const { state, attempts, code } = email;
       const result = { email_id, state, code: code ?? state, attempts, receipt_id } as EmailResult;
       if (email.receiptId === receipt_id) return result;
+      if (email.kind === "confirmation") return { ...result, receipt_id: email.receiptId! };
       await setEmailReceipt(trx, email_id, receipt_id);
       await recordEmailEnd(trx, email, result, run);
       return result;

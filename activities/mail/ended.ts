@@ -1,6 +1,7 @@
 import { forTenant } from "../../calls/mod.ts";
 import { emailWorkflowId } from "../../domain/mod.ts";
-import { listOpenEmails, listTenants } from "../../store/mod.ts";
+import { listOpenEmails } from "../../store/crm/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { getRunStatus } from "../run_status.ts";
 import { endEmailActivities } from "./end.ts";

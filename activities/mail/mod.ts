@@ -11,7 +11,7 @@ export { type EmailAttempt, transmitEmailActivities } from "./attempt.ts";
 export { endEmailActivities } from "./end.ts";
 export { endedEmailActivities } from "./ended.ts";
 export { mailboxActivities } from "./mailbox.ts";
-export { type EmailApproval, prepareEmailActivities } from "./prepare.ts";
+export { prepareEmailActivities } from "./prepare.ts";
 export { replyActivities } from "./reply.ts";
 export { resumeEmailActivities } from "./resume.ts";
 export { sequenceActivities } from "./sequence.ts";

@@ -1,27 +1,19 @@
-import { bindAction, sha256 } from "../../calls/approvals/mod.ts";
+import { hasApproved, putQuestion, type StoredQuestion } from "../../calls/approvals/mod.ts";
 import { emailAction, groundsOfEmail } from "../../calls/mail/mod.ts";
 import { mayStillAct, receiptIdOf } from "../../calls/mod.ts";
 import type { RunId } from "../../domain/mod.ts";
-import { canonicalize, requestSeal } from "../../ledger/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { getApproval } from "../../store/approvals/mod.ts";
 import {
-  type Db,
   type EmailRecord,
-  getApproval,
   hasOtherAnswer,
   lockEmail,
-  putApproval,
   reviveEmail,
   settleEmail,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { type EmailOrder, requireEmail } from "./_mail.ts";
-
-/** An approval that a mail waits for. */
-export interface EmailApproval {
-  readonly approval_id: string;
-  readonly action_sha256: string;
-  readonly requested_by: string;
-}
 
 /** Creates the activities that have people asked about a mail, where it has to be, and seal that it is about to be sent. */
 export function prepareEmailActivities({ store: { db }, config }: ActivityParts) {
@@ -31,7 +23,7 @@ export function prepareEmailActivities({ store: { db }, config }: ActivityParts)
    */
   async function prepareEmail(
     { email_id, run }: EmailOrder,
-  ): Promise<{ readonly held: EmailApproval | null }> {
+  ): Promise<{ readonly held: StoredQuestion | null }> {
     await reviveEmail(db, email_id);
     const email = await requireEmail(db, email_id);
     if (email.state === "queued") {
@@ -39,32 +31,18 @@ export function prepareEmailActivities({ store: { db }, config }: ActivityParts)
       return { held: null };
     }
     if (email.state !== "held" || !email.approvalId) return { held: null };
-    const action = emailAction(email);
-    const text = canonicalize(action);
-    const { settings } = config;
     const known = await getApproval(db, email.approvalId);
     if (known && known.status !== "pending") return await decideAtOnce({ email_id, run });
-    await putApproval(db, {
+    const held = await putQuestion(db, config, {
       id: email.approvalId,
       subject: email.id,
-      ticketId: null,
       description: `Send a mail to ${email.recipient}: ${email.subject}`,
-      ...bindAction(action, text),
+      action: emailAction(email),
       grounds: groundsOfEmail(email),
       requestedBy: email.askedBy,
       requestedByKey: email.askedByKey,
-      needed: 1,
-      expiresInSeconds: settings.SEALOOP_APPROVAL_EXPIRES_SECONDS,
-      escalateAfterSeconds: settings.SEALOOP_APPROVAL_ESCALATE_SECONDS,
-      askingRun: null,
     });
-    return {
-      held: {
-        approval_id: email.approvalId,
-        action_sha256: sha256(text),
-        requested_by: email.askedByKey ? `key:${email.askedByKey}` : email.askedBy,
-      },
-    };
+    return { held };
   }
 
   async function decideAtOnce(order: EmailOrder): Promise<{ readonly held: null }> {
@@ -78,9 +56,7 @@ export function prepareEmailActivities({ store: { db }, config }: ActivityParts)
       const email = await lockEmail(trx, email_id);
       if (email?.state !== "held") return;
       const approval = await getApproval(trx, email.approvalId!);
-      const isApproved = approval?.status === "approved" &&
-        approval.actionSha256 === sha256(canonicalize(emailAction(email)));
-      const code = isApproved
+      const code = hasApproved(approval, emailAction(email))
         ? await findObjection(trx, email)
         : `approval_${approval?.status ?? "missing"}`;
       if (code) {
@@ -104,7 +80,9 @@ export function prepareEmailActivities({ store: { db }, config }: ActivityParts)
     return await hasOtherAnswer(trx, answers, id);
   }
 
+  /** Seals the intent to send a mail. That of a confirmation is sealed with the lead that it is for. */
   async function sealIntent(trx: Db, email: EmailRecord, run: RunId): Promise<void> {
+    if (email.kind === "confirmation") return;
     await requestSeal(trx, {
       id: receiptIdOf(run, "INTENT"),
       category: "email_intended",
@@ -116,10 +94,13 @@ export function prepareEmailActivities({ store: { db }, config }: ActivityParts)
         message_commitment: email.commitment,
         bytes: email.message.length,
         ...(email.approvalId ? { approval_id: email.approvalId } : {}),
-        ...(email.contactId ? { contact_id: email.contactId } : {}),
         ...run,
       },
-      evidence: { salt: email.salt.toString("hex"), message_id: email.messageId },
+      evidence: {
+        salt: email.salt.toString("hex"),
+        message_id: email.messageId,
+        contact_id: email.contactId,
+      },
     });
   }
 

@@ -4,15 +4,15 @@ import type { MailFinding, ReasoningResult, ReplyResult, Source } from "../../do
 import { findInjection } from "../../guard/mod.ts";
 import { matchesGlob } from "../../integrations/files/mod.ts";
 import { newWords } from "../../integrations/mail/mod.ts";
+import { keyedHash } from "../../store/mod.ts";
 import {
   getEmail,
   getReply,
-  getTicket,
   hasAutoReply,
-  keyedHash,
   type ReplyRecord,
   setReplyDraft,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
+import { getTicket } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { requireMailRules } from "./_rules.ts";
 

@@ -1,6 +1,6 @@
 import { Problem } from "../../contract/mod.ts";
 import { emailWorkflowId, TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
-import { mayReviveEmail } from "../../store/mod.ts";
+import { mayReviveEmail } from "../../store/crm/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { getRunStatus } from "../run_status.ts";
 

@@ -5,7 +5,8 @@ import { Problem } from "../../contract/mod.ts";
 import type { RunId, SequenceOrder, SequenceResult } from "../../domain/mod.ts";
 import type { Sequence } from "../../integrations/mail/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import { addActivity, getContact, getPrincipal, hasReplied } from "../../store/mod.ts";
+import { addActivity, getContact, hasReplied } from "../../store/crm/mod.ts";
+import { getPrincipal } from "../../store/keys/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { requireMailRules } from "./_rules.ts";
 

@@ -1,13 +1,10 @@
 import { extendSeries } from "../../integrations/calendar/mod.ts";
-import {
-  addMessage,
-  type Db,
-  listExpiringApprovals,
-  listTenants,
-  markOffline,
-  tellDueTasks,
-  watchGateways,
-} from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { listExpiringApprovals } from "../../store/approvals/mod.ts";
+import { markOffline, watchGateways } from "../../store/devices/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
+import { addMessage } from "../../store/messages/mod.ts";
+import { tellDueTasks } from "../../store/planning/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 
 /**

@@ -4,7 +4,9 @@ import { cancellationSignal } from "@temporalio/activity";
 import { type MailParts, reviewText, sendMail } from "../../calls/mail/mod.ts";
 import { escapeInvisible, Problem } from "../../contract/mod.ts";
 import type { SendResult } from "../../integrations/channels/mod.ts";
-import { getEmail, type Message } from "../../store/mod.ts";
+import { getEmail } from "../../store/crm/mod.ts";
+import type { Message } from "../../store/messages/mod.ts";
+import { isFlagSet } from "../../store/platform/mod.ts";
 
 /** Longest wait for a mail's end. After it, the next channel is tried. */
 const WAIT_MS = 60_000;
@@ -52,6 +54,7 @@ async function waitForEnd({ store }: MailParts, emailId: string): Promise<SendRe
     const email = await getEmail(store.db, emailId);
     const state = STATES[email?.state as keyof typeof STATES];
     if (state) return { state, code: email!.code ?? state, isFinal: true };
+    if (await isFlagSet(store.db, "pause_mail")) break; // it goes later, and others are told over other channels
     await sleep(POLL_MS, undefined, { signal: cancellationSignal() });
   }
   return { state: "unknown", code: "queued", isFinal: true };

@@ -10,7 +10,8 @@ import {
   needsPeople,
   recordDelivery,
   skipDeliveries,
-} from "../../store/mod.ts";
+} from "../../store/messages/mod.ts";
+import { isFlagSet } from "../../store/platform/mod.ts";
 import type { TenantParts } from "../parts.ts";
 import { mailNotice } from "./mail.ts";
 
@@ -91,6 +92,9 @@ export function noticeActivities(parts: TenantParts) {
       return { state: "not_delivered", code: "no_such_channel", isFinal: true };
     }
     if ("email" in channel) return await mailNotice(parts, message, number, channel.email.to);
+    if ("webhook" in channel && await isFlagSet(db, "pause_webhooks")) {
+      return { state: "not_delivered", code: "paused", isFinal: true }; // others are told over other channels
+    }
     return await sendNotice(config, channel, message, cancellationSignal());
   }
 

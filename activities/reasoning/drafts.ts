@@ -1,3 +1,4 @@
+import { checkClaims, findNames } from "../../calls/writing/mod.ts";
 import type {
   AnswerDraft,
   AnswerRequest,
@@ -7,9 +8,9 @@ import type {
   ReasoningRequest,
   Review,
 } from "../../domain/mod.ts";
-import { listServiceNames } from "../../store/mod.ts";
+import { listServiceNames } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { askModel, checkClaims, draftOf, findNames } from "../writing/mod.ts";
+import { askModel, draftOf } from "../writing/mod.ts";
 import { LOOKUP_CHOICES } from "./lookups/mod.ts";
 
 /** Most services that a model chooses from. */

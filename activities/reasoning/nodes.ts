@@ -12,7 +12,8 @@ import type {
   Safety,
 } from "../../domain/mod.ts";
 import { citedPassages, EngineUnavailable } from "../../engine/mod.ts";
-import { getTicket, listServiceNames } from "../../store/mod.ts";
+import { getTicket } from "../../store/incidents/mod.ts";
+import { listServiceNames } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { type Answer, composeAnswerText } from "./_answer.ts";
 import { planForAgent } from "./_agent_plan.ts";

@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { redactSecrets } from "../../contract/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
-import { commitTo, type NewApproval } from "../../store/mod.ts";
+import { commitTo } from "../../store/mod.ts";
+import type { NewApproval } from "../../store/approvals/mod.ts";
 import { asJson } from "../governance/mod.ts";
 import type { CheckedCall } from "../run.ts";
 

@@ -1,14 +1,14 @@
 import { Problem } from "../../contract/mod.ts";
 import { type ApprovalRequest, TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
   type ApprovalRecord,
-  type Db,
   dropApproval,
   dropHeldCall,
   getApproval,
   type NewApproval,
   putApproval,
-} from "../../store/mod.ts";
+} from "../../store/approvals/mod.ts";
 import type { Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 

@@ -1,12 +1,8 @@
 import { Problem } from "../../contract/mod.ts";
-import {
-  findStop,
-  findValidKeys,
-  getApproval,
-  getDeviceCommand,
-  getHeldCall,
-  type Stop,
-} from "../../store/mod.ts";
+import { getApproval, getHeldCall } from "../../store/approvals/mod.ts";
+import { findStop, type Stop } from "../../store/calls/mod.ts";
+import { getDeviceCommand } from "../../store/devices/mod.ts";
+import { findValidKeys } from "../../store/keys/mod.ts";
 import { findObstacle } from "../commands/mod.ts";
 import { namesOf, type Platform } from "../platform.ts";
 

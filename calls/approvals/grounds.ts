@@ -1,7 +1,9 @@
 /** The grounds of approvals: why people are asked, and what they decide about. */
 import type { ApprovalGrounds, EvidenceRef } from "../../domain/mod.ts";
 import { MIN_ADVICE_CONFIDENCE } from "../../engine/mod.ts";
-import { type Db, listReached, listTicketEvents, type TimelineEvent } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { listTicketEvents, type TimelineEvent } from "../../store/incidents/mod.ts";
+import { listReached } from "../../store/services/mod.ts";
 import { targetOf } from "../governance/mod.ts";
 import type { RecordedEvaluation } from "../governance/mod.ts";
 import type { CheckedCall } from "../run.ts";

@@ -16,5 +16,6 @@ export { groundsOfRequest } from "./grounds.ts";
 export { moveApproval, type MoveOrder, type MoveResult } from "./moves.ts";
 export { noticeOf, referenceText, terminalLine } from "./notice.ts";
 export { type ApprovalOpening, type OpenedApproval, recordOpening } from "./opening.ts";
+export { hasApproved, putQuestion, type Question, type StoredQuestion } from "./question.ts";
 export { holdCall, repeatHeldCall } from "./queue.ts";
 export { castVote, deliverVotes, type VoteResult } from "./votes.ts";

@@ -1,26 +1,27 @@
 import { Problem } from "../../contract/mod.ts";
 import { type ApprovalState, LOOP_ACTOR, type RunId } from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
   acceptVote,
   addApprovalMove,
   type ApprovalMove,
   type ApprovalRecord,
-  type Db,
-  findValidKeys,
   getApproval,
   getMoveReceipt,
   getVote,
   lockApproval,
   refuseVote,
   type VoteMove,
-} from "../../store/mod.ts";
+} from "../../store/approvals/mod.ts";
+import { findValidKeys } from "../../store/keys/mod.ts";
 import { commandRefusal } from "../commands/mod.ts";
 import type { Platform } from "../platform.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
 import { notifyTasks } from "../tasks/mod.ts";
 import { webUiNotice } from "./notice.ts";
 import { countedApprovers, voteRefusal } from "./rights.ts";
+import { subjectRefusal } from "./subject.ts";
 import { tellPeople, tellTicket } from "./tell.ts";
 
 /** A move of an approval after the first. A person's vote is in the database; the order names it, and proves nothing. */
@@ -85,6 +86,7 @@ async function moveByVote(
   const refusal = vote.refused
     ? new Problem(vote.refused.name, vote.refused.message)
     : voteRefusal(approval, move, key, counted) ??
+      await subjectRefusal(trx, approval) ??
       await commandRefusal(trx, approval, move, vote.signature);
   if (refusal) {
     await refuseVote(trx, vote.id, refusal);

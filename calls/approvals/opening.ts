@@ -6,13 +6,9 @@ import {
   type RunId,
 } from "../../domain/mod.ts";
 import { canonicalize, requestSeal } from "../../ledger/mod.ts";
-import {
-  addApprovalMove,
-  type Db,
-  getApproval,
-  getPrincipal,
-  putApproval,
-} from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { addApprovalMove, getApproval, putApproval } from "../../store/approvals/mod.ts";
+import { getPrincipal } from "../../store/keys/mod.ts";
 import type { Platform } from "../platform.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
 import { bindAction } from "./action.ts";

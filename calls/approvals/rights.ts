@@ -1,12 +1,7 @@
 import { isSamePrincipal, Problem } from "../../contract/mod.ts";
-import {
-  type ApprovalRecord,
-  type Approver,
-  type Db,
-  findValidKeys,
-  type KeyRecord,
-  type VoteMove,
-} from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import type { ApprovalRecord, Approver, VoteMove } from "../../store/approvals/mod.ts";
+import { findValidKeys, type KeyRecord } from "../../store/keys/mod.ts";
 
 /** Returns whether a key may decide about an approval: one of its tenant, or of tier admin. */
 function concerns(

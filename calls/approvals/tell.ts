@@ -1,13 +1,8 @@
 /** Tells of a move of an approval in the move's own transaction: webhooks, the operator's terminal, the ticket. */
-import {
-  addMessage,
-  addTicketEvent,
-  type ApprovalMove,
-  type ApprovalRecord,
-  type Db,
-  getTicket,
-  queueApprovalDeliveries,
-} from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import type { ApprovalMove, ApprovalRecord } from "../../store/approvals/mod.ts";
+import { addTicketEvent, getTicket } from "../../store/incidents/mod.ts";
+import { addMessage, queueApprovalDeliveries } from "../../store/messages/mod.ts";
 import { feedMessage, messageOf } from "./notice.ts";
 
 /** Tells the feed and webhooks of a move that asks people, or that ends the asking. */

@@ -10,26 +10,27 @@ import {
   tenantAttribute,
   WORKFLOW,
 } from "../../domain/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
   type ApprovalRecord,
   type ApproverSignature,
-  findValidKeys,
   getHeldCall,
   getMoveReceipt,
   getVote,
-  listTenants,
   listWaitingVotes,
   putVote,
   refuseVote,
   type VoteMove,
   type VoteRecord,
-} from "../../store/mod.ts";
+} from "../../store/approvals/mod.ts";
+import { findValidKeys, listTenants } from "../../store/keys/mod.ts";
 import { commandRefusal } from "../commands/mod.ts";
 import { type Context, forTenant, type Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 import { approvalWorkflowId, existingApproval, requestOf } from "./ask.ts";
 import { approvalBlocker } from "./blocker.ts";
 import { countedApprovers, mayNotApprove, voteRefusal } from "./rights.ts";
+import { subjectRefusal } from "./subject.ts";
 
 type Parts = Pick<Platform, "store" | "temporal">;
 
@@ -40,11 +41,11 @@ const BEGINS_WITHIN_MS = 5 * 60_000;
 /** Seconds after which a worker delivers a vote, as the gateway that stored it may be dead. */
 const UNDELIVERED_SECONDS = 15;
 
-/** What a person gives with a vote. */
+/** Words and signature that a person adds to a vote. */
 export interface VoteWords {
   /** For people; null: none. */
   readonly reason?: string | null;
-  /** By a key of the voter's own; null: none. */
+  /** Signature by a key of the voter's own; null: none. */
   readonly signature?: ApproverSignature | null;
 }
 
@@ -58,6 +59,7 @@ export interface VoteResult {
 /**
  * Casts the caller's vote: stores it first, then tells the approval's workflow, so that a killed gateway loses none.
  *
+ * @param onStored writes what belongs to the vote, in the transaction that stores it
  * @throws {Problem} the vote can't be cast, or does not count, with the reason
  */
 export async function castVote(
@@ -65,12 +67,14 @@ export async function castVote(
   approvalId: string,
   { reason = null, signature = null }: VoteWords,
   context: Context,
+  onStored?: (trx: Db, voteId: string) => Promise<void>,
 ): Promise<VoteResult> {
   const { store, temporal } = context;
   const db = store.db;
   const approval = await existingApproval(context, approvalId);
   const keyId = await checkVoter(context, approval, move);
-  const refusal = await commandRefusal(db, approval, move, signature);
+  const refusal = await subjectRefusal(db, approval) ??
+    await commandRefusal(db, approval, move, signature);
   if (refusal) throw refusal;
   if (move === "approved") {
     const blocker = await approvalBlocker(context, approvalId);
@@ -79,6 +83,7 @@ export async function castVote(
   await temporal(); // while it is away nothing is stored, as the caller is told so
   const vote = await db.transaction(async (trx) => {
     const id = await putVote(trx, { approvalId, move, keyId, reason, signature });
+    await onStored?.(trx, id);
     return (await getVote(trx, id))!;
   });
   const { number } = await deliverVote(context, vote);

@@ -10,18 +10,18 @@ import {
   tenantAttribute,
   WORKFLOW,
 } from "../../domain/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { getApproval } from "../../store/approvals/mod.ts";
 import {
-  type Db,
   type DeviceCommandRecord,
   type DeviceRecord,
   dropDeviceCommand,
-  getApproval,
   getApprovers,
   getDevice,
   getDeviceCommand,
   getTime,
   putDeviceCommand,
-} from "../../store/mod.ts";
+} from "../../store/devices/mod.ts";
 import type { Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 import { type CommandRequest, resolveCommand } from "./resolve.ts";

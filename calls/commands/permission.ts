@@ -1,4 +1,6 @@
-import { type DeviceCommandRecord, findStop, findValidKeys, getDevice } from "../../store/mod.ts";
+import { findStop } from "../../store/calls/mod.ts";
+import { type DeviceCommandRecord, getDevice } from "../../store/devices/mod.ts";
+import { findValidKeys } from "../../store/keys/mod.ts";
 import { namesOf, type Platform } from "../platform.ts";
 
 /** Name of the operation by which commands are ordered: stops name it. */

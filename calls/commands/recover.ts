@@ -1,14 +1,8 @@
 /** Recovery of a lost call that orders one command, whose id is made from the call's. */
 import type { LostCall, Recovery } from "../../contract/mod.ts";
 import { commandWorkflowId } from "../../domain/mod.ts";
-import { dropDeviceCommand, getDeviceCommand } from "../../store/mod.ts";
-import {
-  idOfCall,
-  notNoted,
-  recoverBegun,
-  recoverRun,
-  type RecoveryParts,
-} from "../recover/mod.ts";
+import { dropDeviceCommand, getDeviceCommand } from "../../store/devices/mod.ts";
+import { idOfCall, notNoted, recoverRecord, type RecoveryParts } from "../recover/mod.ts";
 import { describeCommand } from "./order.ts";
 
 /** Returns the id of the command that a call orders. */
@@ -21,13 +15,10 @@ export async function recoverCommand(parts: RecoveryParts, call: LostCall): Prom
   const { db } = parts.store;
   const command = await getDeviceCommand(db, commandIdOf(call.decisionId));
   if (!command) return notNoted(call);
-  const recovery = await recoverRun(parts, commandWorkflowId(command.id), call, recoverBegun);
-  if (recovery.state === "not_done") await dropDeviceCommand(db, command.id);
-  if (recovery.state !== "done") return recovery;
-  const ids = { command_id: command.id, ...recovery.ids };
-  return {
-    state: "done",
-    ids,
-    output: { ...describeCommand(command), run_id: recovery.ids.run_id },
-  };
+  return await recoverRecord(parts, call, {
+    workflowId: commandWorkflowId(command.id),
+    ids: { command_id: command.id },
+    output: describeCommand(command),
+    drop: () => dropDeviceCommand(db, command.id),
+  });
 }

@@ -2,7 +2,9 @@
 import { fillArguments, type ScriptDocument, type ScriptValues } from "../../catalogue/mod.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import { DEVICE_LIMITS, type DeviceCommand } from "../../domain/mod.ts";
-import { type Db, type DeviceRecord, getScript } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { getScript } from "../../store/catalogue/mod.ts";
+import type { DeviceRecord } from "../../store/devices/mod.ts";
 
 /** Limits of arguments that no script has. */
 const FREE = { timeoutSeconds: 60, outputBytes: 65_536 } as const;

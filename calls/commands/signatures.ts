@@ -1,18 +1,19 @@
 /** Signatures by which approvers of a tenant let its devices run a command. */
 import { Problem } from "../../contract/mod.ts";
-import { hasCommandEnded } from "../../domain/mod.ts";
 import { actionOfCommand, approvalText, hashAction } from "../../integrations/devices/mod.ts";
 import { verifyEd25519 } from "../../ledger/crypto/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
   type ApprovalRecord,
   type ApproverSignature,
-  type Db,
+  listSignatures,
+  type VoteMove,
+} from "../../store/approvals/mod.ts";
+import {
   type DeviceCommandRecord,
   getApprovers,
   getDeviceCommand,
-  listSignatures,
-  type VoteMove,
-} from "../../store/mod.ts";
+} from "../../store/devices/mod.ts";
 
 const COMMAND = /^CMD-[0-9a-f]{12}$/;
 
@@ -28,14 +29,8 @@ export async function commandRefusal(
   move: VoteMove,
   signature: ApproverSignature | null,
 ): Promise<Problem | undefined> {
-  const command = COMMAND.test(subject) ? await getDeviceCommand(db, subject) : undefined;
-  if (command && hasCommandEnded(command.status)) {
-    return new Problem(
-      "Conflict",
-      `${command.id}, which ${id} is about, has ended (${command.status}); give it again`,
-    );
-  }
   if (move !== "approved") return undefined;
+  const command = COMMAND.test(subject) ? await getDeviceCommand(db, subject) : undefined;
   if (!command) {
     return signature ? refuse(`${id} takes no signature: it is about no command`) : undefined;
   }

@@ -10,7 +10,7 @@ export interface Evaluation {
   readonly approvers: number;
   /** True where a rule asks people, and the caller is one of them: a person who may approve, over REST. */
   readonly callerApproves: boolean;
-  /** By which the second opinion is named in its own log; absent: none was given, or it has none. */
+  /** Id of the second opinion in its own log; absent: none was given, or it has none. */
   readonly opinionId?: string;
   /** Thrown where it is a denial; absent: `Denied` with the reasons. */
   readonly problem?: Problem;

@@ -1,6 +1,7 @@
 import { InvalidInput, redactSecrets } from "../../contract/mod.ts";
 import { sealArguments, type SealRequest } from "../../ledger/mod.ts";
-import { batch, type Db, type DecisionRecord, recordDecisions } from "../../store/mod.ts";
+import { batch, type Db } from "../../store/mod.ts";
+import { type DecisionRecord, recordDecisions } from "../../store/calls/mod.ts";
 import type { CheckedCall } from "../run.ts";
 import type { Evaluation } from "./_evaluation.ts";
 

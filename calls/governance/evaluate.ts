@@ -1,6 +1,8 @@
 import { asProblem, SHIPPED_RULES, shippedRuleOf } from "../../contract/mod.ts";
 import { stricter } from "../../domain/mod.ts";
-import { listActiveFreezes, listReached, type Stop, stopFor } from "../../store/mod.ts";
+import { type Stop, stopFor } from "../../store/calls/mod.ts";
+import { listActiveFreezes } from "../../store/planning/mod.ts";
+import { listReached } from "../../store/services/mod.ts";
 import { namesOf, type Platform } from "../platform.ts";
 import type { CheckedCall } from "../run.ts";
 import type { Evaluation } from "./_evaluation.ts";

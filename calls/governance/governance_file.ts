@@ -5,23 +5,26 @@ import type { Logger } from "pino";
 import { BadSetting, type Config } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { type FollowedFile, followFile } from "../../integrations/files/mod.ts";
+import { type FilePolicy, putPolicyInForce } from "../../integrations/policy_files/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import type { Db, Store } from "../../store/mod.ts";
 import {
   addStop,
   currentPolicy,
-  type Db,
   FILE_STOP,
-  type PolicyChange,
   removeStop,
-  setPolicy,
   setPolicyFileStatus,
-  type Store,
-} from "../../store/mod.ts";
+} from "../../store/calls/mod.ts";
 import { unknownNamesIn } from "./names.ts";
 import { GOVERNANCE_POLICY, type GovernancePolicy, governanceVersion } from "./policy.ts";
 import { type PolicyFile, readGovernanceFile } from "./policy_file.ts";
 
-const TABLE = "governance_policies";
+const POLICY: FilePolicy<GovernancePolicy> = {
+  table: "governance_policies",
+  subject: "governance-policy",
+  actor: "worker",
+  details: ({ rules }) => ({ rules: rules.length }),
+};
 /** The stop of everything while there is no policy that could be read, besides any stop of an operator. */
 const UNREADABLE_STOP = { kind: "all", name: FILE_STOP } as const;
 
@@ -61,16 +64,12 @@ export async function applyGovernanceFile(
   const content = readFile(file);
   if (content && "policy" in content) {
     const { policy } = content;
-    const { after } = await store.db.transaction(async (trx) => {
-      const change = await setPolicy(trx, TABLE, policy);
-      if (change.after !== change.before) await sealChange(trx, change);
-      return change;
-    });
+    const after = await putPolicyInForce(store, POLICY, policy);
     await noteFollowed(store, path);
     return { version: governanceVersion(after), file: content };
   }
   const db = store.db;
-  const stored = await currentPolicy(db, TABLE);
+  const stored = await currentPolicy(db, POLICY.table);
   const trouble = content?.trouble ??
     (stored && "it does not exist any more; an empty file takes back what it said");
   if (trouble === undefined) {
@@ -157,26 +156,6 @@ export async function followGovernanceFile(
       log.warn({ reason }, "A rule of the governance file matches nothing");
     }
   }
-}
-
-async function sealChange(trx: Db, { before, after }: PolicyChange): Promise<void> {
-  const { rules } = after.policy as GovernancePolicy;
-  await requestSeal(trx, {
-    category: "config_change",
-    actor: "worker",
-    subject: "governance-policy",
-    action: "policy.set",
-    outcome: "in_force",
-    details: {
-      device: "governance-policy",
-      change_type: "policy",
-      version: after.version,
-      before_hash: before?.commitment ?? null,
-      after_hash: after.commitment,
-      rules: rules.length,
-    },
-    evidence: { policy: JSON.stringify(after.policy), salt: after.salt.toString("hex") },
-  });
 }
 
 async function sealStop(trx: Db, outcome: "stopped" | "resumed", reason: string): Promise<void> {

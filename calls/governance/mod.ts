@@ -19,6 +19,7 @@ export {
   withDecision,
 } from "./decision.ts";
 export { evaluate } from "./evaluate.ts";
+export { isModelAllowed } from "./model_rules.ts";
 export {
   applyGovernanceFile,
   followGovernanceFile,

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { SHIPPED_RULES } from "../../contract/mod.ts";
-import type { PolicyVersion } from "../../store/mod.ts";
+import type { PolicyVersion } from "../../store/calls/mod.ts";
 import { patternError } from "./patterns.ts";
 
 /** Days as rules name them, Sunday first as JavaScript counts. */

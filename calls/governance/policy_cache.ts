@@ -1,5 +1,6 @@
 import { Problem } from "../../contract/mod.ts";
-import { currentPolicy, type Db } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { currentPolicy } from "../../store/calls/mod.ts";
 import {
   type GovernancePolicy,
   governanceVersion,

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDatabaseAway, outputText, type Recovery } from "../../contract/mod.ts";
 import type { HeldCallResult } from "../../domain/mod.ts";
-import { type HeldCall, type HeldCallEnd, unknownCallTicketId } from "../../store/mod.ts";
+import type { HeldCall, HeldCallEnd } from "../../store/approvals/mod.ts";
+import { unknownCallTicketId } from "../../store/incidents/mod.ts";
 import type { CallReceipt } from "../record.ts";
 import type { RunOrder } from "./order.ts";
 

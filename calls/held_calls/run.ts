@@ -10,21 +10,19 @@ import {
 } from "../../contract/mod.ts";
 import type { HeldCallResult } from "../../domain/mod.ts";
 import { canonicalize, requestSeal } from "../../ledger/mod.ts";
+import { type Holder, isHolderGone } from "../../store/mod.ts";
 import {
   beginHeldCall,
   endHeldCall,
-  findKeyById,
   getApproval,
   getHeldCall,
-  governanceInForce,
   type HeldCall,
   type HeldCallEnd,
-  type Holder,
   intendHeldCall,
-  isHolderGone,
-  openUnknownCallTicket,
-  stopFor,
-} from "../../store/mod.ts";
+} from "../../store/approvals/mod.ts";
+import { governanceInForce, stopFor } from "../../store/calls/mod.ts";
+import { openUnknownCallTicket } from "../../store/incidents/mod.ts";
+import { findKeyById } from "../../store/keys/mod.ts";
 import { actionOf, sha256 } from "../approvals/mod.ts";
 import { callerOf } from "../authenticate.ts";
 import { namesOf, type Platform } from "../platform.ts";

@@ -1,7 +1,7 @@
 /** Texts that ask people about a held mail. */
 import { redactSecrets } from "../../contract/mod.ts";
 import type { ApprovalGrounds } from "../../domain/mod.ts";
-import type { EmailRecord } from "../../store/mod.ts";
+import type { EmailRecord } from "../../store/crm/mod.ts";
 
 /** Name of the rule that holds mail. */
 const MAIL_REVIEW_RULE = "mail-review";

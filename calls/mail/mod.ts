@@ -1,5 +1,5 @@
 /**
- * Mail: its review, the one way in which it is sent, and the links by which recipients opt out.
+ * Mail: its review, the one way in which it is sent, and the links by which recipients opt out or in.
  *
  * ```ts
  * const { email_id, state } = await sendMail(platform, { id, kind: "mail", to, subject, body, askedBy, askedByKey });
@@ -7,7 +7,16 @@
  *
  * @module
  */
+export { type ConfirmationOrder, sendConfirmation } from "./confirmation.ts";
 export { emailAction, groundsOfEmail } from "./held.ts";
+export {
+  confirmConsent,
+  MAIL_LINKS,
+  type MailLink,
+  mailLink,
+  readMailLink,
+  unsubscribe,
+} from "./links.ts";
 export { receiveMail, type ReceivingParts } from "./receive.ts";
 export { emailIdOf, recoverMail } from "./recover.ts";
 export { reviewText } from "./review.ts";
@@ -20,9 +29,3 @@ export {
   type SentMail,
   startSending,
 } from "./send.ts";
-export {
-  readUnsubscribeToken,
-  unsubscribe,
-  UNSUBSCRIBE_PATH,
-  unsubscribeUrl,
-} from "./unsubscribe.ts";

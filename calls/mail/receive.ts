@@ -8,19 +8,18 @@ import {
   type ReceivedMail,
 } from "../../integrations/mail/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
+import { type Db, keyedHash } from "../../store/mod.ts";
 import {
   addActivity,
-  addMessage,
-  type Db,
   type EmailRecord,
   findContactByEmail,
   findEmailByMessageId,
-  getTicket,
-  keyedHash,
-  listTenants,
   type NewReply,
   putReply,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
+import { getTicket } from "../../store/incidents/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
+import { addMessage } from "../../store/messages/mod.ts";
 import { forTenant, type Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 
@@ -111,26 +110,33 @@ async function findTicket(db: Db, text: string): Promise<string | null> {
 async function record(trx: Db, reply: NewReply): Promise<void> {
   if (!await putReply(trx, reply)) return;
   const { id, contactId, emailId, ticketId, ignored, receiptId } = reply;
+  // Anybody can write a sender into a mail, and would learn by the receipt whether that is known.
+  const isHeard = ignored === null || ignored === "stranger";
   await requestSeal(trx, {
     id: receiptId,
     category: "email_received",
     actor: "mail",
     subject: id,
     action: "email.receive",
-    outcome: ignored === null ? "received" : "ignored",
+    outcome: isHeard ? "received" : "ignored",
     details: {
       ...(emailId ? { email_id: emailId } : {}),
-      ...(contactId ? { contact_id: contactId } : {}),
       ...(ticketId ? { ticket_id: ticketId } : {}),
-      ...(ignored === null ? {} : { code: ignored }),
+      ...(isHeard ? {} : { code: ignored }),
     },
-    evidence: { from: reply.sender, subject: reply.subject, message_id: reply.messageId },
+    evidence: {
+      from: reply.sender,
+      subject: reply.subject,
+      message_id: reply.messageId,
+      contact_id: contactId,
+      answered: ignored ?? "yes",
+    },
   });
   if (contactId) {
     const summary = emailId ? `${id} answers ${emailId}` : id;
     await addActivity(trx, { kind: "mail.received", contactId, actor: "mail", summary, receiptId });
   }
-  if (ignored !== null && ignored !== "stranger") return;
+  if (!isHeard) return;
   await addMessage(trx, {
     kind: "mail.received",
     from: reply.sender || "unknown",

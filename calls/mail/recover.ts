@@ -1,14 +1,8 @@
 /** Recovery of a lost call that sends one mail, whose id is made from the call's. */
 import type { LostCall, Recovery } from "../../contract/mod.ts";
 import { emailWorkflowId } from "../../domain/mod.ts";
-import { dropEmail, getEmail } from "../../store/mod.ts";
-import {
-  idOfCall,
-  notNoted,
-  recoverBegun,
-  recoverRun,
-  type RecoveryParts,
-} from "../recover/mod.ts";
+import { dropEmail, getEmail } from "../../store/crm/mod.ts";
+import { idOfCall, notNoted, recoverRecord, type RecoveryParts } from "../recover/mod.ts";
 import { describeMail } from "./send.ts";
 
 /** Returns the id of the mail that a call sends. */
@@ -21,9 +15,10 @@ export async function recoverMail(parts: RecoveryParts, call: LostCall): Promise
   const { db } = parts.store;
   const email = await getEmail(db, emailIdOf(call.decisionId));
   if (!email) return notNoted(call);
-  const recovery = await recoverRun(parts, emailWorkflowId(email.id), call, recoverBegun);
-  if (recovery.state === "not_done") await dropEmail(db, email.id);
-  if (recovery.state !== "done") return recovery;
-  const ids = { email_id: email.id, ...recovery.ids };
-  return { state: "done", ids, output: { ...describeMail(email), run_id: recovery.ids.run_id } };
+  return await recoverRecord(parts, call, {
+    workflowId: emailWorkflowId(email.id),
+    ids: { email_id: email.id },
+    output: describeMail(email),
+    drop: () => dropEmail(db, email.id),
+  });
 }

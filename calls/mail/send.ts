@@ -22,11 +22,10 @@ import {
   type MailDraft,
   parseAddress,
 } from "../../integrations/mail/mod.ts";
+import { commitTo, type Db } from "../../store/mod.ts";
 import {
-  commitTo,
   type Contact,
   countRecipients,
-  type Db,
   dropEmail,
   type EmailRecord,
   findContactByEmail,
@@ -34,11 +33,11 @@ import {
   lockAddress,
   mayMail,
   putEmail,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
 import type { Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 import { reviewText } from "./review.ts";
-import { unsubscribeUrl } from "./unsubscribe.ts";
+import { mailLink } from "./links.ts";
 
 /** Addresses a day to which one caller may mail the same text, and any text, before a person is asked. */
 const MAX_SAME_TEXT = 20;
@@ -67,6 +66,8 @@ export interface MailOrder {
   /** Principal, or the part of the platform that sends it, and its key. */
   readonly askedBy: string;
   readonly askedByKey: string | null;
+  /** Receipt that it is sealed by already; absent: it gets receipts of its own. */
+  readonly receiptId?: string;
 }
 
 /** A mail as its caller is told of it. */
@@ -193,7 +194,8 @@ async function prepareEmail(parts: MailParts, order: MailOrder, address: MailAdd
   const { store, config: { settings } } = parts;
   const { id, kind, thread, subject, body } = order;
   const contact = await findContactByEmail(store.db, address.text);
-  const findings = kind === "notice" ? [] : [
+  const isOwnText = kind === "notice" || kind === "confirmation";
+  const findings = isOwnText ? [] : [
     ...order.holds ?? [],
     ...reviewText(subject, body),
     ...await reviewRecipient(parts, order, address, contact),
@@ -209,7 +211,7 @@ async function prepareEmail(parts: MailParts, order: MailOrder, address: MailAdd
     text: body,
     messageId,
     references: thread?.references ?? [],
-    ...(kind === "notice" ? {} : { unsubscribeUrl: await unsubscribeUrl(parts, id) }),
+    ...(kind === "notice" ? {} : { unsubscribeUrl: await mailLink(parts, "unsubscribe", id) }),
     ...(order.automatic ? { automatic: order.automatic } : {}),
     ...(order.invitation ? { invitation: order.invitation } : {}),
   });
@@ -230,6 +232,7 @@ async function prepareEmail(parts: MailParts, order: MailOrder, address: MailAdd
     approvalId: findings.length > 0 ? id.replace(/^EML/, "APR") : null,
     askedBy: order.askedBy,
     askedByKey: order.askedByKey,
+    receiptId: order.receiptId ?? null,
   };
 }
 

@@ -50,7 +50,7 @@ export interface ReservedCall {
   readonly callerGone: AbortSignal;
 }
 
-/** How an answer ended, and the error for the caller, if there is one. */
+/** End of an answer, and the error for the caller, if there is one. */
 interface Ending {
   readonly outcome: string;
   readonly problem?: Problem;

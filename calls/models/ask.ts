@@ -12,13 +12,13 @@ import { checkPrompt, type Prompt } from "./prompt.ts";
 import { createTally } from "./tally.ts";
 import { reserveUse } from "./use.ts";
 
-/** What a model is asked. */
+/** A question to a model. */
 export interface ModelOrder extends Prompt {
   readonly provider: ModelProvider;
   /** Undefined: the one that the settings name. */
   readonly model: string | undefined;
   readonly maxTokens: number;
-  /** What the caller wishes to be done with private data; the policy's stricter word counts. */
+  /** Wish of the caller about private data; the policy counts where it is stricter. */
   readonly privacy: PrivacyMode | undefined;
 }
 
@@ -26,6 +26,8 @@ export interface ModelOrder extends Prompt {
 export interface ModelCall {
   readonly id: string;
   readonly model: string;
+  /** As the model gets it: masked. */
+  readonly prompt: Prompt;
   readonly answer: ModelAnswer;
 }
 
@@ -80,5 +82,5 @@ export async function beginModelCall(context: Context, order: ModelOrder): Promi
   // A stream whose client leaves before its first event is read has nobody who ends it.
   const leave = () => void answer.return(undefined as never).catch(() => {});
   signal.addEventListener("abort", leave, { once: true });
-  return { id: use.id, model, answer };
+  return { id: use.id, model, prompt, answer };
 }

@@ -1,4 +1,4 @@
-/** What a caller is told of a model that gave no answer. */
+/** Errors for callers whose model gave no answer. */
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import type { ModelProvider } from "../../domain/mod.ts";
 import { type ChatFailure, type ChatFailureCode, PROVIDER_SETTINGS } from "../../engine/mod.ts";

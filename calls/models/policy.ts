@@ -3,7 +3,9 @@ import { z } from "zod";
 import { type Caller, TIERS } from "../../contract/mod.ts";
 import { PRIVACY_MODES, type PrivacyMode } from "../../domain/mod.ts";
 import { formatMistakes, readYaml } from "../../integrations/files/mod.ts";
-import { currentPolicy, type Db, type ModelBudget, type ModelBudgets } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { currentPolicy } from "../../store/calls/mod.ts";
+import type { ModelBudget, ModelBudgets } from "../../store/platform/mod.ts";
 import { Prices } from "./prices.ts";
 
 const Tenant = z.string().min(1).max(200);

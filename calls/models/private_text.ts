@@ -1,7 +1,7 @@
 /** Masks private data in prompts and answers, whole or as they come. */
 import { locatePersonal, locateSecrets, type PrivateSpan } from "../../guard/mod.ts";
 
-/** How often a kind of private data was found: `email`, `phone`, `card_number`, `iban`, `national_id`, `secret`. */
+/** Counts of private data by kind: `email`, `phone`, `card_number`, `iban`, `national_id`, `secret`. */
 export type PrivateCounts = Readonly<Record<string, number>>;
 
 /** Masks texts and counts what it finds. */
@@ -10,7 +10,7 @@ export interface TextMasker {
   mask(text: string): string;
   /** Returns `text` from one position to another, masked. @param spans of the whole text, sorted, without overlaps */
   maskSpans(text: string, spans: readonly PrivateSpan[], from: number, to: number): string;
-  /** What was found so far. */
+  /** Private data found so far, by kind. */
   readonly counts: PrivateCounts;
 }
 

@@ -1,6 +1,6 @@
 /** Recovery of a lost call that asked a model. */
 import type { LostCall, Recovery } from "../../contract/mod.ts";
-import { findModelUse } from "../../store/mod.ts";
+import { findModelUse } from "../../store/platform/mod.ts";
 import type { Platform } from "../platform.ts";
 import { notNoted } from "../recover/mod.ts";
 

@@ -1,18 +1,18 @@
 /** One use of a model as it is counted and sealed: reserved before the model is asked, settled when it has ended. */
 import { isDatabaseAway, Problem } from "../../contract/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
+import { countModelUse } from "../../metrics/mod.ts";
+import type { Db, Store } from "../../store/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
 import {
-  type Db,
   listLostModelUses,
-  listTenants,
   type ModelBudgets,
   type ModelCharge,
   type ModelUse,
   pruneModelUses,
   reserveModelUse,
   settleModelUse,
-  type Store,
-} from "../../store/mod.ts";
+} from "../../store/platform/mod.ts";
 import { idOfCall } from "../recover/mod.ts";
 import { retryInBackground } from "../retry.ts";
 import { costOf, maxCostOf, type Price, type TokenCounts } from "./prices.ts";
@@ -89,7 +89,7 @@ function refuseWithoutBudget(
   }
 }
 
-/** How a use ended. */
+/** End of a use. */
 export interface UseEnd {
   /** `answered`, `cancelled`, `withheld`, `cut_off`, … */
   readonly outcome: string;
@@ -113,7 +113,16 @@ export async function settleUse(db: Db, use: ReservedUse, end: UseEnd): Promise<
   const settle = () => settleOnce(db, use, end, micro);
   try {
     const charge = await settle();
-    if (charge) return charge;
+    if (charge) {
+      countModelUse({
+        provider: use.provider,
+        outcome: end.outcome,
+        inputTokens: end.counts?.input ?? 0,
+        outputTokens: end.counts?.output ?? 0,
+        costMicro: charge.micro,
+      });
+      return charge;
+    }
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
     void retryInBackground(settle, isDatabaseAway); // else a worker settles it at its reserve

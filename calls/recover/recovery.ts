@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { type LongRunning, type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
-import { CALL_EFFECTS_DAYS, type CallEffects, getCallEffects } from "../../store/mod.ts";
+import { CALL_EFFECTS_DAYS, type CallEffects, getCallEffects } from "../../store/calls/mod.ts";
 import type { Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 
@@ -81,6 +81,29 @@ export async function recoverRun(
     if (error !== missing) throw error;
     return noRun(workflowId, call);
   }
+}
+
+/** A record that a call has stored, and the run that works on it. */
+export interface RecordedRun {
+  readonly workflowId: string;
+  /** Ids of the record. */
+  readonly ids: Readonly<Record<string, string>>;
+  readonly output: object;
+  /** Removes the record, whose run was never begun. */
+  drop(): Promise<unknown>;
+}
+
+/** Recovers a call that stores a record and starts its run. A record without a run goes. */
+export async function recoverRecord(
+  parts: RecoveryParts,
+  call: LostCall,
+  { workflowId, ids, output, drop }: RecordedRun,
+): Promise<Recovery> {
+  const recovery = await recoverRun(parts, workflowId, call, recoverBegun);
+  if (recovery.state === "not_done") await drop();
+  if (recovery.state !== "done") return recovery;
+  const { run_id } = recovery.ids;
+  return { state: "done", ids: { ...ids, ...recovery.ids }, output: { ...output, run_id } };
 }
 
 /** Returns what it means that a call's run is missing. */

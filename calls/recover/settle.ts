@@ -2,19 +2,18 @@ import { WorkflowNotFoundError } from "@temporalio/client";
 import type { Recovery } from "../../contract/mod.ts";
 import type { RunId } from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import { endHeldCall, getHeldCall } from "../../store/approvals/mod.ts";
 import {
   type AbandonedCall,
-  endHeldCall,
-  getHeldCall,
   listAbandonedCalls,
   listOverdueHeldCalls,
-  listTenants,
-  openUnknownCallTicket,
   pruneCallEffects,
   pruneIdempotentCalls,
   settleCall,
   settleEndedCalls,
-} from "../../store/mod.ts";
+} from "../../store/calls/mod.ts";
+import { openUnknownCallTicket } from "../../store/incidents/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
 import { forTenant, type Platform } from "../platform.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
 import { recoverCall } from "./recovery.ts";

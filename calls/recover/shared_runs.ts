@@ -3,7 +3,7 @@ import type { Client, WorkflowHandle } from "@temporalio/client";
 import { defaultPayloadConverter, type SearchAttributePair } from "@temporalio/common";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
 import { tenantAttribute } from "../../domain/mod.ts";
-import { getCallEffects, noteCallEffects } from "../../store/mod.ts";
+import { getCallEffects, noteCallEffects } from "../../store/calls/mod.ts";
 import type { Context, Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 import {

@@ -9,7 +9,7 @@ import {
   tenantAttribute,
   WORKFLOW,
 } from "../../domain/mod.ts";
-import { dropTask, getTask, putTask } from "../../store/mod.ts";
+import { dropTask, getTask, putTask } from "../../store/agents/mod.ts";
 import type { Platform } from "../platform.ts";
 import { STARTED_BY } from "../recover/mod.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";

@@ -11,14 +11,14 @@ import {
   type TaskRecord,
 } from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import { listTasksOfApproval } from "../../store/agents/mod.ts";
 import {
   collectHeldCall,
   getApproval,
   getHeldCall,
   type HeldCall,
-  listTasksOfApproval,
   withdrawHeldCall,
-} from "../../store/mod.ts";
+} from "../../store/approvals/mod.ts";
 import type { Platform } from "../platform.ts";
 import { currentStep } from "../runs.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";

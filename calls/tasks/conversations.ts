@@ -8,7 +8,8 @@ import {
   type TaskRecord,
   TERMINAL_STATES,
 } from "../../domain/mod.ts";
-import { getTask, noteCallEffects } from "../../store/mod.ts";
+import { getTask } from "../../store/agents/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
 import type { Context } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 import { beginTask, newTask, taskWorkflowId } from "./begin.ts";

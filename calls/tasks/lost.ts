@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { WorkflowNotFoundError } from "@temporalio/client";
 import { type TaskMessage, type TaskRecord, TERMINAL_STATES } from "../../domain/mod.ts";
-import { getTask, putTask } from "../../store/mod.ts";
+import { getTask, putTask } from "../../store/agents/mod.ts";
 import type { Platform } from "../platform.ts";
 import { taskWorkflowId } from "./begin.ts";
 

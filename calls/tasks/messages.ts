@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type TaskRecord, TERMINAL_STATES } from "../../domain/mod.ts";
-import { getTask, keyedHash } from "../../store/mod.ts";
+import { keyedHash } from "../../store/mod.ts";
+import { getTask } from "../../store/agents/mod.ts";
 import type { Platform } from "../platform.ts";
 import { isStarted } from "./lost.ts";
 

@@ -1,6 +1,7 @@
 import { createTimeoutSignal, type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
 import type { TaskRecord } from "../../domain/mod.ts";
-import { getCallEffects, getTaskOfAnyKey } from "../../store/mod.ts";
+import { getTaskOfAnyKey } from "../../store/agents/mod.ts";
+import { getCallEffects } from "../../store/calls/mod.ts";
 import { findMarkedRun, noRun, notNoted, type RecoveryParts } from "../recover/mod.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 import { taskWorkflowId } from "./begin.ts";

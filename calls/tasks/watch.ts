@@ -1,5 +1,6 @@
 import { type TaskRecord, TERMINAL_STATES } from "../../domain/mod.ts";
-import { getTask, listen, listTasks, TASKS_CHANGED } from "../../store/mod.ts";
+import { listen } from "../../store/mod.ts";
+import { getTask, listTasks, TASKS_CHANGED } from "../../store/agents/mod.ts";
 import { forTenant, type Platform } from "../platform.ts";
 import { beginCall, beginTask, type OpenCall, type PendingApproval, waitingTask } from "./begin.ts";
 import { withActualState } from "./lost.ts";

@@ -1,12 +1,20 @@
 /**
- * How the integrations are: one view of each, from a probe that can fail by itself alone.
+ * Views of the integrations: one of each, from a probe that can fail by itself alone.
  *
  * ```ts
  * const views = openViews(store.asPlatform(), createProbes(parts));
- * const { mode, status, detail } = await views.view("rag");
+ * const { mode, status, detail } = await views.view("rag", context);
  * ```
  *
  * @module
  */
 export { createProbes, type ProbeParts } from "./probes.ts";
-export { type Finding, type IntegrationViews, openViews, type Probe } from "./views.ts";
+export {
+  type Finding,
+  type IntegrationViews,
+  isOperator,
+  type LookingProbe,
+  openViews,
+  type Probe,
+  type Viewer,
+} from "./views.ts";

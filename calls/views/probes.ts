@@ -4,15 +4,26 @@ import { type Operation, Problem } from "../../contract/mod.ts";
 import type { IntegrationName } from "../../domain/mod.ts";
 import { type BACKENDS, probeBackend, type StatusParts, UNREACHABLE } from "../../detection/mod.ts";
 import { describeMesh, readMesh } from "../../shield/mod.ts";
-import { countPassages, getDeviceFigures, listRunbooks } from "../../store/mod.ts";
+import { listRunbooks } from "../../store/catalogue/mod.ts";
+import { getDeviceFigures } from "../../store/devices/mod.ts";
+import { countPassages, getSpanExport } from "../../store/platform/mod.ts";
+import type { Langfuse, SpanExporter } from "../../integrations/observability/mod.ts";
 import type { PolicyAdviser } from "../../integrations/policy/mod.ts";
-import type { Finding, Probe } from "./views.ts";
+import type { OutsideSystems } from "../../integrations/outside/mod.ts";
+import { createRemoteProbes, lookAtKeycloak } from "./remote.ts";
+import type { SpanRecorder } from "../span_recorder.ts";
+import type { Finding, LookingProbe, Probe } from "./views.ts";
 
 /** The parts that built-in forms work with. */
 export interface ProbeParts extends StatusParts {
   readonly config: Config;
   /** Gives a second opinion about calls; undefined: none is configured. */
   readonly adviser: PolicyAdviser | undefined;
+  readonly outside: OutsideSystems;
+  /** Sends spans to a collector; undefined: none is configured. */
+  readonly exporter: SpanExporter | undefined;
+  readonly langfuse: Langfuse | undefined;
+  readonly spans: SpanRecorder;
   /** Every operation by its name. */
   readonly operations: ReadonlyMap<string, Pick<Operation<never>, "startsWorkflow">>;
 }
@@ -20,6 +31,7 @@ export interface ProbeParts extends StatusParts {
 type Look = (parts: ProbeParts) => Promise<Finding>;
 
 const LOOKS: Readonly<Partial<Record<IntegrationName, Look>>> = {
+  observability: lookAtSpans,
   policy: lookAtPolicy,
   grc: lookAtCompliance,
   rmm: lookAtDevices,
@@ -29,7 +41,10 @@ const LOOKS: Readonly<Partial<Record<IntegrationName, Look>>> = {
   audit: lookAtLedger,
 };
 
-/** Returns the probes of the forms that are configured: of built-in ones, what they hold for the operator's own tenant. */
+/**
+ * Returns the probes of the forms that are configured: of built-in ones, what they hold for the operator's own tenant. A
+ * policy adviser is shown to everybody, as it decides about everybody's calls.
+ */
 export function createProbes(parts: ProbeParts): Readonly<Record<IntegrationName, Probe>> {
   const of = (name: IntegrationName): Probe => {
     const look = LOOKS[name];
@@ -37,18 +52,57 @@ export function createProbes(parts: ProbeParts): Readonly<Record<IntegrationName
       ? { mode: "built_in", look: () => look(parts) }
       : { mode: "not_configured", detail: "Nothing is built in, and no setting leads elsewhere" };
   };
+  const { adviser, outside: { audit } } = parts;
+  const remote = createRemoteProbes(parts.outside);
+  const or = (probe: LookingProbe | undefined, name: IntegrationName): Probe =>
+    probe ? { ...probe, builtIn: of(name) } : of(name);
   return {
-    observability: of("observability"),
-    policy: parts.adviser
-      ? { mode: "remote", look: () => lookAtAdviser(parts.adviser!, parts) }
+    observability: or(
+      parts.exporter || parts.langfuse
+        ? { mode: "remote", look: () => lookAtCollector(parts) }
+        : undefined,
+      "observability",
+    ),
+    policy: adviser
+      ? { mode: "remote", pause: adviser.pause, look: () => lookAtAdviser(adviser, parts) }
       : of("policy"),
-    grc: of("grc"),
-    rmm: of("rmm"),
-    mesh: of("mesh"),
-    soar: of("soar"),
-    rag: of("rag"),
-    audit: of("audit"),
+    grc: or(remote.grc, "grc"),
+    rmm: or(remote.rmm, "rmm"),
+    mesh: or(remote.mesh, "mesh"),
+    soar: or(remote.soar, "soar"),
+    rag: or(remote.rag, "rag"),
+    audit: or(
+      audit && { mode: "remote", pause: audit.pause, look: () => lookAtTrails(audit, parts) },
+      "audit",
+    ),
   };
+}
+
+async function lookAtSpans({ store, spans }: ProbeParts): Promise<Finding> {
+  const { traces, errors } = await spans.figures(store.asPlatform());
+  return {
+    status: "ok",
+    detail: `${count(traces, "trace")} in 24 hours, ${count(errors, "error")} among them`,
+  };
+}
+
+/** The worker exports; so how that went last is read from the database. */
+async function lookAtCollector(parts: ProbeParts): Promise<Finding> {
+  const { exporter, langfuse, store } = parts;
+  const [own, version, { spans, lastError }] = await Promise.all([
+    lookAtSpans(parts),
+    langfuse?.check(),
+    getSpanExport(store.asPlatform()),
+  ]);
+  if (exporter && lastError !== null) {
+    throw new Problem("Unavailable", `${lastError}; spans are kept here`);
+  }
+  const told = [
+    own.detail,
+    ...(exporter ? [`${count(spans, "span")} exported so far`] : []),
+    ...(version === undefined ? [] : [`Langfuse ${version} is well`]),
+  ];
+  return { ...own, detail: told.join("; ") };
 }
 
 async function lookAtPolicy(parts: ProbeParts): Promise<Finding> {
@@ -63,8 +117,7 @@ async function lookAtPolicy(parts: ProbeParts): Promise<Finding> {
 
 /** While OPA is away the platform denies every change, so that is down; the rules of its own stay as they are. */
 async function lookAtAdviser(adviser: PolicyAdviser, parts: ProbeParts): Promise<Finding> {
-  const [own, pause] = await Promise.all([lookAtPolicy(parts), adviser.check()]);
-  if (pause !== undefined) throw new Problem("Unavailable", pause);
+  const [own] = await Promise.all([lookAtPolicy(parts), adviser.check()]);
   return { ...own, detail: `${own.detail}; OPA gives a second opinion` };
 }
 
@@ -130,6 +183,18 @@ async function lookAtLedger(parts: ProbeParts): Promise<Finding> {
     status: breaks ? "degraded" : "ok",
     detail: `${count(total_receipts, "receipt")}; ` +
       (breaks ? `the chain breaks ${count(breaks, "time")}` : "no break is known"),
+  };
+}
+
+/** Keycloak's events are a trail besides ours, which goes on without it. */
+async function lookAtTrails(
+  keycloak: NonNullable<OutsideSystems["audit"]>,
+  parts: ProbeParts,
+): Promise<Finding> {
+  const [own, theirs] = await Promise.all([lookAtLedger(parts), lookAtKeycloak(keycloak)]);
+  return {
+    status: own.status === "ok" ? theirs.status : own.status,
+    detail: `${own.detail}; ${theirs.detail}`,
   };
 }
 

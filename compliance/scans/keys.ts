@@ -1,4 +1,4 @@
-import { listUnusedKeys } from "../../store/mod.ts";
+import { listUnusedKeys } from "../../store/keys/mod.ts";
 import type { Scanner, Weakness } from "./_scanner.ts";
 
 const UNUSED_DAYS = 90;

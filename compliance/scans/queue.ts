@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../contract/mod.ts";
 import { type Finding, SEVERITIES } from "../../domain/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
-  type Db,
   type FindingRecord,
   listDetectorRuns,
   listOpenFindings,
-} from "../../store/mod.ts";
+} from "../../store/incidents/mod.ts";
 import { SCAN_DETECTOR, SCANNER_NAMES, type ScannerName, type ScannerResult } from "./scan.ts";
 
 /** A weakness with its place in the queue. */

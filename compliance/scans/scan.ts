@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
-import { fingerprintFault, type NewFinding } from "../../store/mod.ts";
+import { fingerprintFault } from "../../store/mod.ts";
+import type { NewFinding } from "../../store/incidents/mod.ts";
 import type { ScanContext, Scanner, Weakness } from "./_scanner.ts";
 import { dependencies } from "./dependencies.ts";
 import { keys } from "./keys.ts";

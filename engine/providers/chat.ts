@@ -4,7 +4,7 @@ import type { ModelProvider } from "../../domain/mod.ts";
 import { anthropicChat } from "./_anthropic.ts";
 import { ollamaChat } from "./_ollama.ts";
 import { openaiChat } from "./_openai.ts";
-import { endpointOf } from "./endpoint.ts";
+import { endpointOf, isLocalEndpoint } from "./endpoint.ts";
 import type { ChatPart, ChatProvider, ChatRequest } from "./provider.ts";
 
 /** A provider that is configured. */
@@ -14,6 +14,8 @@ export interface Chat {
   readonly defaultModel: string;
   /** True where the provider's own servers answer, at their prices. */
   readonly isOfficial: boolean;
+  /** True where it is on this machine. */
+  readonly isLocal: boolean;
   /**
    * Has a model continue a conversation, with one attempt. It is asked when the first part is read; a reader who stops
    * aborts it.
@@ -24,7 +26,7 @@ export interface Chat {
   ask(request: ChatRequest, silenceMs: number, signal: AbortSignal): AsyncGenerator<ChatPart>;
 }
 
-/** How an answer failed. */
+/** Reason why an answer failed. */
 export type ChatFailureCode =
   | "unreachable" // the request was not sent
   | "refused" // the provider answered with an HTTP status
@@ -62,6 +64,7 @@ export function openChat(settings: Settings, provider: ModelProvider): Chat | un
     provider,
     defaultModel: endpoint.model,
     isOfficial: OFFICIAL_HOST.test(new URL(endpoint.url).hostname),
+    isLocal: isLocalEndpoint(endpoint),
     async *ask(request, silenceMs, signal) {
       const stop = new AbortController();
       const abort = () => stop.abort();

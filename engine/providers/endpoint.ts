@@ -14,6 +14,13 @@ export const PROVIDER_SETTINGS: Readonly<Record<ModelProvider, string>> = {
   ollama: "SEALOOP_OLLAMA_URL",
 };
 
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Returns true for models on this machine, which may read what must not leave it. */
+export function isLocalEndpoint({ url }: Endpoint): boolean {
+  return LOOPBACK.test(new URL(url).hostname);
+}
+
 /** Returns the address, the key and the default model of a provider; undefined: it is not configured. */
 export function endpointOf(settings: Settings, provider: ModelProvider): Endpoint | undefined {
   switch (provider) {

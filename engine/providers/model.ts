@@ -6,7 +6,7 @@ import { anthropic } from "./_anthropic.ts";
 import { ollama } from "./_ollama.ts";
 import { openai } from "./_openai.ts";
 import { ANSWER, type Answer, classifyPrompt, type Question } from "./classify_prompt.ts";
-import { endpointOf } from "./endpoint.ts";
+import { endpointOf, isLocalEndpoint } from "./endpoint.ts";
 import type { Endpoint, Prompt, Provider } from "./provider.ts";
 
 /** A model that can be asked. */
@@ -49,7 +49,6 @@ export class NoAnswer extends Error {
 const MAX_FAILURES = 3;
 const PAUSE_MS = 30_000;
 const CALLER_GONE = "whoever asked has gone";
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** Returns the model that the settings name: that of the first provider that has a key or an address. */
 export function openModel(settings: Settings): Model | undefined {
@@ -63,7 +62,7 @@ export function openModel(settings: Settings): Model | undefined {
 const PROVIDERS: Readonly<Record<ModelProvider, Provider>> = { anthropic, openai, ollama };
 
 function createModel(provider: string, connect: Provider, endpoint: Endpoint): Model {
-  const isLocal = LOOPBACK.test(new URL(endpoint.url).hostname);
+  const isLocal = isLocalEndpoint(endpoint);
   const connected = connect(endpoint);
   connected.catch(() => {}); // reported to whoever asks
   const ask = async (prompt: Prompt, signal: AbortSignal) =>

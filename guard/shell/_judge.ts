@@ -1,7 +1,8 @@
 /** Judges one program's run by what is known of the program: allowed where everything is known to be harmless. */
 import type { Objection } from "../types.ts";
 import { judgeEnvironment } from "./_environment.ts";
-import { type Kind, KINDS } from "./_kinds.ts";
+import { KINDS } from "./_kinds.ts";
+import type { Kind } from "./_operands.ts";
 import { readArguments } from "./_option_values.ts";
 import { findProgram, type Form, type FormRule, type Program } from "./_programs.ts";
 import { displayPath } from "./_removal.ts";

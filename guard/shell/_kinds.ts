@@ -1,82 +1,34 @@
 /** Kinds of operands and of options' values, as `programs/*.yaml` name them. */
-import type { Objection } from "../types.ts";
 import { changesSomething, http } from "./_http.ts";
-import {
-  archive,
-  copy,
-  edit,
-  fallocate,
-  link,
-  move,
-  sync,
-  tee,
-  truncate,
-  writeObjections,
-} from "./_files.ts";
-import { isSecret } from "./_destinations.ts";
+import { archive, copy, edit, fallocate, link, move, sync, tee, truncate } from "./_files.ts";
 import { dd, keepsEnough, makeFileSystem, swapObjections, unmountObjections } from "./_disks.ts";
 import { checkClient, checkDocuments, listedKeys } from "./_databases.ts";
 import { lookUpHost, mail, sendObject, socket, transfer } from "./_network.ts";
-import type { ReadArguments } from "./_option_values.ts";
 import { areaOf, normalizePath } from "./_paths.ts";
 import { attributes, mode, owner } from "./_permissions.ts";
 import { checkInterpreter, checkShell, checkSource } from "./_interpreters.ts";
 import { kill, killByName } from "./_processes.ts";
 import { displayPath, find, removalObjections, remove } from "./_removal.ts";
-import { ask, deny, type ProgramRule } from "./_rule.ts";
+import { ask, deny } from "./_rule.ts";
 import { checkSql } from "./_sql.ts";
-import type { Run, Target } from "./_types.ts";
 import { unwrap } from "./_wrappers.ts";
-
-/** A kind of operands. */
-export interface Kind {
-  /** A run with such operands only reads. */
-  readonly looks?: boolean | ((run: Run) => boolean);
-  readonly check?: (words: readonly string[], run: Run, read: ReadArguments) => Objection[];
-  /** Kinds of things that the operands name. */
-  readonly target?: Target["kind"];
-  /** Returns the names among the operands; by default all are. */
-  readonly names?: (words: readonly string[]) => readonly string[];
-}
+import {
+  byRule,
+  each,
+  type Kind,
+  named,
+  nameObjections,
+  nothing,
+  readFile,
+  workloadNames,
+  writeFile,
+} from "./_operands.ts";
 
 const TRACE_FOLDER = /^\/(var\/)?tmp\/[\w.-]+$|^[\w.-]+$/;
 const CONFIG = /^(\/etc\/|\/usr\/(local\/)?(etc|share|lib)\/|\/opt\/|\/srv\/|\/var\/lib\/|\/run\/)/;
 const PACKAGE = /^@?[A-Za-z0-9][\w.+:@=~/-]*$/;
 const FILE_OF_PACKAGE = /\.(deb|rpm|apk|whl|tgz|gz|zip|snap|xz|zst)$|\/\/|^\.|^\//;
 const MAX_PACKAGES = 6;
-const WORKLOAD_TYPE =
-  /^(deploy(ments?)?(\.apps)?|sts|statefulsets?|ds|daemonsets?|rs|replicasets?|po|pods?|jobs?|cj|cronjobs?|dc|no|nodes?)$/;
-const UNIT = /^(?!all$)[\w@:.\\-]+$/;
-
-const nothing = (why: string) => ask("unknown", why);
-const byRule = (rule: ProgramRule): Kind => ({ check: (_words, run) => rule(run) });
-const each = (check: (word: string, run: Run) => Objection[]): Kind["check"] => (words, run) =>
-  words.flatMap((word) => check(word, run));
-
-/** Objects to names that stand for many, or that can't be known. */
-function nameObjections(words: readonly string[], what: string, pattern = UNIT): Objection[] {
-  if (words.length === 0) return [ask("outage", `It does not say on which ${what} it acts`)];
-  return words.filter((word) => !pattern.test(word)).slice(0, 1).map((word) =>
-    ask("outage", `On which ${what} it acts can't be known: \`${displayPath(word)}\``)
-  );
-}
-
-const named = (target: Target["kind"], what: string, pattern?: RegExp): Kind => ({
-  target,
-  check: (words) => nameObjections(words, what, pattern),
-});
-
-const readFile = (path: string) =>
-  isSecret(path) ? [ask("secret", "It reads keys, passwords or accounts")] : [];
-const writeFile = (path: string, run: Run) => writeObjections(path, run, true);
-
-/** Returns the names of `deployment/web`, or of `deployment web`. */
-function workloadNames(words: readonly string[]): readonly string[] {
-  if (words.some((word) => word.includes("/"))) {
-    return words.map((word) => word.replace(/^.*\//, ""));
-  }
-  return WORKLOAD_TYPE.test(words[0] ?? "") ? words.slice(1) : words;
-}
 
 /** Kinds by name. */
 export const KINDS: Readonly<Record<string, Kind>> = {

@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { Problem } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { addMessage } from "../../store/messages/mod.ts";
 import {
-  addMessage,
   type BusySpan,
   cancelEvent,
-  type Db,
   type EventRecord,
   findBusySpans,
   lockCalendar,
   type NewEvent,
   putEvent,
   type Span,
-} from "../../store/mod.ts";
+} from "../../store/planning/mod.ts";
 import { type EventRequest, planEvent } from "./plan.ts";
 import { printTime } from "./time_zones.ts";
 

@@ -1,6 +1,6 @@
+import type { Db } from "../../store/mod.ts";
+import { addMessage } from "../../store/messages/mod.ts";
 import {
-  addMessage,
-  type Db,
   type EventRecord,
   findBusySpans,
   getEvent,
@@ -9,7 +9,7 @@ import {
   putOccurrences,
   recordExtension,
   type Span,
-} from "../../store/mod.ts";
+} from "../../store/planning/mod.ts";
 import { bookingHorizon } from "./plan.ts";
 import { expand } from "./recurrence.ts";
 import { printTime } from "./time_zones.ts";

@@ -1,5 +1,5 @@
 /** Prints events as a calendar of iCalendar (RFC 5545), for calendar programs to subscribe to. */
-import type { EventRecord } from "../../store/mod.ts";
+import type { EventRecord } from "../../store/planning/mod.ts";
 import { zoned } from "./time_zones.ts";
 import { printTimeZone } from "./vtimezone.ts";
 

@@ -1,12 +1,8 @@
 /** Links by which calendar programs read a calendar, as they can send no key. */
 import { timingSafeEqual } from "node:crypto";
-import {
-  findValidKeys,
-  getLinkGeneration,
-  keyedHash,
-  type KeyRecord,
-  type Store,
-} from "../../store/mod.ts";
+import { keyedHash, type Store } from "../../store/mod.ts";
+import { findValidKeys, type KeyRecord } from "../../store/keys/mod.ts";
+import { getLinkGeneration } from "../../store/planning/mod.ts";
 
 const LINK = /^([0-9a-f]{16})-([A-Za-z0-9_-]{43})$/;
 

@@ -1,5 +1,5 @@
 import { InvalidInput } from "../../contract/mod.ts";
-import type { EventKind, NewEvent, Span } from "../../store/mod.ts";
+import type { EventKind, NewEvent, Span } from "../../store/planning/mod.ts";
 import { expand, parseRule, RuleRefused, type Series } from "./recurrence.ts";
 import { findTimeZone, NoSuchTime, parseTime } from "./time_zones.ts";
 

@@ -1,7 +1,7 @@
 /** Recurrence rules of RFC 5545, as far as calendars of people need them. */
 import { RRuleTemporal } from "rrule-temporal";
 import { Temporal } from "temporal-polyfill";
-import type { Span } from "../../store/mod.ts";
+import type { Span } from "../../store/planning/mod.ts";
 import { toDate, zoned } from "./time_zones.ts";
 
 /** The rule is none, or one that is not supported. */

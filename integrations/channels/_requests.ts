@@ -1,4 +1,4 @@
-import type { Message } from "../../store/mod.ts";
+import type { Message } from "../../store/messages/mod.ts";
 
 /** A message as channels tell it, with nothing in it that can't be seen. */
 export type Notice = Pick<

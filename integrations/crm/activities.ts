@@ -1,5 +1,6 @@
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
-import { type ActivityKind, addActivity, type Db } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { type ActivityKind, addActivity } from "../../store/crm/mod.ts";
 
 /** A change of a contact or a deal. */
 export interface CrmChange {
@@ -10,6 +11,11 @@ export interface CrmChange {
   readonly actor: string;
   /** Name of the operation or workflow. */
   readonly action: string;
+  /**
+   * Public subject in place of the contact, which becomes evidence: of what somebody without a key causes, who would learn
+   * by the receipt whose contact it is.
+   */
+  readonly subject?: string | undefined;
   /** Names of fields and stages, ids; never what people are called or have written. */
   readonly summary: string;
   /** Public, like those of all receipts: ids, codes, counts. */
@@ -29,7 +35,10 @@ const CATEGORIES: Readonly<Record<string, string>> = {
  * @returns id of the receipt
  */
 export async function recordChange(trx: Db, change: CrmChange): Promise<string> {
-  const { kind, contactId, dealId, actor, action, summary, details = {}, evidence } = change;
+  const { kind, contactId, dealId, actor, action, summary, details = {} } = change;
+  const evidence = change.subject === undefined
+    ? change.evidence
+    : { ...change.evidence, contact_id: contactId };
   const receiptId = randomHex(16);
   await addActivity(trx, { kind, contactId, dealId, actor, summary, receiptId });
   const [about] = kind.split(".") as [string];
@@ -38,7 +47,7 @@ export async function recordChange(trx: Db, change: CrmChange): Promise<string> 
     id: receiptId,
     category: isConsent ? "consent_changed" : CATEGORIES[about]!,
     actor,
-    subject: (about === "deal" ? dealId : contactId)!,
+    subject: change.subject ?? (about === "deal" ? dealId : contactId)!,
     action,
     outcome: kind.split(".")[1]!,
     details: {

@@ -1,21 +1,23 @@
 import { domainToUnicode } from "node:url";
 import { requestSeal } from "../../ledger/mod.ts";
+import { type Db, normalizeEmail } from "../../store/mod.ts";
 import {
   addActivity,
   type Contact,
-  type Db,
   type ErasedRows,
   erasePerson,
   findContactByEmail,
   getContact,
   listFormerValues,
+  listRecordings,
   listWaitingApprovals,
+  listWaitingArticles,
   listWaitingMails,
+  listWaitingMedia,
   lockAddress,
-  normalizeEmail,
   type Person,
   suppressEmail,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
 
 /** Result of erasing a contact. */
 export interface Erasure {
@@ -23,6 +25,8 @@ export interface Erasure {
   readonly contactId: string | null;
   /** Rows by their tables. */
   readonly rows: ErasedRows;
+  /** Paths below the inbox folder, and addresses, of recordings that name it. They stay where they are. */
+  readonly recordings: readonly string[];
   readonly receiptId: string;
 }
 
@@ -36,7 +40,7 @@ export class ErasureRefused extends Error {
  * Must run in a transaction: all of it is erased, or nothing.
  *
  * @param named id of the contact, or an e-mail address, which need not be a contact's
- * @throws {ErasureRefused} there is no such contact, or an approval waits with its data
+ * @throws {ErasureRefused} there is no such contact, or something waits or is made with its data
  */
 export async function eraseContact(trx: Db, named: string, actor: string): Promise<Erasure> {
   const person = await findPerson(trx, named);
@@ -57,6 +61,23 @@ export async function eraseContact(trx: Db, named: string, actor: string): Promi
       `Cannot erase ${named}: ${mails.join(", ")} is about to be sent; try again when it has ended`,
     );
   }
+  const articles = await listWaitingArticles(trx, person);
+  if (articles.length > 0) {
+    throw new ErasureRefused(
+      `Cannot erase ${named}: ${
+        articles.join(", ")
+      } names it, and is being written or deployed, or waits for people; try again when that has ended`,
+    );
+  }
+  const media = await listWaitingMedia(trx, person);
+  if (media.length > 0) {
+    throw new ErasureRefused(
+      `Cannot erase ${named}: ${
+        media.join(", ")
+      } is being made, and names it or may name it; try again when that has ended`,
+    );
+  }
+  const recordings = await listRecordings(trx, person);
   const rows = await erasePerson(trx, person);
   for (const key of keys) await suppressEmail(trx, key, "erased");
   const { contactId } = person;
@@ -72,7 +93,7 @@ export async function eraseContact(trx: Db, named: string, actor: string): Promi
     const summary = "Erased the contact";
     await addActivity(trx, { kind: "contact.erased", contactId, actor, summary, receiptId });
   }
-  return { contactId, rows, receiptId };
+  return { contactId, rows, recordings, receiptId };
 }
 
 /** Returns the contact with an id or an e-mail address, or undefined. */

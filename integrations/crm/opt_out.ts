@@ -1,10 +1,5 @@
-import {
-  type Db,
-  lockContact,
-  normalizeEmail,
-  setConsent,
-  suppressEmail,
-} from "../../store/mod.ts";
+import { type Db, normalizeEmail } from "../../store/mod.ts";
+import { lockContact, setConsent, suppressEmail } from "../../store/crm/mod.ts";
 import { recordChange } from "./activities.ts";
 
 /** Way in which a contact opted out. */
@@ -14,6 +9,8 @@ export interface OptOut {
   readonly actor: string;
   /** Name of the operation or workflow. */
   readonly action: string;
+  /** Public subject of the receipt, in place of the contact. */
+  readonly subject?: string;
 }
 
 /**
@@ -25,7 +22,7 @@ export interface OptOut {
 export async function optOut(
   trx: Db,
   contactId: string,
-  { basis, actor, action }: OptOut,
+  { basis, actor, action, subject }: OptOut,
 ): Promise<string | undefined> {
   const contact = await lockContact(trx, contactId);
   if (!contact || contact.consent.email === "opt_out") return undefined;
@@ -36,6 +33,7 @@ export async function optOut(
     contactId,
     actor,
     action,
+    subject,
     summary: "Opted out of e-mail",
     evidence: { basis },
   });

@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
 import { type CommandAck, DEVICE_LIMITS } from "../../domain/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
-  type Db,
   type DeviceRecord,
   getDeviceCommand,
   hasEgressStatement,
   keepOutput,
   noteDelivered,
-} from "../../store/mod.ts";
+} from "../../store/devices/mod.ts";
 
 /**
  * Takes what a device's heartbeat tells of a command. Nobody signs that, so that it decides nothing: a command counts as

@@ -4,16 +4,16 @@ import { Problem } from "../../contract/mod.ts";
 import { APPROVERS_DOMAIN } from "../../domain/mod.ts";
 import type { ApproversAck } from "./heartbeat_call.ts";
 import { canonicalize, NODE_PRIMITIVES, randomHex, requestSeal } from "../../ledger/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
   addApprovers,
   type Approvers,
   type ApproversVersion,
-  type Db,
   type DeviceRecord,
+  findApproversAfter,
   getApprovers,
-  getApproversVersion,
-  noteApprovers,
-} from "../../store/mod.ts";
+  noteApproversRefused,
+} from "../../store/devices/mod.ts";
 
 /** A signature by an approver's key. */
 export type ApproverSignature = ApproversVersion["signatures"][number];
@@ -99,22 +99,21 @@ function checkSigned(
   );
 }
 
-/** Returns the approvers that a device has to take next; undefined: it has the newest, or has refused them. */
+/** Returns the approvers that a device has to take next; undefined: it has the newest, or has refused what there is. */
 export async function nextApprovers(
   db: Db,
   { approversVersion, approversRefused }: DeviceRecord,
 ): Promise<ApproversVersion | undefined> {
-  const version = approversVersion + 1;
-  if (approversRefused !== null && approversRefused >= version) return undefined;
-  if (version === 1) return undefined; // nobody is pinned on it who could have signed
-  return await getApproversVersion(db, version);
+  if (approversVersion === 0) return undefined; // nobody is pinned on it who could have signed
+  return await findApproversAfter(db, approversVersion, approversRefused);
 }
 
-/** Takes a device's word about the approvers that it was sent. */
+/** Takes a device's word about the approvers that it was sent. Which ones it has pinned, each of its heartbeats says. */
 export async function takeApproversAck(
   trx: Db,
   { id, approversVersion }: DeviceRecord,
   { approvers_version: version, result }: ApproversAck,
 ): Promise<void> {
-  if (version === approversVersion + 1) await noteApprovers(trx, id, version, result);
+  const isNext = version === approversVersion + 1;
+  if (isNext && result === "refused") await noteApproversRefused(trx, id);
 }

@@ -8,14 +8,14 @@ import {
   listReceipts,
   type StoredReceipt,
 } from "../../ledger/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { listSignatures } from "../../store/approvals/mod.ts";
 import {
   type DeviceCommandRecord,
   type DeviceRecord,
-  listSignatures,
   listUndelivered,
   noteOffered,
-  type Store,
-} from "../../store/mod.ts";
+} from "../../store/devices/mod.ts";
 import { toDeviceCommand } from "./command.ts";
 
 /** Commands of one answer. */

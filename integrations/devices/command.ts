@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { APPROVAL_DOMAIN, type DeviceCommand } from "../../domain/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
-import type { NewDeviceCommand } from "../../store/mod.ts";
+import type { NewDeviceCommand } from "../../store/devices/mod.ts";
 
 /** A command as it is asked for: what people approve, and what approvers sign the hash of. */
 export type CommandAction = Omit<DeviceCommand, "sequence" | "approval">;

@@ -7,7 +7,7 @@ import {
   parseSignatures,
 } from "../../ledger/notes/mod.ts";
 import { isSameHash } from "../../ledger/rules/mod.ts";
-import type { DeviceRecord } from "../../store/mod.ts";
+import type { DeviceRecord } from "../../store/devices/mod.ts";
 import type { DeviceLogReader } from "./device_log.ts";
 
 /** A checkpoint that the log has signed, and a device has accepted and cosigned. */

@@ -1,6 +1,7 @@
 /** Codes by which one machine enrols. They need no row until they are used. */
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { keyedHash, type Store, type TenantToken } from "../../store/mod.ts";
+import { keyedHash, type Store } from "../../store/mod.ts";
+import type { TenantToken } from "../../store/keys/mod.ts";
 
 /** Days that the token of an organization is valid. */
 export const TENANT_TOKEN_DAYS = 90;

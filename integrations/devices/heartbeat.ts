@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../contract/mod.ts";
+import { isHolderGone, type Store } from "../../store/mod.ts";
 import {
   beginHeartbeat,
-  type DeviceRecord,
   getDevice,
   getNewestHeartbeat,
-  isHolderGone,
-  type Store,
   takeOverHeartbeat,
-} from "../../store/mod.ts";
-import { finishHeartbeat, readCosigned } from "./heartbeat_answer.ts";
+} from "../../store/devices/mod.ts";
+import { type Begun, finishHeartbeat, readCosigned } from "./heartbeat_answer.ts";
 import type { HeartbeatCall, HeartbeatParts } from "./heartbeat_call.ts";
 import { judgeUsedCounter } from "./heartbeat_rules.ts";
 import { quarantine } from "./quarantine.ts";
@@ -26,7 +24,7 @@ const inHand = new WeakMap<Store["pool"], Map<string, Promise<string>>>();
  * Answers a heartbeat, once: its exact repetition gets the same text, also while the first is being answered, and from
  * whatever process.
  *
- * @throws {Problem} `Conflict`: the counter was used by another heartbeat
+ * @throws {Problem} `Conflict`: the counter was used by another heartbeat; `Unavailable`: this process stops
  */
 export async function answerHeartbeat(parts: HeartbeatParts, call: HeartbeatCall): Promise<string> {
   const { pool } = parts.store;
@@ -35,7 +33,7 @@ export async function answerHeartbeat(parts: HeartbeatParts, call: HeartbeatCall
   const key = `${call.deviceId} ${call.request.toString("hex")}`;
   const known = answers.get(key);
   if (known) return await known;
-  const answer = answerOnce(parts, call);
+  const answer = parts.watch.answer(() => answerOnce(parts, call));
   answers.set(key, answer);
   try {
     return await answer;
@@ -61,16 +59,16 @@ async function answerOnce(parts: HeartbeatParts, call: HeartbeatCall): Promise<s
   });
   return begun
     ? await finishHeartbeat(parts, call, { device, begun, cosigned })
-    : await repeat(parts, call, device);
+    : await repeat(parts, call, { device, cosigned });
 }
 
 /** Answers a heartbeat whose counter was used. @throws {Problem} `Conflict`: by another one */
 async function repeat(
   parts: HeartbeatParts,
   call: HeartbeatCall,
-  device: DeviceRecord,
+  { device, cosigned }: Pick<Begun, "device" | "cosigned">,
 ): Promise<string> {
-  const { store: { db }, holder } = parts;
+  const { store: { db }, holder, watch } = parts;
   const { deviceId, message: { counter }, request, signal } = call;
   for (;;) {
     const newest = await getNewestHeartbeat(db, deviceId);
@@ -82,9 +80,10 @@ async function repeat(
     const isAbandoned = newest.holder === holder || newest.ageSeconds > MAX_ANSWER_SECONDS ||
       await isHolderGone(db, newest.holder);
     if (isAbandoned && await takeOverHeartbeat(db, deviceId, newest, holder)) {
-      return await finishHeartbeat(parts, call, { device, begun: newest });
+      return await finishHeartbeat(parts, call, { device, begun: newest, cosigned });
     }
     if (signal.aborted) throw new Problem("Cancelled", "The device has gone");
+    watch.check();
     await sleep(POLL_MS);
   }
 }

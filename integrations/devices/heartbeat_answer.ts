@@ -1,14 +1,15 @@
 import type { DeviceBundle, DeviceLog } from "../../domain/mod.ts";
+import type { Store } from "../../store/mod.ts";
 import {
-  addMessage,
   type ApproversVersion,
   type BegunHeartbeat,
   type DeviceRecord,
   endHeartbeat,
   getDevice,
+  noteApprovers,
   setFirewall,
-  type Store,
-} from "../../store/mod.ts";
+} from "../../store/devices/mod.ts";
+import { addMessage } from "../../store/messages/mod.ts";
 import { takeAck } from "./acks.ts";
 import { agentRelease, readAgent } from "./agent.ts";
 import { nextApprovers, takeApproversAck } from "./approvers.ts";
@@ -20,6 +21,7 @@ import { isRolledBack } from "./heartbeat_rules.ts";
 import { storeInventory } from "./inventory.ts";
 import { quarantine } from "./quarantine.ts";
 import { recordSplitView } from "./split_view.ts";
+import type { DeviceFollower } from "./watch.ts";
 
 /** Seconds between two heartbeats that do not wait. Devices vary it by a fifth. */
 export const INTERVAL_SECONDS = 60;
@@ -49,7 +51,7 @@ export interface HeartbeatAnswer {
 }
 
 /** A heartbeat that has begun. */
-interface Begun {
+export interface Begun {
   readonly device: DeviceRecord;
   readonly begun: BegunHeartbeat;
   readonly cosigned?: CosignedCheckpoint | undefined;
@@ -71,7 +73,26 @@ export async function readCosigned(
 export async function finishHeartbeat(
   parts: HeartbeatParts,
   call: HeartbeatCall,
+  begun: Begun,
+): Promise<string> {
+  const { watch } = parts;
+  const { deviceId, message: { wait_seconds } } = call;
+  // Before anything is looked up, so that no news are missed.
+  const follower = wait_seconds > 0 && watch.waiting < MAX_WAITING
+    ? await watch.follow(deviceId)
+    : undefined;
+  try {
+    return await finishFollowed(parts, call, begun, follower);
+  } finally {
+    follower?.stop();
+  }
+}
+
+async function finishFollowed(
+  parts: HeartbeatParts,
+  call: HeartbeatCall,
   { device: known, begun, cosigned }: Begun,
+  follower: DeviceFollower | undefined,
 ): Promise<string> {
   const { store } = parts;
   const { deviceId, message } = call;
@@ -81,12 +102,12 @@ export async function finishHeartbeat(
     device = { ...device, status: "quarantined" };
   }
   const inventorySha256 = await takeNews(store, message, { device, begun });
-  const approvers = await findApprovers(store, message, { device, begun });
-  const waitSeconds = approvers ? 0 : message.wait_seconds;
+  const approvers = await findApprovers(store, message, device);
   const { log, commands, isCutShort } = await awaitCommands(
     parts,
-    { ...call, message: { ...message, wait_seconds: waitSeconds } },
+    call,
     { device, begun, cosigned },
+    approvers ? undefined : follower,
   );
   const answer: HeartbeatAnswer = {
     server_time: new Date().toISOString(),
@@ -106,10 +127,11 @@ export async function finishHeartbeat(
 /** Returns the approvers that a device has to take next. */
 async function findApprovers(
   { db }: Store,
-  { acks = [] }: HeartbeatMessage,
-  { device }: Begun,
+  { acks = [], approvers_version }: HeartbeatMessage,
+  device: DeviceRecord,
 ): Promise<ApproversVersion | undefined> {
-  const hasTold = acks.some((ack) => "approvers_version" in ack);
+  const hasTold = acks.some((ack) => "approvers_version" in ack) ||
+    approvers_version !== device.approversVersion;
   const current = hasTold ? await getDevice(db, device.id) : device;
   return current && await nextApprovers(db, current);
 }
@@ -126,14 +148,17 @@ async function findUpdate({ delta }: HeartbeatMessage): Promise<Pick<HeartbeatAn
 /** Stores what a heartbeat says. @returns the hash of the inventory that is stored then */
 async function takeNews(
   { db }: Store,
-  { acks = [], delta, firewall, inventory_sha256 }: HeartbeatMessage,
-  { device, begun }: Begun,
+  { counter, acks = [], approvers_version, delta, firewall, inventory_sha256 }: HeartbeatMessage,
+  { device: known, begun }: Begun,
 ): Promise<string | null> {
+  const device = { ...known, approversVersion: approvers_version };
   const { id, name } = device;
-  if (acks.length === 0 && !delta && firewall === undefined && !begun.isBack) {
+  const hasPinned = approvers_version !== known.approversVersion;
+  if (acks.length === 0 && !hasPinned && !delta && firewall === undefined && !begun.isBack) {
     return begun.inventorySha256;
   }
   return await db.transaction(async (trx) => {
+    if (hasPinned) await noteApprovers(trx, id, approvers_version);
     for (const ack of acks) {
       if ("command_id" in ack) await takeAck(trx, device, ack);
       else await takeApproversAck(trx, device, ack);
@@ -146,49 +171,45 @@ async function takeNews(
         subject: `${name} (${id}) is online again`,
         text: "It has sent two heartbeats.",
         refs: { device_id: id },
+        key: `online/${id}/${counter}`,
       });
     }
     return delta ? await storeInventory(trx, id, delta, inventory_sha256) : begun.inventorySha256;
   });
 }
 
-/** Waits until there are commands for a device, or its time is over. */
+/** Waits until there are commands for a device, or its time is over. @param follower undefined: it does not wait */
 async function awaitCommands(
-  { store, watch }: HeartbeatParts,
+  { store }: HeartbeatParts,
   { deviceId, message, signal }: HeartbeatCall,
   { device: known, cosigned }: Begun,
+  follower: DeviceFollower | undefined,
 ): Promise<{ log: DeviceLog | null; commands: readonly DeviceBundle[]; isCutShort: boolean }> {
   const reader = readDeviceLog(store);
   if (cosigned && await contradictsLog(cosigned, reader)) {
     await recordSplitView(store.db, deviceId, cosigned);
     return { log: null, commands: [], isCutShort: false };
   }
-  const waits = message.wait_seconds > 0 && watch.waiting < MAX_WAITING;
-  const deadline = performance.now() + (waits ? message.wait_seconds * 1_000 : 0);
-  const follower = waits ? await watch.follow(deviceId) : undefined;
+  const deadline = performance.now() + message.wait_seconds * 1_000;
   let device = known;
   let hasNews = false;
-  try {
-    for (;;) {
-      const newest = await reader.newest(message.log_size);
-      if (!newest || newest.size < message.log_size) {
-        return { log: null, commands: [], isCutShort: false };
-      }
-      const commands = device.status === "active"
-        ? await listBundles(store, device, newest.size)
-        : [];
-      const isComing = device.status === "active" && await isCommandComing(store, deviceId);
-      const leftMs = deadline - performance.now();
-      // Other news are for the next heartbeat.
-      const isCutShort = signal.aborted || follower?.closing === true || hasNews && !isComing;
-      if (commands.length > 0 || leftMs <= 0 || isCutShort || !follower) {
-        const consistency = await reader.proveConsistency(message.log_size, newest.size);
-        return { log: { checkpoint: newest.note, consistency }, commands, isCutShort };
-      }
-      hasNews = await follower.wait(isComing ? Math.min(LOOK_AGAIN_MS, leftMs) : leftMs, signal);
-      device = await getDevice(store.db, deviceId) ?? device; // it may be quarantined by now
+  for (;;) {
+    const newest = await reader.newest(message.log_size);
+    if (!newest || newest.size < message.log_size) {
+      return { log: null, commands: [], isCutShort: false };
     }
-  } finally {
-    follower?.stop();
+    const commands = device.status === "active"
+      ? await listBundles(store, device, newest.size)
+      : [];
+    const isComing = device.status === "active" && await isCommandComing(store, deviceId);
+    const leftMs = deadline - performance.now();
+    // Other news are for the next heartbeat.
+    const isCutShort = signal.aborted || follower?.closing === true || hasNews && !isComing;
+    if (commands.length > 0 || leftMs <= 0 || isCutShort || !follower) {
+      const consistency = await reader.proveConsistency(message.log_size, newest.size);
+      return { log: { checkpoint: newest.note, consistency }, commands, isCutShort };
+    }
+    hasNews = await follower.wait(isComing ? Math.min(LOOK_AGAIN_MS, leftMs) : leftMs, signal);
+    device = await getDevice(store.db, deviceId) ?? device; // it may be quarantined by now
   }
 }

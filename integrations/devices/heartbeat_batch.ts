@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { sha256 } from "../../ledger/crypto/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import { computeInclusionRoot, computeRoot, type Hash, hashLeaf } from "../../ledger/rules/mod.ts";
-import type { HeartbeatBatch, SeenDevice } from "../../store/mod.ts";
+import type { HeartbeatBatch, SeenDevice } from "../../store/devices/mod.ts";
 
 const SALT_BYTES = 32;
 
@@ -40,16 +40,18 @@ export function buildBatch(seen: readonly SeenDevice[]): BatchTree {
     return { tenant, heartbeats, salt, leaf: hashSalted(salt, heartbeats) };
   }).sort((a, b) => Buffer.compare(a.leaf, b.leaf));
   const leaves = tenants.map(({ leaf }) => leaf);
+  const proofs = leaves.map((): Buffer[] => []);
+  const root = proveLeaves(leaves, proofs, 0, leaves.length);
   const parts = tenants.map(({ tenant, heartbeats, salt }, place) =>
     [tenant, {
       heartbeats: canonicalize(heartbeats),
       salt,
       place,
       places: leaves.length,
-      proof: proveLeaf(leaves, place).map((hash) => Buffer.from(hash)),
+      proof: proofs[place]!,
     }] as const
   );
-  return { root: computeRoot(leaves, sha256), parts: new Map(parts) };
+  return { root, parts: new Map(parts) };
 }
 
 /** Returns the public root that a tenant's part leads to; undefined: its proof is too long or too short. */
@@ -66,13 +68,24 @@ function hashSalted(salt: Uint8Array, heartbeats: readonly unknown[]): Hash {
   return hashLeaf(Buffer.concat([salt, computeRoot(leaves, sha256)]), sha256);
 }
 
-/** @see RFC 6962 §2.1.1 */
-function proveLeaf(leaves: readonly Hash[], place: number): Hash[] {
-  if (leaves.length === 1) return [];
+/**
+ * Adds to the proof of each leaf what leads to the root of the leaves from one to another.
+ *
+ * @returns that root
+ * @see RFC 6962 §2.1.1
+ */
+function proveLeaves(
+  leaves: readonly Hash[],
+  proofs: readonly Buffer[][],
+  from: number,
+  to: number,
+): Hash {
+  if (to - from === 1) return leaves[from]!;
   let middle = 1;
-  while (middle * 2 < leaves.length) middle *= 2;
-  const [left, right] = [leaves.slice(0, middle), leaves.slice(middle)];
-  return place < middle
-    ? [...proveLeaf(left, place), computeRoot(right, sha256)]
-    : [...proveLeaf(right, place - middle), computeRoot(left, sha256)];
+  while (middle * 2 < to - from) middle *= 2;
+  middle += from;
+  const left = proveLeaves(leaves, proofs, from, middle);
+  const right = proveLeaves(leaves, proofs, middle, to);
+  for (let n = from; n < to; n++) proofs[n]!.push(Buffer.from(n < middle ? right : left));
+  return computeRoot([left, right], sha256);
 }

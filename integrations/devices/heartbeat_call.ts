@@ -1,5 +1,6 @@
 import type { CommandAck } from "../../domain/mod.ts";
-import type { Journal, Store } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import type { Journal } from "../../store/devices/mod.ts";
 
 import type { DeviceWatch } from "./watch.ts";
 
@@ -17,6 +18,8 @@ export interface HeartbeatMessage {
   readonly checkpoint?: string | undefined;
   readonly cosignature?: string | null | undefined;
   readonly journal: Journal;
+  /** Version of the approvers that are pinned on the device; 0: none are. */
+  readonly approvers_version: number;
   readonly inventory_sha256: string;
   readonly delta?: Readonly<Record<string, unknown>> | undefined;
   readonly firewall?: unknown;

@@ -1,4 +1,4 @@
-import { type Journal, type NewestHeartbeat } from "../../store/mod.ts";
+import type { Journal, NewestHeartbeat } from "../../store/devices/mod.ts";
 
 /**
  * Kind of a heartbeat whose counter was used before: the newest again, a late copy of an earlier one, or one of another

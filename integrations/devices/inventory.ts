@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { canonicalizeValues, joinFields, NotCanonical } from "../../ledger/rules/mod.ts";
-import { type Db, type InventoryTexts, putInventory, setInventoryHash } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { type InventoryTexts, putInventory, setInventoryHash } from "../../store/devices/mod.ts";
 
 /** Returns the SHA-256 of the canonical form of all sections together, as the device computes it. */
 export function hashInventory(sections: InventoryTexts): string {

@@ -1,13 +1,8 @@
 import { createHash } from "node:crypto";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
-import {
-  addTicketEvent,
-  type Db,
-  type DeviceRecord,
-  escalateTicket,
-  openTicket,
-  quarantineDevice,
-} from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { type DeviceRecord, quarantineDevice } from "../../store/devices/mod.ts";
+import { addTicketEvent, escalateTicket, openTicket } from "../../store/incidents/mod.ts";
 
 /** Why a device is quarantined, by code: what people read in its ticket. */
 const REASONS = {

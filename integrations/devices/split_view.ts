@@ -1,14 +1,9 @@
 import { createHash } from "node:crypto";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import {
-  addSplitView,
-  addTicketEvent,
-  type Db,
-  escalateTicket,
-  inTenant,
-  openTicket,
-} from "../../store/mod.ts";
+import { type Db, inTenant } from "../../store/mod.ts";
+import { addSplitView } from "../../store/devices/mod.ts";
+import { addTicketEvent, escalateTicket, openTicket } from "../../store/incidents/mod.ts";
 import type { CosignedCheckpoint } from "./cosignature.ts";
 
 /** Fault of the ticket, which is open once however many devices have seen another log. */

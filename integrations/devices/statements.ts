@@ -9,22 +9,19 @@ import {
   requestSeal,
   type Sealer,
 } from "../../ledger/mod.ts";
+import { type Db, keyedHash, makeSalt, type Store } from "../../store/mod.ts";
 import {
   addStatement,
-  type Db,
   type DeviceCommandRecord,
   type DeviceRecord,
   endDeviceCommand,
   getStatement,
   getTime,
-  keyedHash,
   lockDeviceCommand,
-  makeSalt,
   noteBegun,
   notifyDevice,
   type StatementRecord,
-  type Store,
-} from "../../store/mod.ts";
+} from "../../store/devices/mod.ts";
 import { listRotations } from "./bundles.ts";
 import { quarantine } from "./quarantine.ts";
 

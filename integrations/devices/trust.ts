@@ -1,6 +1,7 @@
 import { Problem } from "../../contract/mod.ts";
 import { getPublishedCheckpoint, getPublishingState, listLedgerKeys } from "../../ledger/mod.ts";
-import { type Approvers, getApprovers, type Store } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { type Approvers, getApprovers } from "../../store/devices/mod.ts";
 
 /** Keys and approvers that a device pins when it is installed, in the form of its agent. */
 export interface DeviceTrust {

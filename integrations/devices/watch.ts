@@ -1,11 +1,6 @@
-import {
-  DEVICE_NEWS,
-  type Holder,
-  listen,
-  type Listener,
-  openHolder,
-  type Store,
-} from "../../store/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import { type Holder, listen, type Listener, openHolder, type Store } from "../../store/mod.ts";
+import { DEVICE_NEWS } from "../../store/devices/mod.ts";
 
 /** A device's heartbeat that waits for news. */
 export interface DeviceFollower {
@@ -23,7 +18,11 @@ export interface DeviceWatch {
   /** Lock by which this process shows that it still answers what it has begun. */
   readonly holder: Holder;
   follow(deviceId: string): Promise<DeviceFollower>;
-  /** Ends all waits. */
+  /** @throws {Problem} `Unavailable`: the process stops */
+  check(): void;
+  /** Lets a heartbeat be answered. @throws {Problem} `Unavailable`: the process stops */
+  answer<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Takes no more heartbeats, ends all waits, and returns when the heartbeats so far are answered. */
   close(): Promise<void>;
 }
 
@@ -31,6 +30,7 @@ export interface DeviceWatch {
 export function openDeviceWatch(store: Store): DeviceWatch {
   const followers = new Set<{ readonly deviceId: string; tell(): void }>();
   let listener: Promise<Listener> | undefined;
+  const answering = new Set<Promise<unknown>>();
   let isClosed = false;
 
   function tell(deviceId?: string): void {
@@ -50,6 +50,10 @@ export function openDeviceWatch(store: Store): DeviceWatch {
       listener = undefined;
       throw error;
     }
+  }
+
+  function check(): void {
+    if (isClosed) throw new Problem("Unavailable", "The gateway stops; send the heartbeat again");
   }
 
   return {
@@ -90,9 +94,21 @@ export function openDeviceWatch(store: Store): DeviceWatch {
           }),
       };
     },
+    check,
+    async answer(work) {
+      check();
+      const answer = work();
+      answering.add(answer);
+      try {
+        return await answer;
+      } finally {
+        answering.delete(answer);
+      }
+    },
     async close() {
       isClosed = true;
       tell();
+      await Promise.allSettled(answering);
       await (await listener?.catch(() => undefined))?.close();
     },
   };

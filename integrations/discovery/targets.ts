@@ -48,6 +48,15 @@ export function listTargets({ targets, ports }: TargetRequest, allow: readonly s
   return { addresses, refused: all.length - addresses.length };
 }
 
+/** Returns the first of some addresses that lies in an allowed network, or undefined. Loopback is none of these. */
+export function findAllowed(
+  addresses: readonly string[],
+  allow: readonly string[],
+): string | undefined {
+  const rules = parseNetworks(allow);
+  return addresses.find((address) => isIP(address) !== 0 && rules.classify(address) === "allowed");
+}
+
 /** Lists the hosts of a network: of version 4 without its own address and its broadcast address. */
 function addressesOf(target: string): string[] {
   const [address = "", length, more] = target.trim().split("/");

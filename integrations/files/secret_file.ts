@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 /**
  * Returns the content of a file that only its owner can read. Creates the file where it is missing, with its folder.
  *
- * Of several processes that create it at once, all get the content of the first. The file appears with all of its content,
+ * If several processes create it at once, all get the content of the first. The file appears with all of its content,
  * and survives a crash of the machine.
  *
  * @param create returns the content of a new file

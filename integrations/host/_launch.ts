@@ -41,7 +41,8 @@ export interface Marks {
 
 /** Variable by which a process is recognized as that of an effect. The commands themselves don't get it. */
 const EFFECT = "SEALOOP_EFFECT";
-const START_TIMEOUT_MS = 3_000;
+/** On a busy machine a shell begins late. What is found not to have begun must not begin any more. */
+const START_TIMEOUT_MS = 30_000;
 const EXEC_TIMEOUT_MS = 500;
 const POLL_MS = 5;
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess } from "../../embedded/mod.ts";
-import type { ServiceRecord } from "../../store/mod.ts";
+import type { ServiceRecord } from "../../store/services/mod.ts";
 import {
   becameEffect,
   belongsToEffect,

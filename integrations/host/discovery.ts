@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import type { Config } from "../../config.ts";
+import type { Store } from "../../store/mod.ts";
 import {
   listServicesWithPorts,
   putDiscoveredServices,
   type ServiceRecord,
-  type Store,
-} from "../../store/mod.ts";
+} from "../../store/services/mod.ts";
 import { createPlatformSocketTest, listPortClaims } from "./ports.ts";
 import { type ListeningSocket, listSockets } from "./sockets.ts";
 

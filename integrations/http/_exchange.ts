@@ -11,7 +11,8 @@ import {
 } from "./messages.ts";
 
 const MAX_BYTES = 256 * 1024;
-const MAX_HEADER_BYTES = 16 * 1024;
+/** Maximum of a response's headers. */
+export const MAX_HEADER_BYTES = 16 * 1024;
 const UNREACHABLE =
   /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPIPE|EADDRNOTAVAIL)$/;
 const TLS_ERROR = /CERT|TLS|SSL|UNABLE_TO|SELF_SIGNED|EPROTO|ERR_TLS/;
@@ -57,7 +58,7 @@ export function exchange(
 }
 
 /** Answers every look-up of a name with the addresses that were checked. */
-function pinnedLookup(addresses: readonly LookupAddress[]): LookupFunction {
+export function pinnedLookup(addresses: readonly LookupAddress[]): LookupFunction {
   return (_, { all }, done) => {
     const [first] = addresses;
     if (all) done(null, [...addresses]);
@@ -65,7 +66,8 @@ function pinnedLookup(addresses: readonly LookupAddress[]): LookupFunction {
   };
 }
 
-function isOneOf(addresses: readonly LookupAddress[], { remoteAddress }: Socket): boolean {
+/** Returns whether a connection went to one of the addresses. */
+export function isOneOf(addresses: readonly LookupAddress[], { remoteAddress }: Socket): boolean {
   const reached = plainAddress(remoteAddress ?? "");
   return addresses.some(({ address }) => plainAddress(address) === reached);
 }
@@ -83,13 +85,15 @@ async function readBody(response: IncomingMessage, maxBytes: number): Promise<Bu
   return Buffer.concat(chunks);
 }
 
-function toResponse(response: IncomingMessage, body: Buffer): OutboundResponse {
+/** Describes a response. */
+export function toResponse(response: IncomingMessage, body: Buffer): OutboundResponse {
   const headers = Object.entries(response.headers)
     .map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value ?? ""]);
   return { status: response.statusCode!, headers: Object.fromEntries(headers), body };
 }
 
-function toFailure(error: unknown): unknown {
+/** Returns the failure that an error of a connection is; other errors stay. */
+export function toFailure(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof OutboundFailed) return error;
   const { code = "" } = error as NodeJS.ErrnoException;
   if (UNREACHABLE.test(code) || error instanceof AggregateError) {

@@ -1,9 +1,12 @@
 import { lookup, type LookupAddress } from "node:dns";
 import { isIP } from "node:net";
 import { createTimeoutSignal } from "../../contract/mod.ts";
+import { converse } from "./_converse.ts";
 import { exchange } from "./_exchange.ts";
 import { type AddressRules, parseNetworks } from "./addresses.ts";
 import {
+  type ConversationEnd,
+  type OutboundConversation,
   OutboundFailed,
   OutboundRefused,
   type OutboundRequest,
@@ -17,6 +20,16 @@ export interface HttpClient {
    * @throws {OutboundFailed} the server can't be reached, or its response is wrong
    */
   request(url: string, request: OutboundRequest): Promise<OutboundResponse>;
+  /**
+   * Talks over a WebSocket, until there is a result.
+   *
+   * @throws {OutboundRefused} the address may not be reached; nothing was sent
+   * @throws {OutboundFailed} the server can't be reached, or ends the conversation
+   */
+  converse<Result>(
+    url: string,
+    conversation: OutboundConversation<Result>,
+  ): Promise<ConversationEnd<Result>>;
   /** Parses a URL, as far as it can be checked without resolving its name. @throws {OutboundRefused} */
   check(url: string): URL;
 }
@@ -54,22 +67,44 @@ export function openHttpClient(
   { allow = [], allowHosts = [], resolver = systemResolver }: HttpClientOptions = {},
 ): HttpClient {
   const rules: Rules = { networks: parseNetworks(allow), hosts: new Set(allowHosts.map(urlHost)) };
+
+  /** Works with the addresses of a host within a time limit. @throws {OutboundRefused} @throws {OutboundFailed} */
+  async function reach<T>(
+    url: string,
+    timeoutMs: number,
+    ended: AbortSignal | undefined,
+    work: (target: URL, addresses: readonly LookupAddress[], signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const target = parse(url, rules);
+    const timeout = createTimeoutSignal(timeoutMs);
+    const signal = ended ? AbortSignal.any([timeout, ended]) : timeout;
+    try {
+      const addresses = await untilAborted(signal, resolveHost(target, resolver));
+      requireAllowed(target, addresses, rules);
+      return await work(target, addresses, signal);
+    } catch (error) {
+      if (ended?.aborted) throw ended.reason;
+      if (timeout.aborted) throw new OutboundFailed("timeout", `No response in ${timeoutMs} ms`);
+      throw error;
+    }
+  }
+
   return {
     check: (url) => parse(url, rules),
-    async request(url, { timeoutMs = TIMEOUT_MS, ...request }) {
-      const target = parse(url, rules);
-      const timeout = createTimeoutSignal(timeoutMs);
-      const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
-      try {
-        const addresses = await untilAborted(signal, resolveHost(target, resolver));
-        requireAllowed(target, addresses, rules);
-        return await exchange(target, addresses, { ...request, signal });
-      } catch (error) {
-        if (request.signal?.aborted) throw request.signal.reason;
-        if (timeout.aborted) throw new OutboundFailed("timeout", `No response in ${timeoutMs} ms`);
-        throw error;
-      }
-    },
+    request: (url, { timeoutMs = TIMEOUT_MS, ...request }) =>
+      reach(
+        url,
+        timeoutMs,
+        request.signal,
+        (target, addresses, signal) => exchange(target, addresses, { ...request, signal }),
+      ),
+    converse: (url, { timeoutMs = TIMEOUT_MS, ...conversation }) =>
+      reach(
+        url,
+        timeoutMs,
+        undefined,
+        (target, addresses, signal) => converse(target, addresses, { ...conversation, signal }),
+      ),
   };
 }
 

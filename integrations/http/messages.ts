@@ -21,6 +21,27 @@ export interface OutboundResponse {
   readonly body: Buffer;
 }
 
+/** A conversation over a WebSocket. */
+export interface OutboundConversation<Result> {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** From the name's resolution to the result, milliseconds, > 0; default 10,000. */
+  readonly timeoutMs?: number;
+  /** Maximum of bytes of all messages together, ≥ 0; default 256 KiB. */
+  readonly maxBytes?: number;
+  /**
+   * Takes in a message.
+   *
+   * @param send sends one
+   * @returns the result, which ends the conversation; undefined: it goes on
+   */
+  receive(message: string, send: (message: string) => void): Result | undefined;
+}
+
+/** Result of a conversation. A server that opens no WebSocket gives a response instead, without its body. */
+export type ConversationEnd<Result> =
+  | { readonly result: Result }
+  | { readonly response: OutboundResponse };
+
 /** A request was not sent, as it may not be. */
 export class OutboundRefused extends Error {
   override readonly name = "OutboundRefused";

@@ -11,4 +11,10 @@
  */
 export { BadNetwork, parseNetworks, plainAddress } from "./addresses.ts";
 export { type HttpClient, openHttpClient } from "./http_client.ts";
-export { OutboundFailed, OutboundRefused } from "./messages.ts";
+export {
+  type ConversationEnd,
+  type OutboundConversation,
+  OutboundFailed,
+  OutboundRefused,
+  type OutboundResponse,
+} from "./messages.ts";

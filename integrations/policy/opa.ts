@@ -15,7 +15,7 @@ export interface PolicyQuestion {
   readonly key: { readonly id: string | null; readonly tier: string; readonly tenant: string };
   /** Without secrets. */
   readonly arguments: unknown;
-  /** What the platform's own rules decided. */
+  /** Decision of the platform's own rules. */
   readonly decision: Decision;
   readonly rule: string;
 }
@@ -24,7 +24,7 @@ export interface PolicyQuestion {
 export interface PolicyOpinion {
   readonly decision: Decision;
   readonly reasons: readonly string[];
-  /** By which the policy's own log names it; null: it keeps none. */
+  /** Id of the decision in the policy's own log; null: it keeps none. */
   readonly decisionId: string | null;
 }
 
@@ -32,8 +32,10 @@ export interface PolicyOpinion {
 export interface PolicyAdviser {
   /** @throws {RemoteFailed} there is no opinion; treat as denied */
   ask(question: PolicyQuestion): Promise<PolicyOpinion>;
-  /** Checks whether it would answer. @returns a sentence about a pause, or undefined @throws {RemoteFailed} */
-  check(): Promise<string | undefined>;
+  /** Checks whether it would answer. @throws {RemoteFailed} */
+  check(): Promise<void>;
+  /** As a client's. */
+  pause(): string | undefined;
 }
 
 const MAX_REASONS = 8;
@@ -62,7 +64,11 @@ export function openPolicyAdviser(config: Config): PolicyAdviser | undefined {
       return token === undefined ? {} : { authorization: `Bearer ${token}` };
     },
   });
-  return { ask: (question) => ask(client, path, question), check: () => check(client) };
+  return {
+    ask: (question) => ask(client, path, question),
+    check: () => client.read({ method: "GET", path: "/health" }),
+    pause: client.pause,
+  };
 }
 
 async function ask(
@@ -86,11 +92,4 @@ async function ask(
       : { decision: "deny", reasons: ["The policy of OPA does not allow it"], decisionId };
   }
   return { ...result, decisionId };
-}
-
-async function check(client: RemoteClient): Promise<string | undefined> {
-  const pause = client.pause();
-  if (pause !== undefined) return pause;
-  await client.read({ method: "GET", path: "/health", answer: z.object({}) });
-  return undefined;
 }

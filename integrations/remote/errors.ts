@@ -1,13 +1,13 @@
 import { Problem } from "../../contract/mod.ts";
 
-/** What is known of a request that failed. `unknown`: it may have been carried out. */
+/** Result of a request that failed. `unknown`: it may have been carried out. */
 export type FailedOutcome = "not_done" | "unknown";
 
 /** A system of others gave no answer that can be used. The message names neither its address nor its answer. */
 export class RemoteFailed extends Problem {
   /**
    * @param code `timeout`, `unreachable`, `tls`, `credential`, `limited`, `refused`, `failed`, `redirect`, `not_json`,
-   * `shape`, `too_large`, `address` or `paused`
+   * `not_socket`, `shape`, `too_large`, `address` or `paused`
    * @param about what happened, after the system's name
    */
   constructor(

@@ -1,18 +1,32 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
-import { type HttpClient, openHttpClient, OutboundFailed, OutboundRefused } from "../http/mod.ts";
-import { type CircuitBreaker, openCircuitBreaker } from "./circuit_breaker.ts";
-import { RemoteFailed } from "./errors.ts";
+import { type HttpClient, openHttpClient, type OutboundResponse } from "../http/mod.ts";
+import { checkStatus, failureOf, hostOf, readHeaders, toRemoteFailure } from "./_exchange.ts";
+import type { CircuitBreaker } from "./circuit_breaker.ts";
+import { openGuard } from "./guard.ts";
 
 /** A request to a system of others. */
 export interface RemoteRequest<Answer> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path and query, behind the system's address; begins with a slash. */
   readonly path: string;
+  /** Besides the credential. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** The shape of the answer that is needed; other fields are left out. */
-  readonly answer: z.ZodType<Answer>;
+  /** Sent as a form instead. */
+  readonly form?: Readonly<Record<string, string>>;
+  /** The shape of the answer that is needed; other fields are left out. Default: the status alone is needed. */
+  readonly answer?: z.ZodType<Answer>;
+  /** Called with the headers of a successful answer. */
+  readonly onHeaders?: (headers: OutboundResponse["headers"]) => void;
+}
+
+/** A request of bytes in a form of their own. */
+export interface BytesRequest {
+  readonly path: string;
+  /** Type of the bytes, and of the answer. */
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
 }
 
 /** A client of one system of others. */
@@ -22,13 +36,20 @@ export interface RemoteClient {
    *
    * @throws {RemoteFailed}
    */
-  read<Answer>(request: RemoteRequest<Answer>): Promise<Answer>;
+  read<Answer = void>(request: RemoteRequest<Answer>): Promise<Answer>;
   /**
    * Acts, with one attempt.
    *
    * @throws {RemoteFailed} its `outcome` tells whether it may have been done
    */
-  act<Answer>(request: RemoteRequest<Answer>): Promise<Answer>;
+  act<Answer = void>(request: RemoteRequest<Answer>): Promise<Answer>;
+  /**
+   * Posts bytes, with one attempt.
+   *
+   * @returns the bytes of the answer
+   * @throws {RemoteFailed} as `act`
+   */
+  post(request: BytesRequest): Promise<Buffer>;
   /** Describes that the system is not asked for now, as it failed again and again; undefined: it is asked. */
   pause(): string | undefined;
 }
@@ -43,104 +64,51 @@ export interface RemoteOptions {
   readonly credential?: () => Readonly<Record<string, string>>;
   /** For a read with all its attempts, or for an act. */
   readonly timeoutMs?: number;
+  /** True: a status that refuses proves nothing, as programs of others choose it. */
+  readonly isStatusFree?: boolean;
+  /** Most bytes of an answer; default 1 MiB. */
+  readonly maxBytes?: number;
+  /** Default: one of its own. */
   readonly breaker?: CircuitBreaker;
 }
 
-const TIMEOUT_MS = 2_500;
-const MAX_ATTEMPTS = 3;
-const PAUSE_MS = 100;
 const MAX_BYTES = 1024 * 1024;
-const DEFAULT_RETRY_AFTER_MS = 1_000;
 
 /** Opens a client. Nothing is connected. */
 export function openRemoteClient(options: RemoteOptions): RemoteClient {
-  const { system, url, timeoutMs = TIMEOUT_MS, breaker = openCircuitBreaker() } = options;
-  const http = openHttpClient({ allowHosts: [new URL(url).hostname.replace(/^\[|\]$/g, "")] });
-
-  /** Sends a request once, unless the system is paused. */
-  async function attempt<Answer>(request: RemoteRequest<Answer>, msLeft: number): Promise<Answer> {
-    const waitMs = breaker.enter();
-    if (waitMs > 0) throw new RemoteFailed(system, "paused", describePause(waitMs), "not_done");
-    try {
-      const answer = await exchange(http, options, request, msLeft);
-      breaker.succeed();
-      return answer;
-    } catch (error) {
-      breaker.fail(error instanceof RemoteFailed ? error.retryAfterMs : undefined);
-      throw error;
-    }
-  }
-
+  const guard = openGuard(options);
+  const http = openHttpClient({ allowHosts: [hostOf(options.url)] });
   return {
-    async read(request) {
-      const deadline = performance.now() + timeoutMs;
-      for (let n = 1;; n++) {
-        try {
-          return await attempt(request, Math.max(1, Math.floor(deadline - performance.now())));
-        } catch (error) {
-          const pauseMs = PAUSE_MS * 2 ** n * (0.5 + Math.random());
-          const isLate = performance.now() + pauseMs >= deadline;
-          if (n === MAX_ATTEMPTS || isLate || !isPassing(error)) throw error;
-          await sleep(pauseMs);
-        }
-      }
-    },
-    act: (request) => attempt(request, timeoutMs),
-    pause() {
-      const waitMs = breaker.pausedMs();
-      return waitMs > 0 ? `${system} ${describePause(waitMs)}` : undefined;
-    },
+    read: (request) => guard.read((msLeft) => exchange(http, options, request, msLeft)),
+    act: (request) => guard.act((msLeft) => exchange(http, options, request, msLeft)),
+    post: ({ path, contentType, bytes }) =>
+      guard.act(async (msLeft) => {
+        const sent = { type: contentType, body: bytes };
+        const headers = { accept: contentType };
+        return (await send(http, options, { method: "POST", path, headers, sent }, msLeft)).body;
+      }),
+    pause: () => guard.pause(),
   };
 }
 
-function describePause(waitMs: number): string {
-  return `failed again and again, and is asked again in ${Math.ceil(waitMs / 1_000)} s`;
-}
-
-/** Returns whether a failure may be over in a moment. */
-function isPassing(error: unknown): boolean {
-  return error instanceof RemoteFailed && ["unreachable", "failed"].includes(error.code);
-}
-
-/** @throws {RemoteFailed} */
+/** Exchanges JSON. @throws {RemoteFailed} */
 async function exchange<Answer>(
   http: HttpClient,
-  { system, url, credential = () => ({}) }: RemoteOptions,
-  { method, path, body, answer }: RemoteRequest<Answer>,
+  options: RemoteOptions,
+  request: RemoteRequest<Answer>,
   timeoutMs: number,
 ): Promise<Answer> {
-  const fail = (code: string, about: string, outcome: "not_done" | "unknown", waitMs?: number) =>
-    new RemoteFailed(system, code, about, outcome, waitMs);
-  let headers: Record<string, string>;
-  try {
-    headers = { accept: "application/json", "user-agent": "sealoop/1", ...credential() };
-  } catch { // the error may name a path
-    throw fail("credential", "can't be asked: its credential can't be read", "not_done");
-  }
-  if (body !== undefined) headers["content-type"] = "application/json";
-  const response = await http.request(url + path, {
+  const { method, path, answer } = request;
+  const fail = failureOf(options.system);
+  const response = await send(http, options, {
     method,
-    headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    timeoutMs,
-    maxBytes: MAX_BYTES,
-  }).catch((error: unknown) => {
-    throw toRemoteFailure(error, fail);
-  });
-  const { status } = response;
-  if (status >= 300 && status < 400) {
-    throw fail("redirect", `redirects (${status}), which is not followed`, "not_done");
-  }
-  if (status === 401 || status === 403) {
-    throw fail("credential", `does not accept our credential (${status})`, "not_done");
-  }
-  if (status === 429) {
-    const waitMs = retryAfterMs(response.headers["retry-after"]);
-    const about = `limits our requests, and wants ${Math.ceil(waitMs / 1_000)} s without`;
-    throw fail("limited", about, "not_done", waitMs);
-  }
-  if (status >= 500) throw fail("failed", `answered ${status}`, "unknown");
-  if (status < 200 || status >= 300) throw fail("refused", `answered ${status}`, "not_done");
+    path,
+    headers: { accept: "application/json", ...request.headers },
+    sent: bodyOf(request),
+    ignoreBody: answer === undefined,
+  }, timeoutMs);
+  request.onHeaders?.(response.headers);
+  if (answer === undefined) return undefined as Answer;
   const type = response.headers["content-type"] ?? "";
   if (!/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     throw fail("not_json", "gave an answer that is not JSON", "unknown");
@@ -150,35 +118,48 @@ async function exchange<Answer>(
   return parsed.data;
 }
 
-function toRemoteFailure(
-  error: unknown,
-  fail: (code: string, about: string, outcome: "not_done" | "unknown") => RemoteFailed,
-): unknown {
-  if (error instanceof OutboundRefused) {
-    return fail("address", "may not be reached at its address", "not_done");
-  }
-  if (!(error instanceof OutboundFailed)) return error;
-  switch (error.code) {
-    case "timeout":
-      return fail("timeout", "did not answer in time", "unknown");
-    case "too_large":
-      return fail("too_large", "gave an answer that is too large", "unknown");
-    case "tls":
-      return fail("tls", "has no certificate that can be trusted", "not_done");
-    case "unresolvable":
-      return fail("unreachable", "has a name that can't be resolved", "not_done");
-    default: {
-      const isRefused = error.systemCode === "ECONNREFUSED";
-      return fail("unreachable", "can't be reached", isRefused ? "not_done" : "unknown");
-    }
-  }
+/** A request as it is sent. */
+interface RawRequest extends Pick<RemoteRequest<unknown>, "method" | "path"> {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sent: { readonly type: string; readonly body: string | Uint8Array } | undefined;
+  readonly ignoreBody?: boolean;
 }
 
-/** Parses `Retry-After`: seconds, or a date. */
-function retryAfterMs(header: string | undefined): number {
-  const seconds = Number(header);
-  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(header ?? "") - Date.now();
-  return ms > 0 ? ms : DEFAULT_RETRY_AFTER_MS;
+/** Sends a request. @returns a response of success @throws {RemoteFailed} */
+async function send(
+  http: HttpClient,
+  options: RemoteOptions,
+  { method, path, headers, sent, ignoreBody = false }: RawRequest,
+  timeoutMs: number,
+): Promise<OutboundResponse> {
+  const fail = failureOf(options.system);
+  const response = await http.request(options.url + path, {
+    method,
+    headers: {
+      ...headers,
+      ...readHeaders(options, fail),
+      ...sent && { "content-type": sent.type },
+    },
+    ...sent && { body: sent.body },
+    timeoutMs,
+    maxBytes: options.maxBytes ?? MAX_BYTES,
+    ignoreBody,
+  }).catch((error: unknown) => {
+    throw toRemoteFailure(error, fail);
+  });
+  checkStatus(
+    response,
+    options.isStatusFree ? (code, about) => fail(code, about, "unknown") : fail,
+  );
+  return response;
+}
+
+function bodyOf({ body, form }: Pick<RemoteRequest<unknown>, "body" | "form">) {
+  if (form) {
+    const type = "application/x-www-form-urlencoded";
+    return { type, body: new URLSearchParams(form).toString() };
+  }
+  return body === undefined ? undefined : { type: "application/json", body: JSON.stringify(body) };
 }
 
 function parseJson(text: string): unknown {

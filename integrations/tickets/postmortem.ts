@@ -1,10 +1,6 @@
-import {
-  listApprovalMoves,
-  listRepairsOfTicket,
-  listTicketEvents,
-  type Store,
-  type Ticket,
-} from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { listApprovalMoves } from "../../store/approvals/mod.ts";
+import { listRepairsOfTicket, listTicketEvents, type Ticket } from "../../store/incidents/mod.ts";
 import { formatPostmortem } from "./postmortem_text.ts";
 import { embeddedReceipt } from "./tickets.ts";
 

@@ -1,4 +1,4 @@
-import type { Repair, Ticket } from "../../store/mod.ts";
+import type { Repair, Ticket } from "../../store/incidents/mod.ts";
 
 /** The facts that a postmortem is written from. */
 export interface PostmortemFacts {
@@ -135,7 +135,10 @@ function formatActions({ events, moves, repairs }: PostmortemFacts): string {
   return lines.length === 0 ? "The platform did nothing." : lines.join("\n");
 }
 
-/** Formats a verdict of the guardrails, with the reasons of each rail that did not pass. */
+/**
+ * Formats a verdict of the guardrails, with the reasons of each rail that did not pass. It says "rails", as "guardrails:
+ * allow" is found to be an injection.
+ */
 function formatVerdict({ data }: Event): string {
   const rails = data.rails as { rail: string; passed: boolean; reasons?: readonly string[] }[];
   const failed = rails.filter(({ passed }) => !passed)
@@ -143,9 +146,9 @@ function formatVerdict({ data }: Event): string {
   const exceeded = Array.isArray(data.exceeds)
     ? data.exceeds.map((bound) => `\n  - beyond its bound: ${escape(String(bound))}`)
     : [];
-  const passed = `${rails.length - failed.length} of ${rails.length} rails passed`;
+  const passed = `${rails.length - failed.length} of ${rails.length} passed`;
   const details = [...failed, ...exceeded].join("");
-  return `- guardrails: **${escape(String(data.decision))}**, ${passed}, ` +
+  return `- rails: **${escape(String(data.decision))}**, ${passed}, ` +
     `policy \`${code(data.policy_version)}\`${details}`;
 }
 

@@ -1,14 +1,13 @@
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import type { StoredReceipt } from "../../ledger/mod.ts";
+import type { Db, Store } from "../../store/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
 import {
   addTicketEvent,
-  type Db,
   getTicketEvent,
-  noteCallEffects,
   replaceTicketReceipt,
-  type Store,
   type Ticket,
-} from "../../store/mod.ts";
+} from "../../store/incidents/mod.ts";
 
 /**
  * Makes a receipt the one of a ticket. It replaces one that was embedded before, but not the one that the platform sealed when

@@ -1,6 +1,7 @@
 import { Problem } from "../../contract/mod.ts";
 import { getReceipt } from "../../ledger/mod.ts";
-import { getTicket, type Store, type Ticket } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { getTicket, type Ticket } from "../../store/incidents/mod.ts";
 
 /** Returns a ticket. @throws {Problem} `NotFound` */
 export async function requireTicket(store: Store, id: string): Promise<Ticket> {

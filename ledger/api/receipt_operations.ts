@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { getHead, listReceipts, ReceiptNotFound, type StoredReceipt } from "../receipts/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import {
+  getHead,
+  listReceipts,
+  listReceiptsOfFile,
+  ReceiptNotFound,
+  type StoredReceipt,
+} from "../receipts/mod.ts";
 import { verifyStored } from "../verify/mod.ts";
 import { common, findByPath, operation, ReceiptId } from "./_operation.ts";
 import { examplePage, exampleVerified, Page, Verified } from "./_receipt_schemas.ts";
@@ -14,20 +21,25 @@ const list = operation({
   input: z.object({
     limit: z.number().int().min(1).max(200).default(20).describe("Maximum receipts of the page"),
     page: z.number().int().min(0).max(1_000_000_000).default(0).describe("From 0, the newest"),
+    file_sha256: z.string().regex(/^[0-9a-f]{64}$/, "Expected 64 lowercase hex characters")
+      .optional()
+      .describe(
+        "Only receipts about the published file with this SHA-256, what the platform has published first; `page` is not used",
+      ),
   }),
   output: Page,
   rest: { ledger_receipts: "GET /api/receipts" },
   example: { input: { limit: 1 }, output: examplePage },
-  run: async ({ limit, page }, parts) => {
+  run: async ({ limit, page, file_sha256 }, parts) => {
     const { store, chain, ledgerUrl } = parts;
     const state = getChainState(parts);
-    const { size: total } = await getHead(store);
-    const before = total - page * limit;
-    const receipts = before > 0 ? await listReceipts(store, { limit, before }) : [];
+    const { receipts, total, before } = file_sha256 === undefined
+      ? await readPage(store, limit, page)
+      : await readFile(store, limit, file_sha256);
     const isAnchored = await createAnchorLookup(store, receipts);
     return {
       total,
-      page,
+      page: file_sha256 === undefined ? page : 0,
       limit,
       has_more: before - limit > 0,
       chain_intact: state.chain_intact,
@@ -39,6 +51,21 @@ const list = operation({
     };
   },
 });
+
+async function readPage(store: Store, limit: number, page: number) {
+  const { size: total } = await getHead(store);
+  const before = total - page * limit;
+  return {
+    total,
+    before,
+    receipts: before > 0 ? await listReceipts(store, { limit, before }) : [],
+  };
+}
+
+async function readFile(store: Store, limit: number, sha256: string) {
+  const receipts = await listReceiptsOfFile(store, sha256, limit);
+  return { total: receipts.length, before: 0, receipts };
+}
 
 const verify = operation({
   ...common,

@@ -3,8 +3,18 @@ import {
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
+  randomUUID,
 } from "node:crypto";
-import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 
 /** The ledger's signing key. Only the sequencer ever has one. */
 export interface SigningKey {
@@ -35,22 +45,22 @@ export function loadSigningKey(path: string): SigningKey {
   }
 }
 
-/** Creates the file; returns undefined where there is one. */
+/** Creates the file, with all of its content at once; returns undefined where there is one. */
 function create(path: string): string | undefined {
-  let file: number;
+  if (existsSync(path)) return undefined;
+  const pem = String(
+    generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }),
+  );
+  const temporary = `${path}.${randomUUID()}.new`;
   try {
-    file = openSync(path, "wx", 0o600);
+    writeFileSync(temporary, pem, { mode: 0o600, flag: "wx", flush: true });
+    linkSync(temporary, path);
+    return pem;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined; // another process was faster
     throw error;
-  }
-  try {
-    const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
-    writeSync(file, String(pem));
-    fsyncSync(file);
-    return String(pem);
   } finally {
-    closeSync(file);
+    rmSync(temporary, { force: true });
   }
 }
 

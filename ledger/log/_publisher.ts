@@ -13,7 +13,7 @@ import { buildConsistencyProof } from "./tiles.ts";
 
 /** Parts of {@linkcode openPublisher}. */
 export interface PublisherParts extends LogSettings {
-  /** Of role `sequencer`. */
+  /** Store of role `sequencer`. */
   readonly store: Store;
   /** Called where a witness does not cosign. */
   readonly onTrouble: (error: unknown) => void;

@@ -40,12 +40,12 @@ export function overviewPage({ stats, anchors, rules, rows, ledgerUrl }: Overvie
       h(
         "div",
         { id: "drop", class: "drop", hidden: true },
-        h("label", { for: "file" }, "Check an exported file, or pin a trust file"),
-        h("input", { id: "file", type: "file", accept: ".json,.ndjson,.jsonl,application/json" }),
+        h("label", { for: "file" }, "Check a published or an exported file, or pin a trust file"),
+        h("input", { id: "file", type: "file" }),
         h(
           "p",
           { class: "quiet" },
-          "Or drop it anywhere on this page. It stays on your machine. A trust file (sealoop.trust.json) says what you " +
+          "Or drop it anywhere on this page. It stays on your machine: of an article or a film, its SHA-256 alone is looked up. A trust file (sealoop.trust.json) says what you " +
             "know of this ledger from elsewhere; this browser keeps it, and believes nothing else.",
         ),
         h("div", { id: "report", "aria-live": "polite" }),

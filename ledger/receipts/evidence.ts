@@ -1,6 +1,7 @@
 /** Private evidence behind receipts: bounded when it is stored, checked when it is read, deleted when it is old. */
 import { hash } from "node:crypto";
-import { computeCommitment, listTenants, type Store } from "../../store/mod.ts";
+import { computeCommitment, type Store } from "../../store/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
 import { canonicalize } from "../rules/mod.ts";
 import { findReceipt } from "./find.ts";
 
@@ -79,7 +80,7 @@ export async function readEvidence(
 /** Days that evidence is kept; 0: for ever. */
 export interface EvidenceRetention {
   readonly days: number;
-  /** Of requests by callers without a key. */
+  /** Days for evidence of requests by callers without a key. */
   readonly anonymousDays: number;
 }
 

@@ -29,6 +29,7 @@ export {
   LIST_KEYS,
   listLedgerKeys,
   listReceipts,
+  listReceiptsOfFile,
   type StoredReceipt,
   toLedgerKey,
 } from "./read.ts";

@@ -70,6 +70,16 @@ const LIST_BY_PREFIX = {
          SELECT ${COLUMNS} FROM receipts WHERE position = ANY (ARRAY(SELECT position FROM found))
          ORDER BY position LIMIT ${2 * MAX_MATCHES}`,
 };
+/** Selects the receipts of a file. Those of files that the platform published come before those that callers sealed. */
+const LIST_BY_FILE = {
+  name: "list_by_file",
+  text: `WITH found AS MATERIALIZED (
+           SELECT position FROM receipts
+           WHERE era = 3 AND position('"file_sha256":'::bytea IN record) > 0 AND file_sha256_of(record) = $1
+         )
+         SELECT ${COLUMNS} FROM receipts WHERE position = ANY (ARRAY(SELECT position FROM found))
+         ORDER BY category = 'api_seal', position LIMIT $2`,
+};
 /** Materialized: otherwise the planner walks the whole chain backwards to find the newest correction. */
 const FIND_CORRECTION = {
   name: "find_correction",
@@ -176,6 +186,22 @@ export async function listReceiptsByPrefix(store: Store, prefix: string): Promis
     isHex ? Buffer.from(prefix.padEnd(64, "f"), "hex") : null,
   ]);
   return await toReceipts(store, rows);
+}
+
+/**
+ * Returns receipts about a published file, by its SHA-256: what the platform has published first, then the oldest.
+ *
+ * @param sha256 64 lowercase hex characters
+ */
+export async function listReceiptsOfFile(
+  store: Store,
+  sha256: string,
+  limit: number,
+): Promise<StoredReceipt[]> {
+  const rows = await store.asPlatform().query<Row>(LIST_BY_FILE, [sha256, limit]);
+  if (rows.length === 0) return [];
+  const keys = await listKeysUpTo(store, Math.max(...rows.map(({ position }) => Number(position))));
+  return rows.map((row) => toReceipt(row, keys));
 }
 
 /** Returns the id of the newest receipt that says it corrects this one, or undefined. */

@@ -22,7 +22,7 @@ import { RestoreRefused } from "./errors.ts";
 
 /** Options of {@linkcode restoreLedger}. */
 export interface RestoreOptions {
-  /** Of role `sequencer`. */
+  /** Store of role `sequencer`. */
   readonly store: Store;
   /** PEM file of the key that signs receipts. */
   readonly keyFile: string;

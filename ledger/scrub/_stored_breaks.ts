@@ -1,4 +1,5 @@
-import { addMessage, type Db } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { addMessage } from "../../store/messages/mod.ts";
 import type { Break } from "../rules/mod.ts";
 import { requestSeals } from "../seal/mod.ts";
 import { announce } from "./_state.ts";

@@ -31,6 +31,8 @@ export interface ChainState {
 export interface Verification {
   /** Verifies what is new. Never rejects. @param onHead called once the size of the chain is known */
   catchUp(onHead: () => void): Promise<void>;
+  /** Takes over what the scrub has verified and found, and verifies nothing more. Never rejects. */
+  look(): Promise<void>;
   /** Returns the place after the verified part; undefined until everything was verified once. */
   verified(): Place | undefined;
   /** Adds a break that was found elsewhere. */
@@ -81,7 +83,8 @@ export function openVerification(parts: VerificationParts): Verification {
     } else overflow++;
   }
 
-  async function verifyNew(onHead: () => void): Promise<void> {
+  /** Reads how long the chain is and what the scrub has found. @returns the head of the chain, and where to continue */
+  async function readStored(onHead: () => void) {
     if (followsScrub) report.invalidate();
     const { size, hash } = await getHead(store);
     const isFresh = await report.refresh();
@@ -89,6 +92,12 @@ export function openVerification(parts: VerificationParts): Verification {
     onHead();
     if (isFresh) await forgetHealed();
     if (!place || !isCaughtUp || followsScrub) place = await start(size);
+    return { size, hash, from: place };
+  }
+
+  async function verifyNew(onHead: () => void): Promise<void> {
+    const { size, hash, from } = await readStored(onHead);
+    place = from;
     while (place.position < size) {
       const span: { place: Place; breaks: readonly LedgerBreak[] } = await verifier.verify({
         from: place,
@@ -158,6 +167,13 @@ export function openVerification(parts: VerificationParts): Verification {
         live = false;
       }
     },
+    async look() {
+      try {
+        await readStored(() => {});
+      } catch {
+        live = false;
+      }
+    },
     verified: () => isCaughtUp ? place : undefined,
     addBreak,
     resetOverflow: () => void (overflow = 0),
@@ -167,7 +183,8 @@ export function openVerification(parts: VerificationParts): Verification {
     save,
     state() {
       const { count, breaks } = allBreaks();
-      const isIntact = count > 0 ? false : isCaughtUp ? true : null;
+      const isKnown = isCaughtUp || followsScrub && place !== undefined && place.position > 0;
+      const isIntact = count > 0 ? false : isKnown ? true : null;
       return {
         chain_intact: live ? isIntact : null,
         breaks: count,

@@ -12,6 +12,8 @@ export interface ChainWatch {
   state(): ChainState;
   /** Returns true if a receipt is known not to hold. @param position from 0 */
   isBroken(position: number): boolean;
+  /** Returns what is known and, on demand, what the scrub has found until now. Takes a few queries, and verifies nothing. */
+  look(): Promise<ChainState>;
   /** Verifies everything that is stored now. */
   catchUp(): Promise<ChainState>;
   close(): Promise<void>;
@@ -21,8 +23,8 @@ export interface ChainWatch {
 export interface WatchOptions {
   /**
    * Verifies only in {@linkcode ChainWatch.catchUp}, each time from the end of the scrub's verified part, which is a few
-   * minutes old. For processes that are rarely asked; nothing is known before the first call. By default
-   * receipts are verified as they are sealed, in a thread of its own.
+   * minutes old. For processes that are rarely asked; nothing is known before the first call of it or of
+   * {@linkcode ChainWatch.look}. By default receipts are verified as they are sealed, in a thread of its own.
    */
   readonly onDemand?: boolean;
   /** Verifies everything again and again, with this pause between two passes. Default: the scrub alone does. */
@@ -83,6 +85,10 @@ export async function watchChain(
   return {
     state: verification.state,
     isBroken: verification.isBroken,
+    async look() {
+      if (onDemand) await verification.look();
+      return verification.state();
+    },
     async catchUp() {
       await catchUp(undefined);
       return verification.state();

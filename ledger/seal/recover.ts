@@ -19,7 +19,7 @@ export class RecoveryRefused extends Error {
 
 /** Options of {@linkcode recoverLedgerKey}. */
 export interface RecoveryOptions {
-  /** Of role `sequencer`. */
+  /** Store of role `sequencer`. */
   readonly store: Store;
   /** PEM file of the ledger key, which may be missing. The new key is put there. */
   readonly keyFile: string;

@@ -21,7 +21,7 @@ interface Fields {
   readonly at?: number;
   /** Id, category, number in the outbox and length of the record. */
   readonly receipts?: readonly (readonly [string, string, string, number])[];
-  /** Of a batch that another key has signed, hex. */
+  /** Public key of a batch that another key has signed, hex. */
   readonly key?: string;
   readonly signatures?: readonly string[];
 }

@@ -4,16 +4,9 @@ import { recoverNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { FLAG_NAMES, type FlagName, FLAGS } from "../../domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import {
-  addStop,
-  type Db,
-  type FlagRecord,
-  listFlags,
-  lockFlags,
-  noteCallEffects,
-  putFlag,
-  removeStop,
-} from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { addStop, FLAG_STOP, noteCallEffects, removeStop } from "../../store/calls/mod.ts";
+import { type FlagRecord, listFlags, lockFlags, putFlag } from "../../store/platform/mod.ts";
 import { trimmedText } from "../schemas/mod.ts";
 
 const Flags = z.object({
@@ -149,7 +142,7 @@ async function change(
 
 /** Sets or lifts the stop that stands for the flag. Stops of the operator's commands stay as they are. */
 async function stopEverything(trx: Db, value: boolean, reason: string): Promise<void> {
-  const stop = { kind: "all", name: "read-only-flag" } as const;
+  const stop = { kind: "all", name: FLAG_STOP } as const;
   if (value) await addStop(trx, { ...stop, reason: reason || "The flag read_only is set" });
   else await removeStop(trx, stop);
 }

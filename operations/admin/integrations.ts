@@ -2,7 +2,8 @@ import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import type { IntegrationName } from "../../domain/mod.ts";
 import { findCredential } from "../../integrations/channels/mod.ts";
-import { listIntegrationHealth } from "../../store/mod.ts";
+import { remoteSettingsOf } from "../../integrations/outside/mod.ts";
+import { listIntegrationHealth } from "../../store/platform/mod.ts";
 import { exampleView, IntegrationView, Timestamp } from "../schemas/mod.ts";
 
 /** The integrations as an admin sees them. */
@@ -38,8 +39,9 @@ export const adminIntegrations = operation({
       }],
     },
   },
-  run: async (_, { views, store, config }) => {
-    const all = await views.all();
+  run: async (_, context) => {
+    const { views, store, config } = context;
+    const all = await views.all(context);
     const health = await listIntegrationHealth(store.asPlatform());
     return {
       integrations: all.map((view) => {
@@ -56,12 +58,12 @@ export const adminIntegrations = operation({
 });
 
 function remoteOf(name: IntegrationName, config: Context["config"]) {
-  const url = name === "policy" ? config.settings.SEALOOP_OPA_URL : undefined;
-  if (url === undefined) return { configured: false, host: null, credential_set: false };
+  const remote = remoteSettingsOf(name, config);
+  if (remote === undefined) return { configured: false, host: null, credential_set: false };
   return {
     configured: true,
-    host: new URL(url).host,
-    credential_set: hasCredential(config, "opa"),
+    host: new URL(remote.url).host,
+    credential_set: hasCredential(config, remote.credential),
   };
 }
 

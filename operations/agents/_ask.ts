@@ -12,14 +12,14 @@ import {
   tenantAttribute,
   WORKFLOW,
 } from "../../domain/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
   type Conversation,
   countConversationMessages,
-  type Db,
-  getCallEffects,
   getConversation,
   hasConversationMessage,
-} from "../../store/mod.ts";
+} from "../../store/agents/mod.ts";
+import { getCallEffects } from "../../store/calls/mod.ts";
 
 /** A run ends when nobody has asked for so long. */
 const IDLE_SECONDS = 1_800;

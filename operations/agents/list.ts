@@ -5,7 +5,7 @@ import type { Config } from "../../config.ts";
 import { TASK_QUEUE } from "../../domain/mod.ts";
 import { EngineUnavailable } from "../../engine/mod.ts";
 import { listPeers, openPeer, type Peer, type PeerCard } from "../../integrations/peers/mod.ts";
-import { countWaitingQuestions } from "../../store/mod.ts";
+import { countWaitingQuestions } from "../../store/agents/mod.ts";
 import { AgentId, listBuiltInAgents } from "./_agents.ts";
 
 /** Longest wait for Temporal's answer. */

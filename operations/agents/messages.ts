@@ -9,8 +9,8 @@ import {
   dropQuestion,
   findNewestConversation,
   listConversationMessages,
-  noteCallEffects,
-} from "../../store/mod.ts";
+} from "../../store/agents/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
 import { Source } from "../reasoning/mod.ts";
 import { EXAMPLE_RUN_ID, Timestamp, trimmedText } from "../schemas/mod.ts";
 import { AgentId, requireAgent } from "./_agents.ts";

@@ -3,7 +3,9 @@ import { operation } from "../../calls/mod.ts";
 import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import { addNote, countNotes, type Db, listNotes, noteCallEffects } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { addNote, countNotes, listNotes } from "../../store/agents/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
 import { Timestamp, trimmedText } from "../schemas/mod.ts";
 import { AgentId, requireAgent } from "./_agents.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { approvalWorkflowId, noticeOf } from "../../calls/approvals/mod.ts";
 import { escapeInvisible } from "../../contract/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
-import { type ApprovalRecord, findApprovalOwner } from "../../store/mod.ts";
+import { type ApprovalRecord, findApprovalOwner } from "../../store/approvals/mod.ts";
 import { Sha256, Timestamp } from "../schemas/mod.ts";
 
 /** Id of an approval. */

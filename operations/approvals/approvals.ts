@@ -7,8 +7,8 @@ import {
   type HeldCall,
   listApprovalMoves,
   listApprovals,
-  listTenants,
-} from "../../store/mod.ts";
+} from "../../store/approvals/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
 import { Limit, Timestamp } from "../schemas/mod.ts";
 import {
   Approval,

@@ -11,7 +11,7 @@ import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
 import { WORKFLOW } from "../../domain/mod.ts";
 import { requireTicket } from "../../integrations/tickets/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
-import { getApproval } from "../../store/mod.ts";
+import { getApproval } from "../../store/approvals/mod.ts";
 import { EXAMPLE_RUN_ID, TicketId } from "../schemas/mod.ts";
 import { Approval, exampleApproval, toApproval } from "./_approval.ts";
 

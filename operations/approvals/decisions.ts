@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { castVote } from "../../calls/approvals/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
-import type { ApproverSignature, VoteMove } from "../../store/mod.ts";
+import type { ApproverSignature, VoteMove } from "../../store/approvals/mod.ts";
 import { Sha256 } from "../schemas/mod.ts";
 import { Approval, ApprovalId, approvalOwner, exampleApproval, toApproval } from "./_approval.ts";
 

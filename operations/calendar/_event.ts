@@ -3,7 +3,8 @@ import type { Caller } from "../../contract/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { BOOKED_DAYS, findTimeZone, printTime } from "../../integrations/calendar/mod.ts";
-import { EVENT_KINDS, type EventKind, type EventRecord, normalizeEmail } from "../../store/mod.ts";
+import { normalizeEmail } from "../../store/mod.ts";
+import { EVENT_KINDS, type EventKind, type EventRecord } from "../../store/planning/mod.ts";
 import { text, Timestamp, trimmedText } from "../schemas/mod.ts";
 
 /** Id of an event. */

@@ -9,7 +9,9 @@ import {
   type EventRequest,
   planEvent,
 } from "../../integrations/calendar/mod.ts";
-import { type EventRecord, getContact, getEvent, noteCallEffects } from "../../store/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
+import { getContact } from "../../store/crm/mod.ts";
+import { type EventRecord, getEvent } from "../../store/planning/mod.ts";
 import { assertMayHold, Event, EVENT_FIELDS, EventId, exampleEvent, toEvent } from "./_event.ts";
 
 const Input = z.object(EVENT_FIELDS);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { InvalidInput } from "../../contract/mod.ts";
 import { dateIn, dayBounds, linkOf, parseTime } from "../../integrations/calendar/mod.ts";
-import { listOccurrences } from "../../store/mod.ts";
+import { listOccurrences } from "../../store/planning/mod.ts";
 import { Limit, Timestamp } from "../schemas/mod.ts";
 import { CalendarName, Event, exampleEvent, TimeZone, toEvent } from "./_event.ts";
 

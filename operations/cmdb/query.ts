@@ -1,14 +1,13 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { describeCheck } from "../../integrations/host/mod.ts";
+import { DEVICE_STATUSES, findGraphDevices } from "../../store/devices/mod.ts";
 import {
-  DEVICE_STATUSES,
   EDGE_KINDS,
-  findGraphDevices,
   findServices,
   getCmdbSummary,
   type ServiceMatch,
-} from "../../store/mod.ts";
+} from "../../store/services/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 
 const Counts = z.record(z.string(), z.number().int());

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { type Caller, Problem, similarNames } from "../../contract/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
-  type Db,
   EDGE_KINDS,
   findPath,
   getImpact,
   listServiceNames,
   type RelatedService,
-} from "../../store/mod.ts";
+} from "../../store/services/mod.ts";
 
 const Name = z.string().min(1).max(100);
 

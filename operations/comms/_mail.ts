@@ -3,13 +3,9 @@ import { emailIdOf, recoverMail, sendMail } from "../../calls/mail/mod.ts";
 import type { Context, Platform } from "../../calls/mod.ts";
 import { InvalidInput, type LostCall, type Recovery } from "../../contract/mod.ts";
 import type { EmailState } from "../../domain/mod.ts";
-import {
-  addMessage,
-  type Db,
-  type EmailRecord,
-  getEmail,
-  getMessageByKey,
-} from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { type EmailRecord, getEmail } from "../../store/crm/mod.ts";
+import { addMessage, getMessageByKey } from "../../store/messages/mod.ts";
 
 /** A mail to send. */
 export interface MailInput {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CHANNELS, MESSAGE_KINDS, type MessageKind } from "../../domain/mod.ts";
-import type { Message as MessageRecord } from "../../store/mod.ts";
+import type { Message as MessageRecord } from "../../store/messages/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 
 /** Kind of a message. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { listMessages } from "../../store/mod.ts";
+import { listMessages } from "../../store/messages/mod.ts";
 import { Limit, TicketId } from "../schemas/mod.ts";
 import { Channel, exampleMessage, Kind, Message, toMessage } from "./_message.ts";
 

@@ -12,13 +12,9 @@ import {
   kindOf,
   readCommsFile,
 } from "../../integrations/channels/mod.ts";
-import {
-  addDelivery,
-  addMessage,
-  type Db,
-  listDeliveriesOf,
-  noteCallEffects,
-} from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
+import { addDelivery, addMessage, listDeliveriesOf } from "../../store/messages/mod.ts";
 import { text, Timestamp, trimmedText } from "../schemas/mod.ts";
 import { isMailAddress, recoverByMail, sendByMail } from "./_mail.ts";
 import { Channel } from "./_message.ts";

@@ -2,13 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { type Context, type Follower, operation } from "../../calls/mod.ts";
 import { EventStream, isDatabaseAway, type StreamEvent } from "../../contract/mod.ts";
-import {
-  type Db,
-  findValidKeys,
-  getNewestPosition,
-  listMessagesAfter,
-  type Message,
-} from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { findValidKeys } from "../../store/keys/mod.ts";
+import { getNewestPosition, listMessagesAfter, type Message } from "../../store/messages/mod.ts";
 import { exampleMessage, toMessage } from "./_message.ts";
 
 /** Messages that are read at once. A stream holds no more in memory. */

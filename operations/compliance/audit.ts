@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { assessPlatform, countControls, deriveRisks } from "../../compliance/mod.ts";
-import { countReceiptsByCategory } from "../../store/mod.ts";
+import { countReceiptsByCategory } from "../../store/platform/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL_AND_AUDIT } from "../scopes.ts";
 import { Counts, exampleRisk, Risk, toScores } from "./_schemas.ts";

@@ -6,9 +6,30 @@ import {
   deriveRisks,
   type FrameworkName as Framework,
 } from "../../compliance/mod.ts";
+import { systemFor, unlessAway } from "../../calls/outside/mod.ts";
 import { exampleView, IntegrationView, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 import { Control, Counts, exampleRisk, FrameworkName, Risk, toControl } from "./_schemas.ts";
+
+const Total = z.number().int().min(0);
+const Entries = z.object({
+  total: Total,
+  by_state: z.record(z.string(), Total).describe("Of the first 100"),
+});
+const Register = z.object({
+  frameworks: z.object({ total: Total, names: z.array(z.string()) }),
+  assessments: z.object({
+    total: Total,
+    first: z.array(z.object({
+      name: z.string(),
+      framework: z.string().nullable(),
+      status: z.string().nullable(),
+      progress: z.number().nullable().describe("Percent"),
+    })),
+  }),
+  applied_controls: Entries,
+  risk_scenarios: Entries,
+});
 
 /** Health of the assessment. */
 export const grcHealth = operation({
@@ -24,6 +45,9 @@ export const grcHealth = operation({
     ),
     unseen: z.array(z.string()).describe("Evidence whose source is not configured"),
     assessed_at: Timestamp,
+    register: Register.nullable().describe(
+      "What the operator's CISO Assistant has, for the operator's own keys; null: none is set, or it does not answer",
+    ),
   }),
   tool: { grc_health: FULL },
   example: {
@@ -35,12 +59,14 @@ export const grcHealth = operation({
       frameworks: [{ framework: "soc2", title: "SOC 2 common criteria", controls: 33 }],
       unseen: ["backups"],
       assessed_at: "2026-07-01T12:00:00.000Z",
+      register: null,
     },
   },
   run: async (_, context) => {
-    const [view, { frameworks, facts }] = await Promise.all([
-      context.views.view("grc"),
+    const [view, { frameworks, facts }, register] = await Promise.all([
+      context.views.view("grc", context),
       assessPlatform(context),
+      unlessAway(systemFor("grc", context)?.read(), null),
     ]);
     const controls = frameworks.flatMap((framework) => framework.controls);
     const unseen = controls.flatMap(({ evidence }) => evidence)
@@ -54,6 +80,7 @@ export const grcHealth = operation({
       })),
       unseen: [...new Set(unseen)],
       assessed_at: facts.at,
+      register,
     };
   },
 });
@@ -166,7 +193,7 @@ export const grcSummary = operation({
   },
   run: async (_, context) => {
     const [view, { frameworks, facts }] = await Promise.all([
-      context.views.view("grc"),
+      context.views.view("grc", context),
       assessPlatform(context),
     ]);
     const scores = frameworks.map(({ framework, score }) => [framework, score]);

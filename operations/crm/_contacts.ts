@@ -2,21 +2,20 @@
 import { Problem } from "../../contract/mod.ts";
 import { optOut, recordChange } from "../../integrations/crm/mod.ts";
 import type { Context } from "../../calls/mod.ts";
+import { type Db, normalizeEmail } from "../../store/mod.ts";
 import {
   addContact,
   type Contact,
   type ContactFields,
-  type Db,
   findContactByEmail,
   findSuppression,
   getContact,
   liftSuppression,
   lockContact,
-  normalizeEmail,
   setConsent,
   suppressEmail,
   updateContact,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
 
 /** Consent as a caller states it. */
 export interface StatedConsent {
@@ -60,13 +59,33 @@ export function duplicateContact({ contact_id }: Contact): Problem {
   return new Problem("Conflict", detail, { body: { detail, contact_id } });
 }
 
-/** Adds a contact, or returns undefined where the tenant has one with its address. */
+/** Adds a contact and seals that, or returns undefined where the tenant has one with its address. */
 export async function addNewContact(
   trx: Db,
   fields: ContactFields,
   stated: StatedConsent | undefined,
   author: Author,
 ): Promise<string | undefined> {
+  const contact = await insertContact(trx, fields, stated, author);
+  if (contact === undefined) return undefined;
+  await recordChange(trx, {
+    ...author,
+    kind: "contact.created",
+    contactId: contact.contact_id,
+    summary: "Created the contact",
+    details: { consent: contact.consent.email },
+    evidence: { contact },
+  });
+  return contact.contact_id;
+}
+
+/** Adds a contact without its receipt, or returns undefined where the tenant has one with its address. */
+export async function insertContact(
+  trx: Db,
+  fields: ContactFields,
+  stated: StatedConsent | undefined,
+  author: Author,
+): Promise<Contact | undefined> {
   const { key } = normalizeEmail(fields.email)!;
   const suppression = await findSuppression(trx, key);
   const isLifted = suppression !== undefined && stated?.email === "opt_in" && author.isPerson;
@@ -77,15 +96,7 @@ export async function addNewContact(
   if (id === undefined) return undefined;
   if (isLifted) await liftSuppression(trx, key);
   if (stated?.email === "opt_out") await suppressEmail(trx, key, "opted_out");
-  await recordChange(trx, {
-    ...author,
-    kind: "contact.created",
-    contactId: id,
-    summary: "Created the contact",
-    details: { consent: consent.email },
-    evidence: { contact: (await getContact(trx, id))! },
-  });
-  return id;
+  return (await getContact(trx, id))!;
 }
 
 /**

@@ -7,9 +7,9 @@ import {
   recordChange,
   statusOf,
 } from "../../integrations/crm/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
   addDeal,
-  type Db,
   type Deal,
   type DealFields,
   type DealPlace,
@@ -17,7 +17,7 @@ import {
   lockDeal,
   moveDeal,
   updateDeal,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
 import { type Author, requireContact, requireVersion } from "./_contacts.ts";
 
 /** Changes of a deal. Fields that are left out stay. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ACTIVITY_KINDS, CONSENTS, normalizeEmail } from "../../store/mod.ts";
+import { normalizeEmail } from "../../store/mod.ts";
+import { ACTIVITY_KINDS, CONSENTS } from "../../store/crm/mod.ts";
 import { oneLine, Timestamp, trimmedText } from "../schemas/mod.ts";
 
 /** Id of a contact. */

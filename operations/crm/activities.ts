@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { listActivities } from "../../store/mod.ts";
+import { listActivities } from "../../store/crm/mod.ts";
 import { Activity, ContactId, DealId, exampleDeal, pageLimit } from "./_schemas.ts";
 
 /** Activities, newest first. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
-import { findContactByEmail, listContacts, noteCallEffects } from "../../store/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
+import { findContactByEmail, listContacts } from "../../store/crm/mod.ts";
 import { FULL } from "../scopes.ts";
 import {
   addNewContact,

@@ -7,7 +7,7 @@ import {
   getDigestFacts,
   listQuietDeals,
   type QuietDeal,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
 import { DateTime, Timestamp } from "../schemas/mod.ts";
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -3,6 +3,7 @@ import { activityList } from "./activities.ts";
 import { contactList, createContact, updateContact } from "./contacts.ts";
 import { createDeal, dealList, moveDeal, updateDeal } from "./deals.ts";
 import { crmDigest } from "./digest.ts";
+import { captureLead } from "./lead.ts";
 import { pipelineStats } from "./pipeline.ts";
 
 /** Operations of this folder. */
@@ -17,4 +18,5 @@ export const crmOperations = [
   pipelineStats,
   activityList,
   crmDigest,
+  captureLead,
 ];

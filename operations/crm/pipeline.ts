@@ -6,7 +6,7 @@ import {
   getStayFigures,
   type StageFigures,
   type StayFigures,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
 
 const StageStats = z.object({
   stage: z.string(),

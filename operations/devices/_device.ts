@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { readAgent } from "../../integrations/devices/mod.ts";
-import { countChecks, judgeDevices } from "../../shield/mod.ts";
-import { DEVICE_STATUSES, listDevices, listPresence, type Store } from "../../store/mod.ts";
+import { countChecks, judgeDevicesSparingly } from "../../shield/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { DEVICE_STATUSES, listDevices, listPresence } from "../../store/devices/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { DeviceId, DevicePlatform, PublicKey } from "./_schemas.ts";
 
@@ -45,12 +46,13 @@ const Os = z.object({ name: z.string() });
 const Agent = z.object({ version: z.string() });
 
 /** Returns the devices of the store's tenant, the last enrolled first. */
-export async function readDevices({ db, tenant }: Store): Promise<z.output<typeof Device>[]> {
+export async function readDevices(store: Store): Promise<z.output<typeof Device>[]> {
+  const { db } = store;
   const { sha256: agentSha256 } = await readAgent();
   const [records, presence, { devices }] = await Promise.all([
     listDevices(db),
     listPresence(db),
-    judgeDevices(db, { tenant, agentSha256 }),
+    judgeDevicesSparingly(store, agentSha256),
   ]);
   const heard = new Map(presence.map((one) => [one.id, one]));
   const judged = new Map(devices.map((one) => [one.device.id, one]));

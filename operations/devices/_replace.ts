@@ -4,7 +4,9 @@ import type { Platform } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { REPLACE_DEVICE } from "../../domain/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
-import { type Db, getApproval, getDevice, type NewDevice } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { getApproval } from "../../store/approvals/mod.ts";
+import { getApprovers, getDevice, type NewDevice } from "../../store/devices/mod.ts";
 
 /** @throws {Problem} `NotFound`, `Conflict`: the device can't be replaced by this one */
 export async function checkReplaced(db: Db, id: string, replaces: string): Promise<void> {
@@ -24,6 +26,7 @@ export async function askToReplace(
   if (await getApproval(store.db, approvalId)) return;
   const action = { kind: REPLACE_DEVICE, device_id: id, replaces };
   const old = await getDevice(store.db, replaces);
+  const { approvers } = await getApprovers(store.db) ?? {};
   await openApproval(parts, {
     id: approvalId,
     subject: id,
@@ -44,7 +47,8 @@ export async function askToReplace(
     },
     requestedBy: id,
     requestedByKey: null,
-    needed: settings.SEALOOP_APPROVERS,
+    // Whose place it takes, its commands will be: as many people decide as about these.
+    needed: Math.max(settings.SEALOOP_APPROVERS, approvers?.signatures_required ?? 0),
     expiresInSeconds: settings.SEALOOP_APPROVAL_EXPIRES_SECONDS,
     escalateAfterSeconds: settings.SEALOOP_APPROVAL_ESCALATE_SECONDS,
     askingRun: null,

@@ -9,7 +9,7 @@ import {
   readDeviceRoots,
   renderInstallScript,
 } from "../../integrations/devices/mod.ts";
-import { findTenantToken } from "../../store/mod.ts";
+import { findTenantToken } from "../../store/keys/mod.ts";
 
 /** Receipts of the releases that this process has requested, by the agents' hashes. */
 const released = new WeakMap<Context["sealer"], Map<string, string>>();

@@ -10,7 +10,7 @@ import {
 import { type Context, operation, type Platform } from "../../calls/mod.ts";
 import { SHIPPED_RULES } from "../../contract/mod.ts";
 import { type ApprovalGrounds, WORKFLOW } from "../../domain/mod.ts";
-import { findDevice } from "../../store/mod.ts";
+import { findDevice } from "../../store/devices/mod.ts";
 import { CommandInput, exampleCommand, OrderedCommand } from "./_commands.ts";
 
 /** People who must approve arguments that no script has, whatever the rules say. */

@@ -1,14 +1,13 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { Problem, redactSecrets } from "../../contract/mod.ts";
+import { type ApprovalRecord, getApproval } from "../../store/approvals/mod.ts";
 import {
-  type ApprovalRecord,
   countDeviceCommands,
   type DeviceCommandRecord,
-  getApproval,
   getDevice,
   listDeviceCommands,
-} from "../../store/mod.ts";
+} from "../../store/devices/mod.ts";
 import { Limit, Sha256, Timestamp } from "../schemas/mod.ts";
 import { CommandId, Status } from "./_commands.ts";
 import { DeviceId } from "./_schemas.ts";

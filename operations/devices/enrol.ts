@@ -9,19 +9,18 @@ import {
   readDeviceRoots,
 } from "../../integrations/devices/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
+import type { Db, Store } from "../../store/mod.ts";
 import {
   addDevice,
-  type Db,
   type DeviceRecord,
   findEnrolment,
-  findTenantTokenById,
   getDevice,
   type NewDevice,
   renewEnrolment,
-  type Store,
   type UsedCode,
   useEnrolmentCode,
-} from "../../store/mod.ts";
+} from "../../store/devices/mod.ts";
+import { findTenantTokenById } from "../../store/keys/mod.ts";
 import { oneLine, ReceiptId } from "../schemas/mod.ts";
 import { askToReplace, checkReplaced } from "./_replace.ts";
 import { DeviceId, DevicePlatform, DeviceTrust, PublicKey, Signature } from "./_schemas.ts";

@@ -33,6 +33,7 @@ const example = {
   counter: 42,
   log_size: 1024,
   journal: { seq: 0, head: "" },
+  approvers_version: 0,
   inventory_sha256: "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef",
   wait_seconds: 25,
 };
@@ -71,6 +72,9 @@ export const heartbeat = operation({
       seq: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
       head: Hex.describe("SHA-256 of its newest line; empty: there is none"),
     }).describe("End of the runner's journal"),
+    approvers_version: z.number().int().min(0).max(1_000_000).describe(
+      "Of the approvers that are pinned on the device; 0: none are",
+    ),
     inventory_sha256: Sha256.describe("Of the canonical form of all sections"),
     delta: z.record(z.string().regex(/^[a-z][a-z0-9_]{0,39}$/), z.unknown())
       .refine(
@@ -105,7 +109,7 @@ export const heartbeat = operation({
     }).optional().describe("Other approvers, signed by those that the device has pinned"),
   }),
   rest: { shield_heartbeat: "POST /v1/shield/devices/heartbeat" },
-  errors: ["Unauthenticated", "NotFound", "Conflict", "RateLimited"],
+  errors: ["Unauthenticated", "NotFound", "Conflict", "RateLimited", "Unavailable"],
   example: {
     input: example,
     output: {

@@ -2,7 +2,9 @@ import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
-import { getTenantRecord } from "../../store/mod.ts";
+import { systemFor, unlessAway } from "../../calls/outside/mod.ts";
+import type { FleetHost } from "../../integrations/rmm/mod.ts";
+import { getTenantRecord } from "../../store/keys/mod.ts";
 import { exampleView, IntegrationView } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 import { describeStatuses, Device, exampleDevice, readDevices } from "./_device.ts";
@@ -76,6 +78,7 @@ export const rmmAgents = operation({
   name: "rmm.agents",
   group: "integrations",
   summary: "List the managed machines, with their status and when they were heard from",
+  description: "The operator's own keys also see the first 300 hosts of Fleet, where that is set.",
   effect: "read",
   access: "key",
   untrusted: true,
@@ -83,7 +86,7 @@ export const rmmAgents = operation({
   output: IntegrationView.extend({
     total: z.number().int(),
     agents: z.array(z.object({
-      agent_id: z.string().describe("Id of the device"),
+      agent_id: z.string().describe("Id of the device, or `fleet:<id of the host>`"),
       name: z.string(),
       platform: z.string(),
       os: z.string().nullable(),
@@ -113,23 +116,53 @@ export const rmmAgents = operation({
       }],
     },
   },
-  run: async (_, { store, views }) => {
-    const [view, devices] = await Promise.all([views.view("rmm"), readDevices(store)]);
+  run: async (_, context) => {
+    const { store, views } = context;
+    const fleet = systemFor("rmm", context);
+    const [view, devices, hosts] = await Promise.all([
+      views.view("rmm", context),
+      readDevices(store),
+      unlessAway(fleet?.listHosts(), []),
+    ]);
     const isQuiet = devices.some(({ status }) => status === "offline" || status === "quarantined");
+    const own = { // of the caller's tenant
+      mode: "built_in" as const,
+      status: isQuiet ? "degraded" as const : "ok" as const,
+      detail: describeStatuses(devices),
+    };
+    const both = {
+      status: view.status === "ok" ? own.status : view.status,
+      detail: `${own.detail}; ${view.detail}`,
+    };
     return {
       ...view,
-      status: isQuiet ? "degraded" as const : "ok" as const, // of the caller's tenant
-      detail: describeStatuses(devices),
-      total: devices.length,
-      agents: devices.map((one) => ({
-        agent_id: one.device_id,
-        name: one.name,
-        platform: one.platform,
-        os: one.os,
-        status: one.status,
-        version: one.agent_version,
-        last_seen_at: one.last_seen_at,
-      })),
+      ...(fleet ? both : own),
+      total: devices.length + hosts.length,
+      agents: [...devices.map(toAgent), ...hosts.map(hostToAgent)],
     };
   },
 });
+
+function toAgent(device: z.output<typeof Device>) {
+  return {
+    agent_id: device.device_id,
+    name: device.name,
+    platform: device.platform,
+    os: device.os,
+    status: device.status,
+    version: device.agent_version,
+    last_seen_at: device.last_seen_at,
+  };
+}
+
+function hostToAgent({ id, name, platform, os, isOnline, version, seenAt }: FleetHost) {
+  return {
+    agent_id: `fleet:${id}`,
+    name,
+    platform,
+    os,
+    status: isOnline ? "online" as const : "offline" as const,
+    version,
+    last_seen_at: seenAt,
+  };
+}

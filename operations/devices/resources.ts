@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { findDevice, getInventory, listPresence } from "../../store/mod.ts";
+import { findDevice, getInventory, listPresence } from "../../store/devices/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { DeviceId } from "./_schemas.ts";
 

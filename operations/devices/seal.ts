@@ -3,7 +3,7 @@ import { operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { commandChangedSignal, commandWorkflowId, REFUSAL_CODES } from "../../domain/mod.ts";
 import { sealStatement } from "../../integrations/devices/mod.ts";
-import { getDevice, getDeviceCommand } from "../../store/mod.ts";
+import { getDevice, getDeviceCommand } from "../../store/devices/mod.ts";
 import { Sha256 } from "../schemas/mod.ts";
 import { CommandId } from "./_commands.ts";
 import { DeviceId } from "./_schemas.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { DECISIONS } from "../../domain/mod.ts";
-import { listDecisions } from "../../store/mod.ts";
+import { listDecisions } from "../../store/calls/mod.ts";
 import { exampleDecision, GovernedCall, Limit, toGovernedCall } from "../schemas/mod.ts";
 
 /** Governance decisions about the calls of the caller's tenant. */

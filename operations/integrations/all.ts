@@ -11,7 +11,8 @@ export const integrationStatus = operation({
   summary: "Show how each integration is, in which form it works, and what is missing",
   description:
     "Each is probed by itself, for 3 seconds at most; what a probe found is repeated for 30 seconds. " +
-    "An integration without a form of the platform's own and without a setting says `not_configured`.",
+    "An integration without a form of the platform's own and without a setting says `not_configured`. " +
+    "All but the operator's own keys see the built-in forms.",
   effect: "read",
   access: "public",
   input: z.object({
@@ -24,8 +25,9 @@ export const integrationStatus = operation({
     input: {},
     output: { checked_at: "2026-07-01T12:00:01.000Z", integrations: [exampleView] },
   },
-  run: async ({ name }, { views }) => {
-    const integrations = name ? [await views.view(name)] : await views.all();
+  run: async ({ name }, context) => {
+    const { views } = context;
+    const integrations = name ? [await views.view(name, context)] : await views.all(context);
     return { checked_at: new Date().toISOString(), integrations };
   },
 });
@@ -41,7 +43,7 @@ export const ragHealth = operation({
   output: IntegrationView,
   tool: { rag_health: FULL },
   example: { input: {}, output: exampleView },
-  run: async (_, { views }) => await views.view("rag"),
+  run: async (_, context) => await context.views.view("rag", context),
 });
 
 /** The view of the workflows that can be started. */
@@ -58,5 +60,5 @@ export const soarHealth = operation({
     input: {},
     output: { ...exampleView, integration: "soar", detail: "9 workflow types can be started" },
   },
-  run: async (_, { views }) => await views.view("soar"),
+  run: async (_, context) => await context.views.view("soar", context),
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { DECISIONS } from "../../domain/mod.ts";
-import { getDecisionFigures, listDecisions } from "../../store/mod.ts";
+import { getDecisionFigures, listDecisions } from "../../store/calls/mod.ts";
 import {
   exampleDecision,
   exampleView,
@@ -42,9 +42,10 @@ export const policyDecisions = operation({
       decisions: [exampleDecision],
     },
   },
-  run: async ({ limit }, { store, views }) => {
+  run: async ({ limit }, context) => {
+    const { store, views } = context;
     const [view, { counts }, decisions] = await Promise.all([
-      views.view("policy"),
+      views.view("policy", context),
       getDecisionFigures(store.db),
       listDecisions(store.db, { limit }),
     ]);

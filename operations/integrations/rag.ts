@@ -1,6 +1,9 @@
 import { z } from "zod";
-import { operation } from "../../calls/mod.ts";
-import { countPassages } from "../../store/mod.ts";
+import { type Context, operation } from "../../calls/mod.ts";
+import { systemFor, unlessAway } from "../../calls/outside/mod.ts";
+import { writeAnswer } from "../../calls/writing/mod.ts";
+import { MODEL_PROVIDERS } from "../../domain/mod.ts";
+import { countPassages } from "../../store/platform/mod.ts";
 import { exampleView, IntegrationView, Sha256, text } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
@@ -12,6 +15,7 @@ export const ragCollections = operation({
   effect: "read",
   access: "public",
   input: z.object({}),
+  description: "The operator's own keys see those of Weaviate instead, where that is set.",
   output: IntegrationView.extend({
     collections: z.array(z.object({ name: z.string(), documents: z.number().int().min(0) }))
       .describe("Articles that ship, and past incidents of your tenant"),
@@ -24,9 +28,18 @@ export const ragCollections = operation({
       collections: [{ name: "articles", documents: 161 }, { name: "incidents", documents: 12 }],
     },
   },
-  run: async (_, { views, store }) => {
+  run: async (_, context) => {
+    const { views, store } = context;
+    const weaviate = systemFor("rag", context);
+    if (weaviate) {
+      const [view, collections] = await Promise.all([
+        views.view("rag", context),
+        unlessAway(weaviate.listCollections(), []),
+      ]);
+      return { ...view, collections };
+    }
     const [view, { articles, incidents }] = await Promise.all([
-      views.view("rag"),
+      views.view("rag", context),
       countPassages(store.db),
     ]);
     return {
@@ -39,20 +52,35 @@ export const ragCollections = operation({
   },
 });
 
-/** Passages that answer a question. */
+/** Passages that answer a question, and an answer that a model has written from them. */
 export const ragQuery = operation({
   name: "rag.query",
   group: "integrations",
   summary: "Find the passages of the knowledge base that answer a question",
   description:
     "Passages are articles that ship and past incidents of your tenant, best first. Each is whole, and its `sha256` is the " +
-    "one by which citations name it. `answer` is null: in this form no words but those of the passages are given.",
+    "one by which citations name it. Where Weaviate is set, the operator's own keys get its documents instead. Where a model " +
+    "is configured, it writes `answer` within your budgets, as by `/v1/ai`; each sentence is held against the passages whose " +
+    "numbers follow it, and an answer with one that does not hold is not shown. `reason` says why there is none. Past " +
+    "incidents and Weaviate's documents are shown to models on the platform's own machine alone.",
   effect: "read",
   access: "key",
   untrusted: true,
+  hints: { openWorld: true },
   input: z.object({ question: text(1, 4_000).describe("In plain words") }),
   output: z.object({
-    answer: z.string().nullable(),
+    answer: z.string().nullable().describe(
+      "Sentences, each followed by the numbers of passages, from 1: … [1, 2]",
+    ),
+    reason: z.string().nullable().describe("Why there is no answer; null: there is one"),
+    written_by: z.object({
+      provider: z.enum(MODEL_PROVIDERS),
+      model: z.string(),
+      cost_micro: z.number().int().nullable().describe(
+        "Millionths of a US dollar; null: the model's price is not known",
+      ),
+      receipt_id: z.string().describe("Receipt of this use"),
+    }).nullable().describe("The model that was asked, which is billed also where it is not shown"),
     passages: z.array(z.object({
       id: z.string().describe("Of the article or the ticket"),
       text: z.string(),
@@ -65,7 +93,14 @@ export const ragQuery = operation({
   example: {
     input: { question: "Why does a certificate chain fail?" },
     output: {
-      answer: null,
+      answer: "The server does not send the certificate between its own and the root. [1]",
+      reason: null,
+      written_by: {
+        provider: "anthropic",
+        model: "claude-haiku-5-5",
+        cost_micro: 412,
+        receipt_id: "9f2c4b7a01d3e8569f2c4b7a01d3e856",
+      },
       passages: [{
         id: "certificate-chain",
         text: "The chain is incomplete\nSymptoms:\n- …",
@@ -74,8 +109,30 @@ export const ragQuery = operation({
       }],
     },
   },
-  run: async ({ question }, { engine, store }) => {
-    const { passages } = await engine.search(question, store.tenant);
-    return { answer: null, passages };
+  run: async ({ question }, context) => {
+    const found = await findPassages(question, context);
+    const { answer, reason, use } = await writeAnswer(context, question, found);
+    return {
+      answer,
+      reason,
+      written_by: use && {
+        provider: use.provider,
+        model: use.model,
+        cost_micro: use.costMicro,
+        receipt_id: use.receiptId,
+      },
+      passages: found.map(({ id, text, score, sha256 }) => ({ id, text, score, sha256 })),
+    };
   },
 });
+
+/** Finds passages, and says which may leave this machine: articles are public, and nothing else. */
+async function findPassages(question: string, context: Context) {
+  const { engine, store } = context;
+  const weaviate = systemFor("rag", context);
+  if (weaviate) {
+    return (await weaviate.search(question)).map((one) => ({ ...one, isShared: false }));
+  }
+  const { passages } = await engine.search(question, store.tenant);
+  return passages.map((one) => ({ ...one, isShared: one.kind === "article" }));
+}

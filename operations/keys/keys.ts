@@ -2,7 +2,7 @@ import { z } from "zod";
 import { checkNewKey, issueSealedKey, operation, revokeSealedKey } from "../../calls/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
 import { InvalidInput, Problem, TIERS } from "../../contract/mod.ts";
-import { hashKey, type NewKey } from "../../store/mod.ts";
+import { hashKey, type NewKey } from "../../store/keys/mod.ts";
 import { DateTime, Timestamp } from "../schemas/mod.ts";
 
 const KeyScope = z.enum(["full", "audit"]);

@@ -4,15 +4,15 @@ import { recoverNoted } from "../../calls/recover/mod.ts";
 import { escapeInvisible, Problem } from "../../contract/mod.ts";
 import { LEARNING_BOUNDS, lessonReceiptId } from "../../engine/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
 import {
   applyLearningItem,
-  type Db,
   getLearningItem,
   type LearningRecord,
   listQueuedLearningItems,
-  noteCallEffects,
   storeIncidents,
-} from "../../store/mod.ts";
+} from "../../store/knowledge/mod.ts";
 import { Limit, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 

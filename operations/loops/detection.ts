@@ -10,7 +10,7 @@ import {
   openDetectionContext,
 } from "../../detection/mod.ts";
 import { DETECTORS, FINDING_CHECKS, SEVERITIES } from "../../domain/mod.ts";
-import { listDetectorRuns } from "../../store/mod.ts";
+import { listDetectorRuns } from "../../store/incidents/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
@@ -212,9 +212,9 @@ function stateOf(
 }
 
 /** Opens the detectors' context. @throws {Problem} `Unavailable`: the file that configures them is wrong */
-function openContext({ config, store, temporal }: Context): DetectionContext {
+function openContext({ config, store, temporal, alerts }: Context): DetectionContext {
   try {
-    return openDetectionContext({ config, store, temporal });
+    return openDetectionContext({ config, store, temporal, alerts });
   } catch (error) {
     if (!(error instanceof BadDetectorsFile)) throw error;
     const mistakes = error.message.split("\n").slice(1).map((line) => line.trim()).join("; ");

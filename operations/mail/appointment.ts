@@ -12,17 +12,10 @@ import {
   printInvitation,
   printTime,
 } from "../../integrations/calendar/mod.ts";
-import {
-  addActivity,
-  type Contact,
-  type EventRecord,
-  getCallEffects,
-  getContact,
-  getEmail,
-  getEvent,
-  noteCallEffects,
-  type Store,
-} from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { getCallEffects, noteCallEffects } from "../../store/calls/mod.ts";
+import { addActivity, type Contact, getContact, getEmail } from "../../store/crm/mod.ts";
+import { type EventRecord, getEvent } from "../../store/planning/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 

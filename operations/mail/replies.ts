@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { newWords } from "../../integrations/mail/mod.ts";
-import { listReplies, type ReplyRecord } from "../../store/mod.ts";
+import { listReplies, type ReplyRecord } from "../../store/crm/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { ReplyId } from "./_schemas.ts";
 

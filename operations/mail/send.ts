@@ -10,7 +10,7 @@ import { type Context, operation } from "../../calls/mod.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import { WORKFLOW } from "../../domain/mod.ts";
 import { parseAddress } from "../../integrations/mail/mod.ts";
-import { getReply } from "../../store/mod.ts";
+import { getReply } from "../../store/crm/mod.ts";
 import { FULL } from "../scopes.ts";
 import { exampleEmail, ReplyId, SentEmail } from "./_schemas.ts";
 

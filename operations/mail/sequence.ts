@@ -5,7 +5,7 @@ import { recoverBegun, recoverMarked, startOrJoin } from "../../calls/recover/mo
 import { Problem } from "../../contract/mod.ts";
 import { sequenceWorkflowId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { readMailRules } from "../../integrations/mail/mod.ts";
-import { getContact } from "../../store/mod.ts";
+import { getContact } from "../../store/crm/mod.ts";
 import { EXAMPLE_RUN_ID } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 

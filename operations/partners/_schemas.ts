@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { APPLICATION_MOVES } from "../../store/mod.ts";
+import { APPLICATION_MOVES } from "../../store/crm/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 
 /** State of an application. */

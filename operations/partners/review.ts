@@ -4,17 +4,16 @@ import { recoverNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
+import { type Db, inTenant } from "../../store/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
 import {
   APPLICATION_MOVES,
   type ApplicationStatus as Status,
-  type Db,
   getApplication,
-  inTenant,
   listApplications,
   moveApplication,
-  noteCallEffects,
   type PartnerApplication as Application,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
 import {
   ApplicationId,
   ApplicationStatus,

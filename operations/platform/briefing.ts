@@ -1,15 +1,10 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { getHead } from "../../ledger/mod.ts";
-import {
-  DEVICE_STATUSES,
-  type DeviceFigures,
-  getDeviceFigures,
-  getPlatformCounts,
-  getRepairHistory,
-  listApprovals,
-  listTickets,
-} from "../../store/mod.ts";
+import { listApprovals } from "../../store/approvals/mod.ts";
+import { DEVICE_STATUSES, type DeviceFigures, getDeviceFigures } from "../../store/devices/mod.ts";
+import { getRepairHistory, listTickets } from "../../store/incidents/mod.ts";
+import { getPlatformCounts } from "../../store/platform/mod.ts";
 import { exampleTicket, Ticket, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
@@ -80,17 +75,18 @@ export const briefing = operation({
   run: async (_, { store, chain }) => {
     const db = store.db;
     const since = new Date(Date.now() - DAY_MS);
-    const [counts, urgent, approvals, repairs, devices, { size }] = await Promise.all([
-      getPlatformCounts(db),
-      listTickets(db, { status: "open", limit: MAX_LISTED, bySeverity: true }),
-      listApprovals(db, { status: "pending", limit: MAX_LISTED }),
-      getRepairHistory(db, { since, limit: 1 }),
-      getDeviceFigures(db),
-      getHead(store),
-    ]);
+    const [counts, urgent, approvals, repairs, devices, { size }, { chain_intact }] = await Promise
+      .all([
+        getPlatformCounts(db),
+        listTickets(db, { status: "open", limit: MAX_LISTED, bySeverity: true }),
+        listApprovals(db, { status: "pending", limit: MAX_LISTED }),
+        getRepairHistory(db, { since, limit: 1 }),
+        getDeviceFigures(db),
+        getHead(store),
+        chain.look(),
+      ]);
     const { tickets, services, pending_approvals } = counts;
     const { by_state, success_rate } = repairs;
-    const { chain_intact } = chain.state();
     const states = Object.entries(by_state).map(([state, count]) => `${count} ${state}`);
     return {
       as_of: new Date().toISOString(),

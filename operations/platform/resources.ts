@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { listReceipts } from "../../ledger/mod.ts";
-import { listTickets } from "../../store/mod.ts";
+import { listTickets } from "../../store/incidents/mod.ts";
 import { FULL_AND_AUDIT } from "../scopes.ts";
 
 const MAX_TICKETS = 50;

@@ -28,60 +28,53 @@ const PlatformStatus = z.object({
   }),
 }).meta({ id: "PlatformStatus" });
 
-const example = {
-  input: {},
-  output: {
-    status: "ok",
-    timestamp: "2026-07-01T12:00:00.000Z",
-    cached: false,
-    backends: Object.fromEntries(
-      BACKENDS.map((name) => [name, { ok: true, elapsed_ms: 1.2, detail: {}, error: null }]),
-    ),
-  },
-};
-
-/** Status that is at most 30 s old. */
-export const platformStatus = operation({
-  name: "platform.status",
+/** The parts that the operations share. */
+const common = {
   group: "core",
-  summary: "Get the status of the platform's parts, at most 30 seconds old",
   effect: "read",
   access: "public",
   input: z.object({}),
   output: PlatformStatus,
+  example: {
+    input: {},
+    output: {
+      status: "ok",
+      timestamp: "2026-07-01T12:00:00.000Z",
+      cached: false,
+      backends: Object.fromEntries(
+        BACKENDS.map((name) => [name, { ok: true, elapsed_ms: 1.2, detail: {}, error: null }]),
+      ),
+    },
+  },
+} as const;
+
+/** Status that is at most 30 s old. */
+export const platformStatus = operation({
+  ...common,
+  name: "platform.status",
+  summary: "Get the status of the platform's parts, at most 30 seconds old",
   rest: { status: "GET /v1/status" },
   tool: { query_uaio_status: FULL },
   toolGroup: { query_uaio_status: "platform" },
-  example,
   run: (_, context) => getPlatformStatus(context),
 });
 
 /** The same under another address, which dashboards poll. */
 export const platformStatusLive = operation({
+  ...common,
   name: "platform.status_live",
-  group: "core",
   summary: "Get the same as /v1/status, for polling",
-  effect: "read",
-  access: "public",
-  input: z.object({}),
-  output: PlatformStatus,
   rest: { status_live: "GET /v1/status/live" },
-  example,
   run: (_, context) => getPlatformStatus(context),
 });
 
 /** Status as of now. */
 export const platformStatusFresh = operation({
+  ...common,
   name: "platform.status_fresh",
-  group: "core",
   summary: "Probe the platform's parts now",
-  effect: "read",
-  access: "public",
-  input: z.object({}),
-  output: PlatformStatus,
   rest: { status_fresh: "GET /v1/status/fresh" },
   tool: { "mission.cluster_health": FULL_AND_AUDIT },
   toolGroup: { "mission.cluster_health": "audit" },
-  example,
   run: (_, context) => probePlatform(context),
 });

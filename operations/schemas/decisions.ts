@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { DECISIONS } from "../../domain/mod.ts";
-import type { ListedDecision } from "../../store/mod.ts";
+import type { ListedDecision } from "../../store/calls/mod.ts";
 import { ReceiptId, Timestamp } from "./common.ts";
 
 const Door = z.enum(["rest", "mcp", "a2a"]);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { readAgent } from "../../integrations/devices/mod.ts";
-import { countChecks, judgeDevices, shippedShieldPolicy } from "../../shield/mod.ts";
+import { countChecks, judgeDevicesSparingly, shippedShieldPolicy } from "../../shield/mod.ts";
 import { CheckCounts } from "./_schemas.ts";
 
 /** Counts how far the devices fulfil the policies. */
@@ -32,10 +32,8 @@ export const shieldCompliance = operation({
     },
   },
   run: async (_, { store, caller }) => {
-    const { policy, devices } = await judgeDevices(store.db, {
-      tenant: store.tenant,
-      agentSha256: (await readAgent()).sha256,
-    });
+    const { sha256 } = await readAgent();
+    const { policy, devices } = await judgeDevicesSparingly(store, sha256);
     const judged = devices.flatMap((device) => device.judged);
     const { passed, failed, unknown } = countChecks(judged);
     const shipped = new Set(shippedShieldPolicy().policies.map(({ id }) => id));

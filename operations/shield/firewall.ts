@@ -6,7 +6,7 @@ import {
   firewallDrift,
   readFacts,
 } from "../../shield/mod.ts";
-import { listDeviceFacts } from "../../store/mod.ts";
+import { listDeviceFacts } from "../../store/devices/mod.ts";
 import { exampleSha256, Sha256 } from "./_schemas.ts";
 
 const DeviceRules = z.object({

@@ -1,16 +1,21 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
-import { describeMesh, medianMs, MESH_SCRIPT, readMesh } from "../../shield/mod.ts";
+import { systemFor, unlessAway } from "../../calls/outside/mod.ts";
+import type { MeshDevice } from "../../integrations/mesh/mod.ts";
+import { describeMesh, medianMs, type Mesh, MESH_SCRIPT, readMesh } from "../../shield/mod.ts";
 import { exampleView, IntegrationView, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
 const HOW =
   `Measured by the devices' agents with the catalogue's script \`${MESH_SCRIPT}\`: run it on a device, with the addresses ` +
-  "and ports of others as `targets`.";
+  "and ports of others as `targets`. The operator's own keys also see the devices of MeshCentral, where that is set, and " +
+  "whether it is connected with them.";
 
 const Link = z.object({
-  from: z.string().describe("Id of the device that measured"),
-  to: z.string().describe("Id of the device that has the address"),
+  from: z.string().describe("Id of the device that measured, or `meshcentral`"),
+  to: z.string().describe(
+    "Id of the device that has the address, or `meshcentral:` and its id there",
+  ),
   target: z.string(),
   reachable: z.boolean(),
   microseconds: z.number().int().nullable().describe("Shortest of three; null: no answer"),
@@ -119,7 +124,50 @@ export const meshStats = operation({
 });
 
 /** Looks at the mesh of the caller's tenant. */
-async function look({ store, views }: Pick<Context, "store" | "views">) {
-  const [view, mesh] = await Promise.all([views.view("mesh"), readMesh(store.db)]);
-  return { mesh, view: { ...view, ...describeMesh(mesh) } };
+async function look(context: Context) {
+  const { store, views } = context;
+  const meshCentral = systemFor("mesh", context);
+  const [view, own, devices] = await Promise.all([
+    views.view("mesh", context),
+    readMesh(store.db),
+    unlessAway(meshCentral?.listDevices(), []),
+  ]);
+  const { status, detail } = describeMesh(own);
+  if (!meshCentral) {
+    return { mesh: own, view: { ...view, mode: "built_in" as const, status, detail } };
+  }
+  return {
+    mesh: addDevices(own, devices, new Date(view.checked_at)),
+    view: {
+      ...view,
+      status: view.status === "ok" ? status : view.status,
+      detail: `${detail}; ${view.detail}`,
+    },
+  };
+}
+
+/** Adds MeshCentral's devices, each with the way between it and MeshCentral. */
+function addDevices({ peers, links }: Mesh, devices: readonly MeshDevice[], at: Date): Mesh {
+  const idOf = ({ id }: MeshDevice) => `meshcentral:${id}`;
+  return {
+    peers: [
+      ...peers,
+      ...devices.map((one) => ({
+        id: idOf(one),
+        name: one.name,
+        addresses: one.address === null ? [] : [one.address],
+      })),
+    ],
+    links: [
+      ...links,
+      ...devices.map((one) => ({
+        from: "meshcentral",
+        to: idOf(one),
+        target: one.address ?? one.name,
+        reachable: one.isConnected,
+        microseconds: null,
+        measuredAt: at,
+      })),
+    ],
+  };
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { getDeviceFigures } from "../../store/mod.ts";
+import { getDeviceFigures } from "../../store/devices/mod.ts";
 import { exampleView, IntegrationView } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
@@ -18,9 +18,10 @@ export const rmmHealth = operation({
     input: {},
     output: { ...exampleView, integration: "rmm", detail: "2 of 2 devices are heard from" },
   },
-  run: async (_, { store, views }) => {
+  run: async (_, context) => {
+    const { store, views } = context;
     const [view, { by_status }] = await Promise.all([
-      views.view("rmm"),
+      views.view("rmm", context),
       getDeviceFigures(store.db),
     ]);
     const { online, late, offline, quarantined } = by_status;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { readAgent } from "../../integrations/devices/mod.ts";
-import { countChecks, judgeDevices } from "../../shield/mod.ts";
-import { getDeviceFigures, getNewestBatchReceipt } from "../../store/mod.ts";
+import { countChecks, judgeDevicesSparingly } from "../../shield/mod.ts";
+import { getDeviceFigures, getNewestBatchReceipt } from "../../store/devices/mod.ts";
 import { FULL } from "../scopes.ts";
 import { CheckCounts } from "./_schemas.ts";
 
@@ -46,7 +46,7 @@ export const shieldStats = operation({
     const { sha256: agentSha256 } = await readAgent();
     const [{ by_status, commands_24h }, { devices }, receipt] = await Promise.all([
       getDeviceFigures(store.db),
-      judgeDevices(store.db, { tenant: store.tenant, agentSha256 }),
+      judgeDevicesSparingly(store, agentSha256),
       getNewestBatchReceipt(store.db),
     ]);
     const sum = (counts: Readonly<Record<string, number>>) =>

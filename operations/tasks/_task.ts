@@ -4,13 +4,9 @@ import { InvalidInput, nameProblem, Problem } from "../../contract/mod.ts";
 import { isBuiltInAgent } from "../../domain/mod.ts";
 import { requireTicket } from "../../integrations/tickets/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import {
-  addTicketEvent,
-  type BoardTask,
-  type BoardTaskFields,
-  type Db,
-  TASK_STATUSES,
-} from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { addTicketEvent } from "../../store/incidents/mod.ts";
+import { type BoardTask, type BoardTaskFields, TASK_STATUSES } from "../../store/planning/mod.ts";
 import { DateTime, text, TicketId, Timestamp, trimmedText } from "../schemas/mod.ts";
 
 /** Id of a task. */

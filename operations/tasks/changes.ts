@@ -2,15 +2,15 @@ import { z } from "zod";
 import { operation, type Platform } from "../../calls/mod.ts";
 import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
 import type { LostCall } from "../../contract/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
 import {
   addBoardTask,
   type BoardTaskFields,
   deleteBoardTask,
   getBoardTask,
   lockBoardTask,
-  noteCallEffects,
   updateBoardTask,
-} from "../../store/mod.ts";
+} from "../../store/planning/mod.ts";
 import {
   checkTask,
   exampleTask,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { listBoardTasks } from "../../store/mod.ts";
+import { listBoardTasks } from "../../store/planning/mod.ts";
 import { Limit, TicketId } from "../schemas/mod.ts";
 import { exampleTask, Task, TaskId, TaskStatus } from "./_task.ts";
 

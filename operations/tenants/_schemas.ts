@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { TenantRecord } from "../../store/mod.ts";
+import type { TenantRecord } from "../../store/keys/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 
 /** Id of an organization. */

@@ -5,15 +5,14 @@ import { InvalidInput, nameProblem, Problem } from "../../contract/mod.ts";
 import { TASK_QUEUE, tenantAttribute, type TenantSync, WORKFLOW } from "../../domain/mod.ts";
 import { TENANT_TOKEN_DAYS } from "../../integrations/devices/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
+import { type Db, inTenant } from "../../store/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
 import {
   addTenant,
-  type Db,
   getTenantRecord,
-  inTenant,
   listTenantRecords,
-  noteCallEffects,
   replaceTenantToken,
-} from "../../store/mod.ts";
+} from "../../store/keys/mod.ts";
 import { EXAMPLE_RUN_ID, oneLine, ReceiptId, Timestamp } from "../schemas/mod.ts";
 import { Domain, exampleTenant, Tenant, toTenant } from "./_schemas.ts";
 
@@ -83,7 +82,7 @@ export const createTenant = operation({
     return { state: "failed", ids, error: { name: "Unavailable", message } };
   },
   run: async (input, context) => {
-    const { store, caller, decisionId, urls } = context;
+    const { store, caller, decisionId, urls, config } = context;
     const id = idOf(input);
     await context.temporal(); // before anything is made: it may be away
     const expiresAt = new Date(Date.now() + TENANT_TOKEN_DAYS * DAY_MS);
@@ -92,7 +91,8 @@ export const createTenant = operation({
       await checkFree(trx, input);
       const token = await inTenant(trx, id, async (own) => {
         const { name, alias = null, domains } = input;
-        if (!await addTenant(own, { name, alias, domains })) throw taken(id);
+        const idpMode = config.settings.SEALOOP_KEYCLOAK_URL ? "keycloak" : "built_in";
+        if (!await addTenant(own, { name, alias, domains, idpMode })) throw taken(id);
         const { token, record } = await replaceTenantToken(own, expiresAt);
         await requestSeal(own, {
           id: receipt_id,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { getTenantRecord, listTenantRecords } from "../../store/mod.ts";
+import { getTenantRecord, listTenantRecords } from "../../store/keys/mod.ts";
 import { exampleTenant, Tenant, toTenant } from "./_schemas.ts";
 
 /** Organizations. */

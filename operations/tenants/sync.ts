@@ -11,8 +11,9 @@ export const syncTenants = operation({
   summary: "Register all organizations at the identity provider",
   description:
     "The result names the organizations that were registered (`created`), brought up to date (`updated`) and lost by the " +
-    "identity provider (`missing`), and domains that several of them name (`conflicts`). Nothing is ever deleted. The " +
-    "identity provider is the platform itself (`built_in`). A call during such a run joins it.",
+    "identity provider (`missing`), those that it did not take (`failed`, each `not_done` or `unknown`), and domains that " +
+    "several of them name (`conflicts`). Nothing is ever deleted, and what is missing is not made again. The identity provider " +
+    "is a Keycloak where one is set, else the platform itself (`built_in`). A call during such a run joins it.",
   effect: "run",
   shippedRule: "key-decides",
   startsWorkflow: WORKFLOW.tenantSync,

@@ -5,13 +5,8 @@ import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { requireTicket } from "../../integrations/tickets/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import {
-  addTicketEvent,
-  getTicket,
-  noteCallEffects,
-  openTicket,
-  resolveTicket,
-} from "../../store/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
+import { addTicketEvent, getTicket, openTicket, resolveTicket } from "../../store/incidents/mod.ts";
 import { exampleTicket, Severity, Ticket, TicketId } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 

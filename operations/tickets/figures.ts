@@ -1,11 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import {
-  getPlatformCounts,
-  getRepairFigures,
-  getRepairHistory,
-  getResolutionFigures,
-} from "../../store/mod.ts";
+import { getRepairFigures, getRepairHistory } from "../../store/incidents/mod.ts";
+import { getPlatformCounts, getResolutionFigures } from "../../store/platform/mod.ts";
 import { Limit, Sha256, Since, TicketId, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { draftPostmortem, requireTicket } from "../../integrations/tickets/mod.ts";
-import { listTicketEvents, listTickets } from "../../store/mod.ts";
+import { listTicketEvents, listTickets } from "../../store/incidents/mod.ts";
 import { TicketId } from "../schemas/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../scopes.ts";
 
@@ -101,7 +101,7 @@ export const auditPrompt = operation({
   output: Prompt,
   prompt: { audit: FULL_AND_AUDIT },
   example: { input: {}, output: exampleOutput },
-  run: ({ question }, { chain, urls }) => {
+  run: async ({ question }, { chain, urls }) => {
     const instructions = textMessage(
       "Audit the ledger. First ledger.verify_chain: say whether the chain holds, as of which receipt, and name every " +
         "break. Then look for what bears on the question with ledger.search_receipts, and verify each receipt that " +
@@ -112,11 +112,8 @@ export const auditPrompt = operation({
     const asked = question === undefined
       ? []
       : [resourceMessage("sealoop://receipts", { question_of_the_audit: question })];
-    const state = resourceMessage("sealoop://receipts", { chain: chain.state() });
-    return Promise.resolve({
-      description: "Audit of the ledger",
-      messages: [instructions, ...asked, state],
-    });
+    const state = resourceMessage("sealoop://receipts", { chain: await chain.look() });
+    return { description: "Audit of the ledger", messages: [instructions, ...asked, state] };
   },
 });
 

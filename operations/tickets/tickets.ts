@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { draftPostmortem, embeddedReceipt, requireTicket } from "../../integrations/tickets/mod.ts";
-import { listRepairsOfTicket, listTicketEvents, listTickets } from "../../store/mod.ts";
+import { listRepairsOfTicket, listTicketEvents, listTickets } from "../../store/incidents/mod.ts";
 import {
   exampleTicket,
   Limit,

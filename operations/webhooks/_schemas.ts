@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { WEBHOOK_EVENTS } from "../../store/mod.ts";
+import { WEBHOOK_EVENTS } from "../../store/messages/mod.ts";
 
 /** Id of a webhook. */
 export const WebhookId = z.string()

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { type Delivery, listDeliveries, listWebhooks } from "../../store/mod.ts";
+import { type Delivery, listDeliveries, listWebhooks } from "../../store/messages/mod.ts";
 import { Limit, TicketId, Timestamp } from "../schemas/mod.ts";
 import { WebhookEvent, WebhookId } from "./_schemas.ts";
 

@@ -11,17 +11,16 @@ import {
   WEBHOOK_SECRET_PATTERN,
 } from "../../integrations/webhooks/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import { type CallEffects, noteCallEffects } from "../../store/calls/mod.ts";
 import {
-  type CallEffects,
   countWebhooks,
   getWebhookSecret,
   listWebhooks,
-  noteCallEffects,
   putWebhook,
   removeWebhook,
   TICKET_EVENTS,
   WEBHOOK_EVENTS,
-} from "../../store/mod.ts";
+} from "../../store/messages/mod.ts";
 import { FULL } from "../scopes.ts";
 import { WebhookEvent, WebhookId } from "./_schemas.ts";
 

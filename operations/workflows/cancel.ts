@@ -4,7 +4,7 @@ import { z } from "zod";
 import { operation, type Platform, refuseOtherTenants, runOwner } from "../../calls/mod.ts";
 import { findMarkedRun, noRun, notNoted } from "../../calls/recover/mod.ts";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
-import { getCallEffects, noteCallEffects } from "../../store/mod.ts";
+import { getCallEffects, noteCallEffects } from "../../store/calls/mod.ts";
 import { WorkflowId } from "../schemas/mod.ts";
 import { exampleRun, withWorkflow } from "./_run.ts";
 

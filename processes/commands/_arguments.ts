@@ -13,7 +13,7 @@ export class UsageError extends Error {
 }
 
 /**
- * Parses a command's arguments. For `--help` it prints the usage and ends the process.
+ * Parses a command's arguments. For `help` and `--help` it prints the usage and ends the process.
  *
  * @param args default: those of this process
  * @throws {UsageError} an unknown option, or one without its value
@@ -23,7 +23,7 @@ export function parseArguments<const O extends Options>(
   options: O,
   args: string[] = process.argv.slice(2),
 ): Arguments<O> {
-  if (args.includes("--help") || args.includes("-h")) {
+  if (args.includes("--help") || args.includes("-h") || args.length === 1 && args[0] === "help") {
     console.log(usage);
     process.exit(0);
   }

@@ -1,6 +1,7 @@
 import { computeBatchRoot } from "../../integrations/devices/mod.ts";
 import { getReceipt } from "../../ledger/mod.ts";
-import { findHeartbeatBatch, type Store } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { findHeartbeatBatch } from "../../store/devices/mod.ts";
 
 /**
  * Prints which receipt proves that a device was heard from, having opened it.

@@ -3,6 +3,7 @@ import { createPrivateKey, generateKeyPairSync, hash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { type Config, loadConfig } from "../../config.ts";
 import { referenceText } from "../../calls/approvals/mod.ts";
+import { escapeInvisible } from "../../contract/mod.ts";
 import {
   approvalText,
   type ApproverSignature,
@@ -18,6 +19,7 @@ import { formatTable, runCommand } from "./_command.ts";
 const USAGE = `Usage: npm run approvals -- list [--all]
        npm run approvals -- show <approval id>
        npm run approvals -- approve|deny|reopen <approval id> [--reason "<sentence>"] [--sign <PEM file>]
+                                                  [--key-file <file>]
        npm run approvals -- new-key <PEM file>
 
 Shows and decides about what waits for people, over REST as any other person does. The decision is yours: at the first use
@@ -141,7 +143,7 @@ function show(info: ApprovalDetails): void {
     ["asked by", `${info.requested_by} of ${info.tenant_id} at ${info.asked_at}`],
     ["approvals", `${info.approvers.length} of ${info.needed}`],
     ["until", isPending ? info.expires_at : ""],
-    ["action", `${info.action_sha256}\n${JSON.stringify(info.action, null, 2)}`],
+    ["action", `${info.action_sha256}\n${formatAction(info.action)}`],
     ["decide", isPending ? info.decide : ""],
   ];
   console.log(`${info.approval_id} is ${info.status}`);
@@ -196,11 +198,24 @@ function makeApproverKey(path: string | undefined, more: readonly string[]): voi
   console.log(`The private key is in ${path}. Nobody else has it, and nobody can restore it.`);
 }
 
+/** Formats an action as JSON. Texts of several lines, such as articles, stand behind it, to be read. */
+function formatAction(action: unknown): string {
+  const texts: string[] = [];
+  const json = JSON.stringify(action, (name, value) => {
+    if (typeof value !== "string" || !value.includes("\n")) return value;
+    texts.push(`\n${name}:\n\n${escapeInvisible(value)}`);
+    return `${value.split("\n").length} lines, below`;
+  }, 2);
+  return [json, ...texts].join("\n");
+}
+
 function formatField(name: string, text: string): string {
   const [first, ...rest] = text.split("\n");
-  return [`  ${name.padEnd(10)}${first}`, ...rest.map((line) => `${"".padEnd(12)}${line}`)].join(
-    "\n",
-  );
+  return [
+    `  ${name.padEnd(10)}${first}`,
+    ...rest.map((line) => `${"".padEnd(12)}${line}`.trimEnd()),
+  ]
+    .join("\n");
 }
 
 function formatTime(time: string): string {

@@ -1,20 +1,21 @@
 /** `npm run devices -- …`: lists devices and what they are to run, and decides about those that are quarantined. */
 import { requestSeal } from "../../ledger/mod.ts";
+import type { Db, Store } from "../../store/mod.ts";
+import { listScripts } from "../../store/catalogue/mod.ts";
 import {
-  type Db,
+  type DevicePresence,
   type DeviceRecord,
+  findDevice,
   getCommandSequence,
-  getDevice,
   getNewestHeartbeat,
   getStatementSequence,
   listDeviceCommands,
   listDevices,
-  listScripts,
-  listTenants,
+  listPresence,
   quarantineDevice,
   releaseDevice,
-  type Store,
-} from "../../store/mod.ts";
+} from "../../store/devices/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
 import { UsageError } from "./_arguments.ts";
 import { formatTable, OPERATOR, runCommand } from "./_command.ts";
 import { printSeen } from "./_seen.ts";
@@ -29,8 +30,8 @@ const USAGE = `Usage: npm run devices -- list
 list: all devices. scripts: the released scripts of the catalogue. show: the newest commands of a device.
 seen: the receipt which proves that a device was heard from.
 quarantine: the device is given no commands until it is released; its statements are sealed all the same.
-release: a person has found out why the device was quarantined, and lets it go on. Where its journal was put back to an
-earlier state, it prints the command that the agent needs on the device. Both are sealed.`;
+release: a person has found out why the device was quarantined, and lets it go on. Where its journal was, or may have
+been, put back to an earlier state, it prints the command that the agent needs on the device. Both are sealed.`;
 
 const MAX_COMMANDS = 50;
 const VERBS = ["show", "seen", "quarantine", "release"];
@@ -48,7 +49,9 @@ await runCommand(USAGE, {}, async (openStore, { words: [verb, id, ...more] }) =>
     );
   }
   const store = openStore();
-  const { db, device } = await findOwner(store, id!);
+  const device = await findDevice(store.asPlatform(), id!);
+  if (!device) throw new Error(`There is no device ${id}; list shows them`);
+  const db = store.asTenant(device.tenant);
   if (verb === "show") return await show(db, device);
   if (verb === "seen") return await printSeen(store.forTenant(device.tenant), device.id);
   if (verb === "quarantine") return await isolate(db, device);
@@ -58,13 +61,30 @@ await runCommand(USAGE, {}, async (openStore, { words: [verb, id, ...more] }) =>
 async function list(store: Store): Promise<void> {
   const rows: string[][] = [];
   for (const tenant of await listTenants(store.asPlatform())) {
-    for (const device of await listDevices(store.asTenant(tenant))) {
-      const { id, name, platform, status, quarantine: why } = device;
-      rows.push([id, name, tenant, platform, why ? `${status} (${why})` : status]);
+    const db = store.asTenant(tenant);
+    const presence = new Map((await listPresence(db)).map((one) => [one.id, one]));
+    for (const { id, name, platform, quarantine } of await listDevices(db)) {
+      rows.push([id, name, tenant, platform, ...formatPresence(presence.get(id), quarantine)]);
     }
   }
   if (rows.length === 0) return console.log("There are no devices");
-  console.log(formatTable(["id", "name", "tenant", "platform", "status"], rows));
+  console.log(formatTable(["id", "name", "tenant", "platform", "status", "last seen"], rows));
+}
+
+/** Returns the status of a device, and when it was heard from last. */
+function formatPresence(
+  presence: DevicePresence | undefined,
+  quarantine: string | null,
+): [status: string, lastSeen: string] {
+  const { status = "offline", lastSeenAt = null } = presence ?? {};
+  return [
+    quarantine ? `${status} (${quarantine})` : status,
+    lastSeenAt ? formatMinute(lastSeenAt) : "never",
+  ];
+}
+
+function formatMinute(time: Date): string {
+  return time.toISOString().slice(0, 16).replace("T", " ");
 }
 
 async function scripts(store: Store): Promise<void> {
@@ -78,25 +98,17 @@ async function scripts(store: Store): Promise<void> {
   console.log(formatTable(["script", "version", "origin", "SHA-256"], rows));
 }
 
-async function findOwner(
-  store: Store,
-  id: string,
-): Promise<{ readonly db: Db; readonly device: DeviceRecord }> {
-  for (const tenant of await listTenants(store.asPlatform())) {
-    const db = store.asTenant(tenant);
-    const device = await getDevice(db, id);
-    if (device) return { db, device };
-  }
-  throw new Error(`There is no device ${id}; list shows them`);
-}
-
 async function show(db: Db, device: DeviceRecord): Promise<void> {
-  console.log(`${device.id} ${device.name} of ${device.tenant} is ${device.status}`);
+  const [presence] = await listPresence(db, device.id);
+  const [status, lastSeen] = formatPresence(presence, device.quarantine);
+  console.log(
+    `${device.id} ${device.name} of ${device.tenant} is ${status}, last seen: ${lastSeen}`,
+  );
   const commands = await listDeviceCommands(db, device.id, { limit: MAX_COMMANDS, outputBytes: 0 });
   const rows = commands.map(({ id, sequence, script, status, code, requestedBy, createdAt }) => [
     id,
     sequence === null ? "" : String(sequence),
-    createdAt.toISOString().slice(0, 16).replace("T", " "),
+    formatMinute(createdAt),
     script?.id ?? "own arguments",
     code ? `${status} (${code})` : status,
     requestedBy,
@@ -139,9 +151,12 @@ async function release(db: Db, { id, quarantine: why }: DeviceRecord): Promise<v
     return { seq: Math.max(statement, newest?.journal.seq ?? 0), command };
   });
   console.log(`Released ${id}`);
-  if (why !== "journal_rolled_back") return;
+  if (why !== "journal_rolled_back" && why !== "cloned") return;
   console.log(
-    "Its agent runs nothing until its journal goes on above what is known here. On the device, with the agent stopped:",
+    why === "cloned"
+      ? "If its folder was put back from a backup, its journal must go on above what is known here, or it is quarantined " +
+        "again. On the device, with the agent stopped:"
+      : "Its agent runs nothing until its journal goes on above what is known here. On the device, with the agent stopped:",
   );
   console.log(`sealoop_agent.py release ${numbers.seq} ${numbers.command}`);
 }

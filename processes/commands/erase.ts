@@ -1,11 +1,13 @@
 /** `npm run erase -- contact …`: erases a person's data. */
+import { escapeInvisible } from "../../contract/mod.ts";
 import {
   eraseContact,
   type Erasure,
   ErasureRefused,
   findContact,
 } from "../../integrations/crm/mod.ts";
-import { listTenants, type Store } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
 import { UsageError } from "./_arguments.ts";
 import { OPERATOR, runCommand } from "./_command.ts";
 
@@ -66,15 +68,21 @@ async function findTenant(store: Store, named: string, given?: string): Promise<
   );
 }
 
-function print({ contactId, rows, receiptId }: Erasure, isDryRun: boolean): void {
+function print({ contactId, rows, recordings, receiptId }: Erasure, isDryRun: boolean): void {
   console.log(isDryRun ? "Would be erased:" : `Erased ${contactId ?? "the address"}:`);
   for (const [table, count] of Object.entries(rows)) console.log(`  ${table}  ${count}`);
   if (Object.keys(rows).length === 0) console.log("  nothing named it");
+  if (recordings.length > 0) {
+    console.log("These recordings name it, and are yours to delete:");
+    for (const source of recordings) console.log(`  ${escapeInvisible(source)}`);
+  }
   if (isDryRun) return;
   console.log(
     `Sealed as ${receiptId}. Its address is not mailed any more.\n` +
       "What still has the data: backups that were made before, and PostgreSQL's own files until it has reused their\n" +
       "space (VACUUM, WAL). Delete these backups as they expire; after a restore from one, give this command again.\n" +
-      "Mailboxes of the built-in mail server are files in the data folder. What was sent out before is with its receivers.",
+      "Mailboxes of the built-in mail server are files in the data folder. What was sent out before is with its receivers.\n" +
+      "Articles that named it leave the site within two minutes while a worker runs; the history of a branch in git, and\n" +
+      "posts on other servers, are yours to delete.",
   );
 }

@@ -18,19 +18,19 @@ import {
 } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
+import type { Db, Store } from "../../store/mod.ts";
 import {
   addStop,
   currentPolicy,
-  type Db,
   FILE_STOP,
+  FLAG_STOP,
   getPolicyFileStatus,
-  listActiveFreezes,
-  listKeys,
   listStops,
   removeStop,
   type Stop,
-  type Store,
-} from "../../store/mod.ts";
+} from "../../store/calls/mod.ts";
+import { listKeys } from "../../store/keys/mod.ts";
+import { listActiveFreezes } from "../../store/planning/mod.ts";
 import { UsageError } from "./_arguments.ts";
 import { currentUser, formatTable, OPERATOR, runCommand } from "./_command.ts";
 
@@ -45,6 +45,12 @@ requested the run, and by a stop of the tool itsm_run_loop. Drills do not begin.
 and revoking keys still work. stop and resume are sealed.
 --anyway: stops a key or a tool that does not exist here, too.
 check: checks a policy file. The file sealoop.governance.yaml in the data folder is applied when it changes.`;
+
+/** Stops of everything that commands can't lift. */
+const OTHER_STOPS: Readonly<Record<string, string>> = {
+  [FILE_STOP]: "the governance file alone",
+  [FLAG_STOP]: "the flag read_only, which an admin sets by POST /v1/admin/flags/read_only",
+};
 
 await runCommand(USAGE, {
   reason: { type: "string" },
@@ -121,19 +127,20 @@ async function resume(store: Store, target: StopTarget): Promise<void> {
     if (!await removeStop(trx, target)) throw new Error(await explainNotStopped(trx, target));
     await requestSeal(trx, receiptOf({ ...target, reason: "" }, "resumed"));
   });
-  const fileStop = (await listStops(store.asPlatform())).find(isOfFile);
-  if (target.kind === "all" && fileStop) console.log(`Still stopped: ${fileStop.reason}`);
-  else console.log(`Resumed ${nameOf(target)}`);
+  const other = target.kind === "all" ? await describeOtherStop(store.asPlatform()) : undefined;
+  console.log(other ? `Still stopped by ${other}` : `Resumed ${nameOf(target)}`);
 }
 
-function isOfFile({ kind, name }: Stop): boolean {
-  return kind === "all" && name === FILE_STOP;
+/** Describes a stop of everything that no command has set; undefined: there is none. */
+async function describeOtherStop(on: Db): Promise<string | undefined> {
+  const all = (await listStops(on)).filter(({ kind }) => kind === "all");
+  const stop = all.find(({ name }) => name in OTHER_STOPS);
+  return stop && `${OTHER_STOPS[stop.name]}: ${stop.reason}`;
 }
 
 async function explainNotStopped(on: Db, target: StopTarget): Promise<string> {
-  const stop = target.kind === "all" ? (await listStops(on)).find(isOfFile) : undefined;
-  if (stop) return `All calls are stopped by the governance file alone: ${stop.reason}`;
-  return `${nameOf(target)} is not stopped`;
+  const other = target.kind === "all" ? await describeOtherStop(on) : undefined;
+  return other ? `All calls are stopped by ${other}` : `${nameOf(target)} is not stopped`;
 }
 
 function receiptOf({ kind, name, reason }: Stop, outcome: "stopped" | "resumed") {

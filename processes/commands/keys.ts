@@ -7,13 +7,9 @@ import {
 } from "../../calls/mod.ts";
 import { type Scope, type Tier, TIERS } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import {
-  findValidKeys,
-  type KeyListing,
-  listKeys,
-  renewLink,
-  type Store,
-} from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { findValidKeys, type KeyListing, listKeys } from "../../store/keys/mod.ts";
+import { renewLink } from "../../store/planning/mod.ts";
 import { UsageError } from "./_arguments.ts";
 import {
   type CommandArguments,

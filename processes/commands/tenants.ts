@@ -10,16 +10,15 @@ import {
 } from "../../integrations/devices/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { requestSeal, type SealRequest } from "../../ledger/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { type ApproversVersion, getApprovers } from "../../store/devices/mod.ts";
 import {
-  type ApproversVersion,
-  getApprovers,
   getTenantRecord,
   getTenantToken,
   listTenantRecords,
   replaceTenantToken,
   revokeTenantTokens,
-  type Store,
-} from "../../store/mod.ts";
+} from "../../store/keys/mod.ts";
 import { UsageError } from "./_arguments.ts";
 import {
   type CommandArguments,

@@ -7,6 +7,7 @@ import { ensureRecoveryKey } from "../../ledger/mod.ts";
 import { migrate, openStore, type Role, ROLES } from "../../store/mod.ts";
 import { databaseSetting } from "../_database_setting.ts";
 import type { Supervisor } from "./_supervisor.ts";
+import { describeServer } from "../_presence.ts";
 import { keepServer } from "./kept_server.ts";
 import type { DatabaseUrls } from "./process_list.ts";
 
@@ -37,7 +38,7 @@ export async function bringUpDatabase(supervisor: Supervisor): Promise<DatabaseU
 }
 
 async function startEmbedded(
-  { config: { settings, dataDir }, progress, tree, restarted, fail }: Supervisor,
+  { config: { settings, dataDir }, progress, tree, restarted, kept, fail }: Supervisor,
 ): Promise<DatabaseUrls> {
   const { urls } = await progress.step("PostgreSQL", {
     async run() {
@@ -48,6 +49,7 @@ async function startEmbedded(
         fail,
       });
       restarted.push(server);
+      kept.push(() => describeServer("postgresql", dataDir, server));
       return server.current();
     },
     describe: ({ version, port }) => `${version} on 127.0.0.1:${port}`,

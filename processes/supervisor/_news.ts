@@ -2,19 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { terminalLine } from "../../calls/approvals/mod.ts";
 import { escapeInvisible } from "../../contract/mod.ts";
 import { type MessageKind, PLATFORM_TENANT } from "../../domain/mod.ts";
+import { type Db, listen, type Listener, openStore } from "../../store/mod.ts";
+import { getApproval, listApprovals } from "../../store/approvals/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
 import {
-  type Db,
-  getApproval,
   getPositionAt,
-  listApprovals,
-  listen,
-  type Listener,
   listMessagesAfter,
-  listTenants,
   type Message,
   MESSAGES_ADDED,
-  openStore,
-} from "../../store/mod.ts";
+} from "../../store/messages/mod.ts";
 import type { Supervisor } from "./_supervisor.ts";
 
 /** Approvals that are printed at the start. */
@@ -22,12 +18,20 @@ const MAX_WAITING = 20;
 const PAGE_SIZE = 100;
 /** Pause before another attempt to connect for the first time. */
 const RETRY_MS = 500;
-/** Kinds of messages that are printed with their subject. What is about an approval is printed while that waits. */
-const KINDS: ReadonlySet<MessageKind> = new Set(["incident.opened", "ledger.break"]);
+/**
+ * Kinds of messages that are printed with their subject, and for other tenants, whose texts are private, with these words.
+ * Messages about an approval are printed while it waits.
+ */
+const WORDS: Partial<Record<MessageKind, string>> = {
+  "incident.opened": "was opened",
+  "incident.escalated": "was escalated",
+  "incident.closed": "was resolved",
+  "ledger.break": "has a break of the ledger",
+};
 
 /**
- * Prints a line for each incident that is opened, each approval that waits for people and each break of the ledger, as the
- * feed has them, until the platform stops. It begins with the approvals that wait already.
+ * Prints a line for each incident that is opened, left to people or resolved, each approval that waits for people and each
+ * break of the ledger, as the feed has them, until the platform stops. It begins with the approvals that wait already.
  */
 export function printNews(
   { progress, restarted }: Pick<Supervisor, "progress" | "restarted">,
@@ -99,7 +103,8 @@ async function lineOf(db: Db, { kind, subject, refs }: Message): Promise<string 
     const approval = await getApproval(db, refs.approval_id!);
     return approval?.status === "pending" ? terminalLine(approval) : undefined;
   }
-  if (!KINDS.has(kind)) return undefined;
+  const words = WORDS[kind];
+  if (words === undefined) return undefined;
   if (db.tenant === PLATFORM_TENANT) return escapeInvisible(subject);
-  return `${refs.ticket_id} of tenant ${db.tenant} was opened`;
+  return `${refs.ticket_id} of tenant ${db.tenant} ${words}`;
 }

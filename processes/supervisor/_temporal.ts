@@ -1,5 +1,6 @@
 import { startTemporal } from "../../embedded/mod.ts";
 import type { Supervisor } from "./_supervisor.ts";
+import { describeServer } from "../_presence.ts";
 import { keepServer } from "./kept_server.ts";
 import { type Environment, temporalEnvironment, usesOwnTemporal } from "./process_list.ts";
 
@@ -12,7 +13,7 @@ export interface TemporalAccess {
 
 /** Starts Temporal, unless the environment names one. */
 export async function bringUpTemporal(supervisor: Supervisor): Promise<TemporalAccess> {
-  const { config: { settings, temporal, dataDir }, env, progress, tree, restarted, fail } =
+  const { config: { settings, temporal, dataDir }, env, progress, tree, restarted, kept, fail } =
     supervisor;
   if (usesOwnTemporal(env)) return { env: temporalEnvironment(env) };
   const ports = { grpc: settings.SEALOOP_TEMPORAL_PORT, ui: settings.SEALOOP_TEMPORAL_UI_PORT };
@@ -25,6 +26,7 @@ export async function bringUpTemporal(supervisor: Supervisor): Promise<TemporalA
         fail,
       });
       restarted.push(server);
+      kept.push(() => describeServer("temporal", dataDir, server));
       return server.current();
     },
     describe: ({ version, address }) => `${version} on ${address}`,

@@ -7,6 +7,7 @@ import {
   readLastLines,
   type Tree,
 } from "../../embedded/mod.ts";
+import { placeId } from "../_presence.ts";
 import { type Report, type StartMessage, SUPERVISED } from "../_process.ts";
 import { restartDelays, STABLE_MS } from "./_restart_delays.ts";
 
@@ -55,10 +56,11 @@ export function openChild(options: ChildOptions): Child {
   let restarts = true;
   const delays = restartDelays(stableMs);
   let life = launch(options);
+  const place = { id: placeId(options.dataDir, options.name), restarts: 0 };
 
   async function begin(env: StartMessage["env"]): Promise<string | undefined> {
     const { process: child, ready, ended } = life;
-    child.send({ start: true, env } satisfies StartMessage, () => {});
+    child.send({ start: true, place, env } satisfies StartMessage, () => {});
     const failed = ended.then((reason) => {
       throw new EmbeddedError(`${title} could not start: ${reason}`);
     });
@@ -74,6 +76,7 @@ export function openChild(options: ChildOptions): Child {
       print(`${title} ended (${reason}); restarting it in ${delay / 1000} s`);
       await new Promise((resolve) => setTimeout(resolve, delay));
       if (!restarts) return;
+      place.restarts++;
       life = launch(options);
       await begin(env).then(
         () => print(`${title} is back`),

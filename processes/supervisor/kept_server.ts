@@ -12,6 +12,10 @@ export interface RunningServer {
 export interface KeptServer<S extends RunningServer> {
   /** Returns the server that runs, or the last one that ran. */
   current(): S;
+  /** Returns how often it was started again. */
+  restarts(): number;
+  /** Returns false between its end and its next start. */
+  isRunning(): boolean;
   /** Leaves the server ended when it ends from now on. */
   stopRestarting(): void;
 }
@@ -41,24 +45,29 @@ const MAX_SHORT_LIVES = 7;
 export async function keepServer<S extends RunningServer>(
   { title, start, print, fail, stableMs = STABLE_MS }: ServerOptions<S>,
 ): Promise<KeptServer<S>> {
-  let restarts = true;
+  let isKept = true;
+  let restarts = 0;
+  let isRunning = true;
   let server = await start();
   const delays = restartDelays(stableMs);
 
   async function keepRunning(): Promise<void> {
     let startedAt = Date.now();
     let reason = await server.ended;
-    while (restarts) {
+    while (isKept) {
+      isRunning = false;
       const delay = delays.next(Date.now() - startedAt);
       if (delays.shortLifeCount() > MAX_SHORT_LIVES) {
         return fail(new EmbeddedError(`${title} ended: ${reason}`));
       }
       print(`${title} ended (${reason}); restarting it in ${delay / 1000} s`);
       await sleep(delay);
-      if (!restarts) return;
+      if (!isKept) return;
       startedAt = Date.now();
       try {
         server = await start();
+        restarts++;
+        isRunning = true;
         print(`${title} is back`);
         startedAt = Date.now();
         reason = await server.ended;
@@ -71,8 +80,10 @@ export async function keepServer<S extends RunningServer>(
   void keepRunning();
   return {
     current: () => server,
+    restarts: () => restarts,
+    isRunning: () => isRunning,
     stopRestarting: () => {
-      restarts = false;
+      isKept = false;
     },
   };
 }

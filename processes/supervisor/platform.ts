@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { BadSetting, loadConfig, programPath } from "../../config.ts";
 import { claimDataFolder, EmbeddedError, type Tree } from "../../embedded/mod.ts";
 import { bringUpDatabase } from "./_database.ts";
+import { openPresence, placeId } from "../_presence.ts";
 import { waitForStopRequest } from "./_stop_request.ts";
 import { printNews } from "./_news.ts";
 import type { Supervisor } from "./_supervisor.ts";
@@ -34,6 +35,7 @@ export async function runPlatform(
   failure.catch(() => {});
   process.on("uncaughtException", fail).on("unhandledRejection", fail);
   const restarted: Supervisor["restarted"] = [];
+  const kept: Supervisor["kept"] = [];
   let tree: Tree | undefined;
   let code = 0;
   try {
@@ -42,7 +44,7 @@ export async function runPlatform(
       progress.line(`  Left over by one that was killed, and stopped: ${names.join(", ")}`);
     });
     const stopRequest = waitForStopRequest(tree);
-    const supervisor: Supervisor = { config, env, progress, tree, restarted, fail };
+    const supervisor: Supervisor = { config, env, progress, tree, restarted, kept, fail };
     await checkPorts(listWantedPorts(supervisor));
     await Promise.race([bringUp(supervisor), stopRequest, failure]);
     const reason = await Promise.race([stopRequest, failure]);
@@ -62,12 +64,15 @@ export async function runPlatform(
 
 /** Brings up the servers and prepares them while the processes load, then starts these. */
 async function bringUp(supervisor: Supervisor): Promise<void> {
-  const { config: { dataDir }, progress } = supervisor;
+  const { config: { dataDir }, progress, kept } = supervisor;
   const children = loadProcesses(supervisor);
   const [urls, temporal] = await Promise.all([
     bringUpDatabase(supervisor),
     bringUpTemporal(supervisor),
   ]);
+  const place = { id: placeId(dataDir, "supervisor"), restarts: 0 };
+  const presence = openPresence(place, () => kept.flatMap((describe) => describe() ?? []));
+  presence.begin("supervisor", { role: "operator", url: urls.operator });
   const addresses = await Promise.all(children.map(async ({ entry, child }) => {
     const address = await progress.step(entry.title, {
       run: () => child.start(serverEnvironment(entry, urls, temporal.env)),
@@ -75,6 +80,7 @@ async function bringUp(supervisor: Supervisor): Promise<void> {
     });
     return [entry.name, address] as const;
   }));
+  presence.ready();
   const { gateway, mcp, ledger } = Object.fromEntries(addresses);
   const seconds = (performance.now() / 1000).toFixed(1); // since this process was started
   progress.line(`\nsealoop is ready (${seconds} s)`);

@@ -20,14 +20,14 @@ export interface ProcessEntry {
   readonly settings: RegExp;
 }
 
-const ALL = /^SEALOOP_/;
-/** All but the keys of models, which the engine alone asks. */
-const NO_MODEL_KEYS = /^SEALOOP_(?!(ANTHROPIC|OPENAI)_API_KEY$)/;
+const OURS = /^SEALOOP_/;
+/** Those of OpenTelemetry besides, for the processes that make or export spans. */
+const ALL = /^(SEALOOP|OTEL)_/;
 const LEDGER_SETTINGS =
-  /^SEALOOP_(DATA|BIND|TLS_\w+|TRUSTED_HOPS|LEDGER_\w+|GATEWAY_URL|LOG_LEVEL)$/;
+  /^SEALOOP_(DATA|BIND|TLS_\w+|METRICS\w*|TRUSTED_HOPS|LEDGER_\w+|GATEWAY_URL|LOG_LEVEL)$/;
 
 const SEQUENCER_SETTINGS =
-  /^SEALOOP_(DATA|TEMPORAL_PORT|WORKER_BUILD|LEDGER_\w+|WITNESS\w+|LOG_LEVEL)$/;
+  /^SEALOOP_(DATA|TLS_\w+|METRICS\w*|TEMPORAL_PORT|WORKER_BUILD|LEDGER_\w+|WITNESS\w+|LOG_LEVEL)$/;
 
 /** The processes of the platform, besides PostgreSQL and Temporal. */
 export const PROCESSES: readonly ProcessEntry[] = [
@@ -36,7 +36,7 @@ export const PROCESSES: readonly ProcessEntry[] = [
     title: "Worker",
     role: "worker",
     usesTemporal: true,
-    settings: NO_MODEL_KEYS,
+    settings: ALL,
   },
   {
     name: "sequencer",
@@ -45,20 +45,20 @@ export const PROCESSES: readonly ProcessEntry[] = [
     usesTemporal: true,
     settings: SEQUENCER_SETTINGS,
   },
-  { name: "engine", title: "Engine", role: "engine", usesTemporal: false, settings: ALL },
+  { name: "engine", title: "Engine", role: "engine", usesTemporal: false, settings: OURS },
   {
     name: "gateway",
     title: "Gateway",
     role: "gateway",
     usesTemporal: true,
-    settings: NO_MODEL_KEYS,
+    settings: ALL,
   },
   {
     name: "mcp",
     title: "Tool server",
     role: "tools",
     usesTemporal: true,
-    settings: NO_MODEL_KEYS,
+    settings: ALL,
   },
   {
     name: "ledger",
@@ -71,7 +71,7 @@ export const PROCESSES: readonly ProcessEntry[] = [
 
 /** System variables that any process may need. */
 const SYSTEM =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|XDG_CACHE_HOME|SSL_CERT_\w+|NODE_(OPTIONS|EXTRA_CA_CERTS)|(HTTPS?|NO)_PROXY)$/i;
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|XDG_CACHE_HOME|SSL_CERT_\w+|PIP_\w+|NODE_(OPTIONS|EXTRA_CA_CERTS)|(HTTPS?|NO)_PROXY)$/i;
 const DATABASE = /^(DATABASE_URL$|SEALOOP_DATABASE_)/;
 
 /** Returns whether Temporal's own settings name a server, so that none is to be started. */

@@ -1,11 +1,5 @@
-import {
-  FUNCTION_OWNERS,
-  FUNCTIONS,
-  type Grantee,
-  RIGHTS,
-  ROLES,
-  SEAL_CATEGORIES,
-} from "../../store/mod.ts";
+import { FUNCTION_OWNERS, ROLES } from "../../store/mod.ts";
+import { FUNCTIONS, type Grantee, RIGHTS, SEAL_CATEGORIES } from "../../store/rights/mod.ts";
 import { pageWith, table } from "./_page.ts";
 
 const { owner: _, ...LOGINS } = ROLES;

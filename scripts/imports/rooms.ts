@@ -5,7 +5,7 @@
 export const ROOMS: Readonly<Record<string, readonly string[]>> = rooms();
 
 function rooms(): Record<string, readonly string[]> {
-  const base = ["store"];
+  const base = ["store", "metrics"];
   const middle = [...base, "ledger", "temporal", "embedded", "web"];
   const knowledge = [
     "engine",
@@ -16,6 +16,8 @@ function rooms(): Record<string, readonly string[]> {
     "catalogue",
     "compliance",
     "integrations",
+    "articles",
+    "media",
   ];
   const calls = ["calls", ...knowledge, ...middle];
   const surfaces = ["api", "mcp", "operations", "activities"];
@@ -23,6 +25,7 @@ function rooms(): Record<string, readonly string[]> {
     domain: [],
     contract: [],
     store: [],
+    metrics: [],
     web: base,
     embedded: base,
     ledger: [...base, "web"],

@@ -25,6 +25,14 @@ export const ledger = `
   CREATE INDEX receipts_supersedes ON receipts (supersedes_of(record))
     WHERE era = 3 AND position('"supersedes":'::bytea IN record) > 0;
 
+  -- The SHA-256 of the published file that this one is about. Others' texts are left out, however long they are.
+  CREATE FUNCTION file_sha256_of(record bytea) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN position('"file_sha256":'::bytea IN record) > 0
+      THEN substring(convert_from(record, 'UTF8')::json #>> '{details,file_sha256}' FROM '^[0-9a-f]{64}$') END
+  $$;
+  CREATE INDEX receipts_file ON receipts (file_sha256_of(record))
+    WHERE era = 3 AND position('"file_sha256":'::bytea IN record) > 0;
+
   CREATE TABLE ledger_head (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     size bigint NOT NULL,
@@ -87,7 +95,7 @@ export const ledger = `
   CREATE TRIGGER append_only BEFORE DELETE OR TRUNCATE ON ledger_head
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
-  -- Categories of receipts that each role may request: what store/rights.ts has.
+  -- Categories of receipts that each role may request: what store/rights/ has.
   CREATE TABLE seal_categories (
     role text NOT NULL,
     category text NOT NULL,

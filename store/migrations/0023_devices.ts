@@ -24,7 +24,7 @@ export const devices = `
     receipt_id text NOT NULL,     -- of the enrolment
     enrolment json NOT NULL,      -- answer to the enrolment, for its repetition
     approvers_version integer NOT NULL DEFAULT 0, -- of the approvers that are pinned on it
-    approvers_refused integer,    -- version that it has refused; null: none
+    approvers_refused integer,    -- newest version when it refused one; null: none
     PRIMARY KEY (tenant_id, id)
   );
   CREATE INDEX devices_enrolled ON devices (tenant_id, enrolled_at DESC, id);

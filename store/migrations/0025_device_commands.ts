@@ -22,6 +22,7 @@ export const deviceCommands = `
     output_bytes integer NOT NULL,
     read_only boolean NOT NULL,
     script json,                  -- {id, version, sha256}; null: arguments that no script has
+    script_id text,               -- its id, for the index
     expires_at timestamptz NOT NULL,
     description text NOT NULL,    -- for people
     requested_by text NOT NULL,   -- principal, or the part of the platform
@@ -53,6 +54,8 @@ export const deviceCommands = `
   CREATE INDEX device_commands_newest ON device_commands (tenant_id, device_id, created_at DESC, id);
   CREATE INDEX device_commands_open ON device_commands (tenant_id, device_id, sequence)
     WHERE status IN ('queued', 'sealed');
+  CREATE INDEX device_commands_outputs ON device_commands (tenant_id, script_id, device_id, ended_at DESC)
+    WHERE status = 'done' AND output IS NOT NULL;
 
   CREATE TABLE device_statements ( -- as the runners of devices have signed them
     tenant_id text NOT NULL DEFAULT current_tenant(),

@@ -37,6 +37,14 @@ import { deviceCommands } from "./0025_device_commands.ts";
 import { shield } from "./0026_shield.ts";
 import { modelUse } from "./0027_model_use.ts";
 import { admin } from "./0028_admin.ts";
+import { processes } from "./0029_processes.ts";
+import { observability } from "./0030_observability.ts";
+import { articles } from "./0031_articles.ts";
+import { media } from "./0032_media.ts";
+import { alerts } from "./0033_alerts.ts";
+import { publishing } from "./0034_publishing.ts";
+import { cards } from "./0035_cards.ts";
+import { confirmations } from "./0036_confirmations.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -69,4 +77,12 @@ export const migrations: Readonly<Record<string, string>> = {
   "0026_shield": shield,
   "0027_model_use": modelUse,
   "0028_admin": admin,
+  "0029_processes": processes,
+  "0030_observability": observability,
+  "0031_articles": articles,
+  "0032_media": media,
+  "0033_alerts": alerts,
+  "0034_publishing": publishing,
+  "0035_cards": cards,
+  "0036_confirmations": confirmations,
 };

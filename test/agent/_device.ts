@@ -1,5 +1,5 @@
 /** Devices of tests: an enrolled folder, the agent's programs as processes, and a talker that the test plays itself. */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,8 +11,24 @@ import { pins } from "./_ledger.ts";
 
 /** The agent's one file. */
 export const AGENT = join(ROOT, "agent", "sealoop_agent.py");
-/** Python that runs the agent. */
-export const PYTHON = process.env.SEALOOP_TEST_PYTHON ?? "python3";
+/** Python that runs the agent: the program itself, as a shim has children of its own, and ends where they are killed. */
+export const PYTHON = execFileSync(
+  process.env.SEALOOP_TEST_PYTHON ?? "python3",
+  ["-c", "import sys; print(sys.executable)"],
+  { encoding: "utf8" },
+).trim();
+
+/** Returns the process of an agent's talking half; undefined where it is none, or not known. */
+export function findTalker(agent: ChildProcess): number | undefined {
+  try {
+    const children = readFileSync(`/proc/${agent.pid}/task/${agent.pid}/children`, "utf8");
+    return children.split(" ").filter(Boolean).map(Number).find((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("\0talk\0")
+    );
+  } catch {
+    return undefined; // one of them has just ended
+  }
+}
 
 /** End of a program. */
 export interface Ended {

@@ -48,6 +48,8 @@ export class TestGateway {
   requests = 0;
   /** Answers nothing while true. */
   silent = false;
+  /** Returns the status of requests that it does not take. */
+  refuses: (path: string, fields: Fields) => number | undefined = () => undefined;
   /** Longest time that a heartbeat waits for commands. */
   waitMs = 200;
   readonly #server: Server;
@@ -107,6 +109,8 @@ export class TestGateway {
     const path = request.url!;
     if (path === "/v1/devices/enroll") return this.#enroll(JSON.parse(body));
     const deviceId = this.#authenticate(request, body);
+    const refused = this.refuses(path, JSON.parse(body));
+    if (refused) throw new Refused(refused, { detail: "It is not taken" });
     if (path === "/v1/shield/devices/heartbeat") {
       return await this.#heartbeat(deviceId, request, body);
     }

@@ -47,7 +47,7 @@ const witnessNotes = keys.witnesses.map((key, n) =>
   note(`witness.example/w${n + 1}`, key, "witness")
 );
 
-/** What the install script pins. @param required number of approvers' signatures */
+/** Returns the keys that the install script pins. @param required number of approvers' signatures */
 export const pins = (required = 0) => ({
   ledger_keys: [
     { public_key: keys.ledger.hex, from_position: 0, recovery_key: keys.recovery.hex },
@@ -237,7 +237,7 @@ export function makeCommand(
     sequence,
     argv: ["/bin/sh", "-c", 'echo ran >> "$0"; echo output', file],
     user: "agent",
-    timeout_seconds: 20,
+    timeout_seconds: 120,
     output_bytes: 1000,
     read_only: false,
     script: { id: "append-line", version: 1, sha256: "ab".repeat(32) },

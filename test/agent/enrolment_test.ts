@@ -14,7 +14,6 @@ import { TestGateway } from "./_gateway.ts";
 import { pins } from "./_ledger.ts";
 
 describe("an enrolment", function () {
-  this.timeout(60_000);
   let gateway: TestGateway;
   let folder: string;
   beforeEach(async () => {

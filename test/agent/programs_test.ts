@@ -8,7 +8,6 @@ import { AGENT, type Device, enroll, PYTHON, readJson, runAgent } from "./_devic
 import { TestGateway } from "./_gateway.ts";
 
 describe("a program of the agent that commands can run", function () {
-  this.timeout(60_000);
   let gateway: TestGateway;
   let device: Device;
   before(async () => {
@@ -29,6 +28,7 @@ describe("a program of the agent that commands can run", function () {
 
     it("and reach tells which machines answer, and how fast", async () => {
       const targets = [`127.0.0.2:${port}`, "127.0.0.3:1", "255.255.255.255:80"];
+      const begunMs = performance.now();
       const { output } = await runAgent(
         "reach",
         "--state",
@@ -44,7 +44,7 @@ describe("a program of the agent that commands can run", function () {
         [targets[1], true],
         [targets[2], false],
       ]);
-      assert.ok(peers[0]!.microseconds < 1e6);
+      assert.ok(peers[0]!.microseconds < 1_000 * (performance.now() - begunMs));
       assert.equal(
         (await runAgent("reach", "--state", device.state, "--targets", "host:80")).code,
         1,
@@ -88,29 +88,30 @@ describe("a program of the agent that commands can run", function () {
         cd ${server}
         ${PYTHON} -m http.server --bind 127.0.0.1 ${port} >/dev/null 2>&1 &
         server=$!
-        sleep 1
+        until ${PYTHON} -c 'import socket; socket.create_connection(("127.0.0.1", ${port}))' 2>/dev/null
+        do sleep 0.1; done
         for rules; do
-          ${PYTHON} -I ${AGENT} firewall "$rules" --within 4 --state ${device.state} 2>&1; echo "exit $?"
+          case "$rules" in *"policy drop"*) within=4;; *) within=50;; esac
+          ${PYTHON} -I ${AGENT} firewall "$rules" --within $within --state ${device.state} 2>&1; echo "exit $?"
           nft -s list ruleset
         done
         kill $server`;
-      const argv = ["-n", "--", "sh", "-c", script, "sh", ...rules];
+      const argv = ["-rn", "--", "sh", "-c", script, "sh", ...rules];
       return await new Promise<string>((resolve) => {
-        execFile(
-          "unshare",
-          argv,
-          { timeout: 60_000 },
-          (error, out, err) => resolve(`${out}${err}${error ?? ""}`),
-        );
+        execFile("unshare", argv, (error, out, err) => resolve(`${out}${err}${error ?? ""}`));
       });
     }
     before(function () {
       try {
-        execFileSync("unshare", ["-n", "--", "sh", "-c", "ip link set lo up && nft list ruleset"], {
-          stdio: "ignore",
-        });
+        execFileSync(
+          "unshare",
+          ["-rn", "--", "sh", "-c", "ip link set lo up && nft list ruleset"],
+          {
+            stdio: "ignore",
+          },
+        );
       } catch {
-        console.log("    not run: it needs root, unshare, ip and nft");
+        console.log("    not run: it needs nft, ip, and unshare with user namespaces, or root");
         this.skip();
       }
     });

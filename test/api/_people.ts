@@ -1,6 +1,7 @@
 /** A gateway with its workers in this process, and people and programs with keys. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { bindUnsubscribe, createRestApp } from "../../api/mod.ts";
+import { bindMailLinks, createRestApp } from "../../api/mod.ts";
 import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
 import { watchTasks } from "../../calls/tasks/mod.ts";
 import { loadConfig } from "../../config.ts";
@@ -8,12 +9,14 @@ import type { Operation } from "../../contract/mod.ts";
 import { findInjection } from "../../guard/mod.ts";
 import { createToolServer } from "../../mcp/mod.ts";
 import { cancelTask, operations, registry, sendMessage } from "../../operations/mod.ts";
-import { type NewKey, type Store } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { findApprovalOwner, getApproval } from "../../store/approvals/mod.ts";
+import type { NewKey } from "../../store/keys/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
 import { serve } from "../../web/mod.ts";
 import { eventually } from "../_time.ts";
 import { connect } from "../mcp/_tool_server.ts";
-import { openLoop, type ServeEngine, type TestLoop } from "../workflows/_loop.ts";
+import { openLoop, type ServeEngine, type TestLoop, type Watch } from "../workflows/_loop.ts";
 import { giveKey } from "../_superuser.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
@@ -32,6 +35,11 @@ const KEYS: Readonly<Record<string, Partial<NewKey>>> = {
   admin: { principal: "operator", tier: "admin" },
 };
 
+/** What becomes of an approval by a vote. */
+const MOVES = { approve: "approved", deny: "denied", reopen: "reopened" } as const;
+/** Pause before a vote is cast again that a busy worker has not taken in time. */
+const VOTE_PAUSE_MS = 500;
+
 /** A platform of a test with everybody on it. */
 export interface People {
   readonly loop: TestLoop;
@@ -47,6 +55,13 @@ export interface People {
     body?: unknown,
     more?: Readonly<Record<string, string>>,
   ): Promise<{ status: number; headers: Headers; body: Json }>;
+  /** Votes on an approval once it has begun, and waits until the vote counts, or is refused. */
+  vote(
+    approvalId: string,
+    how: keyof typeof MOVES,
+    who?: string,
+    body?: object,
+  ): ReturnType<People["call"]>;
   /** Connects an agent with a key of its own to a tool server that is closed with the rest. */
   agent(): Promise<Client>;
   /** Address of a tool server that is closed with the rest, and a key of an agent. */
@@ -63,16 +78,19 @@ export interface People {
  * @param settings by the names of environment variables
  * @param extra operations besides the platform's
  * @param serveEngine default: this process serves an engine without a model
+ * @param watch is called before and after each activity
  */
 export async function openPeople(
   settings: Record<string, string> = {},
   extra: readonly Operation<Platform>[] = [],
   serveEngine?: ServeEngine,
+  watch?: Watch,
 ): Promise<People> {
   const all = [...operations, ...extra];
   const loop = await openLoop({
-    settings,
+    settings: { SEALOOP_LIMIT_PARTNER: "1000000", ...settings }, // as tests poll
     ...(serveEngine ? { serve: serveEngine } : {}),
+    ...(watch ? { watch } : {}),
     operations: new Map([...registry, ...extra.map((one) => [one.name, one] as const)]),
   });
   const { store, sealer, log } = loop;
@@ -83,7 +101,7 @@ export async function openPeople(
     invoke: createInvoke(platform),
     http: { log, trustedHops: 0, secure: false },
     info: { title: "sealoop gateway", description: "A gateway of a test." },
-    routes: (router) => bindUnsubscribe(router, platform),
+    routes: (router) => bindMailLinks(router, platform),
   });
   const server = await serve(app, loadConfig({}).settings, 0);
   const keys = new Map<string, { key: string; id: string }>();
@@ -123,30 +141,55 @@ export async function openPeople(
     closing.push(() => server.close(0), () => served.close(0), () => tasks.close(), close);
     return { url: served.address, key, keyId: record.id };
   }
+  const keyId: People["keyId"] = (who) => keys.get(who)!.id;
+  const call: People["call"] = async (method, path, who, body, more = {}) => {
+    const response = await fetch(server.address + path, {
+      method,
+      headers: {
+        ...(who ? { "x-api-key": keys.get(who)!.key } : {}),
+        ...(body ? { "content-type": "application/json" } : {}),
+        ...more,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.includes("json");
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(text) : text,
+    };
+  };
   return {
     loop,
     store,
     platform,
     url: server.address,
     eventually,
-    keyId: (who) => keys.get(who)!.id,
-    async call(method, path, who, body, more = {}) {
-      const response = await fetch(server.address + path, {
-        method,
-        headers: {
-          ...(who ? { "x-api-key": keys.get(who)!.key } : {}),
-          ...(body ? { "content-type": "application/json" } : {}),
-          ...more,
-        },
-        body: body === undefined ? undefined : JSON.stringify(body),
+    keyId,
+    call,
+    async vote(approvalId, how, who, body) {
+      const path = `/v1/approvals/${approvalId}`;
+      await eventually(async () => {
+        const tenant = await findApprovalOwner(store.db, approvalId);
+        return tenant && (await getApproval(store.asTenant(tenant), approvalId))!.moves > 0;
       });
-      const text = await response.text();
-      const isJson = response.headers.get("content-type")?.includes("json");
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: isJson ? JSON.parse(text) : text,
-      };
+      let isLate = false;
+      for (;;) {
+        const answer = await call("POST", `${path}/${how}`, who, body);
+        if (answer.status === 503) isLate = true; // the vote is stored, and may count by itself
+        else if (answer.status === 200 || !isLate) return answer;
+        else {
+          const { body: approval } = await call("GET", `${path}/info`, who);
+          const counted = approval.moves?.findLast(({ move, key_id }: Json) =>
+            move === MOVES[how] && key_id === keyId(who!)
+          );
+          if (!counted) return answer;
+          const { receipt_id } = counted;
+          return { ...answer, status: 200, body: { ...approval, receipt_id } };
+        }
+        await sleep(VOTE_PAUSE_MS);
+      }
     },
     tools,
     async agent() {

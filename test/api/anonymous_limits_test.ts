@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { asSuperuser } from "../_superuser.ts";
+import { ensureSecondsLeftInDay } from "../_time.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
 const BASE = {
@@ -15,6 +16,7 @@ const ANSWER_BYTES = 16 * 1024;
 describe("callers without a key", () => {
   const gateways: TestGateway[] = [];
   after(() => Promise.all(gateways.map((gateway) => gateway.stop())));
+  beforeEach(() => ensureSecondsLeftInDay(60)); // the limits are of a day
 
   async function start(settings: Readonly<Record<string, string>>): Promise<TestGateway> {
     const gateway = await startGateway({ settings: { ...BASE, ...settings } });

@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EventSource } from "eventsource";
 import { ROOT } from "../../config.ts";
-import { addMessage, openStore, type Store } from "../../store/mod.ts";
+import { openStore, type Store } from "../../store/mod.ts";
+import { addMessage } from "../../store/messages/mod.ts";
 import { program } from "../_programs.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
@@ -48,8 +49,7 @@ describe("the feed's stream, at a gateway that is killed with -9", () => {
     );
   }
 
-  it("loses nothing for a client that people use, and tells nothing twice", async function () {
-    this.timeout(120_000);
+  it("loses nothing for a client that people use, and tells nothing twice", async () => {
     const { key } = await giveKey({ url: database.superuserUrl }, { tenant: "acme" });
     await start();
     const seen: { id: number; text: string }[] = [];

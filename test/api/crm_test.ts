@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { mayMail } from "../../store/mod.ts";
+import { mayMail } from "../../store/crm/mod.ts";
 import { testFolder } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { openPeople, type People } from "./_people.ts";
@@ -11,8 +11,7 @@ import { openPeople, type People } from "./_people.ts";
 // deno-lint-ignore no-explicit-any -- whatever came over the wire
 type Json = any;
 
-describe("contacts and deals", function () {
-  this.timeout(60_000);
+describe("contacts and deals", () => {
   let people: People;
   let agent: Client;
   let pipelines: string;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { report, storeDevice } from "../shield/_stored_device.ts";
 import { asSuperuser } from "../_superuser.ts";
+import { eventually } from "../_time.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
 const DISKS = [{ device: "/dev/vda1", mount: "/", size_bytes: 1_000, free_bytes: 50 }];
@@ -33,6 +34,12 @@ describe("what is known of devices", () => {
   after(() => gateway?.stop());
 
   const read = (path: string, own = key) => gateway.call(own, "GET", path);
+  const readStatus = () =>
+    eventually(async () => {
+      const answer = await read("/v1/status/fresh");
+      const isSlow = /^no answer within/.test(answer.body.backends.devices.error);
+      return isSlow ? undefined : answer; // as on a busy machine
+    });
 
   it("is listed with posture, status and the newest heartbeat", async () => {
     const { body } = await read("/v1/shield/devices");
@@ -101,7 +108,7 @@ describe("what is known of devices", () => {
     }];
     await report(superuser, silent, { inventory: { disks } });
     await superuser.execute("DELETE FROM device_states WHERE device_id = $1", [silent]);
-    const { status, body } = await read("/v1/status/fresh");
+    const { status, body } = await readStatus();
     assert.equal(status, 200);
     assert.equal(
       body.backends.devices.detail?.low_on_disk,
@@ -111,7 +118,7 @@ describe("what is known of devices", () => {
   });
 
   it("stands in the status and in the service graph", async () => {
-    const { devices } = (await read("/v1/status/fresh")).body.backends;
+    const { devices } = (await readStatus()).body.backends;
     assert.equal(devices.ok, true);
     assert.deepEqual(devices.detail.by_status, { online: 1, late: 0, offline: 1, quarantined: 0 });
     assert.equal(devices.detail.low_on_disk, 1);

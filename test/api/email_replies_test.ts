@@ -10,16 +10,17 @@ import {
   startReceiver,
   transmitMail,
 } from "../../integrations/mail/mod.ts";
-import { addContact, getEmail } from "../../store/mod.ts";
+import { exportReceipts } from "../../ledger/mod.ts";
+import { addContact, getEmail } from "../../store/crm/mod.ts";
 import { freePort } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
+import { ensureSecondsLeftInDay } from "../_time.ts";
 import { openPeople, type People } from "./_people.ts";
 
 // deno-lint-ignore no-explicit-any -- whatever came over the wire
 type Json = any;
 
-describe("received mail", function () {
-  this.timeout(90_000);
+describe("received mail", () => {
   let people: People;
   let receiver: MailReceiver;
   let server: MailServer;
@@ -88,10 +89,7 @@ describe("received mail", function () {
       kind: "ticket",
       title: "Weighbridge prints nonsense",
     });
-    await people.eventually(async () => {
-      const path = `/v1/approvals/${reply.approval_id}/approve`;
-      return (await people.call("POST", path, "ann")).status === 200 ? true : undefined;
-    });
+    assert.equal((await people.vote(reply.approval_id, "approve", "ann")).status, 200);
     await settled(`Question ${number}`, "sent");
     const { dataDir } = people.loop.config;
     const folder = join(mailboxFolder(dataDir, parseAddress("ops@sealoop.local")!), "new");
@@ -159,7 +157,31 @@ describe("received mail", function () {
     assert.deepEqual(structuredContent.findings.map(({ code }: Json) => code), ["no_consent"]);
   });
 
+  it("shows nobody in the public ledger whether its sender is known", async () => {
+    const contact = { name: "Eve", email: "eve@contacts.example" };
+    await people.call("POST", "/api/contacts", "admin", contact);
+    await people.eventually(async () => {
+      const sql = "SELECT FROM seal_outbox WHERE category = 'email_received'";
+      return (await asSuperuser(people.store).query(sql)).length === 0 || undefined;
+    });
+    const before = (await exportReceipts(people.store, { from: 0, to: 10_000 })).length;
+    for (const from of [contact.email, "nobody@contacts.example"]) {
+      await write({ from, text: "Who am I?" });
+    }
+    const received = await people.eventually(async () => {
+      const all = (await exportReceipts(people.store, { from: before, to: 10_000 }))
+        .map(({ text }) => JSON.parse(text))
+        .filter(({ category }) => category === "email_received");
+      return all.length === 2 ? all : undefined;
+    });
+    const [known, stranger] = received.map((
+      { outcome, details: { commitments, ...details } },
+    ) => [outcome, details, Object.keys(commitments)]);
+    assert.deepEqual(known, stranger);
+  });
+
   it("is answered at once where a rule allows it, once a sender and day", async () => {
+    await ensureSecondsLeftInDay(60);
     const robot = { from: "robot-1@sealoop.local", text: `How is ${ticket}?` };
     await write(robot);
     const first = await settled(`Question ${number}`, "sent");
@@ -213,10 +235,7 @@ describe("received mail", function () {
     const answered = await settled(`Question ${number}`, "sent");
     assert.deepEqual([answered.email_id, answered.approval_id], [answer.email_id, null]);
     assert.equal(await waiting(), before - 1);
-    await people.eventually(async () => {
-      const path = `/v1/approvals/${approval_id}/approve`;
-      return (await people.call("POST", path, "ann")).status === 200 ? true : undefined;
-    });
+    assert.equal((await people.vote(approval_id, "approve", "ann")).status, 200);
     const draft = await people.eventually(async () => {
       const email = await getEmail(people.store.db, email_id);
       return email?.receiptId ? email : undefined;

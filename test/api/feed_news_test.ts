@@ -62,7 +62,7 @@ describe("the feed tells", () => {
       /asks for: Restart the shop\nexactly: {"command":"systemctl restart shop"}\nbecause: A program asks before it acts/,
     );
     assert.match(asked.text, new RegExp(`decide: npm run approvals -- show ${id}`));
-    await people.call("POST", `/v1/approvals/${id}/approve`, "ann", { reason: "It is quiet now" });
+    await people.vote(id, "approve", "ann", { reason: "It is quiet now" });
     const decided = await people.eventually(async () => {
       const [newest] = await about();
       return newest.kind === "approval.decided" ? newest : undefined;

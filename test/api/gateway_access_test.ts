@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { findKeys, hashKey } from "../../store/mod.ts";
+import { findKeys, hashKey } from "../../store/keys/mod.ts";
 import { ensureSecondsLeftInDay } from "../_time.ts";
 import { DAILY_LIMIT, describedGateway } from "./_described_gateway.ts";
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
-import { createInvoke, type Platform } from "../../calls/mod.ts";
-import { type Invoke, Problem } from "../../contract/mod.ts";
+import type { Platform } from "../../calls/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import { type KnowledgeBase, openClassifier, openKnowledgeBase } from "../../engine/mod.ts";
-import { operations } from "../../operations/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { insertRows } from "../_rows.ts";
+import { callTool } from "./_call_tool.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 import { storeAs } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
@@ -17,13 +17,13 @@ type Json = any;
 describe("learning", () => {
   let gateway: TestGateway;
   let knowledge: KnowledgeBase;
-  let invoke: Invoke<Platform>;
+  let tools: Platform;
   let key: string;
 
   before(async () => {
     gateway = await startGateway();
-    const tools = await storeAs(gateway.platform.store, "tools");
-    invoke = createInvoke({ ...gateway.platform, store: tools });
+    const { platform } = gateway;
+    tools = { ...platform, store: await storeAs(platform.store, "tools") };
     key = await gateway.key({ principal: "ann" });
     await resolved("INC-a", "Turned the ribbon of the label printer around and cleaned its head");
     await resolved("INC-b", "done");
@@ -38,6 +38,7 @@ describe("learning", () => {
       outcome: "sealed",
       resolution: "Runbook restart-service 1.0.0, and found healthy",
       fingerprint: "f",
+      opened_at: inSeconds(0),
       resolved_at: inSeconds(40),
     }]);
     await insertRows(asSuperuser(store), "ticket_events", [{
@@ -91,19 +92,7 @@ describe("learning", () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
-  const tool = async (name: string, input = {}): Promise<Json> => {
-    const operation = operations.find((one) => one.tool?.[name])!;
-    const { output } = await invoke(operation, {
-      door: "mcp",
-      as: name,
-      requestId: "r",
-      credential: key,
-      address: "127.0.0.1",
-      input,
-      signal: new AbortController().signal,
-    });
-    return operation.output.parse(output);
-  };
+  const tool = (name: string, input = {}): Promise<Json> => callTool(tools, key, name, input);
   const states = async () => {
     const rows = await gateway.platform.store.asPlatform().query(
       "SELECT ticket_id, state FROM learning_items",

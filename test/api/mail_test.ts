@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { terminalLine } from "../../calls/approvals/mod.ts";
 import { checkMail, type MailParts, sendMail } from "../../calls/mail/mod.ts";
 import { issueSealedKey, revokeSealedKey } from "../../calls/mod.ts";
@@ -14,18 +15,12 @@ import {
   parseAddress,
   startReceiver,
 } from "../../integrations/mail/mod.ts";
-import {
-  addContact,
-  addStop,
-  getApproval,
-  getContact,
-  getEmail,
-  listDecisions,
-  listMessages,
-  needsPeople,
-  removeStop,
-} from "../../store/mod.ts";
+import { getApproval } from "../../store/approvals/mod.ts";
+import { addStop, listDecisions, removeStop } from "../../store/calls/mod.ts";
+import { addContact, getContact, getEmail } from "../../store/crm/mod.ts";
+import { listMessages, needsPeople } from "../../store/messages/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { setFlag } from "../_flags.ts";
 import { freePort } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { allowTools } from "../_governance.ts";
@@ -35,8 +30,7 @@ import { openPeople, type People } from "./_people.ts";
 // deno-lint-ignore no-explicit-any -- whatever came over the wire
 type Json = any;
 
-describe("crm_send_email", function () {
-  this.timeout(60_000);
+describe("crm_send_email", () => {
   let people: People;
   let stub: SmtpStub;
   let receiver: MailReceiver;
@@ -83,6 +77,23 @@ describe("crm_send_email", function () {
     const fields = { name: "Ada", email };
     return (await addContact(people.store.db, fields, { email: "opt_in", basis: "form" }))!;
   };
+
+  it("keeps mail while the flag pause_mail is set, and sends it afterwards", async () => {
+    await setFlag(people.store, "pause_mail", true);
+    const sent = await Promise.all(
+      ["one", "two"].map((subject) => send({ to: "paused@sealoop.local", subject })),
+    );
+    await sleep(2_000);
+    for (const { email_id } of sent) {
+      const { state, attempts } = (await getEmail(people.store.db, email_id))!;
+      assert.deepEqual([state, attempts], ["queued", 0]);
+    }
+    await setFlag(people.store, "pause_mail", false);
+    for (const { email_id } of sent) {
+      const { state, attempts } = await ended(email_id);
+      assert.deepEqual([state, attempts], ["sent", 1], "a pause is no attempt");
+    }
+  });
 
   it("delivers to a mailbox of this machine, and proves it", async () => {
     const { email_id, state, findings, message_id } = await send({ to: "Ops@sealoop.local" });
@@ -146,10 +157,7 @@ describe("crm_send_email", function () {
     );
     assert.doesNotMatch(line, /bob|Maintenance|card/);
     assert.equal(stub.taken.length, 0);
-    await people.eventually(async () => {
-      const { status } = await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
-      return status === 200 ? true : undefined;
-    });
+    assert.equal((await people.vote(approval_id, "approve", "ann")).status, 200);
     assert.equal((await ended(email_id)).state, "sent");
     assert.equal(stub.taken.length, 1);
   });
@@ -213,11 +221,8 @@ describe("crm_send_email", function () {
     stub.taken.length = 0;
     await agreed("cy@example.org");
     const { email_id, approval_id } = await send({ to: "cy@example.org", body: "On 10.1.2.3" });
-    const vote = (how: string) =>
-      people.eventually(async () => {
-        const { status } = await people.call("POST", `/v1/approvals/${approval_id}/${how}`, "ann");
-        return status === 200 ? true : undefined;
-      });
+    const vote = async (how: "approve" | "deny" | "reopen") =>
+      assert.equal((await people.vote(approval_id, how, "ann")).status, 200);
     await vote("deny");
     const { state, code } = await ended(email_id);
     assert.deepEqual([state, code, stub.taken.length], ["not_sent", "approval_denied", 0]);
@@ -232,6 +237,18 @@ describe("crm_send_email", function () {
       needsPeople(people.store.db, { kind, refs: { approval_id } });
     assert.equal(await isNeeded("approval.requested"), false);
     assert.ok(await isNeeded("mail.unknown"), "the approval is not what it asks people about");
+  });
+
+  it("has nobody approve a mail in vain that was cancelled while it waited", async () => {
+    await agreed("dee@example.org");
+    const { email_id, approval_id } = await send({ to: "dee@example.org", body: "On 10.1.2.3" });
+    const asking = people.loop.client.workflow.getHandle(`approval-${approval_id}`);
+    await people.eventually(() => asking.describe().then(() => true, () => undefined));
+    await people.loop.client.workflow.getHandle(`sendEmail-${email_id}`).cancel();
+    assert.equal((await ended(email_id)).code, "cancelled");
+    await assert.rejects(asking.result(), "it ends with the mail's run");
+    const { body } = await people.call("POST", `/v1/approvals/${approval_id}/reopen`, "ann");
+    assert.match(body.detail, /has ended \(not_sent\)/);
   });
 
   it("does not send what people approve once the key that asked is revoked", async () => {
@@ -255,10 +272,7 @@ describe("crm_send_email", function () {
       askedByKey: record.id,
     });
     await revokeSealedKey(people.platform, "operator", record.id);
-    await people.eventually(async () => {
-      const { status } = await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
-      return status === 200 ? true : undefined;
-    });
+    assert.equal((await people.vote(approval_id!, "approve", "ann")).status, 200);
     const { state, code } = await ended(email_id);
     assert.deepEqual([state, code], ["not_sent", "key_revoked"]);
   });
@@ -332,8 +346,7 @@ describe("crm_send_email", function () {
   });
 });
 
-describe("crm_send_email without a relay", function () {
-  this.timeout(60_000);
+describe("crm_send_email without a relay", () => {
   it("says not_configured where the relay's password can't be read", async () => {
     const config = loadConfig({ SEALOOP_SMTP_URL: "smtps://robot@mail.example.org" });
     const checking = checkMail({ config } as MailParts, { to: "ada@example.org", kind: "notice" });

@@ -13,9 +13,11 @@ import {
   parseAddress,
   startReceiver,
 } from "../../integrations/mail/mod.ts";
-import { addContact, getEvent, listActivities } from "../../store/mod.ts";
+import { addContact, listActivities } from "../../store/crm/mod.ts";
+import { getEvent } from "../../store/planning/mod.ts";
 import { freePort } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
+import type { Watch } from "../workflows/_loop.ts";
 import { openPeople, type People } from "./_people.ts";
 
 // deno-lint-ignore no-explicit-any -- whatever came over the wire
@@ -45,13 +47,19 @@ const SEQUENCES = [
   },
 ];
 
-describe("sequences and appointments", function () {
-  this.timeout(60_000);
+describe("sequences and appointments", () => {
   let people: People;
   let receiver: MailReceiver;
   let agent: Awaited<ReturnType<People["agent"]>>;
+  /** Second mails wait for it. */
+  let held = Promise.resolve();
+  const watch: Watch = async (moment, activity, args) => {
+    if (moment !== "before" || activity !== "runSequenceStep") return;
+    if ((args[0] as { step: number }).step > 1) await held;
+  };
   before(async () => {
-    people = await openPeople({ SEALOOP_MAIL_PORT: String(await freePort()) });
+    const settings = { SEALOOP_MAIL_PORT: String(await freePort()) };
+    people = await openPeople(settings, [], undefined, watch);
     const { config } = people.loop;
     receiver = await startReceiver(config, (mail) => receiveMail(people.loop, mail));
     agent = await people.agent();
@@ -93,6 +101,12 @@ describe("sequences and appointments", function () {
     );
     return row;
   }
+  /** Keeps second mails back from now on. @returns the function that lets them go */
+  function holdSecondMails(): () => void {
+    let release = () => {};
+    held = new Promise((resolve) => release = resolve);
+    return release;
+  }
   const firstMail = (name: string) => people.eventually(async () => (await mailbox(name))[0]);
 
   it("sends all mails of a sequence, in the contact's name, and records it", async () => {
@@ -117,22 +131,26 @@ describe("sequences and appointments", function () {
 
   it("ends a sequence when the contact answers", async () => {
     const contact = await add("bob");
+    const release = holdSecondMails();
     const handle = await run(contact, "slow");
     const [, messageId] = /^Message-ID: (<.*>)\r$/mi.exec(await firstMail("bob"))!;
     const bytes = Buffer.from(
       `From: bob@sealoop.local\r\nIn-Reply-To: ${messageId}\r\nSubject: Re: First\r\n\r\nThank you\r\n`,
     );
     await receiveMail(people.loop, { from: "bob@sealoop.local", bytes });
+    release();
     const { outcome, steps } = await handle.result();
     assert.deepEqual([outcome, steps], ["replied", 1]);
   });
 
   it("ends a sequence when the contact opts out", async () => {
     const contact = await add("cy");
+    const release = holdSecondMails();
     const handle = await run(contact, "slow");
     await firstMail("cy");
     const how = { basis: "on the phone", actor: "test", action: "test" };
     await people.store.db.transaction((trx) => optOut(trx, contact, how));
+    release();
     const { outcome } = await handle.result();
     assert.equal(outcome, "opted_out");
     assert.equal((await mailbox("cy")).length, 1);
@@ -151,10 +169,7 @@ describe("sequences and appointments", function () {
     it(`waits while a mail waits for people, who ${how} it`, async () => {
       const handle = await run(await add(name), "flagged");
       const { id, approvalId } = await people.eventually(() => newestTo(`${name}@sealoop.local`));
-      await people.eventually(async () => {
-        const { status } = await people.call("POST", `/v1/approvals/${approvalId}/${how}`, "ann");
-        return status === 200 ? true : undefined;
-      });
+      assert.equal((await people.vote(approvalId, how, "ann")).status, 200);
       const { outcome, steps } = await handle.result();
       assert.deepEqual([outcome, steps], end);
       const { id: last } = (await newestTo(`${name}@sealoop.local`))!;
@@ -228,6 +243,7 @@ describe("sequences and appointments", function () {
   });
 
   it("ends a sequence when the key that began it is revoked", async () => {
+    const release = holdSecondMails();
     const handle = await run(await add("kim"), "slow");
     await firstMail("kim");
     const { keyId } = (await newestTo("kim@sealoop.local"))!;
@@ -235,6 +251,7 @@ describe("sequences and appointments", function () {
       "UPDATE keys SET revoked_at = now() WHERE id = $1",
       [keyId],
     );
+    release();
     const { outcome, steps } = await handle.result();
     assert.deepEqual([outcome, steps], ["key_revoked", 1]);
   });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { readMesh, readShieldPolicy } from "../../shield/mod.ts";
-import { type Db, setPolicy } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { setPolicy } from "../../store/calls/mod.ts";
 import { report, rightNow, storeDevice } from "../shield/_stored_device.ts";
 import { asSuperuser } from "../_superuser.ts";
 import type { Json } from "../mcp/_tool_server.ts";
@@ -131,8 +132,8 @@ describe("the views of devices", () => {
     const id = `CMD-${device.slice(4)}`;
     await superuser.execute(
       `INSERT INTO device_commands (tenant_id, id, device_id, argv, account, timeout_seconds, output_bytes, read_only,
-         script, expires_at, description, requested_by, needed, grounds, status, ended_at, output)
-       VALUES ('acme', $1, $2, '[]', 'agent', 60, 1000, true, '{"id":"mesh-reach","version":1}', now(), '', 'ann', 0,
+         script, script_id, expires_at, description, requested_by, needed, grounds, status, ended_at, output)
+       VALUES ('acme', $1, $2, '[]', 'agent', 60, 1000, true, '{"id":"mesh-reach","version":1}', 'mesh-reach', now(), '', 'ann', 0,
          '{}', 'done', now(), $3)`,
       [id, device, Buffer.from(output)],
     );

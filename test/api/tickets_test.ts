@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { openTicket } from "../../store/mod.ts";
+import { findInjection } from "../../guard/mod.ts";
+import { openTicket } from "../../store/incidents/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
 import { ensureSecondsLeftInDay } from "../_time.ts";
 import { openPeople, type People } from "./_people.ts";
@@ -130,7 +131,8 @@ describe("tickets", () => {
     assert.match(postmortem, /\| resolved \|/);
     assert.ok(!postmortem.includes("/api/verify/"), "people get the page");
     assert.match(postmortem, /\*\*done\*\*, it helped/);
-    assert.match(postmortem, /guardrails: \*\*allow\*\*/);
+    assert.match(postmortem, /rails: \*\*allow\*\*/);
+    assert.deepEqual(findInjection(postmortem), []);
     assert.ok(!postmortem.includes("[object") && !postmortem.includes("`{"), postmortem);
     assert.equal((await get(`/v1/itsm/tickets/${ticket_id}`)).postmortem, null);
     assert.equal((await get(`/v1/itsm/tickets/${ticket_id}/verify`)).verified, true);
@@ -146,10 +148,12 @@ describe("tickets", () => {
 
   it("carry a receipt that is about them, and keep the one that the platform sealed of their end", async () => {
     const sealed = async (event: Record<string, unknown>) => {
-      const body = { event: "audit.checked", status: "complete", ...event };
-      const answer = await people.call("POST", "/api/v1/receipts/seal", "program", body);
-      await people.sealed(answer.body.receipt_id);
-      return answer.body.receipt_id as string;
+      const request_id = randomBytes(6).toString("hex");
+      const body = { event: "audit.checked", status: "complete", request_id, ...event };
+      return await people.eventually(async () => {
+        const answer = await people.call("POST", "/api/v1/receipts/seal", "program", body);
+        return answer.body.receipt_id as string | undefined; // none where it took too long
+      });
     };
     const opened = await people.call("POST", "/v1/itsm/tickets", "program", { title: "Fan" });
     const { ticket_id } = opened.body;

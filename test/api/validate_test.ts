@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
 import type { GuardVerdict } from "../../guard/mod.ts";
-import { putService } from "../../store/mod.ts";
+import { putService } from "../../store/services/mod.ts";
+import { serviceNamed } from "../store/_graph.ts";
 import { testFolder } from "../_run.ts";
 import { type JudgedGateway, startJudgedGateway } from "./_judged.ts";
 import { asSuperuser } from "../_superuser.ts";
@@ -75,17 +76,10 @@ describe("POST /v1/validate", () => {
 
   it("counts what the service graph says where the action claims less", async () => {
     const put = (name: string, needs: string[]) =>
-      putService(asSuperuser(gateway.platform.store), {
-        name,
-        type: "service",
-        host: "localhost",
-        owner: null,
-        origin: "file",
-        check: null,
-        restart: null,
-        watched: false,
-        dependsOn: needs.map((service) => ({ service, kind: "depends_on" as const })),
-      });
+      putService(
+        asSuperuser(gateway.platform.store),
+        serviceNamed(name, needs, { watched: false }),
+      );
     await put("nginx", []);
     await put("orders-db", []);
     for (const name of ["orders", "checkout", "billing"]) await put(name, ["orders-db"]);

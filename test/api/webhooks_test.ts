@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { ensureRelay } from "../../temporal/mod.ts";
+import { setFlag } from "../_flags.ts";
 import { openPeople, type People } from "./_people.ts";
 import { asSuperuser, giveKey } from "../_superuser.ts";
 
@@ -23,11 +25,14 @@ describe("webhooks", () => {
   const came: Came[] = [];
   /** Statuses to answer with, by path; 204 where there are none left. */
   const answers = new Map<string, number[]>();
+  /** What answers wait for, by path. */
+  const holding = new Map<string, Promise<void>>();
   before(async () => {
     server = createServer(async (req, res) => {
       let body = "";
       for await (const chunk of req) body += chunk;
       came.push({ path: req.url!, headers: req.headers, body });
+      await holding.get(req.url!);
       const status = answers.get(req.url!)?.shift() ?? 204;
       res.writeHead(status, status === 302 ? { location: "/elsewhere" } : {}).end();
     });
@@ -152,7 +157,7 @@ describe("webhooks", () => {
       const call = () => agent.callTool({ name: "itsm_register_webhook", arguments: args });
       const { governance } = (await call()).structuredContent as { governance: Governed };
       const path = `/v1/approvals/${governance.approval_id}`;
-      assert.equal((await people.call("POST", `${path}/approve`, "ann")).status, 200);
+      assert.equal((await people.vote(governance.approval_id, "approve", "ann")).status, 200);
       await people.eventually(async () =>
         (await people.call("GET", `${path}/info`, "ann")).body.act.ended_at ?? undefined
       );
@@ -236,5 +241,29 @@ describe("webhooks", () => {
     assert.deepEqual(await listed("program"), before.slice(0, -2));
     assert.equal((await people.call("POST", "/v1/itsm/webhooks", "program", gone)).status, 404);
     assert.deepEqual(at("/listed", await open("Nobody hears of it")), []);
+  });
+
+  it("wait while the flag pause_webhooks is set, and come afterwards", async () => {
+    const { webhook_id } = await register("/paused");
+    answers.set("/paused", [500]);
+    let answer = () => {};
+    holding.set("/paused", new Promise((resolve) => answer = resolve));
+    const ticket = await open("Printer is out of paper");
+    await arrive("/paused", ticket, 1);
+    await setFlag(people.store, "pause_webhooks", true);
+    answer(); // it fails, and is under way again
+    const others = [await open("Printer is out of ink"), await open("Printer is out")];
+    await sleep(3_000);
+    assert.equal(at("/paused", ticket).length, 1);
+    for (const other of others) assert.equal(at("/paused", other).length, 0);
+    await setFlag(people.store, "pause_webhooks", false);
+    for (const other of others) await arrive("/paused", other, 1);
+    await arrive("/paused", ticket, 2);
+    await people.eventually(async () => {
+      const all = await deliveries(webhook_id);
+      return all.every(({ state }) => state === "delivered") ? all : undefined;
+    });
+    const attempts = (await deliveries(webhook_id)).map((one) => one.attempts);
+    assert.deepEqual(attempts.sort(), [1, 1, 2], "a pause is no attempt");
   });
 });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { Client, Connection } from "@temporalio/client";
 import { PLATFORM_TENANT, tenantAttribute } from "../../domain/mod.ts";
 import { registry } from "../../operations/mod.ts";
-import { hashKey, type NewKey } from "../../store/mod.ts";
+import { hashKey, type NewKey } from "../../store/keys/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { testTemporal } from "../_servers.ts";
 import { eventually, runInOneMinute } from "../_time.ts";
@@ -20,6 +20,8 @@ describe("the list of workflow types", () => {
     const startable = types.flatMap((one) => one.startable ? [one.operation] : []);
     assert.deepEqual(startable.sort(), [
       "approvals.create",
+      "articles.deploy",
+      "articles.generate",
       "attacks.simulate",
       "crew.dispatch",
       "devices.command",
@@ -30,6 +32,9 @@ describe("the list of workflow types", () => {
       "reasoning.invoke",
       "security.scan",
       "tenants.sync",
+      "video.render",
+      "voice.speak",
+      "voice.transcribe",
     ]);
   });
 });

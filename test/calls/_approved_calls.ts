@@ -4,7 +4,8 @@ import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { type HeldCallResult, PLATFORM_TENANT } from "../../domain/mod.ts";
-import { openHolder, putApproval, putHeldCall, type Store } from "../../store/mod.ts";
+import { openHolder, type Store } from "../../store/mod.ts";
+import { putApproval, putHeldCall } from "../../store/approvals/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
 
 /** A call of an agent's tool that people have approved. */

@@ -10,9 +10,10 @@ import type { Json } from "./_platform.ts";
 /** Number of calls with an idempotency key that a key may make a day. */
 export const LIMIT = 60;
 
-/** Fails as often as it is told to, by an error of a kind. */
+/** Fails as often as it is told to, by an error of a kind. A run that is to wait ends once it is released. */
 function createFlaky() {
   const runs = { count: 0 };
+  const waiting: (() => void)[] = [];
   const operation = defineOperation<Platform>()({
     name: "test.flaky",
     summary: "Fail",
@@ -23,20 +24,20 @@ function createFlaky() {
     input: z.object({
       error: z.enum(["Conflict", "RateLimited", "Unavailable", "Cancelled", "none"]),
       large: z.boolean().default(false),
-      wait_ms: z.number().default(0),
+      wait: z.boolean().default(false),
     }),
     output: z.object({ run: z.number(), padding: z.string() }),
     tool: { fail_once: ["full"] },
     rest: { test_flaky: "POST /v1/test/flaky" },
     example: { input: { error: "none" }, output: { run: 1, padding: "" } },
-    async run({ error, large, wait_ms }) {
+    async run({ error, large, wait }) {
       const run = ++runs.count;
-      await new Promise((done) => setTimeout(done, wait_ms));
+      if (wait) await new Promise<void>((done) => waiting.push(done));
       if (error !== "none" && run === 1) throw new Problem(error, `Run ${run} failed`);
       return { run, padding: large ? "x".repeat(200_000) : "" };
     },
   });
-  return { operation, runs };
+  return { operation, runs, release: () => waiting.splice(0).forEach((done) => done()) };
 }
 
 /** Opens the gateway and a program's connection to its tools before the tests of the calling suite, and closes both after. */

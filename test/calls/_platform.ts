@@ -1,7 +1,8 @@
 /** The platform in this process, without workers: what is to be sealed stays in the outbox. */
 import { loadConfig } from "../../config.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
-import type { NewKey, Store } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import type { NewKey } from "../../store/keys/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import type { TestDatabase } from "../_servers.ts";
 import { giveKey } from "../_superuser.ts";

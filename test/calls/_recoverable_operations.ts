@@ -1,14 +1,10 @@
 /** Operations whose lost calls can be recovered, and calls that show it. */
 import assert from "node:assert/strict";
 import { registry } from "../../operations/mod.ts";
-import {
-  addLearningItems,
-  getContact,
-  getDeal,
-  getLearningItem,
-  getTicket,
-  listWebhooks,
-} from "../../store/mod.ts";
+import { getContact, getDeal } from "../../store/crm/mod.ts";
+import { getTicket } from "../../store/incidents/mod.ts";
+import { addLearningItems, getLearningItem } from "../../store/knowledge/mod.ts";
+import { listWebhooks } from "../../store/messages/mod.ts";
 import type { openParts } from "../workflows/_loop.ts";
 import type { KilledCall, Moment } from "./_kills.ts";
 import type { Json } from "./_platform.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { addStop, removeStop, type Stop } from "../../store/mod.ts";
+import { addStop, removeStop, type Stop } from "../../store/calls/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { giveKey } from "../_superuser.ts";
@@ -215,6 +215,10 @@ describe("every call over REST that changes something", () => {
   });
 
   it("is only decided in a dry run", async () => {
+    await people.eventually(async () => {
+      const queued = await people.store.asPlatform().query("SELECT FROM seal_outbox");
+      return queued.length === 0 || undefined; // what the tests above have left
+    });
     const { length } = await receipts();
     const key = await issued();
     const all = [...ORDINARY, ["keys_revoke", "/v1/keys/revoke", { key_id: key }]] as const;

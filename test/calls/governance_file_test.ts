@@ -9,7 +9,7 @@ import {
   getPolicyFileStatus,
   listStops,
   removeStop,
-} from "../../store/mod.ts";
+} from "../../store/calls/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { testFolder } from "../_run.ts";
 import { testStore } from "../_servers.ts";

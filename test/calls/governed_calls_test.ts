@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
-import { addStop, removeStop, type Stop } from "../../store/mod.ts";
+import { addStop, removeStop, type Stop } from "../../store/calls/mod.ts";
 import { vote } from "../workflows/_people.ts";
 import { openAgent, type TestAgent } from "./_agent.ts";
 import { createDiskWiper } from "./_disk_wiper.ts";
@@ -140,10 +140,13 @@ describe("a call that changes something", () => {
     const resolution =
       "Turned the \u202eribbon of the label printer around and cleaned its print head";
     const { receipt_id } = (await people.call("POST", path, "ann", { resolution })).body;
-    const { item_id, score } = await people.eventually(async () => {
-      const { items } = (await call("get_learning_queue")).structuredContent as Json;
-      return items.find((item: Json) => item.ticket_id === ticket.ticket_id);
-    });
+    await people.eventually(() =>
+      people.store.asPlatform().first("SELECT 1 FROM learning_items WHERE ticket_id = $1", [
+        ticket.ticket_id,
+      ])
+    );
+    const { items } = (await call("get_learning_queue")).structuredContent as Json;
+    const { item_id, score } = items.find((item: Json) => item.ticket_id === ticket.ticket_id);
     assert.ok(score >= 50 && score <= 85, `${score}`);
     const isKnown = async () => {
       const report = { description: title, source: "test" };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 import type { Platform } from "../../calls/mod.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
-import { endHeldCall, getHeldCall } from "../../store/mod.ts";
+import { endHeldCall, getHeldCall } from "../../store/approvals/mod.ts";
 import { governanceOf, openAgent, type TestAgent } from "./_agent.ts";
 import { createDiskWiper } from "./_disk_wiper.ts";
 import type { Json } from "./_platform.ts";

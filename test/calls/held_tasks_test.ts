@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { getHeldCall } from "../../store/mod.ts";
+import { getHeldCall } from "../../store/approvals/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { type A2aClient, a2aClient, message, skill } from "../mcp/_a2a.ts";

@@ -5,7 +5,7 @@ import { createInvoke, type Platform } from "../../calls/mod.ts";
 import { asProblem, defineOperation, outputValue } from "../../contract/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import type { OpenPlatform } from "../../processes/mod.ts";
-import { HOLDER_LOCK, type Store } from "../../store/mod.ts";
+import { type Db, HOLDER_LOCK, type Store } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { eventually } from "../_time.ts";
 import { countedRun, countRuns } from "./_counted_run.ts";
@@ -44,19 +44,21 @@ const operations = new Map(
   [...registry.values(), countedRun, slow.operation].map((one) => [one.name, one]),
 );
 
-describe("a call with an idempotency key in several processes", function () {
-  this.timeout(60_000);
+describe("a call with an idempotency key in several processes", () => {
   let database: TestDatabase;
   const open: OpenPlatform[] = [];
   const invokes: ReturnType<typeof createInvoke>[] = [];
   let store: Store;
   let credential: string;
+  /** Is called before the second process looks whether the other one lives. */
+  let beforeLook: () => Promise<unknown> = () => Promise.resolve();
   before(async () => {
     database = await testDatabase();
-    for (let n = 0; n < 2; n++) {
+    for (const watched of [(one: Store) => one, watchLooks]) {
       const opened = await openTestPlatform(database);
+      const { platform } = opened;
       open.push(opened);
-      invokes.push(createInvoke({ ...opened.platform, operations }));
+      invokes.push(createInvoke({ ...platform, store: watched(platform.store), operations }));
     }
     store = open[0]!.platform.store;
     credential = (await issueAgentKey(store, { tier: "admin" })).key;
@@ -65,6 +67,17 @@ describe("a call with an idempotency key in several processes", function () {
     for (const one of open) await one.close();
     await database?.drop();
   });
+
+  function watchLooks(store: Store): Store {
+    const db: Db = {
+      ...store.db,
+      async first(sql, values) {
+        if (String(sql).includes("pg_locks")) await beforeLook();
+        return await store.db.first(sql, values);
+      },
+    };
+    return { ...store, forTenant: () => ({ ...store, db }) };
+  }
 
   /** Makes a call in one of the two processes. @returns its output, or the name of its error */
   async function call(
@@ -139,29 +152,29 @@ describe("a call with an idempotency key in several processes", function () {
     assert.equal(await countTickets(input.title), 1);
   });
 
-  it("is answered a second after its process was killed", async () => {
-    const input = { title: "Just killed" };
-    await killed("after", "tickets.create", input, "moment");
-    const startedMs = performance.now();
-    const { output } = await call("tickets.create", input, "moment");
-    assert.equal(output?.title, input.title);
-    assert.ok(performance.now() - startedMs < 2_000);
-  });
-
   it("is still running where its process has only lost the connection that shows that it lives", async () => {
     const connections = () =>
       store.asPlatform().query<{ pid: number }>(
-        "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND granted",
+        `SELECT pid FROM pg_locks JOIN pg_database d ON d.oid = database
+         WHERE d.datname = current_database() AND locktype = 'advisory' AND classid = $1 AND granted`,
         [HOLDER_LOCK],
       );
     const { release } = slow;
     const first = call(slow.operation.name, {}, "cut off");
     await slow.begun;
-    for (const { pid } of await connections()) {
+    const lost = await connections();
+    for (const { pid } of lost) {
       await database.executeAsSuperuser(`SELECT pg_terminate_backend(${pid})`);
     }
+    const untilTakenAgain = () =>
+      eventually(async () => (await connections()).length === lost.length || undefined);
+    let looks = 0;
+    beforeLook = async () => { // between its two looks, which on a busy machine may be sooner
+      if (++looks === 2) await untilTakenAgain();
+    };
     assert.equal((await call(slow.operation.name, {}, "cut off", 1)).error, "StillRunning");
-    await eventually(async () => (await connections()).length === 2 || undefined); // both have taken their locks again
+    beforeLook = () => Promise.resolve();
+    await untilTakenAgain();
     release();
     assert.deepEqual((await first).output, { run: 1 });
     const again = await call(slow.operation.name, {}, "cut off", 1);

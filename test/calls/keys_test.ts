@@ -8,14 +8,8 @@ import {
   rotateSealedKey,
 } from "../../calls/mod.ts";
 import { prepareRequest } from "../../ledger/mod.ts";
-import {
-  findKeyById,
-  hasAdminKey,
-  issueKey,
-  type NewKey,
-  type Role,
-  type Store,
-} from "../../store/mod.ts";
+import type { Role, Store } from "../../store/mod.ts";
+import { findKeyById, hasAdminKey, issueKey, type NewKey } from "../../store/keys/mod.ts";
 import { testFolder } from "../_run.ts";
 import { storeAs, testStore } from "../_servers.ts";
 

@@ -5,7 +5,7 @@ import { createInvoke, type Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
-import { listDecisions } from "../../store/mod.ts";
+import { listDecisions } from "../../store/calls/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";

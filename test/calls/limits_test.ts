@@ -5,7 +5,7 @@ import { createInvoke, createToolServerAuth, type Platform } from "../../calls/m
 import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
-import { addStop, removeStop } from "../../store/mod.ts";
+import { addStop, removeStop } from "../../store/calls/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { allowTools, setGovernance } from "../_governance.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";

@@ -5,7 +5,8 @@ import { Problem } from "../../contract/mod.ts";
 import { sealArguments } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import type { OpenPlatform } from "../../processes/mod.ts";
-import { listDecisions, recordDecisions, type Store } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { listDecisions, recordDecisions } from "../../store/calls/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { countedRun } from "./_counted_run.ts";
 import { makeOpenDecisionsOld, runAndKill } from "./_kills.ts";
@@ -37,6 +38,9 @@ describe("settleLostCalls()", () => {
     const input = { n: 1 };
     const call = { operation: countedRun.name, door: "mcp", as: "count_run" } as const;
     await runAndKill(store, [{ ...call, moment: "after", input, credential }]);
+    await asSuperuser(store).execute(
+      "UPDATE governance_decisions SET at = now() + interval '1 minute'",
+    );
     assert.equal(await settle(), 0, "it may still be running");
     const [decision] = await makeOpenDecisionsOld(store);
     assert.equal((await findRequested(store, decision!.receipt_id)).outcome, "allow");

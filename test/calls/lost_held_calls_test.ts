@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import type { Recovery } from "../../contract/mod.ts";
 import type { OpenPlatform } from "../../processes/mod.ts";
-import { getHeldCall, getTicket, intendHeldCall, type Store } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { getHeldCall, intendHeldCall } from "../../store/approvals/mod.ts";
+import { getTicket } from "../../store/incidents/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { putApprovedCall, runApprovedCall } from "./_approved_calls.ts";
 import { countedRun, countRuns } from "./_counted_run.ts";

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { settleLostCalls } from "../../calls/recover/mod.ts";
 import { registry } from "../../operations/mod.ts";
-import { getHeldCall, recordFindings, type Store } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { getHeldCall } from "../../store/approvals/mod.ts";
+import { recordFindings } from "../../store/incidents/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { eventually } from "../_time.ts";
 import { openParts, serveNoEngine } from "../workflows/_loop.ts";
@@ -24,8 +26,7 @@ const TITLES: Readonly<Record<Moment, string>> = {
   after: "after it ran",
 };
 
-describe("a call whose process was killed", function () {
-  this.timeout(120_000);
+describe("a call whose process was killed", () => {
   let parts: Awaited<ReturnType<typeof openParts>>; // without a worker, no run that is started begins
   let store: Store;
   let key: Awaited<ReturnType<typeof issueAgentKey>>;

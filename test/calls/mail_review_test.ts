@@ -61,12 +61,13 @@ describe("reviewText()", () => {
   });
 
   it("flags a text that is too long to be looked through, and is quick about it", () => {
-    const begun = performance.now();
+    const begun = process.cpuUsage();
     assert.ok(codes("a1 ".repeat(33_000)).includes("injection"));
     assert.ok(codes("1 ".repeat(49_000)).length >= 0);
     assert.ok(codes("[".repeat(99_000)).length >= 0);
     assert.ok(codes("<a ".repeat(33_000)).length >= 0);
-    assert.ok(performance.now() - begun < 3_000, `${performance.now() - begun} ms`);
+    const { user } = process.cpuUsage(begun);
+    assert.ok(user < 3_000_000, `${user} µs of its own, however busy the machine is`);
   });
 
   it("does not repeat what it has found", () => {

@@ -5,7 +5,7 @@ import { recoverCall } from "../../calls/recover/mod.ts";
 import type { CallContext, Recovery } from "../../contract/mod.ts";
 import { PLATFORM_TENANT, type TaskRecord } from "../../domain/mod.ts";
 import { registry } from "../../operations/mod.ts";
-import { noteCallEffects } from "../../store/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
 import { eventually } from "../_time.ts";
 import { openLoop, openParts, type TestLoop } from "../workflows/_loop.ts";
 
@@ -166,8 +166,7 @@ describe("recoverCall(), of a call that started a run", () => {
   });
 });
 
-describe("recoverCall(), of a call to a run", function () {
-  this.timeout(60_000);
+describe("recoverCall(), of a call to a run", () => {
   let loop: TestLoop;
   let start: ReturnType<typeof callsOn>["start"];
   let recover: ReturnType<typeof callsOn>["recover"];

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BadScript, fillArguments, loadScripts, releaseScripts } from "../../catalogue/mod.ts";
 import { InvalidInput } from "../../contract/mod.ts";
-import { getScript } from "../../store/mod.ts";
+import { getScript } from "../../store/catalogue/mod.ts";
 import { testFolder } from "../_run.ts";
 import { testStore } from "../_servers.ts";
 

@@ -8,6 +8,7 @@ import { ROOT } from "../../config.ts";
 const SKIPPED = ["bench", "dist", "docs", "node_modules", "test"];
 
 const PATTERNS: Readonly<Record<string, RegExp>> = {
+  "md5": /createHash\("md5"\)/,
   "sha-1": /createHash\("sha1"\)|\bsha1\b/,
   "sha-256": /(?:createHash|hash)\("sha256"|\bsha256\b/,
   "sha-384": /createHash\("sha384"\)/,

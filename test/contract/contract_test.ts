@@ -112,6 +112,7 @@ describe("the operations", () => {
       SHIPPED_RULES[shippedRuleOf(one, one.example.input)].then === "needs_approval"
     );
     assert.deepEqual(asked.map(({ name }) => name).sort(), [
+      "articles.deploy",
       "comms.send",
       "devices.command",
       "devices.discover",
@@ -145,6 +146,7 @@ describe("the operations", () => {
       "tickets.create": "the caller's own words",
       "integrations.all": "the platform's own sentences, with counts",
       "mesh.health": "the platform's own sentences, with counts",
+      "observability.health": "the platform's own sentences, with counts",
       "rag.health": "the platform's own sentences, with counts",
       "rmm.health": "the platform's own sentences, with counts",
       "soar.health": "the platform's own sentences, with counts",

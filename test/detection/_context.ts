@@ -8,6 +8,9 @@ import { openStore } from "../../store/mod.ts";
 import { testFolder } from "../_run.ts";
 import { testDatabase } from "../_servers.ts";
 
+/** Time limit of each detector in tests. The platform's own is eight seconds, which a busy machine may exceed. */
+const TIMEOUT_MS = 120_000;
+
 /** Surroundings of a test. */
 export interface TestContext extends DetectionContext {
   readonly folder: string;
@@ -29,7 +32,7 @@ export async function createTestContext(yaml: string): Promise<TestContext> {
     const disabled = DETECTORS.filter((name) => !new RegExp(`^${name}:`, "m").test(text))
       .map((name) => `${name}: { enabled: false }\n`);
     await writeFile(path, text + "\n" + disabled.join(""));
-    return openDetectionContext({ config, store, temporal });
+    return { ...openDetectionContext({ config, store, temporal }), timeoutMs: TIMEOUT_MS };
   };
   return {
     ...await withSettings(yaml),

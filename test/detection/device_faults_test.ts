@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { detectAll, recheck } from "../../detection/mod.ts";
 import { readShieldPolicy } from "../../shield/mod.ts";
-import { type Db, listOpenFindings, listWatchedTenants, setPolicy } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import { setPolicy } from "../../store/calls/mod.ts";
+import { listOpenFindings } from "../../store/incidents/mod.ts";
+import { listWatchedTenants } from "../../store/keys/mod.ts";
 import { report, rightNow, storeDevice } from "../shield/_stored_device.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
@@ -105,6 +108,26 @@ describe("host_resources of devices", () => {
       assert.equal((await recheck(acme(), incident, "before"))?.present, false);
     }
   });
+
+  it("are so many of one device at most, the fullest disks first", async () => {
+    const disks = Array.from({ length: 500 }, (_, n) => ({
+      mount: `/srv/${n}`,
+      size_bytes: 10_000,
+      free_bytes: 500 - n,
+    }));
+    await tell({ disks });
+    const { findings } = await sweep();
+    assert.equal(findings.length, 32);
+    assert.ok(findings.some(({ summary }) => summary.startsWith("The disk at /srv/499 of")));
+    await sweep();
+    assert.equal((await open()).length, 32);
+    await tell({ disks: disks.slice(0, 3) });
+    await sweep(); // the others are gone, and there is room again
+    await sweep();
+    assert.equal((await open()).length, 3);
+    await tell({});
+    await sweep();
+  });
 });
 
 describe("service_probes of devices", () => {
@@ -165,6 +188,17 @@ describe("service_probes of devices", () => {
       assert.deepEqual(await open(), ["unit_failed"]);
       assert.equal((await recheck(acme(), incident!, "after"))?.present, true);
     }
+  });
+
+  it("are so many of one device at most", async () => {
+    const units = Array.from({ length: 200 }, (_, n) => [`unit-${n}.service`, "failed"]);
+    await tell(Object.fromEntries(units));
+    await sweep(); // the one of before is gone
+    await sweep();
+    assert.equal((await open()).length, 32);
+    await tell({});
+    await sweep();
+    assert.deepEqual(await open(), []);
   });
 
   it("end once the device reports that the unit has not failed", async () => {

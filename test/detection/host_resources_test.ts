@@ -4,7 +4,7 @@ import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { detectAll, recheck } from "../../detection/mod.ts";
-import { putService } from "../../store/mod.ts";
+import { putService } from "../../store/services/mod.ts";
 import { freePort } from "../_run.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { asSuperuser } from "../_superuser.ts";
@@ -152,7 +152,7 @@ describe("host_resources", () => {
     await put("mail", []);
     const { incidents } = await sweep(
       settings(`{ path: "${folder}", max_bytes: 10000, service: orders-db }`) +
-        "\nservice_probes: {}",
+        "\nservice_probes: { timeout_ms: 5000 }",
     );
     assert.deepEqual(
       incidents.map(({ service, code, severity, related = [] }) => [

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { rm, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import { BadServicesFile, type FollowedServices, followServices } from "../../detection/mod.ts";
-import { getImpact, getService, listServiceNames, type Store } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { getImpact, getService, listServiceNames } from "../../store/services/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { testStore } from "../_servers.ts";
 
@@ -55,7 +57,7 @@ describe("followServices()", () => {
   });
 
   it("adds an edge from each service to its machine", async () => {
-    await writeFile(
+    writeFileSync(
       path,
       `services:
   - { name: db1-machine, type: host, host: db1 }
@@ -70,33 +72,33 @@ describe("followServices()", () => {
   });
 
   it("replaces the services by those of the file as it is now", async () => {
-    await writeFile(path, "services:\n  - { name: database }\n");
+    writeFileSync(path, "services:\n  - { name: database }\n");
     await follow();
-    await writeFile(path, "services:\n  - { name: shop, depends_on: [temporal] }\n");
+    writeFileSync(path, "services:\n  - { name: shop, depends_on: [temporal] }\n");
     await follow();
     assert.ok(!(await names()).includes("database"));
     assert.ok((await affectedBy("temporal")).includes("shop"));
   });
 
   it("rejects a file that is wrong at the start, and changes nothing", async () => {
-    await writeFile(path, "services:\n  - { name: shop }\n");
+    writeFileSync(path, "services:\n  - { name: shop }\n");
     await follow();
-    await writeFile(path, "services:\n  - { name: other, depends_on: [nobody] }\n");
+    writeFileSync(path, "services:\n  - { name: other, depends_on: [nobody] }\n");
     await assert.rejects(follow(), BadServicesFile);
     assert.ok((await names()).includes("shop"));
   });
 
   it("follows the file, and keeps the old services where a new version is wrong", async () => {
-    await writeFile(path, "services:\n  - { name: shop }\n");
+    writeFileSync(path, "services:\n  - { name: shop }\n");
     const { refresh } = await follow();
-    await writeFile(
+    writeFileSync(
       path,
       "services:\n  - { name: shop }\n  - { name: till, depends_on: [shop] }\n",
     );
     assert.equal(await refresh(), undefined);
     assert.ok((await names()).includes("till"));
 
-    await writeFile(
+    writeFileSync(
       path,
       "services:\n  - { name: shop }\n  - { name: bank, depends_on: [nobody] }\n",
     );
@@ -105,14 +107,14 @@ describe("followServices()", () => {
     const kept = await names();
     assert.ok(kept.includes("till") && !kept.includes("bank"));
 
-    await writeFile(path, "services:\n  - { name: bank }\n");
+    writeFileSync(path, "services:\n  - { name: bank }\n");
     assert.equal(await refresh(), undefined);
     const now = await names();
     assert.ok(now.includes("bank") && !now.includes("till"));
   });
 
   it("keeps the services of a file that is removed", async () => {
-    await writeFile(path, "services:\n  - { name: shop }\n");
+    writeFileSync(path, "services:\n  - { name: shop }\n");
     const { refresh } = await follow();
     await rm(path);
     assert.equal(await refresh(), undefined);

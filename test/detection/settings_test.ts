@@ -53,6 +53,42 @@ logs: { enabled: false }
       /absolute path/,
     ],
     ["a certificate of nothing", "certificates:\n  watch:\n    - name: a\n", 3, /either endpoint/],
+    [
+      "a rule of alerts that names two services",
+      "alerts:\n  rules:\n    - { match: { a: b }, service: x, service_label: y }\n",
+      3,
+      /either service or service_label/,
+    ],
+    [
+      "a rule that maps to nothing",
+      "alerts:\n  rules:\n    - { match: { a: b } }\n",
+      3,
+      /Expected service, service_label, or ignore/,
+    ],
+    [
+      "a rule that fits every alert",
+      "alerts:\n  rules:\n    - { match: {}, service: x }\n",
+      3,
+      /a label at least/,
+    ],
+    [
+      "a rule with two stars",
+      "alerts:\n  rules:\n    - { match: { a: '*b*' }, service: x }\n",
+      3,
+      /one \* at most/,
+    ],
+    [
+      "a disk without its path",
+      "alerts:\n  rules:\n    - { match: { a: b }, host: db1, code: disk_full }\n",
+      3,
+      /name its path/,
+    ],
+    [
+      "a rule that ignores what it maps",
+      "alerts:\n  rules:\n    - { match: { a: b }, service: x, ignore: true }\n",
+      3,
+      /no service and no host/,
+    ],
     ["a word for a number", "platform:\n  backlog: many\n", 2, /backlog/],
     [
       "a bound that can't end",

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { loadScripts, releaseScripts, scriptsFolder } from "../../catalogue/mod.ts";
 import { ROOT } from "../../config.ts";
 import { getPublishedCheckpoint } from "../../ledger/mod.ts";
+import { getApproval } from "../../store/approvals/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import {
   addTestDevice,
@@ -36,9 +37,11 @@ export class Machine {
     return this.device.id;
   }
 
-  /** Starts its agent. */
-  start(): void {
-    this.#agent = spawn(PYTHON, ["-I", AGENT, "run", "--user", "--state", this.state]);
+  /** Starts its agent. @param before words that come before its program, such as one that starts it */
+  start(...before: readonly string[]): void {
+    const agent = [PYTHON, "-I", AGENT, "run", "--user", "--state", this.state];
+    const [file, ...args] = [...before, ...agent];
+    this.#agent = spawn(file!, args);
     this.#agent.stderr!.on("data", (data) => this.said += data);
   }
 
@@ -52,9 +55,13 @@ export class Machine {
     });
   }
 
-  /** Orders a command. */
+  /** Orders a command, and waits until people can decide about it where they have to. */
   async order(body: object, who = "program"): Promise<{ status: number; body: Json }> {
-    return await this.people.call("POST", `/v1/devices/${this.id}/command`, who, body);
+    const path = `/v1/devices/${this.id}/command`;
+    const answer = await this.people.call("POST", path, who, body);
+    const { approval_id } = answer.body;
+    if (approval_id) await approvalBegins(this.people, approval_id);
+    return answer;
   }
 
   /** Returns what is known of a command. */
@@ -67,12 +74,17 @@ export class Machine {
 
   /** Waits until a command has one of these states. */
   async until(commandId: string, ...statuses: readonly string[]): Promise<Json> {
-    for (const end = Date.now() + 30_000;; await sleep(100)) {
+    for (const end = Date.now() + 120_000;; await sleep(100)) {
       const command = await this.read(commandId);
       if (statuses.includes(command.status)) return command;
       if (Date.now() > end) throw new Error(`${JSON.stringify(command)}\n${this.said}`);
     }
   }
+}
+
+/** Waits until people can decide about an approval, which may be after the answer that names it. */
+export async function approvalBegins({ store }: People, id: string): Promise<void> {
+  await eventually(async () => (await getApproval(store.asPlatform(), id))?.moves || undefined);
 }
 
 /** Opens a platform whose catalogue is released. */

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AGENT, PYTHON } from "../agent/_device.ts";
+import { AGENT, findTalker, PYTHON } from "../agent/_device.ts";
 import type { Installed } from "./_platform.ts";
 
 /** Name of the script that commands run: it writes the command's id into a file, takes some time, and prints a line. */
@@ -75,16 +75,8 @@ export class KilledDevice {
 
   /** Kills the talking half alone, which the other starts again. */
   killTalker(): void {
-    const { pid } = this.#agent!;
-    try {
-      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
-      for (const child of children.split(" ").filter(Boolean)) {
-        const isTalker = readFileSync(`/proc/${child}/cmdline`, "utf8").includes("\0talk\0");
-        if (isTalker) process.kill(Number(child), "SIGKILL");
-      }
-    } catch {
-      // One of them has just ended.
-    }
+    const talker = findTalker(this.#agent!);
+    if (talker !== undefined) process.kill(talker, "SIGKILL");
   }
 
   async stop(): Promise<void> {

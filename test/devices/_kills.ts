@@ -2,14 +2,15 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCommandEnded } from "../../domain/mod.ts";
-import { type DeviceCommandRecord, getDeviceCommand, replaceTenantToken } from "../../store/mod.ts";
+import { type DeviceCommandRecord, getDeviceCommand } from "../../store/devices/mod.ts";
+import { replaceTenantToken } from "../../store/keys/mod.ts";
 import { testFolder } from "../_run.ts";
 import { asSuperuser, giveKey } from "../_superuser.ts";
 import { type CompiledPlatform, startCompiledPlatform } from "../workflows/_compiled.ts";
 import { KilledDevice, SCRIPT, writeScript } from "./_killed_device.ts";
 import { install } from "./_platform.ts";
 
-/** What is killed. */
+/** Programs that are killed. */
 export const KILLED = ["agent", "talker", "gateway", "worker", "PostgreSQL"] as const;
 export type Killed = typeof KILLED[number];
 
@@ -71,7 +72,7 @@ export async function startKilledPlatform(
 
   const devices: KilledDevice[] = [];
   for (let n = 0; n < count; n++) {
-    const script = await (await fetch(`${url}/v1/devices/agent/install/${token}`)).text();
+    const script = await fetchInstallScript(`${url}/v1/devices/agent/install/${token}`);
     const installed = await install(script);
     if (installed.code !== 0) throw new Error(`${installed.output}\n${script}`);
     devices.push(new KilledDevice(installed));
@@ -112,6 +113,17 @@ export async function startKilledPlatform(
   };
 }
 
+/** Returns an install script, once the ledger has published its first checkpoint. */
+async function fetchInstallScript(url: string): Promise<string> {
+  for (;;) {
+    const answer = await fetch(url);
+    const text = await answer.text();
+    if (answer.ok) return text;
+    if (answer.status !== 503) throw new Error(text);
+    await sleep(200);
+  }
+}
+
 /** Makes a tenant with a program and a person who approves. */
 async function prepareTenant({ store: { url }, superuserUrl }: CompiledPlatform) {
   const place = { url, superuserUrl, tenant: TENANT };
@@ -122,7 +134,7 @@ async function prepareTenant({ store: { url }, superuserUrl }: CompiledPlatform)
   return { token, keys: { program: program.key, person: person.key } };
 }
 
-/** What became of all commands. */
+/** Ends of all commands. */
 export interface Outcome {
   readonly kills: ReadonlyMap<Killed, number>;
   /** Numbers of commands by how they ended. */

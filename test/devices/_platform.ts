@@ -11,7 +11,8 @@ import {
   runSequencer,
 } from "../../ledger/mod.ts";
 import { readDeviceRoots } from "../../integrations/devices/mod.ts";
-import { openStore, replaceTenantToken } from "../../store/mod.ts";
+import { openStore } from "../../store/mod.ts";
+import { replaceTenantToken } from "../../store/keys/mod.ts";
 import { startGateway, type TestGateway } from "../api/_gateway.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
-import { getDevice } from "../../store/mod.ts";
+import { getDevice } from "../../store/devices/mod.ts";
 import {
   type DevicePlatform,
   type DeviceRequest,
@@ -13,8 +14,7 @@ import {
 const nextDigit = (digit: string) => ({ A: "B", Q: "R", g: "h", w: "x" })[digit]!;
 const HEARTBEAT = "/v1/shield/devices/heartbeat";
 
-describe("an attacker who holds one device of a tenant", function () {
-  this.timeout(60_000);
+describe("an attacker who holds one device of a tenant", () => {
   let platform: DevicePlatform;
   let own: TestDevice;
   let victim: TestDevice;
@@ -119,6 +119,33 @@ describe("an attacker who holds one device of a tenant", function () {
     const headers = { ...own.sign(HEARTBEAT, "{}"), "content-encoding": "gzip" };
     const answer = await fetch(platform.url + HEARTBEAT, { method: "POST", headers, body: bomb });
     assert.equal(answer.status, 415);
+  });
+
+  it("keeps nobody waiting by sending bodies slowly, at any of its routes", async () => {
+    const { port } = new URL(platform.url);
+    const paths = [HEARTBEAT, `/v1/shield/devices/${own.id}/seal`, "/v1/devices/enroll"];
+    const sockets = Array.from({ length: 90 }, (_, n) => {
+      const { headers } = own.heartbeat();
+      const fields = Object.entries({ ...headers, "content-length": "100000" });
+      const socket = connect(Number(port), "127.0.0.1").on("error", () => {});
+      const head = [
+        `POST ${paths[n % paths.length]} HTTP/1.1`,
+        "host: 127.0.0.1",
+        ...fields.map(([name, value]) => `${name}: ${value}`),
+      ];
+      socket.write(`${head.join("\r\n")}\r\n\r\n{"counter":`);
+      return socket;
+    });
+    const timer = setInterval(() => sockets.forEach((socket) => socket.write(" ")), 50);
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      for (let n = 0; n < 5; n++) assert.equal((await victim.beat()).status, 200);
+      assert.ok(sockets.some(({ closed }) => !closed), "it did not wait for their end");
+    } finally {
+      clearInterval(timer);
+      sockets.forEach((socket) => socket.destroy());
+    }
+    assert.equal((await own.beat()).status, 200, "no counter was used");
   });
 
   it("does not fill the database by sections of ever other names", async () => {

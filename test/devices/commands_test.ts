@@ -1,24 +1,37 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { generateKeyPairSync, hash, sign } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { commandChangedSignal, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import { readMesh } from "../../shield/mod.ts";
-import { addApprovers, putService } from "../../store/mod.ts";
+import { addStop, removeStop } from "../../store/calls/mod.ts";
+import { addApprovers } from "../../store/devices/mod.ts";
+import { putService } from "../../store/services/mod.ts";
 import type { People } from "../api/_people.ts";
 import { rawKey } from "../integrations/devices/_devices.ts";
 import { storeDevice } from "../shield/_stored_device.ts";
-import { asSuperuser } from "../_superuser.ts";
+import { program } from "../_programs.ts";
+import { testFolder } from "../_run.ts";
+import { asSuperuser, giveKey } from "../_superuser.ts";
 import { eventually } from "../_time.ts";
-import { addMachine, AGENT, type Machine, openCommandPlatform, PYTHON } from "./_commands.ts";
+import {
+  addMachine,
+  AGENT,
+  approvalBegins,
+  type Machine,
+  openCommandPlatform,
+  PYTHON,
+} from "./_commands.ts";
 
 describe("a command for a device", () => {
   let people: People;
   let machine: Machine;
   before(async () => {
-    people = await openCommandPlatform();
+    people = await openCommandPlatform({ SEALOOP_LIMIT_HEARTBEATS: "100000" });
     await putService(people.store.db, {
       name: "billing", // with it the guardrails ask about targets that they don't know
       type: "web",
@@ -151,6 +164,7 @@ describe("a command for a device", () => {
     });
     const output = result.structuredContent as Record<string, string>;
     assert.equal(output.status, "waiting_approval", JSON.stringify(result));
+    await approvalBegins(people, output.approval_id!);
     await decide("approve", output.approval_id!);
     await machine.until(output.command_id!, "done");
   });
@@ -161,6 +175,56 @@ describe("a command for a device", () => {
     assert.equal((await people.call("POST", path, "program", {})).status, 200);
     await machine.until(body.command_id, "cancelled");
     assert.equal((await decide("approve", body.approval_id)).status, 409);
+  });
+
+  describe("that must not be issued any more", () => {
+    const stop = { kind: "tool", name: "devices.command" } as const;
+    afterEach(() => removeStop(people.store.db, stop));
+    const setStop = () => addStop(people.store.db, { ...stop, reason: "we look into it" });
+
+    it("is approved in vain by nobody while such calls are stopped, and runs once they are not", async () => {
+      const { body } = await machine.order({ script_id: "uptime" });
+      await setStop();
+      const refused = await decide("approve", body.approval_id);
+      assert.equal(refused.status, 409);
+      assert.match(refused.body.detail, /in vain: such calls are stopped: we look into it/);
+      assert.equal((await machine.read(body.command_id)).receipts.issued, null);
+      await removeStop(people.store.db, stop);
+      assert.equal((await decide("approve", body.approval_id)).status, 200);
+      await machine.until(body.command_id, "done");
+    });
+
+    it("is approved in vain by nobody where the key that asked was revoked since", async () => {
+      const { key, record } = await giveKey(people.store, { principal: "leaves" });
+      const answer = await fetch(`${people.url}/v1/devices/${machine.id}/command`, {
+        method: "POST",
+        headers: { "x-api-key": key, "content-type": "application/json" },
+        body: JSON.stringify({ script_id: "uptime" }),
+      });
+      const { command_id, approval_id } = await answer.json() as Record<string, string>;
+      await asSuperuser(people.store).execute("UPDATE keys SET revoked_at = now() WHERE id = $1", [
+        record.id,
+      ]);
+      await approvalBegins(people, approval_id!);
+      const refused = await decide("approve", approval_id!);
+      assert.equal(refused.status, 409);
+      assert.match(refused.body.detail, /in vain: the key that asked was revoked/);
+      assert.equal((await machine.read(command_id!)).receipts.issued, null);
+    });
+
+    it("ends as it ends where it has begun: what runs is not called back, and its receipts say so", async () => {
+      const mark = join(await testFolder(), "end");
+      const command = ["sh", "-c", `until [ -e ${mark} ]; do sleep 0.1; done`];
+      const { body } = await machine.order({ command, reason: "To see its end" });
+      await decide("approve", body.approval_id);
+      await decide("approve", body.approval_id, "bob");
+      await machine.until(body.command_id, "begun");
+      await setStop();
+      writeFileSync(mark, "");
+      const { receipts } = await machine.until(body.command_id, "done");
+      await people.sealed(receipts.ended);
+      assert.equal((await machine.order({ script_id: "uptime" })).status, 403);
+    });
   });
 
   it("is ended, sealed, where its workflow was ended from outside", async () => {
@@ -207,17 +271,28 @@ describe("a command for a device", () => {
     }
 
     const idOf = ({ command }: { command: { command_id: string } }) => command.command_id;
+    /** Beats until the device gets this many commands at once, as the log's next checkpoint has to include them. */
+    const received = (count: number) =>
+      eventually(async () => {
+        const { commands } = (await silent.device.beat()).body;
+        return commands.length >= count ? commands : undefined;
+      });
 
     it("expires, sealed, and blocks nothing behind it", async () => {
-      const { body } = await silent.order({ script_id: "uptime", expires_in_seconds: 2 }, "ann");
+      const { body } = await silent.order({ script_id: "uptime" }, "ann");
+      await silent.until(body.command_id, "sealed");
+      await asSuperuser(people.store).execute(
+        "UPDATE device_commands SET expires_at = now() + interval '1 second' WHERE id = $1",
+        [body.command_id],
+      );
+      await people.loop.client.workflow.getHandle(body.workflow_id).signal(commandChangedSignal);
       const command = await silent.until(body.command_id, "expired");
       assert.equal(command.code, "was_sealed");
       await people.sealed(command.receipts.ended);
       const beat = await silent.device.beat();
       assert.deepEqual(beat.body.commands, []);
       const next = await issued();
-      const commands = (await silent.device.beat()).body.commands;
-      assert.deepEqual(commands.map(idOf), [next]);
+      assert.deepEqual((await received(1)).map(idOf), [next]);
       await state({ command_id: next, phase: "ended", status: "expired" });
       await silent.until(next, "expired");
     });
@@ -228,7 +303,7 @@ describe("a command for a device", () => {
       await superuser.execute("UPDATE scripts SET origin = 'user' WHERE name = 'uptime'");
       const own = await issued();
       await superuser.execute("UPDATE scripts SET origin = 'shipped' WHERE name = 'uptime'");
-      const { commands } = (await silent.device.beat()).body;
+      const commands = await received(2);
       assert.deepEqual(commands.map(idOf), [shipped, own]);
       const details = commands.map(({ records }: { records: string[] }) =>
         JSON.parse(records[0]!).details
@@ -307,6 +382,31 @@ describe("a command for a device", () => {
       const { status, body } = await guarded.order(free, "bob");
       assert.equal(status, 409, JSON.stringify(body));
       assert.match(String(body.detail), /wants 2 approvers' signatures/);
+    });
+
+    it("runs where a person signs by the program, which shows what is signed", async () => {
+      const folder = await testFolder();
+      const [pem, keyFile] = [join(folder, "approver.pem"), join(folder, "ann.key")];
+      writeFileSync(pem, approver.privateKey.export({ format: "pem", type: "pkcs8" }));
+      const ann = { principal: "ann", mayApprove: true };
+      writeFileSync(keyFile, (await giveKey(people.store, ann)).key, { mode: 0o600 });
+      const { body } = await guarded.order({ script_id: "disk-usage" }, "bob");
+      const file = await program("processes/commands/approvals.ts");
+      const words = ["approve", body.approval_id, "--key-file", keyFile];
+      const env = { PATH: process.env.PATH, SEALOOP_DATA: folder, SEALOOP_GATEWAY_URL: people.url };
+      const run = (...more: string[]) =>
+        promisify(execFile)(process.execPath, [file, ...words, ...more], { env })
+          .then(({ stdout }) => stdout, ({ stderr }) => String(stderr));
+      assert.match(await run(), /asks for its approvers' own signatures: .*--sign/);
+      const other = join(folder, "other.pem");
+      const { privateKey } = generateKeyPairSync("ed25519");
+      writeFileSync(other, privateKey.export({ format: "pem", type: "pkcs8" }));
+      assert.match(await run("--sign", other), /is no approver's key of this tenant/);
+      const told = await run("--sign", pem);
+      assert.match(told, new RegExp(`"command_id": "${body.command_id}"`));
+      assert.match(told, /"argv": \[\s*"df"/);
+      assert.match(told, /Approved/);
+      await guarded.until(body.command_id, "done");
     });
 
     it("runs with a signature, and no vote counts without one", async () => {

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { getReceipt } from "../../ledger/mod.ts";
-import { getDevice, listDevices } from "../../store/mod.ts";
+import { getDevice, listDevices } from "../../store/devices/mod.ts";
 import { testFolder } from "../_run.ts";
 import { type DeviceGateway, install, type Installed, startDeviceGateway } from "./_platform.ts";
 
@@ -15,7 +15,6 @@ const readJson = ({ folder }: Installed, ...path: string[]) =>
   JSON.parse(readFileSync(join(folder, "state", ...path), "utf8"));
 
 describe("a machine that enrols", function () {
-  this.timeout(60_000);
   let gateway: DeviceGateway;
   let token: string;
   before(async () => {

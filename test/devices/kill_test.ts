@@ -7,8 +7,7 @@ import {
   startKilledPlatform,
 } from "./_kills.ts";
 
-describe("agents, gateway, worker and PostgreSQL that are killed with -9 while commands run", function () {
-  this.timeout(300_000);
+describe("agents, gateway, worker and PostgreSQL that are killed with -9 while commands run", () => {
   let platform: KilledPlatform;
   before(async () => void (platform = await startKilledPlatform(2)));
   after(() => platform?.close());

@@ -8,13 +8,9 @@ import { createActivities } from "../../activities/mod.ts";
 import { detectAll, openDetectionContext } from "../../detection/mod.ts";
 import { type DetectorName, type Finding, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { readShieldPolicy } from "../../shield/mod.ts";
-import {
-  getFinding,
-  getTicket,
-  listDeviceFacts,
-  listTicketEvents,
-  setPolicy,
-} from "../../store/mod.ts";
+import { setPolicy } from "../../store/calls/mod.ts";
+import { listDeviceCommands, listDeviceFacts } from "../../store/devices/mod.ts";
+import { getFinding, getTicket, listTicketEvents } from "../../store/incidents/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { testFolder } from "../_run.ts";
 import type { People } from "../api/_people.ts";
@@ -165,6 +161,29 @@ policies:
     assert.ok(!existsSync(mark));
     const repeated = await act("undo", { ...order, action });
     assert.deepEqual(repeated, undone, "it is done once");
+  });
+
+  it("is not waited for by an activity that is cancelled", async () => {
+    await machine.stop();
+    const run = { workflow_id: `loop-${incident.fingerprint}`, run_id: "cancelled" };
+    const { code } = incident;
+    const ticket_id = await act("openTicket", { finding: incident, code, run });
+    const order = { finding: incident, ticket_id, code, round: 1, run };
+    const diagnosis = await act("diagnose", order);
+    const environment = new MockActivityEnvironment();
+    const { action } = diagnosis;
+    const commands = () =>
+      listDeviceCommands(people.store.asPlatform(), machine.id, { limit: 100 });
+    const before = (await commands()).length;
+    const repair = environment.run(activities!.remediate!, "platform", {
+      ...order,
+      diagnosis,
+      action,
+    });
+    repair.catch(() => {}); // looked at below
+    await people.eventually(async () => (await commands()).length > before || undefined);
+    environment.cancel();
+    await assert.rejects(repair, { name: "AbortError" });
   });
 
   it("is left to people at once where it is offline, with a ticket that says since when", async () => {

@@ -21,3 +21,12 @@ describe("docs/detection.md", () => {
     assert.equal(accepts({ logs: { windw: 1 } }), false);
   });
 });
+
+describe("docs/alerts.md", () => {
+  it("shows rules that the platform accepts", async () => {
+    const page = readFileSync(join(ROOT, "docs", "alerts.md"), "utf8");
+    const path = join(await testFolder(), "sealoop.detectors.yaml");
+    await writeFile(path, /```yaml\n([\s\S]*?)```/.exec(page)![1]!);
+    assert.equal(readDetectorsFile(path).alerts.rules.length, 4);
+  });
+});

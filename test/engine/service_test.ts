@@ -11,7 +11,8 @@ import { openStore, type Store } from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
-import { startEngine, type TestEngine } from "./_engine.ts";
+import { eventually } from "../_time.ts";
+import { startEngine, TEST_TIMEOUT_MS, type TestEngine } from "./_engine.ts";
 import { asSuperuser } from "../_superuser.ts";
 
 const isUnavailable = (reason: RegExp) => (error: unknown) => {
@@ -66,7 +67,10 @@ describe("the engine's process", () => {
   it("refuses callers without the secret", async () => {
     for (const secret of ["", "wrong", `${engine.secret}x`]) {
       await assert.rejects(
-        openEngine({ url: engine.url, secret }).classify(report, PLATFORM_TENANT),
+        openEngine({ url: engine.url, secret, timeoutMs: TEST_TIMEOUT_MS }).classify(
+          report,
+          PLATFORM_TENANT,
+        ),
         isUnavailable(/does not accept our secret/),
       );
     }
@@ -141,12 +145,11 @@ describe("the engine's process", () => {
       return rag_context.passages.filter(({ kind }) => kind === "incident");
     };
     // The second is there until the third is, which is of the same fault.
-    const learnt = async () => {
-      const ids = (await incidents()).map(({ id }) => id);
-      return ids.includes("INC-1") && ids.includes("INC-3");
-    };
-    while (!await learnt()) await sleep(20);
-    const found = await incidents();
+    const found = await eventually(async () => {
+      const found = await incidents();
+      const ids = found.map(({ id }) => id);
+      return ids.includes("INC-1") && ids.includes("INC-3") ? found : undefined;
+    });
     assert.deepEqual(found.map(({ id }) => id).sort(), ["INC-1", "INC-3"], "one of each fault");
     assert.match(found[0]!.text, /Resolution: Cleaned the frobnicator's fan/);
     assert.deepEqual(await incidents("public"), []);
@@ -244,7 +247,8 @@ describe("openEngine()", () => {
     await assert.rejects(loading.classify(report, PLATFORM_TENANT), isUnavailable(/not ready yet/));
     const endless = await answering((_, answer) => void answer.end("x".repeat(2 * 1024 * 1024)));
     await assert.rejects(endless.classify(report, PLATFORM_TENANT), isUnavailable(/too long/));
-    const nobody = openEngine({ url: `http://127.0.0.1:${await freePort()}`, secret: "s" });
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const nobody = openEngine({ url, secret: "s", timeoutMs: TEST_TIMEOUT_MS });
     await assert.rejects(nobody.classify(report, PLATFORM_TENANT), isUnavailable(/ECONNREFUSED/));
   });
 

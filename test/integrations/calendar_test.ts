@@ -11,6 +11,7 @@ import {
   printTime,
   RuleRefused,
 } from "../../integrations/calendar/mod.ts";
+import { measureCpuMs } from "../_time.ts";
 
 const NOW = new Date("2026-03-01T12:00:00Z");
 const VIENNA = "Europe/Vienna";
@@ -121,10 +122,9 @@ describe("planEvent()", () => {
     "FREQ=YEARLY;BYYEARDAY=366;BYMONTH=3;INTERVAL=366",
   ];
   for (const rrule of empty) {
-    it(`takes little time for ${rrule}, which never comes`, () => {
-      const began = performance.now();
-      assert.equal(startsOf({ rrule }).length, 1);
-      assert.ok(performance.now() - began < 1_000);
+    it(`takes little time for ${rrule}, which never comes`, async () => {
+      const cpuMs = await measureCpuMs(() => assert.equal(startsOf({ rrule }).length, 1));
+      assert.ok(cpuMs < 1_000, `${cpuMs} ms`);
     });
   }
 

@@ -87,20 +87,27 @@ export async function prepareSealing(
   const go = () => {
     stop = new AbortController();
     const logEnd = new AbortController();
-    running = runSequencer({
-      store: sequencer,
-      keyFile,
-      signal: stop.signal,
-      onStart() {
-        log = openLog({
-          ...logSettings,
-          store: sequencer,
-          signal: logEnd.signal,
-          onTrouble: (error) => troubles.push(String(error)),
-        });
-      },
-      onLeaves: (...added) => log?.add(...added),
-    }).finally(() => {
+    const { signal } = stop;
+    const run = (): Promise<void> =>
+      runSequencer({
+        store: sequencer,
+        keyFile,
+        signal,
+        onStart() {
+          log = openLog({
+            ...logSettings,
+            store: sequencer,
+            signal: logEnd.signal,
+            onTrouble: (error) => troubles.push(String(error)),
+          });
+        },
+        onLeaves: (...added) => log?.add(...added),
+      }).catch(async (error) => {
+        if (error.name !== "SequencerBusy" || signal.aborted) throw error;
+        await sleep(20); // the server has not ended the connection of the one before yet
+        await run();
+      });
+    running = run().finally(() => {
       logEnd.abort();
       return log?.ended;
     });

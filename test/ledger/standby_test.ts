@@ -7,6 +7,7 @@ import { claimDataFolder, type Postgres, startPostgres, type Tree } from "../../
 import { openSealer, runSequencer, type Sealer } from "../../ledger/mod.ts";
 import { listen, migrate, openStore, type Store } from "../../store/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
+import { eventually } from "../_time.ts";
 import { anyRequest, serveLedger } from "./_ledger.ts";
 import { letTestsSeal } from "../_servers.ts";
 
@@ -84,9 +85,10 @@ describe("the public ledger on a read replica", () => {
     const { position } = await sealer.sealed(id);
     const chain = async () =>
       await (await fetch(`${ledger.address}/api/chain`)).json() as Record<string, unknown>;
-    const deadline = Date.now() + 10_000;
-    while ((await chain()).total !== position + 1 && Date.now() < deadline) await sleep(50);
-    const { total, chain_intact } = await chain();
+    const { total, chain_intact } = await eventually(async () => {
+      const now = await chain();
+      return now.total === position + 1 && now.chain_intact !== null ? now : undefined;
+    });
     assert.deepEqual({ total, chain_intact }, { total: position + 1, chain_intact: true });
     const answer = await (await fetch(`${ledger.address}/api/receipt/${id}`)).json();
     assert.equal((answer as Record<string, unknown>).found, true);

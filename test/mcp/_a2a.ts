@@ -1,8 +1,8 @@
 /** Shared by tests of A2A: a platform with a service that is down, and a client that returns what comes over the wire. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { putService } from "../../store/mod.ts";
-import { openLoop, type TestLoop } from "../workflows/_loop.ts";
+import { putService } from "../../store/services/mod.ts";
+import { openLoop, type TestLoop, type Watch } from "../workflows/_loop.ts";
 import { startToolServer, type TestToolServer } from "./_tool_server.ts";
 
 // deno-lint-ignore no-explicit-any -- whatever came over the wire
@@ -99,14 +99,14 @@ export interface A2aWorld {
   say(text: string, more?: object, configuration?: object, key?: string): Promise<Json>;
 }
 
-/** Opens a platform before the tests of the calling suite, and closes it after them. */
-export function a2aWorld(): A2aWorld {
+/** Opens a platform before the tests of the calling suite, and closes it after them. @param watch sees its activities */
+export function a2aWorld(watch?: Watch): A2aWorld {
   let loop: TestLoop;
   let server: TestToolServer;
   let key: string;
 
   before(async () => {
-    loop = await openLoop();
+    loop = await openLoop(watch ? { watch } : {});
     server = await startToolServer({
       on: loop.database,
       temporal: loop.client,

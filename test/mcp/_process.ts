@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { ROOT } from "../../config.ts";
-import { type NewKey } from "../../store/mod.ts";
+import type { NewKey } from "../../store/keys/mod.ts";
 import { program } from "../_programs.ts";
 import { freePort } from "../_run.ts";
 import type { TestDatabase } from "../_servers.ts";

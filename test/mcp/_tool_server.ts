@@ -11,7 +11,7 @@ import { findInjection } from "../../guard/mod.ts";
 import { createToolServer, type SessionTiming } from "../../mcp/mod.ts";
 import { cancelTask, operations, sendMessage } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
-import { type NewKey } from "../../store/mod.ts";
+import type { NewKey } from "../../store/keys/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
@@ -112,6 +112,8 @@ export interface Stream {
   readonly endpoint: string;
   /** Returns the raw text of the next event or comment; undefined at the stream's end. */
   next(): Promise<string | undefined>;
+  /** Returns the next message, past the comments that keep a stream alive; undefined at the stream's end. */
+  message(): Promise<Json>;
   close(): void;
 }
 
@@ -126,7 +128,19 @@ export async function openStream(url: string, key: string): Promise<Stream> {
   const next = async () => (await events.next()).value as string | undefined;
   const first = await next();
   const endpoint = /^event: endpoint\ndata: (.+)$/.exec(first ?? "")?.[1] ?? `not one: ${first}`;
-  return { response, endpoint, next, close: () => end.abort() };
+  return {
+    response,
+    endpoint,
+    next,
+    async message() {
+      for (let text = await next(); text !== undefined; text = await next()) {
+        const [, data] = text.split("data: ");
+        if (data) return JSON.parse(data);
+      }
+      return undefined;
+    },
+    close: () => end.abort(),
+  };
 }
 
 async function* blocks(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {

@@ -74,7 +74,7 @@ describe("a session over Streamable HTTP", () => {
   });
 
   it("ends when it is unused, and its streams when its key is revoked", async () => {
-    const timing = { heartbeatMs: 50, sseIdleMs: 600_000, httpIdleMs: 3_000 };
+    const timing = { heartbeatMs: 50, sseIdleMs: 600_000, httpIdleMs: 600_000 };
     const impatient = await startToolServer({ timing, settings: { SEALOOP_LIMIT_TOOLS: "10000" } });
     try {
       const { key, id } = await impatient.key();
@@ -86,7 +86,8 @@ describe("a session over Streamable HTTP", () => {
       const headers = { ...BOTH, ...session, authorization: `Bearer ${key}` };
       const stream = await fetch(`${impatient.url}/mcp`, { headers });
       assert.equal(stream.status, 200);
-      await sleep(timing.httpIdleMs * 1.5);
+      timing.httpIdleMs = 200;
+      await sleep(600);
       assert.equal((await ask(PING, session)).status, 200, "a session with a reader is in use");
       const read = stream.text().catch(() => "cut off");
       await takeKey(impatient.platform.store, id);

@@ -3,13 +3,8 @@ import { Client, Connection } from "@temporalio/client";
 import pg from "pg";
 import type { Platform } from "../../calls/mod.ts";
 import { settleLostCalls } from "../../calls/recover/mod.ts";
-import {
-  fingerprintFault,
-  HOLDER_LOCK,
-  listTickets,
-  openStore,
-  type Store,
-} from "../../store/mod.ts";
+import { fingerprintFault, HOLDER_LOCK, openStore, type Store } from "../../store/mod.ts";
+import { listTickets } from "../../store/incidents/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import {
   storeAs,

@@ -2,15 +2,12 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { Context } from "@temporalio/activity";
 import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
 import { operations } from "../../operations/mod.ts";
-import {
-  listDetectorRuns,
-  listServiceNames,
-  listTickets,
-  putService,
-  recordFindings,
-} from "../../store/mod.ts";
+import { listDetectorRuns, listTickets, recordFindings } from "../../store/incidents/mod.ts";
+import { listServiceNames, putService, type ServiceRecord } from "../../store/services/mod.ts";
+import { serviceNamed } from "../store/_graph.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
@@ -28,6 +25,8 @@ describe("a long-running tool call", () => {
   let server: TestToolServer;
   let client: Client;
   let folder: string;
+  /** Whether diagnoses take until their run is cancelled. */
+  let isHeld = false;
 
   before(async () => {
     folder = await testFolder();
@@ -37,7 +36,13 @@ describe("a long-running tool call", () => {
     );
     const logs = `logs: { files: [{ path: ${folder}/shop.log, service: shop }] }\n`;
     await writeFile(detectors, off.join("") + logs);
-    loop = await openLoop({ settings: { SEALOOP_DETECTORS: detectors } });
+    loop = await openLoop({
+      settings: { SEALOOP_DETECTORS: detectors },
+      async watch(moment, activity) {
+        const holds = isHeld && moment === "before" && activity === "diagnose";
+        if (holds) await Context.current().cancelled;
+      },
+    });
     server = await startToolServer({ on: loop.database, temporal: loop.client });
     client = await connectHttp(server.url, (await server.key()).key);
   });
@@ -61,6 +66,7 @@ describe("a long-running tool call", () => {
   ] as const;
   for (const [name, type, args] of own) {
     it(`cancels its run, which cleans up, when the client cancels: ${name}`, async () => {
+      isHeld = true;
       const cancel = new AbortController();
       const call = client.callTool({ name, arguments: args }, undefined, {
         signal: cancel.signal,
@@ -71,6 +77,7 @@ describe("a long-running tool call", () => {
       const run = await eventually(async () =>
         (await runsOf(type)).find(({ status }) => status.name !== "RUNNING")
       );
+      isHeld = false;
       assert.equal(run.status.name, "CANCELLED");
       assert.deepEqual(await listServiceNames(loop.store.asPlatform()), []);
       const open = await listTickets(loop.store.asPlatform(), { status: "open", limit: 100 });
@@ -139,22 +146,13 @@ describe("a long-running tool call", () => {
   });
 
   it("of six agents cites logs, checks, the graph and changes, and names objections", async () => {
-    const service = (name: string, check: object, dependsOn: object[] = []) =>
-      putService(loop.store.asPlatform(), {
-        name,
-        type: "web",
-        host: "localhost",
-        owner: null,
-        origin: "file",
-        check,
-        dependsOn,
-        restart: null,
-        watched: false,
-        ports: [],
-        runbook: null,
-      } as never);
+    const service = (name: string, check: ServiceRecord["check"], needs: string[] = []) =>
+      putService(
+        loop.store.asPlatform(),
+        serviceNamed(name, needs, { type: "web", check, watched: false }),
+      );
     await service("billing", { tcp: "127.0.0.1:1" });
-    await service("shop", { command: ["true"] }, [{ service: "billing", kind: "depends_on" }]);
+    await service("shop", { command: ["true"] }, ["billing"]);
     await service("healthy", { command: ["true"] });
     await asSuperuser(loop.store).execute(
       "UPDATE services SET status = 'down' WHERE name = 'billing'",

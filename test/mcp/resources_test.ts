@@ -9,7 +9,7 @@ import {
   type CallToolResult,
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { addTicketEvent } from "../../store/mod.ts";
+import { addTicketEvent } from "../../store/incidents/mod.ts";
 import {
   connect,
   connectHttp,

@@ -65,7 +65,7 @@ describe("an SSE session", () => {
     assert.equal((await post(server.url, stream.endpoint, other.key, PING)).status, 403);
     assert.equal((await post(server.url, stream.endpoint, undefined, PING)).status, 401);
     assert.equal((await post(server.url, stream.endpoint, key, PING)).status, 202);
-    assert.deepEqual(JSON.parse((await stream.next())!.split("data: ")[1]!), {
+    assert.deepEqual(await stream.message(), {
       jsonrpc: "2.0",
       id: 1,
       result: {},
@@ -113,7 +113,7 @@ describe("an SSE session", () => {
     const ask = async (method: string, params?: unknown) => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 9, method, params });
       assert.equal((await post(server.url, stream.endpoint, key, body)).status, 202);
-      return JSON.parse((await stream.next())!.split("data: ")[1]!).error.code;
+      return (await stream.message()).error.code;
     };
     assert.equal(await ask("no/such"), -32601);
     assert.equal(await ask("tools/call", {}), -32602);

@@ -84,7 +84,10 @@ describe("tools over MCP", () => {
       "crm_send_email",
       "crm_trigger_workflow",
       "itsm_register_webhook",
+      "observability_trace",
       "rmm_run_script",
+      "soar_trigger",
+      "voice_transcribe",
     ]);
     assert.deepEqual(hinted("idempotentHint"), [
       "crm_move_pipeline",

@@ -1,7 +1,9 @@
 /** Providers of a test that stream answers in their wire formats. */
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { getModelSpending, openStore, setPolicy } from "../../store/mod.ts";
+import { openStore } from "../../store/mod.ts";
+import { setPolicy } from "../../store/calls/mod.ts";
+import { getModelSpending } from "../../store/platform/mod.ts";
 import { type Answer, startGateway, type TestGateway } from "../api/_gateway.ts";
 import { KEY, serveProvider } from "../engine/_providers.ts";
 
@@ -166,8 +168,7 @@ export interface TestModels {
 /** Starts one. */
 export async function startModels(): Promise<TestModels> {
   const providers = await serveProviders();
-  const settings = { ...providers.settings, SEALOOP_MODEL_SILENCE_SECONDS: "2" };
-  const gateway = await startGateway({ settings });
+  const gateway = await startGateway({ settings: providers.settings });
   const key = await gateway.key();
   const db = gateway.platform.store.asPlatform();
   const post = (provider: string, fields: object = {}, init: RequestInit = {}) =>
@@ -238,14 +239,4 @@ function begin({ format, answer }: ModelRequest) {
   answer.writeHead(200, { "content-type": format.type });
   answer.write(format.start("m") + format.text("inside the provider"));
   return answer;
-}
-
-/** Waits until something is there. */
-export async function waitFor<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (let left = 100; left > 0; left--) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await sleep(50);
-  }
-  throw new Error("It did not happen");
 }

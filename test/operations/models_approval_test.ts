@@ -22,12 +22,14 @@ describe("a model call that a person has to allow", () => {
     const held = await ask();
     assert.equal(held.status, 202, JSON.stringify(held.body));
     assert.equal(providers.bodies.length, 0);
-    const path = `/v1/approvals/${held.body.governance.approval_id}/approve`;
-    assert.equal((await people.call("POST", path, "ann", {})).status, 200);
-    const answer = await people.eventually(async () => {
-      const { status, body } = await ask();
-      return status === 200 ? body : undefined;
-    });
+    const { approval_id } = held.body.governance;
+    assert.equal((await people.vote(approval_id, "approve", "ann")).status, 200);
+    await people.eventually(async () =>
+      (await people.call("GET", `/v1/approvals/${approval_id}/info`, "ann")).body.act.ended_at ??
+        undefined
+    );
+    const { status, body: answer } = await ask();
+    assert.equal(status, 200, JSON.stringify(answer));
     assert.equal(answer.content, "No space is left.");
     assert.equal(providers.bodies.length, 1);
     const [use] = await people.store.asPlatform().query(

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { needsPeople, tellDueTasks } from "../../store/mod.ts";
+import { needsPeople } from "../../store/messages/mod.ts";
+import { tellDueTasks } from "../../store/planning/mod.ts";
 import { storeAs } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { startGateway, type TestGateway } from "../api/_gateway.ts";

@@ -44,7 +44,8 @@ describe("runProcess()", () => {
     assert.deepEqual(await probe.message(), { loaded: true });
     await sleep(100);
     assert.deepEqual(probe.lines(), []);
-    probe.process.send({ start: true, env: { PROBE: "told" } });
+    const place = { id: "00000000-0000-4000-8000-000000000001", restarts: 0 };
+    probe.process.send({ start: true, place, env: { PROBE: "told" } });
     assert.deepEqual(await probe.message(), { ready: true, address: "http://probe/told" });
   });
 

@@ -1,14 +1,11 @@
 /** Dovecot's IMAP server from Debian's packages, unpacked into a cache and run without an installation. */
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, chown, mkdir, readdir, writeFile } from "node:fs/promises";
+import { chown, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { homedir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { unpackDebian } from "./_debian.ts";
 
-const run = promisify(execFile);
-const PACKAGES = ["dovecot-core", "dovecot-imapd"];
 /** User that the server runs as where this process is root's, which Dovecot refuses to serve. */
 const NOBODY = 65_534;
 
@@ -20,33 +17,9 @@ export interface Dovecot {
   close(): Promise<void>;
 }
 
-/**
- * Unpacks the packages, which are downloaded once.
- *
- * @param folder to unpack them into; others can read it, as the server may be another user's
- * @returns the reason why it can't be done here; undefined: it is done
- */
+/** Unpacks the packages. @returns the reason why it can't be done here; undefined: it is done */
 export async function unpackDovecot(folder: string): Promise<string | undefined> {
-  const cache = join(homedir(), ".cache", "sealoop", "debian");
-  try {
-    if ((await packagesIn(cache)).length < PACKAGES.length) {
-      await mkdir(cache, { recursive: true });
-      await run("apt-get", ["download", ...PACKAGES], { cwd: cache });
-    }
-    for (const path of await packagesIn(cache)) await run("dpkg-deb", ["-x", path, folder]);
-    await chmod(folder, 0o755);
-    return undefined;
-  } catch (error) {
-    return `Dovecot can't be had from Debian here: ${(error as Error).message.split("\n")[0]}`;
-  }
-}
-
-async function packagesIn(cache: string): Promise<string[]> {
-  const names = await readdir(cache).catch(() => []);
-  return PACKAGES.flatMap((one) => {
-    const name = names.filter((name) => name.startsWith(`${one}_`)).sort().at(-1);
-    return name === undefined ? [] : [join(cache, name)];
-  });
+  return await unpackDebian("Dovecot", ["dovecot-core", "dovecot-imapd"], folder);
 }
 
 /** Serves a mailbox on loopback: a process of Dovecot for each connection. @param home empty folder */

@@ -1,34 +1,19 @@
 /** Open Policy Agent, built from its Go module into a cache and run on loopback. */
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { freePort } from "../_run.ts";
-
-const MODULE = "github.com/open-policy-agent/opa";
-const VERSION = "v1.4.2";
-const FOLDER = join(homedir(), ".cache", "sealoop", "go");
-const PROGRAM = join(FOLDER, "opa");
+import { buildGo, goProgram } from "./_go.ts";
 
 /** Builds OPA once. @returns the reason why it can't be had here; undefined: it is there */
 export async function buildOpa(): Promise<string | undefined> {
-  if (existsSync(PROGRAM)) return undefined;
-  try {
-    const env = { ...process.env, GOBIN: FOLDER, GOFLAGS: "-mod=mod" };
-    await promisify(execFile)("go", ["install", `${MODULE}@${VERSION}`], { env });
-    return undefined;
-  } catch (error) {
-    return `OPA can't be built from its Go module here: ${(error as Error).message.split("\n")[0]}`;
-  }
+  return await buildGo("opa", "github.com/open-policy-agent/opa@v1.4.2");
 }
 
 /** Serves policies that clients with a token may ask. @param files Rego files */
 export async function startOpa(files: readonly string[]) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const server = spawn(PROGRAM, [
+  const server = spawn(goProgram("opa"), [
     "run",
     "--server",
     `--addr=127.0.0.1:${port}`,

@@ -7,6 +7,7 @@ import { readMailbox } from "../../integrations/mail/mod.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
 import { type Dovecot, startDovecot, unpackDovecot } from "./_dovecot.ts";
+import { skipSuite } from "./_skip.ts";
 
 describe("readMailbox() with Dovecot", function () {
   this.timeout(120_000);
@@ -14,10 +15,7 @@ describe("readMailbox() with Dovecot", function () {
   before(async function () {
     const folder = await testFolder();
     const missing = await unpackDovecot(folder);
-    if (missing !== undefined) {
-      console.log(`    skipped: ${missing}`);
-      return this.skip();
-    }
+    if (missing !== undefined) return skipSuite(this, missing);
     const home = await testFolder();
     await chmod(home, 0o755);
     dovecot = await startDovecot(folder, home);

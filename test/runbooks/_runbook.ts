@@ -23,7 +23,7 @@ export function step(act: object): ResolvedStep {
     step: "a-step",
     kind,
     does: "Does what the test wants.",
-    bounds: { within: "10s" },
+    bounds: { within: "60s" },
     undo: { none: "The test throws it away." },
     never: ["Leave the folder of the test."],
     ...act,

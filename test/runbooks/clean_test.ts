@@ -19,7 +19,7 @@ describe("a clean step", () => {
   const cleaning = (more: object = {}, bounds: object = {}) =>
     step({
       clean: { folders: [folder], match: ["*.log"], older_than: "1d", ...more },
-      bounds: { within: "10s", ...bounds },
+      bounds: { within: "60s", ...bounds },
       undo: { put_back: true },
     });
   const planned = (more: object = {}, limit = NO_LIMIT) =>

@@ -4,7 +4,7 @@ import { insertRows } from "../_rows.ts";
 import type { Db } from "../../store/mod.ts";
 import { RIGHT } from "./_device.ts";
 
-/** What is stored of a device. */
+/** Facts of a device that is stored. */
 export interface StoredDevice {
   readonly inventory?: Readonly<Record<string, unknown>>;
   readonly firewall?: unknown;

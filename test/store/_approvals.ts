@@ -1,4 +1,4 @@
-import type { NewApproval } from "../../store/mod.ts";
+import type { NewApproval } from "../../store/approvals/mod.ts";
 
 /** Returns an approval that somebody asks one person for. */
 export function anyApproval(id: string): NewApproval {

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import type { Db } from "../../store/mod.ts";
 import {
   acceptVote,
-  type Db,
   getVote,
   listWaitingVotes,
   lockApproval,
   putApproval,
   putVote,
   type VoteMove,
-} from "../../store/mod.ts";
+} from "../../store/approvals/mod.ts";
 import { storeAs, testStore } from "../_servers.ts";
 import { anyApproval } from "./_approvals.ts";
 

@@ -10,19 +10,15 @@ import {
   runSequencer,
   type SealRequest,
 } from "../../ledger/mod.ts";
+import { type Db, openStore, type Role, ROLES, type Store } from "../../store/mod.ts";
 import {
   acceptVote,
-  type Db,
   dropApproval,
   getApproval,
   lockApproval,
-  openStore,
   putApproval,
   putVote,
-  type Role,
-  ROLES,
-  type Store,
-} from "../../store/mod.ts";
+} from "../../store/approvals/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { storeAs, type TestDatabase, testDatabase } from "../_servers.ts";
 import { giveKey } from "../_superuser.ts";

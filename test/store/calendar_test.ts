@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
 import { bookEvent, cancelBooking, extendSeries } from "../../integrations/calendar/mod.ts";
-import {
-  type Db,
-  findMaintenance,
-  listOccurrences,
-  openStore,
-  type Store,
-} from "../../store/mod.ts";
+import { type Db, openStore, type Store } from "../../store/mod.ts";
+import { findMaintenance, listOccurrences } from "../../store/planning/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
+import { ensureSecondsLeftInDay } from "../_time.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const WHO = { actor: "key:test", principal: "ada" };
@@ -22,6 +18,7 @@ describe("extendSeries()", () => {
     store = openStore(database.urls.worker, "worker");
     db = store.asPlatform();
   });
+  beforeEach(() => ensureSecondsLeftInDay(30)); // days are counted from today
   after(async () => {
     await store?.close();
     await database?.drop();

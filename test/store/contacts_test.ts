@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
+import { normalizeEmail, openStore, type Store } from "../../store/mod.ts";
 import {
   addContact,
   findContactByEmail,
   getContact,
   mayMail,
-  normalizeEmail,
-  openStore,
-  type Store,
   suppressEmail,
-} from "../../store/mod.ts";
+} from "../../store/crm/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 
 describe("normalizeEmail()", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { sealArguments } from "../../ledger/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
   addStop,
-  type Db,
   type DecisionRecord,
   findStop,
   governanceInForce,
@@ -13,7 +13,7 @@ import {
   setPolicy,
   type Stop,
   stopFor,
-} from "../../store/mod.ts";
+} from "../../store/calls/mod.ts";
 import { storeAs, testStore } from "../_servers.ts";
 
 const ALL: Stop = { kind: "all", name: "", reason: "An audit" };

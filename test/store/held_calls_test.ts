@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
+import type { Db } from "../../store/mod.ts";
 import {
   beginHeldCall,
   collectHeldCall,
   countWaitingCalls,
-  type Db,
   endHeldCall,
   findHeldCall,
   findHeldCallLike,
@@ -13,7 +13,7 @@ import {
   putApproval,
   putHeldCall,
   withdrawHeldCall,
-} from "../../store/mod.ts";
+} from "../../store/approvals/mod.ts";
 import { testStore } from "../_servers.ts";
 import { anyApproval } from "./_approvals.ts";
 

@@ -1,18 +1,17 @@
 import assert from "node:assert/strict";
+import { type Db, listen } from "../../store/mod.ts";
 import {
-  type Db,
   findKeyById,
   findKeys,
   findValidKeys,
   hashKey,
   isKeyShaped,
   KEYS_CHANGED,
-  listen,
   listKeys,
   listUnusedKeys,
   type NewKey,
   touchKeys,
-} from "../../store/mod.ts";
+} from "../../store/keys/mod.ts";
 import { testStore } from "../_servers.ts";
 import { asSuperuser, giveKey, takeKey } from "../_superuser.ts";
 

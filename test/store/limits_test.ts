@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { openStore, openUsageMeter, type Store, type Use } from "../../store/mod.ts";
+import { openStore, type Store } from "../../store/mod.ts";
+import { openUsageMeter, type Use } from "../../store/calls/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 
 const DAY_SECONDS = 86_400;

@@ -1,16 +1,7 @@
 import assert from "node:assert/strict";
 import pg from "pg";
-import {
-  FUNCTION_OWNERS,
-  FUNCTIONS,
-  type Grant,
-  type Grantee,
-  migrate,
-  openStore,
-  RIGHTS,
-  type Role,
-  ROLES,
-} from "../../store/mod.ts";
+import { FUNCTION_OWNERS, migrate, openStore, type Role, ROLES } from "../../store/mod.ts";
+import { FUNCTIONS, type Grant, type Grantee, RIGHTS } from "../../store/rights/mod.ts";
 import { storeAs, type TestDatabase, testDatabase } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
 

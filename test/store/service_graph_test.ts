@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
+import { openStore, type Store } from "../../store/mod.ts";
 import {
   findPath,
   getImpact,
   getService,
-  openStore,
   putServices,
   replaceServices,
   type ServiceEdge,
-  type Store,
-} from "../../store/mod.ts";
+} from "../../store/services/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import {
   asDistances,

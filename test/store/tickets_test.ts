@@ -1,24 +1,20 @@
 import assert from "node:assert/strict";
+import { type Db, openStore, type Store } from "../../store/mod.ts";
+import { addStop, removeStop } from "../../store/calls/mod.ts";
 import {
-  addStop,
   addTicketEvent,
   addTicketEvents,
-  type Db,
   getTicket,
   intendEffect,
-  listDeliveries,
   listTicketEvents,
   listTickets,
   lockOpenTicket,
   type NewTicket,
-  openStore,
   openTicket,
-  putWebhook,
-  removeStop,
   resolveTicket,
-  type Store,
   takeOverTicket,
-} from "../../store/mod.ts";
+} from "../../store/incidents/mod.ts";
+import { listDeliveries, putWebhook } from "../../store/messages/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 
 describe("tickets", () => {

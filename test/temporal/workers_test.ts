@@ -35,7 +35,7 @@ describe("startWorkers()", () => {
 
 describe("listWorkerQueues()", () => {
   it("lists all queues but the sequencer's, or those of the setting", () => {
-    assert.deepEqual(listWorkerQueues(loadConfig({})), ["itsm", "ledger"]);
+    assert.deepEqual(listWorkerQueues(loadConfig({})), ["itsm", "ledger", "media"]);
     const some = loadConfig({ SEALOOP_TASK_QUEUES: "ledger,sequencer" });
     assert.deepEqual(listWorkerQueues(some), ["ledger"]);
   });

@@ -2,14 +2,18 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
+import { putReply } from "../../store/crm/mod.ts";
+import { putDeviceCommand } from "../../store/devices/mod.ts";
+import { addTicketEvent, recordFindings } from "../../store/incidents/mod.ts";
+import { addLearningItems } from "../../store/knowledge/mod.ts";
+import { addReportedSpan } from "../../store/platform/mod.ts";
 import {
-  addLearningItems,
-  addTicketEvent,
-  putDeviceCommand,
-  putReply,
-  putService,
-  recordFindings,
-} from "../../store/mod.ts";
+  addArticle,
+  addAudioClip,
+  addTranscript,
+  addVideoProject,
+} from "../../store/publishing/mod.ts";
+import { putService } from "../../store/services/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { a2aClient, type Json, message } from "../mcp/_a2a.ts";
 import { storeDevice } from "../shield/_stored_device.ts";
@@ -19,10 +23,10 @@ import { asSuperuser, giveKey } from "../_superuser.ts";
 /** A tenant of the tests. */
 export interface Tenant {
   readonly name: string;
-  /** Of an agent. */
+  /** Key of an agent. */
   readonly key: string;
   readonly keyId: string;
-  /** Of a person who may approve, for REST alone. */
+  /** Key of a person who may approve, for REST alone. */
   readonly personKey: string;
   /** In every text and name of the tenant, and nowhere else. */
   readonly word: string;
@@ -190,6 +194,55 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     needed: 0,
     grounds: { rule: null, reasons: [word], reaches: [], evidence: [] },
   });
+  const hex = randomBytes(6).toString("hex");
+  const [project_id, audio_id] = [`VID-${hex}`, `AUD-${hex}`];
+  const [title, text, requestedBy] = [`Film of ${word}`, `Says ${word}`, `key:${record.id}`];
+  await addVideoProject(db, {
+    id: project_id,
+    kind: "film",
+    title,
+    format: "landscape",
+    captions: true,
+    requestedBy,
+    scenes: [{ heading: title, text }],
+  });
+  await addAudioClip(db, {
+    id: audio_id,
+    kind: "speech",
+    title,
+    text,
+    voice: "heart",
+    requestedBy,
+  });
+  const [article_id, session_id, trace_id] = [
+    `ART-${hex}`,
+    `seo-${hex}`,
+    randomBytes(16).toString("hex"),
+  ];
+  await addArticle(db, {
+    id: article_id,
+    source: { kind: "ticket", id: ticket_id },
+    keyword: word,
+    slug: `about-${word}`,
+    pageReceiptId: randomBytes(8).toString("hex"),
+    requestedBy,
+    requestedByKey: null,
+  });
+  await addReportedSpan(db, {
+    traceId: trace_id,
+    spanId: randomBytes(8).toString("hex"),
+    parentId: null,
+    name: "chat",
+    door: "rest",
+    startedAt: new Date(),
+    endedAt: new Date(),
+    provider: null,
+    model: word,
+    inputTokens: 1,
+    outputTokens: 1,
+    receiptId: randomBytes(8).toString("hex"),
+  });
+  await addTranscript(db, { id: `TRN-${hex}`, source: `${word}.wav`, requestedBy });
   await insertRows(db, "effects", [{
     id: `effect-${word}`,
     ticket_id,
@@ -233,6 +286,11 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
       event_id,
       task_id,
       fingerprint,
+      project_id,
+      audio_id,
+      article_id,
+      session_id,
+      trace_id,
       service,
       source: service,
       target: `db-${word}`,

@@ -14,7 +14,8 @@ import {
   type Service,
   stopManagedProcess,
 } from "../../integrations/host/mod.ts";
-import { putService, removeService, type Store } from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { putService, removeService } from "../../store/services/mod.ts";
 import { freePort } from "../_run.ts";
 
 /** The platform that the service belongs to. */

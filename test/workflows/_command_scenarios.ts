@@ -6,7 +6,8 @@ import { type CommandOrder, orderCommand } from "../../calls/commands/mod.ts";
 import { commandChangedSignal, type DeviceStatement } from "../../domain/mod.ts";
 import { listBundles, sealStatement } from "../../integrations/devices/mod.ts";
 import { canonicalize, getPublishedCheckpoint } from "../../ledger/mod.ts";
-import { getDevice, type VoteMove } from "../../store/mod.ts";
+import type { VoteMove } from "../../store/approvals/mod.ts";
+import { getDevice } from "../../store/devices/mod.ts";
 import { addTestDevice, type TestDevice } from "../integrations/devices/_devices.ts";
 import { storeAs } from "../_servers.ts";
 import { eventually } from "../_time.ts";
@@ -75,20 +76,20 @@ export function commandScenarios(
 
   return {
     "deviceCommand.done": async () => {
-      const run = await order("01");
+      const run = await order("b1");
       await speak(approvalOf(run), "approved", "ann");
       await play(run);
       return await ended(run);
     },
     "deviceCommand.denied": async () => {
-      const run = await order("02");
+      const run = await order("b2");
       await speak(approvalOf(run), "denied", "ann");
       return await ended(run);
     },
     "deviceCommand.expired": async () =>
-      await ended(await order("03", { needed: 0, expires_in_seconds: 3 })),
+      await ended(await order("b3", { needed: 0, expires_in_seconds: 3 })),
     "deviceCommand.cancelled": async () => {
-      const run = await order("04");
+      const run = await order("b4");
       await run.cancel();
       return await ended(run);
     },

@@ -19,7 +19,8 @@ import {
   PROCESSES,
   serverEnvironment,
 } from "../../processes/supervisor/mod.ts";
-import { migrate, openStore, setPolicy, type Store } from "../../store/mod.ts";
+import { migrate, openStore, type Store } from "../../store/mod.ts";
+import { setPolicy } from "../../store/calls/mod.ts";
 import { clientFor } from "../../temporal/mod.ts";
 import { platformSettings } from "../_platform.ts";
 import { testFolder } from "../_run.ts";

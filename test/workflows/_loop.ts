@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { heartbeat } from "@temporalio/activity";
 import { Client, Connection } from "@temporalio/client";
 import {
   bundleWorkflowCode,
@@ -22,9 +23,17 @@ import {
   createSequencerActivities,
   type TenantActivities,
 } from "../../activities/mod.ts";
+import { openOutside } from "../../integrations/outside/mod.ts";
+import { openAlertSource } from "../../integrations/alerts/mod.ts";
 import { openDeviceWatch } from "../../integrations/devices/mod.ts";
 import { createProbes, openViews } from "../../calls/views/mod.ts";
-import { openFailureLimiter, openFeedWatch, openKeyring, type Platform } from "../../calls/mod.ts";
+import {
+  openFailureLimiter,
+  openFeedWatch,
+  openKeyring,
+  openSpanRecorder,
+  type Platform,
+} from "../../calls/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { TASK_QUEUE } from "../../domain/mod.ts";
 import { openEngine } from "../../engine/mod.ts";
@@ -32,14 +41,15 @@ import type { Network } from "../../ledger/anchors/ots/mod.ts";
 import { openSealer, watchChain } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { loadCatalogue } from "../../runbooks/mod.ts";
-import { openStore, openUsageMeter, type Store } from "../../store/mod.ts";
+import { openStore, type Store } from "../../store/mod.ts";
+import { openUsageMeter } from "../../store/calls/mod.ts";
 import { clientFor, ensureSequencer, registerTemporal, startWorkers } from "../../temporal/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { TEST_DETECTORS, testFolder } from "../_run.ts";
 import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
 import { serveEngine } from "../engine/_engine.ts";
 
-/** Is called before and after each activity, which waits for it. */
+/** Is called before and after each activity, which waits for it, and lives meanwhile. */
 export type Watch = (
   moment: "before" | "after",
   activity: string,
@@ -167,8 +177,14 @@ export async function openParts(
   let engineStopped: Promise<void> | undefined;
   const stopEngine = () => engineStopped ??= engine.close();
   const temporal = () => Promise.resolve(client);
+  const outside = openOutside(config);
+  const spans = openSpanRecorder(store.asPlatform());
   const probed = {
     adviser: undefined,
+    exporter: undefined,
+    langfuse: undefined,
+    spans,
+    outside,
     config,
     store,
     chain,
@@ -190,7 +206,11 @@ export async function openParts(
     feed: openFeedWatch(store, 10),
     devices: openDeviceWatch(store),
     adviser: undefined,
-    views: openViews(store.asPlatform(), createProbes(probed)),
+    outside,
+    views: openViews(store.asPlatform(), createProbes(probed), createLog("test", "silent")),
+    spans,
+    exporter: undefined,
+    alerts: openAlertSource(config),
     urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
     operations,
     runbooks: loadCatalogue(config),
@@ -291,11 +311,16 @@ function watched(activities: object, watch: Watch | undefined): object {
   const entries = Object.entries(activities as Record<string, Work>).map(([name, work]) => [
     name,
     async (tenant: string, ...args: unknown[]) => {
-      await watch("before", name, args);
+      const timer = setInterval(heartbeat, 1_000);
       try {
-        return await work(tenant, ...args);
+        await watch("before", name, args);
+        try {
+          return await work(tenant, ...args);
+        } finally {
+          await watch("after", name, args);
+        }
       } finally {
-        await watch("after", name, args);
+        clearInterval(timer);
       }
     },
   ]);

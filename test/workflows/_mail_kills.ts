@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sendMail } from "../../calls/mail/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { type EmailRecord, getEmail } from "../../store/mod.ts";
+import { type EmailRecord, getEmail } from "../../store/crm/mod.ts";
 import { type Moment, MOMENTS, type SmtpStub } from "../integrations/mail/_smtp_stub.ts";
 import type { CompiledPlatform } from "./_compiled.ts";
 
@@ -13,7 +13,7 @@ export interface MailEnd {
   readonly moment: Moment;
   readonly state: EmailRecord["state"];
   readonly attempts: number;
-  /** How often the server has taken it. */
+  /** Number of times that the server has taken it. */
   readonly taken: number;
   /** Differences from the expected end. */
   readonly faults: readonly string[];

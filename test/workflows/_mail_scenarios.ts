@@ -6,7 +6,8 @@ import type { WorkflowHandle } from "@temporalio/client";
 import { type MailOrder, receiveMail, sendMail } from "../../calls/mail/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { startReceiver } from "../../integrations/mail/mod.ts";
-import { addContact, listReplies, type VoteMove } from "../../store/mod.ts";
+import type { VoteMove } from "../../store/approvals/mod.ts";
+import { addContact, listReplies } from "../../store/crm/mod.ts";
 import { testFolder } from "../_run.ts";
 import type { TestLoop } from "./_loop.ts";
 
@@ -39,7 +40,7 @@ export function mailScenarios(
     loop.client.workflow.getHandle(run.workflowId.replace("sendEmail-EML", "approval-APR"));
   return {
     "sendEmail.retried": async () => {
-      const run = await send("01");
+      const run = await send("a1");
       const receiver = await new Promise<Awaited<ReturnType<typeof startReceiver>>>(
         (resolve, reject) =>
           setTimeout(() => startReceiver(loop.config).then(resolve, reject), 500),
@@ -50,14 +51,14 @@ export function mailScenarios(
     },
     "sendEmail.approved": async () => {
       const receiver = await startReceiver(loop.config);
-      const run = await send("02", flagged);
+      const run = await send("a2", flagged);
       await speak(approvalOf(run), "approved", "ann");
       await ended(run);
       await receiver.close();
       return run;
     },
     "sendEmail.denied": async () => {
-      const run = await send("03", flagged);
+      const run = await send("a3", flagged);
       await speak(approvalOf(run), "denied", "ann");
       return await ended(run);
     },
@@ -87,7 +88,7 @@ export function mailScenarios(
       return run;
     },
     "sendEmail.cancelled": async () => {
-      const run = await send("04", flagged);
+      const run = await send("a4", flagged);
       await run.cancel();
       return await ended(run);
     },

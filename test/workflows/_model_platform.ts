@@ -1,7 +1,7 @@
 /** A platform with a language model whose text the test decides. */
 import assert from "node:assert/strict";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { putService } from "../../store/mod.ts";
+import { putService, type ServiceRecord } from "../../store/services/mod.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import {
   connectHttp,
@@ -9,6 +9,7 @@ import {
   startToolServer,
   type TestToolServer,
 } from "../mcp/_tool_server.ts";
+import { serviceNamed } from "../store/_graph.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { type ModelReply, type ModelRequest, serveModel } from "./_model.ts";
 import { asSuperuser } from "../_superuser.ts";
@@ -42,22 +43,13 @@ export function useModelPlatform(): ModelPlatform {
     loop = await openLoop({ serve: (databaseUrl) => serveEngine(databaseUrl, env) });
     server = await startToolServer({ on: loop.database, temporal: loop.client });
     client = await connectHttp(server.url, (await server.key()).key);
-    const service = (name: string, check: object | null, dependsOn: object[] = []) =>
-      putService(loop.store.asPlatform(), {
-        name,
-        type: "web",
-        host: "localhost",
-        owner: null,
-        origin: "file",
-        check,
-        dependsOn,
-        restart: null,
-        watched: false,
-        ports: [],
-        runbook: null,
-      } as never);
+    const service = (name: string, check: ServiceRecord["check"], needs: string[] = []) =>
+      putService(
+        loop.store.asPlatform(),
+        serviceNamed(name, needs, { type: "web", check, watched: false }),
+      );
     await service("pay-db", { tcp: "127.0.0.1:1" });
-    await service("shop", { command: ["true"] }, [{ service: "pay-db", kind: "depends_on" }]);
+    await service("shop", { command: ["true"] }, ["pay-db"]);
     await service("search", null);
     await asSuperuser(loop.store).execute(
       "UPDATE services SET status = 'down' WHERE name = 'pay-db'",

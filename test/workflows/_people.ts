@@ -1,14 +1,9 @@
 /** People who decide about approvals. */
 import type { Client } from "@temporalio/client";
 import { type ApprovalState, approveUpdate, denyUpdate, reopenUpdate } from "../../domain/mod.ts";
-import {
-  getApproval,
-  type KeyRecord,
-  type NewKey,
-  putVote,
-  type Store,
-  type VoteMove,
-} from "../../store/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { getApproval, putVote, type VoteMove } from "../../store/approvals/mod.ts";
+import type { KeyRecord, NewKey } from "../../store/keys/mod.ts";
 import { eventually } from "../_time.ts";
 import { storeAs } from "../_servers.ts";
 import { giveKey } from "../_superuser.ts";
@@ -32,14 +27,17 @@ export async function createApprover(
   return record;
 }
 
-/** Stores a vote, as the gateway does before it sends the update. @returns id of the vote */
+/** Stores a vote once people can decide, as the gateway does before it sends the update. @returns id of the vote */
 export async function storeVote(
   store: Store,
   approvalId: string,
   move: VoteMove,
   { id: keyId }: Pick<KeyRecord, "id">,
 ): Promise<string> {
-  await eventually(() => getApproval(store.asPlatform(), approvalId));
+  await eventually(async () => {
+    const approval = await getApproval(store.asPlatform(), approvalId);
+    return approval?.moves ? approval : undefined; // else its workflow has not begun
+  });
   const gateway = await storeAs(store, "gateway");
   return await putVote(gateway.asPlatform(), { approvalId, move, keyId });
 }

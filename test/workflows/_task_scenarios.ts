@@ -14,13 +14,9 @@ import {
   type TaskRecord,
   WORKFLOW,
 } from "../../domain/mod.ts";
-import {
-  addConversation,
-  addQuestion,
-  putService,
-  putTask,
-  type VoteMove,
-} from "../../store/mod.ts";
+import { addConversation, addQuestion, putTask } from "../../store/agents/mod.ts";
+import type { VoteMove } from "../../store/approvals/mod.ts";
+import { putService } from "../../store/services/mod.ts";
 import { eventually } from "../_time.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";

@@ -1,11 +1,11 @@
 import { exportReceipts } from "../../ledger/mod.ts";
+import type { Store } from "../../store/mod.ts";
 import {
   type EffectRecord,
   getTicket,
   listTicketEvents,
-  type Store,
   type Ticket,
-} from "../../store/mod.ts";
+} from "../../store/incidents/mod.ts";
 
 /** A receipt, as the public ledger prints it. */
 export interface Receipt {

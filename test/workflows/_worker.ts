@@ -66,7 +66,7 @@ const deadly = Object.fromEntries(
 );
 const connection = await NativeConnection.connect({ address });
 const workers = await Promise.all(
-  [itsmQueue, TASK_QUEUE.ledger, TASK_QUEUE.sequencer].map((taskQueue) =>
+  [itsmQueue, TASK_QUEUE.ledger, TASK_QUEUE.media, TASK_QUEUE.sequencer].map((taskQueue) =>
     Worker.create({
       connection,
       namespace,
@@ -77,6 +77,7 @@ const workers = await Promise.all(
       reuseV8Context: true,
       debugMode: true, // workflows run in this thread, which saves half a second
       stickyQueueScheduleToStartTimeout: "1s",
+      maxHeartbeatThrottleInterval: "1s",
     })
   ),
 );

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { openTicket } from "../../store/mod.ts";
+import { openTicket } from "../../store/incidents/mod.ts";
 import { eventually } from "../_time.ts";
 import type { Json } from "../mcp/_tool_server.ts";
 import { MODEL, type ModelReply, type ModelRequest } from "./_model.ts";

@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ApprovalRequest, WORKFLOW } from "../../domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { type KeyRecord, listApprovalMoves } from "../../store/mod.ts";
+import { listApprovalMoves } from "../../store/approvals/mod.ts";
+import type { KeyRecord } from "../../store/keys/mod.ts";
 import type { approval } from "../../workflows/mod.ts";
 import { eventually } from "../_time.ts";
 import { type LoopBench, openLoopBench, type WorkerProcess } from "./_loop_bench.ts";
@@ -112,7 +113,11 @@ describe("an approval whose worker is killed with -9", () => {
     const again = await bench.client.workflow.start<typeof approval>(WORKFLOW.approval, {
       taskQueue: QUEUE,
       workflowId: `approval-${id}`,
-      args: [{ ...request, expires_in_seconds: 60, reopens: { status: "expired", moves: count } }],
+      args: [{
+        ...request,
+        expires_in_seconds: 3_600,
+        reopens: { status: "expired", moves: count },
+      }],
     });
     await vote(bench, id, "reopened", bob);
     await vote(bench, id, "approved", bob);

@@ -10,13 +10,9 @@ import {
   WORKFLOW,
 } from "../../domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
-import {
-  getApproval,
-  getTicket,
-  type KeyRecord,
-  listApprovalMoves,
-  resolveTicket,
-} from "../../store/mod.ts";
+import { getApproval, listApprovalMoves } from "../../store/approvals/mod.ts";
+import { getTicket, resolveTicket } from "../../store/incidents/mod.ts";
+import type { KeyRecord } from "../../store/keys/mod.ts";
 import type { approval, itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { eventually } from "../_time.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";

@@ -10,7 +10,8 @@ import {
   TASK_QUEUE,
   WORKFLOW,
 } from "../../domain/mod.ts";
-import { getService, getTicket, listTicketEvents } from "../../store/mod.ts";
+import { getTicket, listTicketEvents } from "../../store/incidents/mod.ts";
+import { getService } from "../../store/services/mod.ts";
 import type { attackSimulation } from "../../workflows/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 

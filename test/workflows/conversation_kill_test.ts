@@ -13,8 +13,8 @@ import {
   addQuestion,
   type ConversationMessage,
   listConversationMessages,
-  putService,
-} from "../../store/mod.ts";
+} from "../../store/agents/mod.ts";
+import { putService } from "../../store/services/mod.ts";
 import { eventually } from "../_time.ts";
 import {
   type KillPoint,
@@ -28,8 +28,7 @@ type Json = any;
 
 const QUEUE = "itsm-conversations";
 
-describe("a conversation whose worker is killed with -9", function () {
-  this.timeout(120_000);
+describe("a conversation whose worker is killed with -9", () => {
   let bench: LoopBench;
   let worker: WorkerProcess;
   let peer: Server;

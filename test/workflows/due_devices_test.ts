@@ -4,13 +4,13 @@ import { promisify } from "node:util";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { computeBatchRoot } from "../../integrations/devices/mod.ts";
 import { getReceipt } from "../../ledger/mod.ts";
+import type { Store } from "../../store/mod.ts";
 import {
   addDevice,
   beginHeartbeat,
   findHeartbeatBatch,
   listPresence,
-  type Store,
-} from "../../store/mod.ts";
+} from "../../store/devices/mod.ts";
 import { program } from "../_programs.ts";
 import { storeAs } from "../_servers.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { addBoardTask } from "../../store/mod.ts";
+import { addBoardTask } from "../../store/planning/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 
 describe("the schedule of what is due", () => {

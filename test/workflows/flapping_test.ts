@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { createServiceFinding } from "../../detection/mod.ts";
 import { FLAPPING, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { putProbeHistories, putService } from "../../store/mod.ts";
+import { putProbeHistories } from "../../store/incidents/mod.ts";
+import { putService } from "../../store/services/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { testFolder } from "../_run.ts";
 import { type BrokenService, startBrokenService } from "./_broken_service.ts";

@@ -13,7 +13,9 @@ import {
   TASK_QUEUE,
   WORKFLOW,
 } from "../../domain/mod.ts";
-import { openTicket, putService, resolveTicket } from "../../store/mod.ts";
+import { openTicket, resolveTicket } from "../../store/incidents/mod.ts";
+import { listMessages } from "../../store/messages/mod.ts";
+import { putService } from "../../store/services/mod.ts";
 import type { itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { eventually } from "../_time.ts";
 import { type BrokenService, heldRestart, startBrokenService } from "./_broken_service.ts";
@@ -90,6 +92,9 @@ describe("itsmLoop", () => {
     assert.deepEqual(receipts.map(({ category }) => category), ["ticket_opened", "escalation"]);
     assert.equal(receipts.at(-1)!.details.reason, "no_runbook");
     assert.deepEqual(effects, []);
+    const told = { kind: "incident.escalated", ticketId: result.ticket_id! } as const;
+    const { messages } = await listMessages(loop.store.asPlatform(), told, 1);
+    assert.match(messages[0]!.text, /^No runbook fits what was found\. .+ a person has to$/);
   });
 
   it("seals a cited past incident by its id alone, as its text is private", async () => {
@@ -108,7 +113,9 @@ describe("itsmLoop", () => {
     });
     const sha256 = "0".repeat(64);
     const diagnosis = {
-      ...{ cause: "reported", basis: "words", classification: null } as const,
+      cause: "reported" as const,
+      basis: "words" as const,
+      classification: null,
       citations: [{ id: "dns-slow", sha256 }, { id: "INC-ba9876543210", sha256 }],
       passed_over: [],
       action: null,
@@ -222,7 +229,7 @@ describe("itsmLoop", () => {
   });
 
   it("is one loop with one ticket and one repair if the fault is found fifty times at once", async () => {
-    const faulty = await broken("fifty");
+    const faulty = await broken("fifty", heldRestart);
     const finding = await createServiceFinding(loop.store, faulty.service, "refused");
     const handles = await Promise.all(
       Array.from(
@@ -236,6 +243,7 @@ describe("itsmLoop", () => {
           }),
       ),
     );
+    await faulty.release();
     assert.equal(new Set(handles.map((handle) => handle.firstExecutionRunId)).size, 1);
     assert.equal((await handles[0]!.result()).outcome, "sealed");
     assert.equal(await faulty.starts(), 2);
@@ -296,6 +304,7 @@ describe("itsmLoop", () => {
     assert.deepEqual(await reconcile(), { sealed: 0 });
     await faulty.release();
     await ended; // the repair still records its end, but the ticket stays sealed
+    await loop.sealer.sealed((await recordOf(ticketId)).ticket.receipt_id!);
     const { ticket, events, receipts, effects } = await recordOf(ticketId);
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
     assert.deepEqual(effects.map(({ state }) => state), ["unknown"]);

@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { WorkflowFailedError } from "@temporalio/client";
 import { SCENARIOS, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { stopManagedProcess } from "../../integrations/host/mod.ts";
-import { getTicket, listTestServiceNames, listTicketEvents } from "../../store/mod.ts";
+import { getTicket, listTicketEvents } from "../../store/incidents/mod.ts";
+import { listTestServiceNames } from "../../store/services/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 

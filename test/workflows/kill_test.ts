@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createServiceFinding } from "../../detection/mod.ts";
 import { STEPS, WORKFLOW } from "../../domain/mod.ts";
-import type { HostAct } from "../../integrations/host/mod.ts";
 import { exportReceipts, listLedgerKeys, verifyChain } from "../../ledger/mod.ts";
-import { type EffectRecord, getTicket, listTicketEvents } from "../../store/mod.ts";
+import { type EffectRecord, getTicket, listTicketEvents } from "../../store/incidents/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
-import { startBrokenService } from "./_broken_service.ts";
+import { heldRestart, startBrokenService } from "./_broken_service.ts";
 import {
   type KillPoint,
   type LoopBench,
@@ -26,7 +25,7 @@ const POINTS: readonly KillPoint[] = ACTIVITIES.flatMap((activity) => [
 const AT_ONCE = 2;
 
 /** Longer than the heartbeat timeout, so that the next worker finds the command still running. */
-const SLOW_SECONDS = 8;
+const SLOW_MS = 8_000;
 
 /** The end of a loop whose worker was killed. */
 interface LoopEnd {
@@ -178,7 +177,7 @@ async function survive(
   coming.catch(() => {}); // waited for below
   const faulty = await startBrokenService(bench, {
     name,
-    runbook: "during" in kill ? slowly : undefined,
+    runbook: "during" in kill ? heldRestart : undefined,
   });
   try {
     if ("when" in kill) first.dieAt(kill);
@@ -193,6 +192,7 @@ async function survive(
     const startsBefore = await faulty.starts();
     queue.worker = await coming;
     queue.worker.begin();
+    if ("during" in kill && !kill.withCommand) setTimeout(faulty.release, SLOW_MS);
     const result = await handle.result();
     const id = result.ticket_id!;
     return {
@@ -207,12 +207,6 @@ async function survive(
   } finally {
     await faulty.remove();
   }
-}
-
-/** Returns a restart whose command takes longer than the heartbeat timeout. */
-function slowly(command: readonly string[]): HostAct {
-  const script = `sleep ${SLOW_SECONDS}; nohup "$@" & sleep 0.2`;
-  return { command: ["sh", "-c", script, "sh", ...command] };
 }
 
 /** Kills the worker as soon as the command of the repair runs, and the command if asked to. */

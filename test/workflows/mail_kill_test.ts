@@ -3,8 +3,7 @@ import { type SmtpStub, startSmtpStub } from "../integrations/mail/_smtp_stub.ts
 import { type CompiledPlatform, startCompiledPlatform } from "./_compiled.ts";
 import { killDuringMails } from "./_mail_kills.ts";
 
-describe("mails whose worker is killed with -9 at each moment of SMTP", function () {
-  this.timeout(240_000);
+describe("mails whose worker is killed with -9 at each moment of SMTP", () => {
   let stub: SmtpStub;
   let platform: CompiledPlatform;
   before(async () => {

@@ -11,7 +11,9 @@ import {
   WORKFLOW,
 } from "../../domain/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
-import { getApproval, type KeyRecord, putService } from "../../store/mod.ts";
+import { getApproval } from "../../store/approvals/mod.ts";
+import type { KeyRecord } from "../../store/keys/mod.ts";
+import { putService } from "../../store/services/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
@@ -152,6 +154,7 @@ describe("a repair that needs permission", () => {
     assert.equal(denied.receipts.at(-1)!.details.reason, "approval_denied");
     assert.deepEqual([denied.ticket.status, denied.ticket.escalated], ["open", true]);
 
+    await loop.client.workflow.getHandle(`approval-${approvalId}`).result();
     const known = (await getApproval(loop.store.asPlatform(), approvalId))!;
     await loop.client.workflow.start("approval", {
       taskQueue: TASK_QUEUE.itsm,

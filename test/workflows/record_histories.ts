@@ -16,16 +16,12 @@ import {
   openSecretBox,
   WEBHOOK_KEY_FILE,
 } from "../../integrations/webhooks/mod.ts";
-import {
-  addMessage,
-  addPlannedDeliveries,
-  getApproval,
-  putHeldCall,
-  putService,
-  putWebhook,
-  type VoteMove,
-} from "../../store/mod.ts";
+import { getApproval, putHeldCall, type VoteMove } from "../../store/approvals/mod.ts";
+import { addMessage, addPlannedDeliveries, putWebhook } from "../../store/messages/mod.ts";
+import { putService } from "../../store/services/mod.ts";
 import { workerCodec } from "../../temporal/mod.ts";
+import { startOutsideSystems } from "../calls/_outside_systems.ts";
+import { articleScenarios } from "./_article_scenarios.ts";
 import { commandScenarios } from "./_command_scenarios.ts";
 import type { anchorReceipts } from "../../workflows/mod.ts";
 import { freePort, mochaGlobalTeardown } from "../_run.ts";
@@ -36,14 +32,21 @@ import { type BrokenService, heldRestart, startBrokenService } from "./_broken_s
 import { HISTORIES, printHistory } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { EXPIRES_SECONDS, loopScenarios, writeRecorderRunbooks } from "./_loop_scenarios.ts";
+import { mediaScenarios } from "./_media_scenarios.ts";
 import { mailScenarios, writeRecorderSequences } from "./_mail_scenarios.ts";
 import { createApprover, vote } from "./_people.ts";
 import { killEffect } from "./_runbooks.ts";
+import { startMastodon } from "../calls/_mastodon.ts";
+import { outsideScenarios } from "./_outside_scenarios.ts";
+import { publishScenarios } from "./_publish_scenarios.ts";
 import { taskScenarios } from "./_task_scenarios.ts";
 import { readTicketRecord } from "./_ticket_record.ts";
 
 let watch: Watch = () => {};
 const world = await startBitcoinServers();
+const outside = await startOutsideSystems();
+const mastodon = await startMastodon("recorder");
+const sitePort = await freePort();
 const loop: TestLoop = await openLoop({
   watch: (...seen) => watch(...seen),
   settings: {
@@ -52,6 +55,11 @@ const loop: TestLoop = await openLoop({
     SEALOOP_WEBHOOK_PAUSES: "1",
     SEALOOP_MAIL_PORT: String(await freePort()),
     SEALOOP_SMTP_PAUSES: "1,1,1",
+    SEALOOP_N8N_URL: outside.url,
+    SEALOOP_ACT_WAIT_SECONDS: "2",
+    SEALOOP_MASTODON_URL: mastodon.url,
+    SEALOOP_CREDENTIALS: '{"n8n":"recorder","mastodon":"recorder"}',
+    SEALOOP_ARTICLES_URL: `http://127.0.0.1:${sitePort}/articles`,
     SEALOOP_IMAP_URL: "imap://robot@127.0.0.1:9",
     SEALOOP_MAIL: await writeRecorderSequences(),
     SEALOOP_RUNBOOKS: await writeRecorderRunbooks(),
@@ -266,6 +274,10 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     Promise.resolve(loop.client.workflow.getHandle("ledger-sequencer")),
   ...mailScenarios(loop, { ended, speak }),
   ...commandScenarios(loop, { ended, speak }),
+  ...outsideScenarios(loop, outside, ended),
+  ...articleScenarios(loop, sitePort, { ended, speak }),
+  ...mediaScenarios(loop),
+  ...publishScenarios(loop, { ended, speak }),
   ...loopScenarios(loop, brokenServices),
 };
 
@@ -284,6 +296,8 @@ try {
 } finally {
   for (const faulty of brokenServices) await faulty.remove();
   world.stop();
+  outside.close();
+  mastodon.close();
   for (const one of [loop, ...writers]) await one.stop();
   await mochaGlobalTeardown();
 }
@@ -385,6 +399,7 @@ async function notice(port: number): Promise<WorkflowHandle> {
 
 async function speak(run: WorkflowHandle, move: VoteMove, who: string): Promise<void> {
   const id = run.workflowId.slice("approval-".length);
+  await eventually(() => run.describe().catch(() => undefined)); // it may not have begun
   await vote(loop, id, move, await createApprover(loop.store, who));
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createServiceFinding } from "../../detection/mod.ts";
 import { type LoopResult, WORKFLOW } from "../../domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
-import { putServices } from "../../store/mod.ts";
+import { putServices } from "../../store/services/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { freePort } from "../_run.ts";
 import { eventually } from "../_time.ts";
@@ -81,7 +81,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
         match: { services: [name] },
         steps: [
           runbookStep("move-first", move(folders[0])),
-          runbookStep("run", { command: { argv: [program.path] }, bounds: { within: "30s" } }),
+          runbookStep("run", { command: { argv: [program.path] }, bounds: { within: "2m" } }),
           runbookStep("move-second", { ...move(folders[1]), ...verify }),
         ],
       },

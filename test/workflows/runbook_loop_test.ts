@@ -11,12 +11,9 @@ import { type LoopResult, PLATFORM_TENANT, TASK_QUEUE, WORKFLOW } from "../../do
 import type { Service } from "../../integrations/host/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { loadCatalogue, measureUsage, putInForce } from "../../runbooks/mod.ts";
-import {
-  listRepairsOfTicket,
-  putServices,
-  removeService,
-  replaceRunbookValues,
-} from "../../store/mod.ts";
+import { replaceRunbookValues } from "../../store/catalogue/mod.ts";
+import { listRepairsOfTicket } from "../../store/incidents/mod.ts";
+import { putServices, removeService } from "../../store/services/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";

@@ -6,7 +6,7 @@ import pg from "pg";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { openSealer } from "../../ledger/mod.ts";
 import type { scrubLedger } from "../../workflows/mod.ts";
-import { listMessages } from "../../store/mod.ts";
+import { listMessages } from "../../store/messages/mod.ts";
 import { eventually } from "../_time.ts";
 import { serveNoEngine } from "./_loop.ts";
 import { type LoopBench, openLoopBench } from "./_loop_bench.ts";

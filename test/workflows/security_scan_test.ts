@@ -5,7 +5,7 @@ import { scanAll, type ScannerName } from "../../compliance/scans/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { findReceipt } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
-import { getTicket } from "../../store/mod.ts";
+import { getTicket } from "../../store/incidents/mod.ts";
 import type { itsmLoop, securityScan } from "../../workflows/mod.ts";
 import { installedPackages } from "../_packages.ts";
 import { testFolder } from "../_run.ts";
@@ -43,7 +43,7 @@ describe("securityScan", () => {
       caller: { keyId: "k" },
       urls: { gateway: "http://127.0.0.1" },
       door: "mcp",
-      signal: AbortSignal.timeout(30_000),
+      signal: new AbortController().signal,
       progress() {},
     };
     return await registry.get(name)!.run(input, context as never) as Json;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { STEPS } from "../../domain/mod.ts";
 import { exportReceipts, listLedgerKeys, verifyChain } from "../../ledger/mod.ts";
-import { listTicketEvents } from "../../store/mod.ts";
+import { listTicketEvents } from "../../store/incidents/mod.ts";
 import { type CompiledPlatform, startCompiledPlatform } from "./_compiled.ts";
 import { type Holds, openHolds } from "./_holds.ts";
 import { killDuringLoops, type LoopEnd } from "./_kill_round.ts";

@@ -7,14 +7,9 @@ import { WorkflowFailedError } from "@temporalio/client";
 import { STOPPABLE_NAMES } from "../../activities/mod.ts";
 import { progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { operations } from "../../operations/mod.ts";
-import {
-  addStop,
-  listTestServiceNames,
-  listTickets,
-  putService,
-  removeStop,
-  type Stop,
-} from "../../store/mod.ts";
+import { addStop, removeStop, type Stop } from "../../store/calls/mod.ts";
+import { listTickets } from "../../store/incidents/mod.ts";
+import { listTestServiceNames, putService } from "../../store/services/mod.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
 import { brokenLoops } from "./_broken_loops.ts";

@@ -64,7 +64,6 @@ describe("workers of a named build", () => {
         deploymentName: "sealoop",
         buildId,
         identity: "test",
-        ignoreMissingTaskQueues: true,
       }).then(() => true, () => undefined)
     );
   }

@@ -1,7 +1,8 @@
 import { PLATFORM_SOURCE } from "../../../domain/mod.ts";
 import { asProblem } from "../../../contract/mod.ts";
 import { findReceipt, getHead, verifyStored } from "../../../ledger/mod.ts";
-import { countOpenBreaks, getPlatformCounts, listApprovals } from "../../../store/mod.ts";
+import { listApprovals } from "../../../store/approvals/mod.ts";
+import { countOpenBreaks, getPlatformCounts } from "../../../store/platform/mod.ts";
 import { type LookupTool, NOTHING } from "./_lookup.ts";
 
 const MAX_APPROVALS = 20;

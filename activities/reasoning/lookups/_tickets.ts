@@ -1,5 +1,10 @@
 import { PLATFORM_SOURCE } from "../../../domain/mod.ts";
-import { getTicket, listTicketEvents, listTickets, type Ticket } from "../../../store/mod.ts";
+import {
+  getTicket,
+  listTicketEvents,
+  listTickets,
+  type Ticket,
+} from "../../../store/incidents/mod.ts";
 import { type LookupAnswer, type LookupTool, MAX_LISTED, NOTHING } from "./_lookup.ts";
 
 const MAX_COUNTED = 200;

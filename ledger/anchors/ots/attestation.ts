@@ -22,7 +22,7 @@ export type Attestation =
     | { readonly kind: "pending"; readonly uri: string }
     /** The message is the merkle root of the block at this height. */
     | { readonly kind: "bitcoin" | "litecoin"; readonly height: number }
-    /** Of a kind that is not known here: kept, and ignored. */
+    /** An attestation of an unknown kind: kept, and ignored. */
     | { readonly kind: "unknown" }
   );
 

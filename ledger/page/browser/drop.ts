@@ -1,7 +1,16 @@
-import { type FileReport, findValue } from "../checks/mod.ts";
-import { formatCount, h, pluralize, showText, SIGNS, type View } from "../views/mod.ts";
+import { type FileReport, findValue, NOBLE } from "../checks/mod.ts";
+import {
+  formatCount,
+  groupHex,
+  h,
+  pluralize,
+  showText,
+  showTime,
+  SIGNS,
+  type View,
+} from "../views/mod.ts";
 import { byId, fill } from "./dom.ts";
-import { FetchError, fetchKeys, fetchRecords } from "./fetch.ts";
+import { FetchError, fetchKeys, fetchRecords, fetchText } from "./fetch.ts";
 import type { Pool } from "./pool.ts";
 import { isTrustFile, pinTrust } from "./trust.ts";
 
@@ -9,7 +18,7 @@ import { isTrustFile, pinTrust } from "./trust.ts";
 const MAX_MIB = 256;
 const MAX_BREAKS = 20;
 
-/** Checks exported files that are chosen or dropped on the page. */
+/** Checks files that are chosen or dropped on the page: published ones by their SHA-256, and exports by what is in them. */
 export function offerFileCheck(pool: Pool): void {
   const zone = byId("drop");
   const input = byId("file") as HTMLInputElement;
@@ -42,18 +51,84 @@ async function checkFile(pool: Pool, file: File): Promise<View> {
     return notChecked(name, `It is larger than ${MAX_MIB} MiB; check it with the Python program`);
   }
   try {
-    const text = await file.text();
-    if (isTrustFile(text)) return pinTrust(text);
-    const keys = await fetchKeys();
-    const outcome = await pool.run({ task: { do: "file", text }, ...keys });
-    if ("report" in outcome) {
-      return describeReport(name, outcome.report, await compareWithLedger(outcome.report));
-    }
-    return notChecked(name, "failed" in outcome ? outcome.failed : "The check returned nothing");
+    // What is JSON is checked by itself first, so that a server can't pass an export off as something else.
+    const beginning = await file.slice(0, 100).text();
+    const failed = /^\s*[{[]/.test(beginning) ? await checkJson(pool, file, name) : undefined;
+    if (typeof failed === "object") return failed.view;
+    const sha256 = await hashFile(file);
+    const known = await findFile(sha256);
+    if (known) return describeKnown(name, sha256, known);
+    const isNoExport = failed === undefined ? "" : ` It is no export either: ${failed}`;
+    return notChecked(
+      name,
+      `No receipt of this ledger names this file, whose SHA-256 is ${sha256}.${isNoExport}`,
+    );
   } catch (error) {
     const reason = error instanceof FetchError ? error.message : `It cannot be read: ${error}`;
     return notChecked(name, reason);
   }
+}
+
+/** Checks an exported file, or pins a trust file. @returns why it is neither, where it is not */
+async function checkJson(pool: Pool, file: File, name: View): Promise<{ view: View } | string> {
+  const text = await file.text();
+  if (isTrustFile(text)) return { view: pinTrust(text) };
+  const keys = await fetchKeys();
+  const outcome = await pool.run({ task: { do: "file", text }, ...keys });
+  if (!("report" in outcome)) {
+    return "failed" in outcome ? outcome.failed : "The check returned nothing";
+  }
+  const isSame = await compareWithLedger(outcome.report);
+  return { view: describeReport(name, outcome.report, isSame) };
+}
+
+/** Hashes a file in the browser; it is not sent. */
+async function hashFile(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const hash = globalThis.isSecureContext
+    ? new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))
+    : NOBLE.sha256(bytes);
+  return [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** A receipt about a published file. */
+interface KnownFile {
+  readonly receipt_id: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly timestamp: string | null;
+  readonly verified: boolean;
+}
+
+/** Asks the ledger for the receipt of a file. @returns undefined: it has none */
+async function findFile(sha256: string): Promise<KnownFile | undefined> {
+  const answer = JSON.parse(await fetchText(`/api/receipts?file_sha256=${sha256}&limit=1`));
+  return answer.receipts[0];
+}
+
+function describeKnown(
+  name: View,
+  sha256: string,
+  { receipt_id, type, subject, timestamp, verified }: KnownFile,
+): View {
+  const by = type === "api_seal"
+    ? "A caller of the platform has sealed it; the platform has not published it."
+    : `The platform has published it: ${type.replaceAll("_", " ")}, ${subject}.`;
+  return h(
+    "p",
+    { class: `result ${verified ? "pass" : "fail"}` },
+    h("span", { "aria-hidden": "true" }, verified ? SIGNS.pass : SIGNS.fail),
+    " ",
+    name,
+    " belongs to the receipt ",
+    h("a", { href: `/receipt/${encodeURIComponent(receipt_id)}` }, showText(receipt_id)),
+    timestamp ? [" of ", showTime(timestamp)] : "",
+    ". ",
+    showText(by, 300),
+    " Its SHA-256 is ",
+    groupHex(sha256),
+    ". Open the receipt to have it verified here.",
+  );
 }
 
 const notChecked = (name: View, reason: string): View =>

@@ -16,9 +16,11 @@ import {
 } from "../../../ledger/mod.ts";
 import { formatSignature } from "../../../ledger/log/mod.ts";
 import { parseNote } from "../../../ledger/notes/mod.ts";
-import { addDevice, openStore, type Store } from "../../../store/mod.ts";
+import { openStore, type Store } from "../../../store/mod.ts";
+import { addDevice } from "../../../store/devices/mod.ts";
 import { startGateway, type TestGateway } from "../../api/_gateway.ts";
 import { testFolder } from "../../_run.ts";
+import { eventually } from "../../_time.ts";
 
 /** A gateway whose ledger publishes its log. */
 export interface DevicePlatform extends TestGateway {
@@ -28,6 +30,8 @@ export interface DevicePlatform extends TestGateway {
   addDevice(tenant?: string): Promise<TestDevice>;
   /** Waits until a log of at least so many receipts is published. @returns its size */
   untilPublished(size: number): Promise<number>;
+  /** Waits until the newest heartbeat of one of the devices is being answered. @param holder by this process */
+  untilWaiting(devices: readonly TestDevice[], holder?: number): Promise<void>;
 }
 
 /** Starts one. @param settings by the names of environment variables */
@@ -70,6 +74,16 @@ export async function startDevicePlatform(
         if (published && published.size >= size) return published.size;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
+    },
+    async untilWaiting(devices, holder) {
+      const ids = devices.map(({ id }) => id);
+      await eventually(async () =>
+        await store.asTenant(devices[0]!.tenant).first(
+          `SELECT device_id FROM device_states
+           WHERE device_id = ANY($1) AND answer IS NULL AND holder = coalesce($2, holder)`,
+          [ids, holder ?? null],
+        )
+      );
     },
     async stop() {
       stop.abort();
@@ -137,6 +151,7 @@ export class TestDevice {
   counter = 0;
   inventory = INVENTORY;
   journal = { seq: 1, head: "1".repeat(64) };
+  approversVersion = 0;
 
   /** @param address of the gateway */
   constructor(readonly address: string, readonly tenant: string) {
@@ -150,6 +165,7 @@ export class TestDevice {
       counter: ++this.counter,
       log_size: 1,
       journal: this.journal,
+      approvers_version: this.approversVersion,
       inventory_sha256: hash("sha256", canonicalize(this.inventory)),
       wait_seconds: 0,
       ...fields,

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../../config.ts";
 import { parseCheckpoint, parseNote } from "../../../ledger/notes/mod.ts";
-import { getInventory } from "../../../store/mod.ts";
+import { getInventory, notifyDevice } from "../../../store/devices/mod.ts";
+import { eventually } from "../../_time.ts";
 import {
   type DevicePlatform,
   startDevicePlatform,
@@ -40,11 +40,9 @@ describe("the agent, with a gateway", () => {
   });
 
   async function until<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-    for (const deadline = Date.now() + 20_000; Date.now() < deadline; await sleep(100)) {
-      const found = await look();
-      if (found) return found;
-    }
-    throw new Error(`It has not come to that: ${said}`);
+    return await eventually(async () => await look()).catch(({ message }) =>
+      assert.fail(`${message}: ${said}`)
+    );
   }
   const stateRow = () =>
     platform.platform.store.asTenant("acme").first(
@@ -78,9 +76,10 @@ describe("the agent, with a gateway", () => {
       });
     }
     const size = await platform.untilPublished(before + 5);
-    await sleep(600); // the gateway's checkpoint may be half a second old
-    await platform.platform.devices.close(); // as a gateway that stops: it answers what waits, and devices come back soon
-    const accepted = await until(() => acceptedSize() >= size ? acceptedSize() : undefined);
+    const accepted = await until(async () => {
+      await notifyDevice(platform.platform.store.asTenant("acme"), device.id); // ends what waits
+      return acceptedSize() >= size ? acceptedSize() : undefined;
+    });
     const row = await until(async () => {
       const found = await stateRow();
       return Number(found?.log_size) >= accepted && found?.cosigned_note ? found : undefined;

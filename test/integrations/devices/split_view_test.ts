@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { getPublishedCheckpoint, getReceipt } from "../../../ledger/mod.ts";
 import { signNote } from "../../../ledger/log/mod.ts";
 import { formatCheckpoint, parseCheckpoint, parseNote } from "../../../ledger/notes/mod.ts";
-import { listTickets } from "../../../store/mod.ts";
+import { listTickets } from "../../../store/incidents/mod.ts";
 import { type DevicePlatform, startDevicePlatform, type TestDevice } from "./_devices.ts";
 
 describe("a head of the log that a device has cosigned", () => {

@@ -11,6 +11,9 @@ import {
   parseNetworks,
 } from "../../../integrations/http/mod.ts";
 
+/** Long enough for a busy machine. */
+const TIMEOUT_MS = 60_000;
+const GET = { method: "GET", timeoutMs: TIMEOUT_MS } as const;
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
 /** Spellings of addresses that must not be reached. */
@@ -75,10 +78,11 @@ describe("openHttpClient()", () => {
   });
 
   const refusal = async (client: HttpClient, url: string): Promise<string> => {
-    const error = await client.request(url, { method: "POST", body: "x", timeoutMs: 30_000 }).then(
-      () => assert.fail(`${url} was reached`),
-      (error: OutboundRefused) => error,
-    );
+    const error = await client.request(url, { method: "POST", body: "x", timeoutMs: TIMEOUT_MS })
+      .then(
+        () => assert.fail(`${url} was reached`),
+        (error: OutboundRefused) => error,
+      );
     assert.equal(error.name, "OutboundRefused", `${url}: ${error.name} ${error.message}`);
     return error.code;
   };
@@ -86,7 +90,7 @@ describe("openHttpClient()", () => {
     client: HttpClient,
     request: { timeoutMs?: number; maxBytes?: number } = {},
   ) =>
-    await client.request(`http://127.0.0.1:${port}/`, { method: "GET", ...request }).then(
+    await client.request(`http://127.0.0.1:${port}/`, { ...GET, ...request }).then(
       () => assert.fail("It did not fail"),
       (error: OutboundFailed) => [error.name, error.code],
     );
@@ -133,20 +137,18 @@ describe("openHttpClient()", () => {
       return Promise.resolve([{ address: times === 1 ? "127.0.0.1" : "10.0.0.1", family: 4 }]);
     };
     const client = openHttpClient({ allow: ["127.0.0.1"], resolver });
-    const { status, body } = await client.request(`http://some.example:${port}/`, {
-      method: "GET",
-    });
+    const { status, body } = await client.request(`http://some.example:${port}/`, GET);
     assert.deepEqual([status, body.toString(), times, requests], [200, "hello", 1, 1]);
   });
 
   it("reaches allowed networks by plain HTTP too, and others by https alone", async () => {
     const client = openHttpClient({ allow: LOOPBACK });
     assert.equal(
-      (await client.request(`http://127.0.0.1:${port}/`, { method: "GET" })).status,
+      (await client.request(`http://127.0.0.1:${port}/`, GET)).status,
       200,
     );
     assert.equal(
-      (await client.request(`http://2130706433:${port}/`, { method: "GET" })).status,
+      (await client.request(`http://2130706433:${port}/`, GET)).status,
       200,
     );
     const outside = openHttpClient({ resolver: named("93.184.216.34") });
@@ -157,11 +159,11 @@ describe("openHttpClient()", () => {
   it("reaches allowed hosts, whatever their address, and no others in their network", async () => {
     const client = openHttpClient({ allowHosts: ["Shop.example"], resolver: named("127.0.0.1") });
     const url = `http://shop.example:${port}/`;
-    assert.equal((await client.request(url, { method: "GET" })).status, 200);
+    assert.equal((await client.request(url, GET)).status, 200);
     assert.equal(await refusal(client, `https://other.example:${port}/`), "address");
     assert.equal(await refusal(client, `http://127.0.0.1:${port}/`), "address");
     const byAddress = openHttpClient({ allowHosts: ["127.0.0.1", "::1"] });
-    const { status } = await byAddress.request(`http://127.0.0.1:${port}/`, { method: "GET" });
+    const { status } = await byAddress.request(`http://127.0.0.1:${port}/`, GET);
     assert.equal(status, 200);
     assert.equal(byAddress.check(`http://[::1]:${port}/`).hostname, "[::1]");
   });
@@ -169,7 +171,7 @@ describe("openHttpClient()", () => {
   it("ignores the body where only the status is wanted", async () => {
     respond = (_, res) => res.end(Buffer.alloc(2 ** 20));
     const client = openHttpClient({ allow: LOOPBACK });
-    const request = { method: "GET", ignoreBody: true } as const;
+    const request = { ...GET, ignoreBody: true } as const;
     const { status, body } = await client.request(`http://127.0.0.1:${port}/`, request);
     assert.deepEqual([status, body.length], [200, 0]);
   });
@@ -177,9 +179,7 @@ describe("openHttpClient()", () => {
   it("does not follow redirects", async () => {
     respond = (_, res) => res.writeHead(302, { location: "http://169.254.169.254/" }).end();
     const client = openHttpClient({ allow: LOOPBACK });
-    const { status, headers } = await client.request(`http://127.0.0.1:${port}/`, {
-      method: "GET",
-    });
+    const { status, headers } = await client.request(`http://127.0.0.1:${port}/`, GET);
     assert.deepEqual([status, headers.location, requests], [302, "http://169.254.169.254/", 1]);
   });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { formatPostmortem, type PostmortemFacts } from "../../../integrations/tickets/mod.ts";
-import type { Ticket } from "../../../store/mod.ts";
+import type { Ticket } from "../../../store/incidents/mod.ts";
 
 const TICKET: Ticket = {
   ticket_id: "INC-4f1d22a90b7c",

@@ -33,8 +33,7 @@ interface ProgramResult {
   readonly text: string;
 }
 
-describe("the stock OpenTimestamps client", function () {
-  this.timeout(4 * INSTALL_MS); // installing it takes up to three steps
+describe("the stock OpenTimestamps client", () => {
   let setup: AnchorSetup;
   let server: Awaited<ReturnType<typeof serveLedger>>;
   let node: TestServer;

@@ -13,7 +13,7 @@ import { getRaw, publicPaths } from "./_requests.ts";
 
 /** Paths of the JSON API, and the fields of their queries. */
 const QUERY_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  "/api/receipts?limit=3": ["limit", "page"],
+  "/api/receipts?limit=3": ["limit", "page", "file_sha256"],
   "/api/activity": ["days"],
   "/api/export": ["from", "to"],
   "/api/log/consistency?from=1": ["from", "to"],
@@ -224,5 +224,38 @@ describe("the public ledger", () => {
         assert.ok(status < 500, `${place} with ${value}: ${status}`);
       }
     }
+  });
+
+  describe("/api/receipts by a file, at the end, as it seals more", () => {
+    it("finds the receipts of a published file by its SHA-256, the platform's own first", async () => {
+      const [sha256, other] = ["a", "b"].map((digit) => digit.repeat(64)) as [string, string];
+      const seal = async (id: string, category: string, file_sha256: unknown) => {
+        const fields = {
+          id,
+          category,
+          actor: "a",
+          subject: "s",
+          action: "publish",
+          outcome: "done",
+        };
+        await sealing.sealer.request({ ...fields, details: { file_sha256 } });
+        await sealing.sealer.sealed(id);
+      };
+      await seal("claim-of-caller", "api_seal", sha256);
+      await seal("long-claim", "api_seal", sha256.repeat(1_000));
+      await seal("no-text", "api_seal", { nested: sha256 });
+      await seal("published-file", "test", sha256);
+      const find = async (hash: string) => {
+        const response = await get(`/api/receipts?file_sha256=${hash}`);
+        const { total, receipts } = await response.json() as {
+          total: number;
+          receipts: { receipt_id: string }[];
+        };
+        return [total, ...receipts.map(({ receipt_id }) => receipt_id)];
+      };
+      assert.deepEqual(await find(sha256), [2, "published-file", "claim-of-caller"]);
+      assert.deepEqual(await find(other), [0]);
+      assert.equal((await get("/api/receipts?file_sha256=abc")).status, 422);
+    });
   });
 });

@@ -18,6 +18,22 @@ describe("watchChain()", () => {
       assert.deepEqual([now.chain_intact, now.verified_through], [true, COUNT + 4]);
     });
 
+    it("looks at what the scrub has verified and found, and verifies no more", async () => {
+      const opened = await setup.watch({ onDemand: true });
+      await setup.scrub();
+      await setup.sealing.seal(5);
+      const before = await opened.look();
+      assert.deepEqual([before.chain_intact, before.verified_through, before.total], [
+        true,
+        COUNT - 1,
+        COUNT + 5,
+      ]);
+      await setup.tamper(EDIT);
+      assert.equal((await opened.look()).chain_intact, true);
+      await setup.scrub();
+      assert.equal((await opened.look()).chain_intact, false);
+    });
+
     it("continues after what the scrub has verified since", async () => {
       const opened = await setup.watch({ onDemand: true });
       await opened.catchUp();

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts, getHead, listLedgerKeys, verifyChain } from "../../../ledger/mod.ts";
-import { getSealingTrouble } from "../../../store/mod.ts";
+import { getSealingTrouble } from "../../../store/platform/mod.ts";
 import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
 
 describe("a sequencer that was stopped between signing and committing", () => {

@@ -4,9 +4,10 @@ import { createInterface } from "node:readline";
 import { generateKeyPairSync } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { isSequencerAtWork } from "../../../ledger/mod.ts";
-import { getSealingTrouble } from "../../../store/mod.ts";
+import { getSealingTrouble } from "../../../store/platform/mod.ts";
 import { program } from "../../_programs.ts";
 import { testTemporal } from "../../_servers.ts";
+import { eventually } from "../../_time.ts";
 import { startSealing, type TestSealing } from "../_ledger.ts";
 
 describe("a sequencer that can't seal", () => {
@@ -49,7 +50,7 @@ describe("a sequencer that can't seal", () => {
     const { level, msg } = await logged(/Sealing is held/);
     assert.equal(level, "error");
     assert.match(String(msg), /key is missing.* npm run keys -- ledger recover$/);
-    assert.deepEqual([(await trouble())!.held], [true]);
+    assert.equal((await eventually(trouble)).held, true);
   });
 
   it("logs the error of the database, of which the public status has the kind alone", async () => {
@@ -59,7 +60,7 @@ describe("a sequencer that can't seal", () => {
     const { msg, activity, err } = await logged(/permission denied/);
     assert.deepEqual([msg, activity], ["Activity failed", "runLedgerSequencer"]);
     assert.match((err as Error).message, /permission denied for table seal_outbox/);
-    const { ageSeconds: _, ...stored } = (await trouble())!;
+    const { ageSeconds: _, ...stored } = await eventually(trouble);
     assert.deepEqual(stored, {
       reason: "the sequencer's role lacks a right in the database (42501)",
       held: false,
@@ -68,7 +69,7 @@ describe("a sequencer that can't seal", () => {
 
   it("is told from no sequencer at all", async () => {
     const atWork = () => isSequencerAtWork(sealing.app.asPlatform());
-    assert.equal(await atWork(), false);
+    await eventually(async () => !await atWork());
     sealing.go();
     await sealing.seal(1);
     assert.equal(await atWork(), true);

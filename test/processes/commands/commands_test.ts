@@ -6,18 +6,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
 import { findKeyOfLink, linkOf } from "../../../integrations/calendar/mod.ts";
-import {
-  addDevice,
-  addStatement,
-  findKeyById,
-  findKeys,
-  findTenantToken,
-  hashKey,
-  openStore,
-  quarantineDevice,
-  setPolicyFileStatus,
-  type Store,
-} from "../../../store/mod.ts";
+import { openStore, type Store } from "../../../store/mod.ts";
+import { addStop, FLAG_STOP, removeStop, setPolicyFileStatus } from "../../../store/calls/mod.ts";
+import { addDevice, addStatement, quarantineDevice } from "../../../store/devices/mod.ts";
+import { findKeyById, findKeys, findTenantToken, hashKey } from "../../../store/keys/mod.ts";
 import { program } from "../../_programs.ts";
 import { testFolder } from "../../_run.ts";
 import { storeAs, type TestDatabase, testDatabase } from "../../_servers.ts";
@@ -230,7 +222,10 @@ describe("commands of an operator", () => {
       receiptId: "0".repeat(16),
       enrolment: {},
     });
-    assert.match(await run("devices", "list"), new RegExp(`${id} +web-1 +platform +linux +active`));
+    assert.match(
+      await run("devices", "list"),
+      new RegExp(`${id} +web-1 +platform +linux +offline +never`),
+    );
     assert.match(await run("devices", "release", id), /is not quarantined/);
     assert.match(await run("devices", "quarantine", id), /^Quarantined/);
     assert.match(await run("devices", "list"), /quarantined \(by_operator\)/);
@@ -245,12 +240,16 @@ describe("commands of an operator", () => {
       receiptId: "0".repeat(16),
     });
     assert.match(await run("devices", "release", id), /\nsealoop_agent\.py release 7 0\n$/);
+    await quarantineDevice(gateway, id, "cloned");
+    const restored = await run("devices", "release", id);
+    assert.match(restored, /If its folder was put back .*\nsealoop_agent\.py release 7 0\n$/s);
     assert.deepEqual((await receipts()).filter(({ subject }) => subject === id), [
       { action: "quarantine", subject: id },
       { action: "devices.release", subject: id },
       { action: "devices.release", subject: id },
+      { action: "devices.release", subject: id },
     ]);
-    assert.match(await run("devices", "show", id), /is active/);
+    assert.match(await run("devices", "show", id), /is offline, last seen: never/);
     await quarantineDevice(gateway, id, "replaced");
     assert.match(await run("devices", "release", id), /another device has its place/);
     assert.match(await run("devices", "release", "DEV-1"), /needs a device's id/);
@@ -278,6 +277,24 @@ describe("commands of an operator", () => {
       "tool:itsm_run_test",
       "tool:itsm_run_test",
     ]);
+  });
+
+  it("say which flag stops everything where a command can't lift that", async () => {
+    const stop = { kind: "all", name: FLAG_STOP, reason: "Moving day" } as const;
+    await addStop(store.asPlatform(), stop);
+    try {
+      assert.match(
+        await run("governance", "resume", "all"),
+        /All calls are stopped by the flag read_only, .*: Moving day/,
+      );
+      await run("governance", "stop", "all", "--reason", "x");
+      assert.match(
+        await run("governance", "resume", "all"),
+        /^Still stopped by the flag read_only/,
+      );
+    } finally {
+      await removeStop(store.asPlatform(), stop);
+    }
   });
 
   it("stop no key and no tool that is not here, unless it is wanted all the same", async () => {

@@ -90,6 +90,14 @@ describe("npm run ledger -- import", () => {
     killed.child.kill("SIGKILL");
     await killed.ended;
     await held.release();
+    // PostgreSQL notices a moment later that the importer's other connections are gone.
+    await eventually(async () => {
+      const { rows } = await store.pool.query(
+        `SELECT FROM pg_locks WHERE locktype = 'advisory'
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      );
+      return rows.length === 0 || undefined;
+    });
     const before = await putAside();
     assert.ok(before > 0 && before < COUNT, `${before} were put aside`);
     assert.equal((await getHead(store)).size, 0);

@@ -1,0 +1,13 @@
+/**
+ * Activities of publishing: have people decide about an item of the pipeline, and publish exactly what they have approved.
+ *
+ * ```ts
+ * const { askAboutItem, decideItem } = askAboutItemActivities(parts);
+ * const { publishFiles, takeOverPost } = publishItemActivities(parts);
+ * ```
+ *
+ * @module
+ */
+export { askAboutItemActivities, type ItemDecision } from "./ask.ts";
+export { settleEndedItems } from "./ended.ts";
+export { publishItemActivities } from "./publish.ts";

@@ -1,0 +1,14 @@
+/**
+ * The rules that check what language models write.
+ *
+ * ```ts
+ * const { kept, objections } = await checkClaims(engine, claims, { tenant, evidence, report, services });
+ * const { answer, reason } = await writeAnswer(context, question, passages);
+ * ```
+ *
+ * Doesn't trust: what a model writes. Each sentence has to cite evidence that supports the names in it.
+ * @module
+ */
+export { checkClaims, type CheckedClaims, type ClaimGrounds, claimObjection } from "./claims.ts";
+export { findNames } from "./names.ts";
+export { writeAnswer, type WrittenAnswer } from "./write_answer.ts";

@@ -1,0 +1,19 @@
+/**
+ * Alerts of monitoring that is there already: an Alertmanager of the operator's is read, and may be silenced for minutes.
+ *
+ * ```ts
+ * const alerts = openAlertSource(config); // undefined: none is set
+ * for (const { labels } of await alerts.list()) console.log(labels.alertname);
+ * ```
+ *
+ * Doesn't trust: labels, which whoever is monitored may have written.
+ * @module
+ */
+export {
+  type Alert,
+  type AlertClock,
+  type AlertSource,
+  openAlertSource,
+  type SetSilence,
+  type Silence,
+} from "./alertmanager.ts";

@@ -1,0 +1,104 @@
+import { readFileSync } from "node:fs";
+import type { Logger } from "pino";
+import { requestSeal } from "../../ledger/mod.ts";
+import type { Db, Store } from "../../store/mod.ts";
+import {
+  type PolicyChange,
+  type PolicyRecord,
+  type PolicyTable,
+  setPolicy,
+} from "../../store/calls/mod.ts";
+import { type FollowedFile, followFile } from "../files/mod.ts";
+
+/** Details of a change that everybody may read: counts, codes and names of fields. */
+type Details = Readonly<Record<string, string | number>>;
+
+/** A policy that the operator sets by a file. */
+export interface FilePolicy<Policy> {
+  readonly table: PolicyTable;
+  /** Name in receipts: `shield-policy`. */
+  readonly subject: string;
+  /** Process that puts it in force. */
+  readonly actor: "worker" | "engine";
+  /** Describes a change in its receipt. @param before undefined: none was in force */
+  details(policy: Policy, before: Policy | undefined): Details;
+  /** Returns private evidence besides the policy and its salt. */
+  evidence?(policy: Policy): Readonly<Record<string, string>>;
+}
+
+/** A file that is followed. */
+export interface FollowedPolicy<Policy> {
+  readonly path: string;
+  /** Name of the file in the log: `shield's file`. */
+  readonly name: string;
+  readonly policy: FilePolicy<Policy>;
+  /** Reads the file's text. @throws {Error} naming each mistake with its line */
+  read(text: string): Policy;
+}
+
+/** Puts a policy in force as a new version and seals that, unless it is in force already. */
+export async function putPolicyInForce<Policy extends object>(
+  store: Store,
+  kind: FilePolicy<Policy>,
+  policy: Policy,
+): Promise<PolicyRecord> {
+  return await store.asPlatform().transaction(async (trx) => {
+    const change = await setPolicy(
+      trx,
+      kind.table,
+      { ...policy } as Record<string, unknown>,
+    );
+    if (change.after !== change.before) await sealChange(trx, kind, change);
+    return change.after;
+  });
+}
+
+/**
+ * Follows a file: puts its content in force now and whenever it changes. A wrong file changes nothing, and the log says
+ * what is wrong. Where there is no file, or it was removed, the policy in force stays.
+ */
+export async function followPolicy<Policy extends object>(
+  { path, name, policy, read }: FollowedPolicy<Policy>,
+  store: Store,
+  log: Logger,
+): Promise<FollowedFile> {
+  return await followFile({
+    path,
+    name,
+    log,
+    logFirstError: true,
+    async apply(exists) {
+      if (!exists) return;
+      const { version } = await putPolicyInForce(store, policy, read(readFileSync(path, "utf8")));
+      log.info({ version }, `The ${name} is in force`);
+    },
+  });
+}
+
+async function sealChange<Policy>(
+  trx: Db,
+  { subject, actor, details, evidence }: FilePolicy<Policy>,
+  { before, after }: PolicyChange,
+): Promise<void> {
+  const policy = after.policy as Policy;
+  await requestSeal(trx, {
+    category: "config_change",
+    actor,
+    subject,
+    action: "policy.set",
+    outcome: "in_force",
+    details: {
+      device: subject,
+      change_type: "policy",
+      version: after.version,
+      before_hash: before?.commitment ?? null,
+      after_hash: after.commitment,
+      ...details(policy, before?.policy as Policy | undefined),
+    },
+    evidence: {
+      policy: JSON.stringify(policy),
+      salt: after.salt.toString("hex"),
+      ...evidence?.(policy),
+    },
+  });
+}

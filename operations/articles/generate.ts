@@ -1,0 +1,189 @@
+import { z } from "zod";
+import { mapTemporalErrors, operation, type Platform } from "../../calls/mod.ts";
+import {
+  idOfCall,
+  recoverBegun,
+  recoverMarked,
+  recoverRun,
+  startOrJoin,
+} from "../../calls/recover/mod.ts";
+import { siteTarget } from "../../articles/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import {
+  articleDeployWorkflowId,
+  articleWorkflowId,
+  PLATFORM_TENANT,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../../domain/mod.ts";
+import { getArticle } from "../../store/publishing/mod.ts";
+import { EXAMPLE_RUN_ID, oneLine } from "../schemas/mod.ts";
+import { checkSource, startArticle } from "./_generate.ts";
+import { ArticleId, ArticleSource, SessionId, Target } from "./_schemas.ts";
+
+const Started = z.object({
+  session_id: SessionId,
+  article_id: ArticleId,
+  workflow_id: z.string(),
+  run_id: z.string(),
+});
+
+/** Writes an article. */
+export const generateArticle = operation({
+  name: "articles.generate",
+  group: "missions",
+  summary:
+    "Write an article from a ticket, the knowledge base, a transcript, or the work of some days",
+  description:
+    "Rules write it from facts, each sentence cites some, and names of services, hosts and people are taken out. It is " +
+    "checked; then a person who did not ask for it decides (`approval_id` of its status). Only after that is it published, " +
+    "fetched back and compared, and its SHA-256 sealed.",
+  effect: "run",
+  shippedRule: "key-decides",
+  startsWorkflow: WORKFLOW.seo,
+  hints: { destructive: false },
+  access: "key",
+  input: z.object({
+    source: ArticleSource,
+    keyword: oneLine(2, 60).optional().describe("Words that the article has to have"),
+    slug: z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, "Expected lower-case words with hyphens")
+      .max(60).optional().describe("Its place on the site; default: made from the title"),
+  }),
+  output: Started,
+  rest: { seo_generate: "POST /api/seo/generate" },
+  errors: ["NotFound", "Conflict", "Unavailable"],
+  example: {
+    input: { source: { kind: "ticket", id: "INC-3f9a01c2b7d4" }, keyword: "connection refused" },
+    output: {
+      session_id: "seo-5b1e09c77a42",
+      article_id: "ART-5b1e09c77a42",
+      workflow_id: "seo-5b1e09c77a42",
+      run_id: EXAMPLE_RUN_ID,
+    },
+  },
+  check: checkSource,
+  recover: async (call, platform) => {
+    const id = `ART-${idOfCall(call.decisionId, 12)}`;
+    const recovery = await recoverRun(platform, articleWorkflowId(id), call, recoverBegun);
+    if (recovery.state !== "done") return recovery;
+    return { ...recovery, output: { ...startedAs(id), ...recovery.output as object } };
+  },
+  async run(wish, context) {
+    await checkSource(wish, context);
+    const articleId = `ART-${idOfCall(context.decisionId, 12)}`;
+    return { ...startedAs(articleId), ...await startArticle(context, articleId, wish) };
+  },
+});
+
+const startedAs = (article_id: string) => ({
+  session_id: articleWorkflowId(article_id),
+  article_id,
+});
+
+/** Deploys an article once more. */
+export const deployArticle = operation({
+  name: "articles.deploy",
+  group: "missions",
+  summary: "Deploy an approved article once more, or to another place",
+  description:
+    "The bytes are those that a person approved. The intent is sealed, the site is replaced in one act, the page is fetched " +
+    "back and compared, and `done`, `not_done` or `unknown` is sealed. `git` commits the site to the branch that the " +
+    "operator has set.",
+  effect: "run",
+  shippedRule: "acts-on-the-outside",
+  startsWorkflow: WORKFLOW.seoDeploy,
+  hints: { destructive: false, idempotent: true, openWorld: true },
+  access: "key",
+  input: z.object({
+    article_id: ArticleId,
+    target: Target.optional().describe("Default: where readers get the articles"),
+  }),
+  output: Started,
+  rest: { seo_deploy: "POST /api/seo/deploy" },
+  errors: ["NotFound", "Conflict", "NotConfigured", "Unavailable"],
+  example: {
+    input: { article_id: "ART-5b1e09c77a42", target: "git" },
+    output: {
+      session_id: "seo-5b1e09c77a42",
+      article_id: "ART-5b1e09c77a42",
+      workflow_id: "seo-deploy-5b1e09c77a42",
+      run_id: EXAMPLE_RUN_ID,
+    },
+  },
+  async check({ article_id, target: wanted }, { store, config }) {
+    const place = siteTarget(store.tenant, config.settings);
+    const target = wanted ?? place;
+    if (target === "git" && store.tenant !== PLATFORM_TENANT) {
+      throw new Problem(
+        "NotConfigured",
+        "Cannot deploy to git: the branch is the operator's own; use folder",
+      );
+    }
+    if (target === "folder" && place === "git") {
+      throw new Problem(
+        "NotConfigured",
+        "Cannot deploy to folder: readers get the articles from git (SEALOOP_ARTICLES_SITE)",
+      );
+    }
+    const article = await getArticle(store.db, article_id);
+    if (!article) throw new Problem("NotFound", `There is no article ${article_id}`);
+    if (!["published", "not_published", "unknown"].includes(article.state)) {
+      throw new Problem(
+        "Conflict",
+        `Cannot deploy ${article_id}: it is ${article.state}; a person approves it first`,
+      );
+    }
+    if (target !== place && article.publishedAt === null) {
+      throw new Problem(
+        "Conflict",
+        `Cannot deploy ${article_id} to ${target}: it is not on the site; deploy it to ${place} first`,
+      );
+    }
+    if (target === "git" && config.settings.SEALOOP_ARTICLES_GIT === undefined) {
+      throw new Problem(
+        "NotConfigured",
+        "Cannot deploy to git: set SEALOOP_ARTICLES_GIT to a repository",
+      );
+    }
+  },
+  recover: (call, platform) =>
+    recoverMarked(platform, call, async (_, { workflowId: workflow_id, runId: run_id }) => {
+      const { target } = (call.input ?? {}) as { readonly target?: string };
+      if (target !== undefined && target !== await targetOf(platform, workflow_id, run_id)) {
+        return { state: "not_done" };
+      }
+      const ids = { workflow_id, run_id };
+      const article = startedAs(workflow_id.replace(/^seo-deploy-/, "ART-"));
+      return { state: "done", ids, output: { ...article, ...ids } };
+    }),
+  async run(input, context) {
+    await deployArticle.check!(input, context);
+    const { article_id, target = siteTarget(context.store.tenant, context.config.settings) } =
+      input;
+    const run = await startOrJoin(context, WORKFLOW.seoDeploy, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: articleDeployWorkflowId(article_id),
+      args: [{ article_id, target }],
+      memo: { target },
+      staticSummary: `Deploys ${article_id} to ${target}`,
+    });
+    const { workflowId: workflow_id, firstExecutionRunId: run_id } = run;
+    const joined = await targetOf(context, workflow_id, run_id);
+    if (joined === target) return { ...startedAs(article_id), workflow_id, run_id };
+    throw new Problem(
+      "Conflict",
+      `Cannot deploy ${article_id} to ${target} now: its deployment to ${joined} is not over; try again after it`,
+    );
+  },
+});
+
+/** Returns the place that a run deploys to. */
+async function targetOf(
+  { temporal }: Pick<Platform, "temporal">,
+  workflowId: string,
+  runId: string,
+): Promise<unknown> {
+  const { workflow } = await temporal();
+  const { memo } = await mapTemporalErrors(workflow.getHandle(workflowId, runId).describe());
+  return memo?.target;
+}

@@ -1,0 +1,41 @@
+/**
+ * Conversations with agents, their notes, and the tasks of agents of others.
+ *
+ * ```ts
+ * await addConversation(trx, { id, keyId, agentId });
+ * await addQuestion(trx, id, { id: messageId, text });
+ * ```
+ * @module
+ */
+export {
+  dropTask,
+  getTask,
+  getTaskOfAnyKey,
+  listTasks,
+  listTasksOfApproval,
+  putTask,
+  TASKS_CHANGED,
+} from "./a2a_tasks.ts";
+export { addNote, type AgentNote, countNotes, listNotes } from "./agent_notes.ts";
+export {
+  addConversation,
+  type Conversation,
+  type ConversationMessage,
+  countConversationMessages,
+  findNewestConversation,
+  getConversation,
+  listConversationMessages,
+} from "./conversations.ts";
+export {
+  addAnswer,
+  addQuestion,
+  countWaitingQuestions,
+  dropQuestion,
+  type EarlierTurn,
+  getQuestionText,
+  hasConversationMessage,
+  listEarlierTurns,
+  type NewAnswer,
+  type StoredQuestion,
+  takeQuestion,
+} from "./questions.ts";

@@ -1,0 +1,56 @@
+/**
+ * Approvals with their votes, and the calls that wait for them.
+ *
+ * ```ts
+ * const approval = await lockApproval(trx, id);
+ * await addApprovalMove(trx, id, move);
+ * ```
+ * @module
+ */
+export {
+  acceptVote,
+  type ApproverSignature,
+  getVote,
+  listSignatures,
+  listWaitingVotes,
+  putVote,
+  refuseVote,
+  type VoteMove,
+  type VoteRecord,
+} from "./approval_votes.ts";
+export {
+  type ApprovalRecord,
+  type Approver,
+  dropApproval,
+  findApprovalOwner,
+  getApproval,
+  listApprovals,
+  listPendingApprovals,
+  lockApproval,
+  type NewApproval,
+  putApproval,
+  setResumedRun,
+} from "./approvals.ts";
+export { type ExpiringApproval, listExpiringApprovals } from "./due.ts";
+export {
+  beginHeldCall,
+  collectHeldCall,
+  countWaitingCalls,
+  dropHeldCall,
+  endHeldCall,
+  findHeldCall,
+  findHeldCallLike,
+  getHeldCall,
+  type HeldCall,
+  type HeldCallEnd,
+  intendHeldCall,
+  type NewHeldCall,
+  putHeldCall,
+  withdrawHeldCall,
+} from "./held_calls.ts";
+export {
+  addApprovalMove,
+  type ApprovalMove,
+  getMoveReceipt,
+  listApprovalMoves,
+} from "./approval_moves.ts";

@@ -1,0 +1,75 @@
+/**
+ * Rules that calls are judged by, and records of calls: limits, idempotency keys, effects, and calls that were lost.
+ *
+ * ```ts
+ * const stops = await listStops(db);
+ * const kept = await getIdempotentCall(db, { tenant, id });
+ * ```
+ * @module
+ */
+export {
+  CALL_EFFECTS_DAYS,
+  type CallEffects,
+  findDecisionOfAct,
+  getCallEffects,
+  noteCallEffects,
+  pruneCallEffects,
+} from "./call_effects.ts";
+export {
+  addStop,
+  type DatedStop,
+  type DecisionFigures,
+  type DecisionRecord,
+  FILE_STOP,
+  findStop,
+  FLAG_STOP,
+  getDecision,
+  getDecisionFigures,
+  governanceInForce,
+  listDecisions,
+  type ListedDecision,
+  listStops,
+  recordDecisions,
+  removeStop,
+  type Stop,
+  stopFor,
+  type StopSubject,
+} from "./governance.ts";
+export {
+  beginIdempotentCall,
+  type CallClaim,
+  claimCall,
+  endIdempotentCall,
+  failIdempotentCall,
+  getIdempotentCall,
+  type IdempotentCall,
+  type KeptCall,
+  type KeptEnd,
+  type KeptError,
+  pruneIdempotentCalls,
+  takeOverCall,
+} from "./idempotent_calls.ts";
+export {
+  openUsageMeter,
+  pruneUsage,
+  type UsageCount,
+  type UsageMeter,
+  type Use,
+} from "./limits.ts";
+export {
+  type AbandonedCall,
+  listAbandonedCalls,
+  listOverdueHeldCalls,
+  settleCall,
+  settleEndedCalls,
+} from "./open_calls.ts";
+export {
+  currentPolicy,
+  getPolicyFileStatus,
+  type PolicyChange,
+  type PolicyRecord,
+  type PolicyTable,
+  type PolicyVersion,
+  setPolicy,
+  setPolicyFileStatus,
+} from "./policies.ts";

@@ -1,0 +1,107 @@
+import { commitTo, computeCommitment } from "../commitment.ts";
+import type { Db } from "../connection.ts";
+
+/** One version of a policy. */
+export interface PolicyVersion {
+  /** From 1. */
+  readonly version: number;
+  readonly policy: unknown;
+  /** SHA-256 of a salt and then the policy's text, hex: how receipts and verdicts name it. */
+  readonly commitment: string;
+}
+
+/** One version of a policy, with the salt of its commitment. */
+export interface PolicyRecord extends PolicyVersion {
+  readonly salt: Buffer;
+}
+
+/** A policy put in force, and the one before. */
+export interface PolicyChange {
+  readonly before: PolicyRecord | undefined;
+  /** Same as `before` where that policy is in force already. */
+  readonly after: PolicyRecord;
+}
+
+/** Tables of policies: of the guardrails, of governance, of the shield, and of the use of models. */
+export type PolicyTable =
+  | "guard_policies"
+  | "governance_policies"
+  | "shield_policies"
+  | "model_policies";
+
+const CURRENT: Readonly<Record<PolicyTable, string>> = {
+  guard_policies:
+    "SELECT version, policy, commitment, salt FROM guard_policies ORDER BY version DESC LIMIT 1",
+  governance_policies:
+    "SELECT version, policy, commitment, salt FROM governance_policies ORDER BY version DESC LIMIT 1",
+  shield_policies:
+    "SELECT version, policy, commitment, salt FROM shield_policies ORDER BY version DESC LIMIT 1",
+  model_policies:
+    "SELECT version, policy, commitment, salt FROM model_policies ORDER BY version DESC LIMIT 1",
+};
+
+const INSERT: Readonly<Record<PolicyTable, string>> = {
+  guard_policies:
+    "INSERT INTO guard_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
+  governance_policies:
+    "INSERT INTO governance_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
+  shield_policies:
+    "INSERT INTO shield_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
+  model_policies:
+    "INSERT INTO model_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
+};
+
+/** Advisory lock under which versions are numbered. */
+const LOCK = 7_365_616_109;
+
+/** Returns the policy in force; undefined: none was set. */
+export async function currentPolicy(
+  db: Db,
+  table: PolicyTable,
+): Promise<PolicyRecord | undefined> {
+  return await db.first<PolicyRecord>(CURRENT[table]);
+}
+
+/** Puts a policy in force as a new version, unless it is in force already. */
+export async function setPolicy(
+  db: Db,
+  table: PolicyTable,
+  policy: Readonly<Record<string, unknown>>,
+): Promise<PolicyChange> {
+  return await db.transaction(async (trx) => {
+    await trx.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+    const before = await currentPolicy(trx, table);
+    const text = JSON.stringify(policy);
+    if (before && computeCommitment(before.salt, text) === before.commitment) {
+      return { before, after: before };
+    }
+    const { commitment, salt } = commitTo(text);
+    const after = { version: (before?.version ?? 0) + 1, policy, commitment, salt };
+    await trx.execute(INSERT[table], [after.version, text, commitment, salt]);
+    return { before, after };
+  });
+}
+
+/** Status of the governance policy's file. */
+export interface PolicyFileStatus {
+  readonly path: string;
+  /** Why the file is not followed; null: it is, or there is none. */
+  readonly error: string | null;
+}
+
+/** Stores the status of the governance policy's file. */
+export async function setPolicyFileStatus(
+  db: Db,
+  { path, error }: PolicyFileStatus,
+): Promise<void> {
+  await db.execute(
+    `INSERT INTO governance_file (path, error) VALUES ($1, $2)
+     ON CONFLICT (one) DO UPDATE SET path = excluded.path, error = excluded.error, since = now()`,
+    [path, error],
+  );
+}
+
+/** Returns the status of the governance policy's file; undefined: nobody has looked yet. */
+export async function getPolicyFileStatus(db: Db): Promise<PolicyFileStatus | undefined> {
+  return await db.first<PolicyFileStatus>("SELECT path, error FROM governance_file");
+}

@@ -1,0 +1,16 @@
+/**
+ * Runbooks and scripts that the worker has loaded.
+ *
+ * ```ts
+ * const changes = await replaceRunbooks(trx, runbooks);
+ * ```
+ * @module
+ */
+export {
+  getRunbookValues,
+  listRunbooks,
+  replaceCommands,
+  replaceRunbooks,
+  replaceRunbookValues,
+} from "./runbooks.ts";
+export { getScript, listScripts, replaceScripts, type ScriptRelease } from "./scripts.ts";

@@ -1,0 +1,59 @@
+import type { Db } from "../connection.ts";
+import { compareRunbooks, type RunbookChange } from "./runbooks.ts";
+
+/** A script for devices in one version. */
+export interface ScriptRelease {
+  readonly name: string;
+  readonly version: number;
+  readonly origin: "shipped" | "user";
+  /** Over the bytes of its file. */
+  readonly sha256: string;
+  readonly document: unknown;
+}
+
+/** Key of the advisory lock under which scripts are compared, as several workers start at once. */
+const LOCK = 7_365_616_113;
+
+/**
+ * Releases exactly these scripts. Earlier versions stay readable by their hash. Must run in a transaction.
+ *
+ * @returns what changed, by name
+ */
+export async function replaceScripts(
+  trx: Db,
+  scripts: readonly ScriptRelease[],
+): Promise<RunbookChange[]> {
+  await trx.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+  const active = await trx.query<Pick<ScriptRelease, "name" | "sha256" | "origin">>(
+    "SELECT name, sha256, origin FROM scripts WHERE active",
+  );
+  const changes = compareRunbooks(active, scripts);
+  const names = new Set(changes.map(({ name }) => name));
+  await trx.execute(
+    "UPDATE scripts SET active = false, changed_at = now() WHERE active AND name = ANY ($1::text[])",
+    [[...names]],
+  );
+  await trx.execute(
+    `INSERT INTO scripts (name, version, origin, sha256, document, active)
+     SELECT name, version, origin, sha256, document, true
+     FROM jsonb_to_recordset($1) AS r (name text, version integer, origin text, sha256 text, document jsonb)
+     ON CONFLICT (sha256) DO UPDATE SET active = true, changed_at = now()`,
+    [JSON.stringify(scripts.filter(({ name }) => names.has(name)))],
+  );
+  return changes;
+}
+
+/** Returns a released script by its name, or undefined. */
+export async function getScript(db: Db, name: string): Promise<ScriptRelease | undefined> {
+  return await db.first<ScriptRelease>(
+    "SELECT name, version, origin, sha256, document FROM scripts WHERE active AND name = $1",
+    [name],
+  );
+}
+
+/** Lists the released scripts by name. */
+export async function listScripts(db: Db): Promise<ScriptRelease[]> {
+  return await db.query<ScriptRelease>(
+    "SELECT name, version, origin, sha256, document FROM scripts WHERE active ORDER BY name",
+  );
+}

@@ -1,0 +1,74 @@
+import { LOOP_ACTOR, type MessageKind, type Severity } from "../../domain/mod.ts";
+import type { Db } from "../connection.ts";
+import { addMessage } from "../messages/mod.ts";
+
+/** Kinds of ticket events that people are told of. */
+const MESSAGE_OF: Readonly<Record<string, MessageKind>> = {
+  opened: "incident.opened",
+  escalated: "incident.escalated",
+  resolved: "incident.closed",
+};
+
+/** Why the loop leaves an incident to people, by the reason that its receipt has. */
+const REASONS: Readonly<Record<string, string>> = {
+  no_runbook: "No runbook fits what was found",
+  flapping: "It goes up and down, and is up at the moment",
+  refused_by_guardrails: "The guardrails did not allow the repair",
+  guardrails_away: "The guardrails could not be asked",
+  approval_denied: "A person denied the repair",
+  approval_expired: "Nobody decided about the repair in time",
+  approval_ended: "The question to people was ended from outside",
+  stopped: "Repairs have been stopped for too long",
+  unknown_effect: "It is not known what a repair did",
+  not_healed: "No repair helped",
+  not_proven: "Those who saw the fault can't tell whether it is over",
+  cancelled: "Its run was cancelled",
+};
+
+/** The event that is told. */
+interface Event {
+  readonly kind: string;
+  /** Principal who has caused it; absent: the platform. */
+  readonly by?: string | undefined;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The parts of a ticket that are told. */
+interface TicketParts {
+  readonly title: string;
+  readonly description: string;
+  readonly severity: Severity;
+  readonly service: string | null;
+  readonly resolution: string | null;
+  readonly receiptId: string | null;
+}
+
+/** Adds the message about a ticket's event, if people are told of it, with the ticket as it is now. */
+export async function tellOfTicket(trx: Db, id: string, event: Event): Promise<void> {
+  const kind = MESSAGE_OF[event.kind];
+  if (kind === undefined) return;
+  const ticket = await trx.first<TicketParts>(
+    `SELECT title, description, severity, service, resolution, receipt_id AS "receiptId"
+     FROM tickets WHERE id = $1`,
+    [id],
+  );
+  if (!ticket) return;
+  const { title, severity, service, receiptId } = ticket;
+  await addMessage(trx, {
+    kind,
+    from: event.by ?? LOOP_ACTOR,
+    subject: `${id} was ${event.kind} (${severity}): ${title}`,
+    text: textOf(ticket, event),
+    refs: { ticket_id: id, ...(receiptId ? { receipt_id: receiptId } : {}) },
+    severity,
+    service,
+  });
+}
+
+function textOf({ title, description, resolution }: TicketParts, { kind, data }: Event): string {
+  if (kind === "resolved") return resolution ?? "";
+  if (kind === "opened") return description || title;
+  const reason = String(data.reason ?? "");
+  const why = reason === "" ? "" : `${REASONS[reason] ?? reason}. `;
+  return `${why}The platform does nothing more about it; a person has to`;
+}

@@ -1,0 +1,85 @@
+/**
+ * Findings, tickets, and the effects of repairs.
+ *
+ * ```ts
+ * await db.transaction(async (trx) => {
+ *   if (await openTicket(trx, ticket)) await addTicketEvent(trx, ticket.id, { key: "opened", kind: "opened" });
+ * });
+ * ```
+ * @module
+ */
+export {
+  endSilence,
+  getSilence,
+  intendLift,
+  intendSilence,
+  listOwnSilences,
+  pruneSilences,
+  type SilenceRecord,
+} from "./alert_silences.ts";
+export {
+  deleteLogPlaces,
+  getLogPlace,
+  getProbeHistories,
+  type ProbeHistory,
+  putLogPlace,
+  putProbeHistories,
+} from "./detector_memory.ts";
+export {
+  abandonEffects,
+  type EffectRecord,
+  endEffect,
+  findNeededEffects,
+  getEffect,
+  intendEffect,
+  listEffectsOfAction,
+} from "./effects.ts";
+export {
+  clearFinding,
+  clearOtherFindings,
+  type FindingRecord,
+  getClearedMs,
+  getFinding,
+  getFindings,
+  listDetectorRuns,
+  listFindingsOfDependencies,
+  listOpenFindings,
+  type NewFinding,
+  pruneFindings,
+  putFindingAlerts,
+  recordDetectorRun,
+  recordFindings,
+} from "./findings.ts";
+export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
+export {
+  countRepeatSightings,
+  escalateTicketOfRun,
+  findTicketOfRun,
+  getRepeatSightings,
+  listEscalatedFaults,
+  listOpenRuns,
+  lockOpenTicket,
+  takeOverTicket,
+} from "./ticket_runs.ts";
+export {
+  addTicketEvent,
+  addTicketEvents,
+  escalateTicket,
+  type NewTicket,
+  openTicket,
+  replaceTicketReceipt,
+  resolveTicket,
+  type TicketEvent,
+} from "./ticket_writes.ts";
+export {
+  getNewestTicketChange,
+  getTicket,
+  getTicketEvent,
+  listCancelledTickets,
+  listTicketChanges,
+  listTicketEvents,
+  listTickets,
+  type Ticket,
+  type TimelineEvent,
+} from "./tickets.ts";
+export { openUnknownCallTicket, unknownCallTicketId } from "./unknown_calls.ts";

@@ -1,0 +1,107 @@
+/** Tickets and the runs of the loop that work on them. */
+import type { Db } from "../connection.ts";
+
+/** Returns the id of a run's ticket, or undefined. @param status if given, the ticket must have it */
+export async function findTicketOfRun(
+  db: Db,
+  workflowId: string,
+  runId: string,
+  status?: "open",
+): Promise<string | undefined> {
+  const row = await db.first(
+    `SELECT id FROM tickets
+     WHERE workflow_id = $1 AND run_id = $2 AND ($3::text IS NULL OR status = $3)`,
+    [workflowId, runId, status],
+  );
+  return row?.id;
+}
+
+/**
+ * Returns the open ticket of a fault, or undefined, and locks it until the transaction ends. A fault has at most one.
+ * Must run in a transaction.
+ */
+export async function lockOpenTicket(
+  trx: Db,
+  fingerprint: string,
+): Promise<{ id: string; escalated: boolean; workflowId: string; runId: string } | undefined> {
+  return await trx.first(
+    `SELECT id, escalated, workflow_id AS "workflowId", run_id AS "runId" FROM tickets
+     WHERE fingerprint = $1 AND status = 'open' FOR UPDATE`,
+    [fingerprint],
+  );
+}
+
+/** Gives a ticket that waits for people to a new run for the same fault. Must run in a transaction. */
+export async function takeOverTicket(
+  trx: Db,
+  id: string,
+  workflowId: string,
+  runId: string,
+): Promise<void> {
+  await trx.execute(
+    `UPDATE tickets SET workflow_id = $2, run_id = $3, escalated = false, outcome = NULL WHERE id = $1`,
+    [id, workflowId, runId],
+  );
+  await trx.execute("DELETE FROM ticket_sightings WHERE ticket_id = $1", [id]); // of the run before
+}
+
+/** Counts that a sweep has found faults again while a run works on them. */
+export async function countRepeatSightings(db: Db, fingerprints: readonly string[]): Promise<void> {
+  if (fingerprints.length === 0) return;
+  await db.execute(
+    `INSERT INTO ticket_sightings AS s (ticket_id, found_again)
+     SELECT id, 1 FROM tickets
+     WHERE status = 'open' AND NOT escalated AND run_id IS NOT NULL AND fingerprint = ANY ($1::text[])
+     ORDER BY id
+     ON CONFLICT (tenant_id, ticket_id) DO UPDATE SET found_again = s.found_again + 1`,
+    [fingerprints],
+  );
+}
+
+/** Returns how often sweeps have found a ticket's fault again since its run began, ≥ 0. */
+export async function getRepeatSightings(db: Db, ticketId: string): Promise<number> {
+  const row = await db.first(
+    "SELECT found_again FROM ticket_sightings WHERE ticket_id = $1",
+    [ticketId],
+  );
+  return Number(row?.found_again ?? 0);
+}
+
+/** Returns those of the given faults whose ticket waits for people. */
+export async function listEscalatedFaults(
+  db: Db,
+  fingerprints: readonly string[],
+): Promise<string[]> {
+  const rows = await db.query(
+    `SELECT DISTINCT fingerprint FROM tickets
+     WHERE status = 'open' AND escalated AND fingerprint = ANY ($1::text[])`,
+    [fingerprints],
+  );
+  return rows.map(({ fingerprint }) => fingerprint);
+}
+
+/** Leaves the ticket of an ended run to people. @returns false if it is not that run's, or not open, or escalated already */
+export async function escalateTicketOfRun(
+  db: Db,
+  id: string,
+  runId: string,
+  receiptId: string,
+): Promise<boolean> {
+  const escalated = await db.execute(
+    `UPDATE tickets SET escalated = true, outcome = 'escalated', receipt_id = $3
+     WHERE id = $1 AND run_id = $2 AND status = 'open' AND NOT escalated`,
+    [id, runId, receiptId],
+  );
+  return escalated > 0;
+}
+
+/** Returns the runs that work on open tickets by the tickets' word, oldest ticket first, at most 1,000. */
+export async function listOpenRuns(
+  db: Db,
+): Promise<{ ticketId: string; workflowId: string; runId: string }[]> {
+  return await db.query(
+    `SELECT id AS "ticketId", workflow_id AS "workflowId", run_id AS "runId" FROM tickets
+     WHERE status = 'open' AND NOT escalated AND run_id IS NOT NULL
+     ORDER BY opened_at LIMIT 1000`,
+  );
+}

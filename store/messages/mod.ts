@@ -1,0 +1,60 @@
+/**
+ * The feed of messages and their deliveries, and webhooks.
+ *
+ * ```ts
+ * const id = await addMessage(trx, { kind, from, subject, text, key });
+ * ```
+ * @module
+ */
+export {
+  addDelivery,
+  addPlannedDeliveries,
+  getDelivery,
+  listDeliveriesOf,
+  listUnstartedNotices,
+  markNoticeStarted,
+  type MessageDelivery,
+  type MessageDeliveryState,
+  needsPeople,
+  type PlannedMessageDelivery,
+  recordDelivery,
+  routeMessages,
+  skipDeliveries,
+} from "./message_deliveries.ts";
+export {
+  addMessage,
+  getMessage,
+  getMessageByKey,
+  getNewestPosition,
+  getPositionAt,
+  listMessages,
+  listMessagesAfter,
+  type Message,
+  type MessageFilter,
+  MESSAGES_ADDED,
+  type NewMessage,
+} from "./messages.ts";
+export {
+  type Delivery,
+  getOutgoingDelivery,
+  listDeliveries,
+  listUnstartedDeliveries,
+  markDeliveryStarted,
+  type OutgoingDelivery,
+  pruneDeliveries,
+  queueApprovalDeliveries,
+  queueDeliveries,
+  recordDeliveryAttempt,
+  WEBHOOKS_QUEUED,
+} from "./webhook_deliveries.ts";
+export {
+  countWebhooks,
+  disableWebhook,
+  getWebhookSecret,
+  listWebhooks,
+  putWebhook,
+  removeWebhook,
+  TICKET_EVENTS,
+  WEBHOOK_EVENTS,
+  type WebhookEvent,
+} from "./webhooks.ts";

@@ -1,0 +1,103 @@
+/**
+ * Articles, films, speech and transcripts, and the pipeline of items that are to be published.
+ *
+ * ```ts
+ * const article = await lockArticle(trx, id);
+ * await moveArticle(trx, id, ["writing"], { state: "review" });
+ * ```
+ * @module
+ */
+export {
+  getCategoryFigures,
+  getPassage,
+  getPeriodFigures,
+  listPrivateNames,
+  type PeriodFigures,
+  type StoredNames,
+  type StoredPassage,
+} from "./article_sources.ts";
+export {
+  addArticle,
+  type ArticleDeploy,
+  type ArticlePage,
+  type ArticleRecord,
+  type ArticleStepRecord,
+  countArticles,
+  dropArticle,
+  getArticle,
+  isSlugTaken,
+  listErasedPages,
+  listLiveArticles,
+  listOpenArticles,
+  listPublishedArticles,
+  listSitePages,
+  lockArticle,
+  lockSite,
+  moveArticle,
+  type NewArticle,
+  noteArticleStep,
+  noteErasedPageGone,
+  setArticleChecks,
+  setArticlePage,
+  setArticleText,
+} from "./articles.ts";
+export {
+  addVideoProject,
+  beginScene,
+  countOpenMedia,
+  countVideoProjects,
+  failMedia,
+  finishScene,
+  finishVideo,
+  getVideoProject,
+  listOpenMedia,
+  listScenes,
+  listVideoProjects,
+  lockMediaQueue,
+  type MadeScene,
+  type NewScene,
+  type NewVideoProject,
+  type OpenMedia,
+  type VideoProject,
+  type VideoScene,
+} from "./media.ts";
+export {
+  addPipelineItem,
+  countPipelineItems,
+  getMadeMedia,
+  getPipelineItem,
+  isMediaSource,
+  listOpenItems,
+  listPipelineItems,
+  lockPipelineItem,
+  lockPostText,
+  type MadeMedia,
+  type MediaSource,
+  movePipelineItem,
+  type NewPipelineItem,
+  PIPELINE_KINDS,
+  type PipelineItem,
+  type PipelineMove,
+  type Publishing,
+  setItemApproval,
+  setItemUrl,
+} from "./pipeline.ts";
+export {
+  addAudioClip,
+  addMediaFile,
+  addTranscript,
+  type AudioClip,
+  findPublishedFile,
+  finishAudioClip,
+  finishTranscript,
+  getAudioClip,
+  getMediaFile,
+  getTranscript,
+  listNeededFiles,
+  listTranscripts,
+  type MediaRecord,
+  pruneCards,
+  publishMediaFile,
+  sumMediaBytes,
+  type Transcript,
+} from "./recordings.ts";

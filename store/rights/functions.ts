@@ -1,0 +1,53 @@
+import type { FunctionOwner } from "../roles.ts";
+import { type Grantee, READING, SERVERS, WORKING } from "./grantees.ts";
+
+/** A function of the database that not everybody may call. */
+export interface FunctionRights {
+  /** The role whose rights it runs with; absent: its caller's. */
+  readonly runsAs?: FunctionOwner;
+  /** Roles that may call it. */
+  readonly callers: readonly Grantee[];
+}
+
+/** Functions that not everybody may call. Every function that runs with other rights than its caller's is here. */
+export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
+  append_receipts: { runsAs: "ledgerWriter", callers: ["sequencer"] },
+  introduce_keys: { runsAs: "ledgerWriter", callers: [] },
+  settle_requests: { runsAs: "ledgerWriter", callers: ["sequencer"] },
+  finish_import: { runsAs: "ledgerWriter", callers: ["sequencer"] },
+  request_seals: { runsAs: "crossing", callers: [...READING, "crossing"] },
+  add_seal_requests: { callers: ["crossing"] },
+  find_keys: { runsAs: "crossing", callers: SERVERS },
+  keys_by_id: { runsAs: "crossing", callers: [...WORKING, "operator"] },
+  all_keys: { runsAs: "crossing", callers: [...WORKING, "operator"] },
+  touch_keys: { runsAs: "crossing", callers: SERVERS },
+  delete_evidence: { runsAs: "crossing", callers: ["operator"] },
+  delete_old_evidence: { runsAs: "crossing", callers: ["worker", "operator"] },
+  issue_key: { runsAs: "crossing", callers: ["gateway", "worker", "operator"] },
+  expire_key: { runsAs: "crossing", callers: ["operator"] },
+  revoke_key: { runsAs: "crossing", callers: ["gateway", "worker", "operator"] },
+  check_key_receipt: { callers: ["crossing"] },
+  request_key_receipt: { callers: ["crossing"] },
+  record_decisions: { runsAs: "crossing", callers: SERVERS },
+  tenant_counts: { runsAs: "crossing", callers: ["worker"] },
+  record_spans: { runsAs: "crossing", callers: SERVERS },
+  all_spans: { callers: [...WORKING, "crossing"] },
+  spans_to_export: { runsAs: "crossing", callers: ["worker"] },
+  prune_spans: { runsAs: "crossing", callers: ["worker"] },
+  take_usage: { runsAs: "crossing", callers: WORKING },
+  approval_owner: { runsAs: "crossing", callers: WORKING },
+  give_position: { runsAs: "crossing", callers: [] },
+  active_freezes: { runsAs: "crossing", callers: READING },
+  active_maintenance: { runsAs: "crossing", callers: ["worker"] },
+  all_tenants: { runsAs: "crossing", callers: [...WORKING, "operator"] },
+  find_tenant_token: { runsAs: "crossing", callers: ["gateway"] },
+  find_tenant_token_by_id: { runsAs: "crossing", callers: ["gateway"] },
+  find_published_file: { runsAs: "crossing", callers: ["gateway"] },
+  heartbeats_since: { runsAs: "crossing", callers: ["worker"] },
+  find_device: { runsAs: "crossing", callers: [...WORKING, "operator"] },
+  tenant_ids: { runsAs: "crossing", callers: READING },
+  watched_tenants: { runsAs: "crossing", callers: READING },
+  ensure_tenant: { runsAs: "crossing", callers: ["worker", "crossing"] },
+  wall_off: { callers: [] },
+  count_receipts: { callers: [] },
+};

@@ -1,0 +1,39 @@
+/**
+ * Services and the edges between them.
+ *
+ * ```ts
+ * const impact = await getImpact(db, "postgres", IMPACT_DEPTH);
+ * ```
+ * @module
+ */
+export {
+  type Dependency,
+  EDGE_KINDS,
+  type EdgeKind,
+  findPath,
+  getImpact,
+  getServiceGraph,
+  IMPACT_DEPTH,
+  listReached,
+  type RelatedService,
+  type ServiceEdge,
+} from "./service_graph.ts";
+export { findServices, getCmdbSummary, type ServiceMatch } from "./service_search.ts";
+export {
+  type DeclaredPort,
+  type DeclaredService,
+  getService,
+  listDeclaredServices,
+  listServiceNames,
+  listServicesWithPorts,
+  listTestServiceNames,
+  listWatchedServices,
+  putDiscoveredServices,
+  putService,
+  putServices,
+  recordProbeResults,
+  removeService,
+  replaceServices,
+  type ServiceRecord,
+  type ServiceWithPorts,
+} from "./services.ts";

@@ -1,0 +1,131 @@
+/** Keycloak from its Maven package, unpacked into a cache and run on loopback with a database in memory. */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { freePort } from "../_run.ts";
+
+const run = promisify(execFile);
+const VERSION = "26.3.5";
+const MIN_JAVA = 17;
+const CACHE = join(homedir(), ".cache", "sealoop", "maven");
+const FOLDER = join(CACHE, `keycloak-${VERSION}`);
+const ADMIN = { client_id: "admin-of-the-test", client_secret: "secret-of-the-admin" };
+
+/** Unpacks Keycloak once. @returns the reason why it can't be run here; undefined: it can */
+export async function fetchKeycloak(): Promise<string | undefined> {
+  try {
+    const { stderr } = await run("java", ["-version"]);
+    const version = Number(/version "(\d+)/.exec(stderr)?.[1]);
+    if (!(version >= MIN_JAVA)) return `Keycloak needs Java ${MIN_JAVA}, and here is ${version}`;
+  } catch {
+    return `Keycloak needs Java ${MIN_JAVA}, and there is no java here`;
+  }
+  if (existsSync(FOLDER)) return undefined;
+  const name = "keycloak-quarkus-dist";
+  const unpacked = `${FOLDER}.new`;
+  try {
+    await rm(unpacked, { recursive: true, force: true });
+    await mkdir(unpacked, { recursive: true });
+    const artifact = `org.keycloak:${name}:${VERSION}:tar.gz`;
+    await run("mvn", [
+      "-q",
+      "-B",
+      "dependency:copy",
+      `-Dartifact=${artifact}`,
+      `-DoutputDirectory=${CACHE}`,
+    ]);
+    const archive = join(CACHE, `${name}-${VERSION}.tar.gz`);
+    await run("tar", ["-xzf", archive, "-C", unpacked, "--strip-components=1"]);
+    await run(join(unpacked, "bin", "kc.sh"), ["build", "--db=dev-mem"]);
+    await rename(unpacked, FOLDER);
+    await rm(archive);
+    return undefined;
+  } catch (error) {
+    return `Keycloak can't be had from Maven here: ${(error as Error).message.split("\n")[0]}`;
+  }
+}
+
+/** A request to Keycloak's admin API as its administrator. */
+export type Admin = (method: string, path: string, body?: unknown) => Promise<Response>;
+
+/** Starts Keycloak. Nothing that it keeps outlives it. */
+export async function startKeycloak() {
+  const [port, management] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${port}`;
+  const server = spawn(join(FOLDER, "bin", "kc.sh"), [
+    "start",
+    "--optimized",
+    "--http-enabled=true",
+    "--hostname-strict=false",
+    "--http-host=127.0.0.1",
+    `--http-port=${port}`,
+    "--http-management-host=127.0.0.1",
+    `--http-management-port=${management}`,
+    "--cache=local",
+  ], {
+    stdio: "ignore",
+    env: {
+      ...process.env,
+      JAVA_OPTS_APPEND: "-Xmx512m",
+      KC_BOOTSTRAP_ADMIN_CLIENT_ID: ADMIN.client_id,
+      KC_BOOTSTRAP_ADMIN_CLIENT_SECRET: ADMIN.client_secret,
+    },
+  });
+  const ended = once(server, "exit");
+  const masterRealm = `${url}/realms/master`;
+  for (let n = 0; n < 1_200; n++) {
+    if (server.exitCode !== null) throw new Error(`Keycloak ended with ${server.exitCode}`);
+    if (await fetch(masterRealm).then(({ ok }) => ok, () => false)) break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const admin: Admin = async (method, path, body) => {
+    const login = await fetch(`${masterRealm}/protocol/openid-connect/token`, {
+      method: "POST",
+      body: new URLSearchParams({ grant_type: "client_credentials", ...ADMIN }),
+    });
+    const { access_token } = await login.json() as { access_token: string };
+    const response = await fetch(`${url}/admin/realms${path}`, {
+      method,
+      headers: { authorization: `Bearer ${access_token}`, "content-type": "application/json" },
+      ...body === undefined ? {} : { body: JSON.stringify(body) },
+    });
+    if (response.ok) return response;
+    throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  };
+  return {
+    url,
+    admin,
+    async close() {
+      server.kill();
+      await ended;
+    },
+  };
+}
+
+/** Makes a realm with our client, which has the rights that `docs/integrations.md` names. */
+export async function addRealm(admin: Admin, realm: string, secret: string): Promise<void> {
+  await admin("POST", "", {
+    realm,
+    enabled: true,
+    organizationsEnabled: true,
+    adminEventsEnabled: true,
+    adminEventsDetailsEnabled: true,
+    clients: [{
+      clientId: "sealoop",
+      secret,
+      serviceAccountsEnabled: true,
+      standardFlowEnabled: false,
+      publicClient: false,
+    }],
+    users: [{
+      username: "service-account-sealoop",
+      enabled: true,
+      serviceAccountClientId: "sealoop",
+      clientRoles: { "realm-management": ["manage-realm", "view-events"] },
+    }],
+  });
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type LoopResult, WORKFLOW } from "../../domain/mod.ts";
+import { putService } from "../../store/services/mod.ts";
+import type { itsmSweep } from "../../workflows/mod.ts";
+import { startAlertmanager, type TestAlertmanager } from "../detection/_alertmanager.ts";
+import { TEST_DETECTORS, testFolder } from "../_run.ts";
+import { eventually } from "../_time.ts";
+import { type LoopBench, openLoopBench } from "./_loop_bench.ts";
+import { readTicketRecord } from "./_ticket_record.ts";
+
+const RULES = `alerts:
+  silence: true
+  resolve_seconds: 10
+  rules:
+    - { match: { alertname: ShopDown }, service_label: job, code: down }
+`;
+const QUEUE = "itsm-silence";
+
+describe("a worker that is killed with -9 while alerts are silenced", () => {
+  let bench: LoopBench;
+  let alertmanager: TestAlertmanager;
+  before(async () => {
+    alertmanager = await startAlertmanager();
+    const detectors = join(await testFolder(), "detectors.yaml");
+    await writeFile(detectors, await readFile(TEST_DETECTORS, "utf8") + RULES);
+    bench = await openLoopBench({
+      settings: { SEALOOP_DETECTORS: detectors, SEALOOP_ALERTMANAGER_URL: alertmanager.url },
+    });
+  });
+  after(async () => {
+    await bench?.close();
+    await alertmanager?.stop();
+  });
+
+  it("has its silence found by the next one, which sets no other, and lifted once", async () => {
+    const [first, second, third] = await Promise.all([1, 2, 3].map(() => bench.worker(QUEUE)));
+    await putService(bench.store.asPlatform(), {
+      name: "shop",
+      type: "web",
+      host: "localhost",
+      owner: null,
+      origin: "file",
+      check: null,
+      restart: { command: ["true"] },
+      watched: true,
+      dependsOn: [],
+    });
+    alertmanager.alerts = [{ labels: { alertname: "ShopDown", job: "shop" } }];
+    alertmanager.hostile = ({ method }) => method === "POST"; // it sets the silence, and never says so
+    first!.begin();
+    const sweep = await bench.client.workflow.start<typeof itsmSweep>(WORKFLOW.itsmSweep, {
+      taskQueue: QUEUE,
+      workflowId: "sweep",
+      args: ["key:test"],
+    });
+    await eventually(() => Promise.resolve(alertmanager.silences.length > 0 || undefined));
+    first!.kill();
+    assert.equal(await first!.ended, "SIGKILL");
+
+    alertmanager.hostile = ({ url }) => {
+      if (url!.startsWith("/api/v2/silences")) alertmanager.alerts = []; // it is repaired now
+      return false;
+    };
+    second!.dieAt({ when: "after", activity: "liftSilence" });
+    second!.begin();
+    assert.equal(await second!.ended, "SIGKILL");
+    assert.deepEqual(alertmanager.silences.map(({ state }) => state), ["expired"]);
+
+    third!.begin();
+    const { outcome, ticket_id } = await sweep.result() as LoopResult;
+    assert.equal(outcome, "sealed");
+    assert.equal(alertmanager.silences.length, 1);
+    const { receipts } = await readTicketRecord(bench.store, ticket_id!);
+    const acts = receipts.filter(({ category }) => category.startsWith("silence_"));
+    assert.deepEqual(acts.map(({ action, outcome }) => `${action} ${outcome}`), [
+      "silence intended",
+      "silence done",
+      "lift intended",
+      "lift done",
+    ]);
+    const asked = alertmanager.asked.filter((one) => /^(POST|DELETE) /.test(one));
+    assert.deepEqual(asked, ["POST /api/v2/silences", "DELETE /api/v2/silence/sil-1"]);
+  });
+});

@@ -1,0 +1,87 @@
+import {
+  CancellationScope,
+  isCancellation,
+  setCurrentDetails,
+  sleep,
+  upsertSearchAttributes,
+} from "@temporalio/workflow";
+import {
+  type ActAttempt,
+  type ActOrder,
+  type ActProof,
+  type ActResult,
+  ATTRIBUTE,
+} from "../domain/mod.ts";
+import { LONG, ONE_ATTEMPT, perform, SEAL } from "./_options.ts";
+import { currentRun } from "./_run.ts";
+
+/** First and longest pause between looks at what the system shows; each is twice the one before. */
+const MIN_PAUSE_SECONDS = 1;
+const MAX_PAUSE_SECONDS = 120;
+const LOST: ActAttempt = { state: "unknown", code: "answer_lost", execution_id: null };
+
+/**
+ * Does one act in a system of the operator's, once. Its id is `act-<act id>`.
+ *
+ * The intent is sealed first, and there is one attempt. What the system then shows by itself proves what became of it; where
+ * it shows nothing, the end is unknown and people are told how to find out.
+ */
+export async function outsideAct(order: ActOrder): Promise<ActResult> {
+  const { act_id } = order;
+  const since_ms = Date.now();
+  const { is_first, wait_seconds } = await perform(SEAL, `Seals the intent of ${act_id}`)
+    .intendAct(order, currentRun());
+  return await CancellationScope.nonCancellable(async () => {
+    const attempt = is_first ? await attemptOnce(order) : LOST;
+    setCurrentDetails(`**${attempt.state}** · ${attempt.code}`);
+    const known = { execution_id: attempt.execution_id, since_ms };
+    const proof = attempt.state === "not_done"
+      ? undefined
+      : await prove(order, known, wait_seconds);
+    const result = await perform(SEAL, `Seals the end of ${act_id}`)
+      .sealAct(order, currentRun(), endOf(attempt, proof));
+    setCurrentDetails(`**${result.state}** · ${result.code}`);
+    upsertSearchAttributes([
+      { key: ATTRIBUTE.outcome, value: result.state },
+      { key: ATTRIBUTE.receipt, value: result.receipt_id },
+    ]);
+    return result;
+  });
+}
+
+/** @returns unknown where the worker was lost meanwhile */
+async function attemptOnce(order: ActOrder): Promise<ActAttempt> {
+  try {
+    return await perform(ONE_ATTEMPT, `Does ${order.act_id}, once`).attemptAct(order);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return LOST;
+  }
+}
+
+/** Looks at what the system shows until the act has ended there. @returns undefined: nothing shows that it began */
+async function prove(
+  order: ActOrder,
+  known: { readonly execution_id: string | null; readonly since_ms: number },
+  wait_seconds: number,
+): Promise<ActProof | undefined> {
+  const end = Date.now() + wait_seconds * 1_000;
+  let proof: ActProof | null = null;
+  for (let seconds = MIN_PAUSE_SECONDS; !proof?.has_ended && Date.now() < end; seconds *= 2) {
+    await sleep(Math.min(seconds, MAX_PAUSE_SECONDS) * 1_000);
+    proof = await perform(LONG, `Looks what became of ${order.act_id}`)
+      .readAct(order, known) ?? proof;
+  }
+  return proof ?? undefined;
+}
+
+function endOf(
+  { state, code, execution_id }: ActAttempt,
+  proof: ActProof | undefined,
+): Omit<ActResult, "act_id" | "receipt_id"> {
+  if (proof && proof.state !== "unknown") {
+    return { state: proof.state, code: proof.code, execution_id: proof.execution_id };
+  }
+  if (state === "sent") return { state: "unknown", code: "not_shown", execution_id };
+  return { state, code, execution_id };
+}
