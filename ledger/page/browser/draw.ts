@@ -38,6 +38,7 @@ export function drawSummary(summary: CheckSummary, progress: Progress): void {
   const { state, checked, total } = summary;
   const { title, text, look } = describeProgress(summary, progress);
   byId("verdict").className = `verdict ${look}`;
+  byId("verdict").toggleAttribute("data-checking", progress.running);
   draw("verdict-says", [h("p", { class: "big" }, title), h("p", {}, text)]);
   draw("verdict-count", [
     h("strong", {}, formatCount(checked)),
