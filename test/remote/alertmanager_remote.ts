@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import {
-  findManagedProcess,
-  type Service,
-  stopManagedProcess,
-} from "../../integrations/host/mod.ts";
+import { findManagedProcess, stopManagedProcess } from "../../integrations/host/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { listOpenFindings, listTickets } from "../../store/incidents/mod.ts";
-import { putService } from "../../store/services/mod.ts";
 import type { itsmSweep } from "../../workflows/mod.ts";
-import { freePort, TEST_DETECTORS, testFolder } from "../_run.ts";
+import { freePort, testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
+import { putAlertedService, writeAlertRules } from "../workflows/_alerted_service.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { readTicketRecord } from "../workflows/_ticket_record.ts";
 import { CREDENTIAL, getMonitoring, type Monitoring, startMonitoring } from "./_prometheus.ts";
@@ -38,7 +31,6 @@ describe("A service that Prometheus sees fail", function () {
   this.timeout(900_000);
   let monitoring: Monitoring | undefined;
   let loop: TestLoop | undefined;
-  let service: Service;
 
   before(async function () {
     const folder = await testFolder();
@@ -52,27 +44,16 @@ describe("A service that Prometheus sees fail", function () {
       rules: RULES,
       targets: { shop: `127.0.0.1:${port}` },
     });
-    const detectors = join(folder, "detectors.yaml");
-    await writeFile(detectors, readFileSync(TEST_DETECTORS, "utf8") + DETECTORS);
     loop = await openLoop({
       settings: {
-        SEALOOP_DETECTORS: detectors,
+        SEALOOP_DETECTORS: await writeAlertRules(DETECTORS),
         SEALOOP_ALERTMANAGER_URL: monitoring.alertmanager,
         SEALOOP_CREDENTIALS: JSON.stringify({ alertmanager: CREDENTIAL }),
       },
     });
-    service = {
-      name: "shop",
-      type: "web",
-      host: "localhost",
-      owner: null,
-      origin: "file",
-      check: null,
-      restart: { process: { command: [process.execPath, "-e", SERVICE, String(port)] } },
-      watched: true,
-      dependsOn: [],
-    };
-    await putService(loop.store.asPlatform(), service);
+    await putAlertedService(loop.store, "shop", {
+      process: { command: [process.execPath, "-e", SERVICE, String(port)] },
+    });
   });
   after(async () => {
     if (loop) await stopManagedProcess(loop.config.dataDir, "shop");
@@ -127,7 +108,7 @@ describe("A service that Prometheus sees fail", function () {
   it("is not taken for healed as its alert ends by itself, with the Prometheus that sent it", async () => {
     const { dataDir } = loop!.config;
     await stopManagedProcess(dataDir, "shop");
-    await putService(loop!.store.asPlatform(), { ...service, restart: { command: ["true"] } });
+    await putAlertedService(loop!.store, "shop", { command: ["true"] });
     await eventually(async () => (await firing()).includes("ShopDown") || undefined);
     monitoring!.stopPrometheus();
     const { outcome, ticket_id } = await sweep();

@@ -1,21 +1,12 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { putService } from "../../store/services/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { startAlertmanager, type TestAlertmanager } from "../detection/_alertmanager.ts";
-import { TEST_DETECTORS, testFolder } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
+import { putAlertedService, SHOP_RULES, writeAlertRules } from "./_alerted_service.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { readTicketRecord } from "./_ticket_record.ts";
 
-const RULES = `alerts:
-  silence: true
-  resolve_seconds: 10
-  rules:
-    - { match: { alertname: ShopDown }, service_label: job, code: down }
-`;
 const INSTANCE = 'it\'s "here".*';
 const MAX_MS = 15 * 60_000;
 
@@ -28,12 +19,10 @@ describe("The loop of an alert", () => {
 
   before(async () => {
     alertmanager = await startAlertmanager();
-    const detectors = join(await testFolder(), "detectors.yaml");
-    await writeFile(detectors, await readFile(TEST_DETECTORS, "utf8") + RULES);
     loop = await openLoop({
       watch: (...seen) => watch(...seen),
       settings: {
-        SEALOOP_DETECTORS: detectors,
+        SEALOOP_DETECTORS: await writeAlertRules(SHOP_RULES),
         SEALOOP_ALERTMANAGER_URL: alertmanager.url,
       },
     });
@@ -45,17 +34,7 @@ describe("The loop of an alert", () => {
     // One after the other, as the guardrails ask people about one service that is repaired again and again.
     labels = { alertname: "ShopDown", job: `shop-${++services}`, instance: INSTANCE };
     alertmanager.alerts = [{ labels }];
-    await putService(loop.store.asPlatform(), {
-      name: labels.job,
-      type: "web",
-      host: "localhost",
-      owner: null,
-      origin: "file",
-      check: null,
-      restart: { command: ["true"] },
-      watched: true,
-      dependsOn: [],
-    });
+    await putAlertedService(loop.store, labels.job);
     await asSuperuser(loop.store).execute("TRUNCATE tickets, findings CASCADE");
   });
   after(async () => {

@@ -1,21 +1,12 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { type LoopResult, WORKFLOW } from "../../domain/mod.ts";
-import { putService } from "../../store/services/mod.ts";
 import type { itsmSweep } from "../../workflows/mod.ts";
 import { startAlertmanager, type TestAlertmanager } from "../detection/_alertmanager.ts";
-import { TEST_DETECTORS, testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
+import { putAlertedService, SHOP_RULES, writeAlertRules } from "./_alerted_service.ts";
 import { type LoopBench, openLoopBench } from "./_loop_bench.ts";
 import { readTicketRecord } from "./_ticket_record.ts";
 
-const RULES = `alerts:
-  silence: true
-  resolve_seconds: 10
-  rules:
-    - { match: { alertname: ShopDown }, service_label: job, code: down }
-`;
 const QUEUE = "itsm-silence";
 
 describe("a worker that is killed with -9 while alerts are silenced", () => {
@@ -23,10 +14,11 @@ describe("a worker that is killed with -9 while alerts are silenced", () => {
   let alertmanager: TestAlertmanager;
   before(async () => {
     alertmanager = await startAlertmanager();
-    const detectors = join(await testFolder(), "detectors.yaml");
-    await writeFile(detectors, await readFile(TEST_DETECTORS, "utf8") + RULES);
     bench = await openLoopBench({
-      settings: { SEALOOP_DETECTORS: detectors, SEALOOP_ALERTMANAGER_URL: alertmanager.url },
+      settings: {
+        SEALOOP_DETECTORS: await writeAlertRules(SHOP_RULES),
+        SEALOOP_ALERTMANAGER_URL: alertmanager.url,
+      },
     });
   });
   after(async () => {
@@ -36,17 +28,7 @@ describe("a worker that is killed with -9 while alerts are silenced", () => {
 
   it("has its silence found by the next one, which sets no other, and lifted once", async () => {
     const [first, second, third] = await Promise.all([1, 2, 3].map(() => bench.worker(QUEUE)));
-    await putService(bench.store.asPlatform(), {
-      name: "shop",
-      type: "web",
-      host: "localhost",
-      owner: null,
-      origin: "file",
-      check: null,
-      restart: { command: ["true"] },
-      watched: true,
-      dependsOn: [],
-    });
+    await putAlertedService(bench.store, "shop");
     alertmanager.alerts = [{ labels: { alertname: "ShopDown", job: "shop" } }];
     alertmanager.hostile = ({ method }) => method === "POST"; // it sets the silence, and never says so
     first!.begin();
