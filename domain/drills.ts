@@ -56,5 +56,6 @@ export interface AttackResult extends LoopResult {
   readonly service: string;
   /** Code of the detector's finding. */
   readonly found: string;
-  readonly counts: AttackCounts;
+  /** Null: the sandbox had ended before it was asked. */
+  readonly counts: AttackCounts | null;
 }

@@ -84,8 +84,8 @@ export const PROOF: ActivityOptions = {
 /** One attempt to send a mail. Another one, of a worker that takes over, finds out how far it came. */
 export const TRANSMISSION: ActivityOptions = { ...COMMON, startToCloseTimeout: "15m" };
 
-/** The preparation of a drill. When the time is over, there is no drill. */
-export const SETUP: ActivityOptions = {
+/** A drill's work on its service. When the time is over, the drill has failed. */
+export const DRILL: ActivityOptions = {
   ...COMMON,
   startToCloseTimeout: "1m",
   scheduleToCloseTimeout: "3m",

@@ -5,7 +5,7 @@ import {
   startAttributes,
   type TestRequest,
 } from "../domain/mod.ts";
-import { perform, QUICK, SETUP } from "./_options.ts";
+import { DRILL, perform, QUICK } from "./_options.ts";
 import { inheritTenant } from "./_run.ts";
 import { itsmLoop } from "./itsm_loop.ts";
 
@@ -18,8 +18,8 @@ export interface TestResult extends LoopResult {
 /** Starts a small real service, breaks it, and lets the loop find and heal it. */
 export async function itsmTest(request: TestRequest): Promise<TestResult> {
   try {
-    const { service } = await perform(SETUP, "Starts a test service").prepareTestService(request);
-    const finding = await perform(SETUP, `Breaks the test service: ${request.scenario}`)
+    const { service } = await perform(DRILL, "Starts a test service").prepareTestService(request);
+    const finding = await perform(DRILL, `Breaks the test service: ${request.scenario}`)
       .breakTestService({ ...request, service });
     const result = await executeChild(itsmLoop, {
       workflowId: `loop-${finding.fingerprint}`,

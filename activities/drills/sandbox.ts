@@ -5,7 +5,13 @@ import { ROOT } from "../../config.ts";
 import { createTimeoutSignal, Problem } from "../../contract/mod.ts";
 import { createServiceFinding, detectInLog, openDetectionContext } from "../../detection/mod.ts";
 import type { AttackCounts, AttackRequest, AttackScenario, Finding } from "../../domain/mod.ts";
-import { actOnce, findFreePort, probe, type Service } from "../../integrations/host/mod.ts";
+import {
+  actOnce,
+  findFreePort,
+  findManagedProcess,
+  probe,
+  type Service,
+} from "../../integrations/host/mod.ts";
 import { getService, putService } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { assertDrillAllowed } from "../stops.ts";
@@ -91,10 +97,11 @@ export function sandboxActivities({ store, config, temporal }: ActivityParts) {
     return { ...finding, requested_by };
   }
 
-  /** Returns what the attack has done so far. Safe to repeat: it only reads. */
+  /** Returns what the attack has done so far; null: the sandbox has ended. Safe to repeat: it only reads. */
   async function countAttack(
     { service: name }: { readonly service: string },
-  ): Promise<AttackCounts> {
+  ): Promise<AttackCounts | null> {
+    if (!findManagedProcess(config.dataDir, name)) return null;
     return await call(await getSandbox(name), "/counts", "GET") as AttackCounts;
   }
 

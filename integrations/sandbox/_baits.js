@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const FILES = 24;
@@ -27,13 +27,18 @@ export function openBaits(folder) {
 
   /** Counts the baits that were changed or removed. */
   function altered() {
-    const there = new Set(readdirSync(folder));
-    const count =
-      [...hashes].filter(([name, hash]) =>
-        !there.has(name) || sha256(readFileSync(join(folder, name))) !== hash
-      ).length;
+    const count = [...hashes].filter(([name, hash]) => hashOf(name) !== hash).length;
     counts.files_altered = Math.max(counts.files_altered, count);
     return count;
+  }
+
+  /** @returns undefined: the bait is gone, perhaps at this moment */
+  function hashOf(name) {
+    try {
+      return sha256(readFileSync(join(folder, name)));
+    } catch (error) {
+      if (error.code !== "ENOENT") throw error;
+    }
   }
 
   function restore() {

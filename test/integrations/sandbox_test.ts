@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../config.ts";
+import { findFreePort } from "../../integrations/host/mod.ts";
 import { testFolder } from "../_run.ts";
+import { eventually } from "../_time.ts";
 
 /** Program that tries what an attacker must not do, and prints the results. */
 const PROBE = `
@@ -20,6 +22,27 @@ console.log(JSON.stringify({
   started: attempt(() => { const { error } = spawnSync("true"); if (error) throw error; }),
 }));
 `;
+
+describe("a sandbox", () => {
+  it("reports baits that vanish while it counts them, and lives", async () => {
+    const folder = await testFolder();
+    const port = await findFreePort();
+    const program = join(ROOT, "integrations", "sandbox", "sandbox.js");
+    const sandbox = spawn(process.execPath, [program, String(port), folder, "ransomware"]);
+    try {
+      const statusOf = () =>
+        fetch(`http://127.0.0.1:${port}/health`).then(({ status }) => status, () => undefined);
+      await eventually(async () => await statusOf() === 200 || undefined);
+      const bait = join(folder, "baits", "accounts-01.csv");
+      await rm(bait);
+      await symlink("nowhere", bait); // it is listed, and can't be read
+      assert.equal(await statusOf(), 500);
+      assert.equal(await statusOf(), 500);
+    } finally {
+      sandbox.kill();
+    }
+  });
+});
 
 describe("the attacker of a sandbox", () => {
   it("can access no file but the baits, and start no programs", async () => {

@@ -10,6 +10,7 @@ import {
   TASK_QUEUE,
   WORKFLOW,
 } from "../../domain/mod.ts";
+import { findManagedProcess } from "../../integrations/host/mod.ts";
 import { getTicket, listTicketEvents } from "../../store/incidents/mod.ts";
 import { getService } from "../../store/services/mod.ts";
 import type { attackSimulation } from "../../workflows/mod.ts";
@@ -26,30 +27,37 @@ const EXPECTED: Readonly<Record<AttackScenario, [code: string, count: keyof Atta
 
 describe("attackSimulation", () => {
   let loop: TestLoop;
+  /** Name of a sandbox that is killed as soon as its incident is sealed. */
+  let doomed: string | undefined;
   before(async () => {
-    loop = await openLoop();
+    loop = await openLoop({
+      watch(moment, activity) {
+        if (!doomed || moment !== "after" || activity !== "closeAndSeal") return;
+        process.kill(findManagedProcess(loop.config.dataDir, doomed)!.pid, "SIGKILL");
+      },
+    });
   });
   after(() => loop?.stop());
 
+  const attack = (id: string, scenario: AttackScenario) =>
+    loop.client.workflow.execute<typeof attackSimulation>(WORKFLOW.attackSimulation, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `attack-${id}`,
+      args: [{ id, scenario, requested_by: "key:test" }],
+    });
+
   for (const scenario of ATTACKS) {
     it(`is detected, contained and sealed: ${scenario}`, async () => {
-      const id = randomBytes(4).toString("hex");
-      const result = await loop.client.workflow.execute<typeof attackSimulation>(
-        WORKFLOW.attackSimulation,
-        {
-          taskQueue: TASK_QUEUE.itsm,
-          workflowId: `attack-${id}`,
-          args: [{ id, scenario, requested_by: "key:test" }],
-        },
-      );
+      const result = await attack(randomBytes(4).toString("hex"), scenario);
       const events = result.ticket_id &&
         await listTicketEvents(loop.store.asPlatform(), result.ticket_id);
       assert.equal(result.outcome, "sealed", JSON.stringify([result, events]));
       assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
       const [code, count] = EXPECTED[scenario];
       assert.equal(result.found, code);
-      assert.ok(result.counts[count] > 0, JSON.stringify(result.counts));
-      if (scenario === "ransomware") assert.ok(result.counts.files_restored > 0);
+      const counts = result.counts!;
+      assert.ok(counts[count] > 0, JSON.stringify(counts));
+      if (scenario === "ransomware") assert.ok(counts.files_restored > 0);
       const ticket = await getTicket(loop.store.asPlatform(), result.ticket_id!);
       assert.equal(ticket?.receipt_id, result.receipt_id);
       assert.ok((await loop.sealer.sealed(result.receipt_id!)).hash);
@@ -68,4 +76,12 @@ describe("attackSimulation", () => {
       );
     });
   }
+
+  it("ends without counts where its sandbox has ended", async () => {
+    const id = randomBytes(4).toString("hex");
+    doomed = `attack-${id}`;
+    const { outcome, counts } = await attack(id, "ransomware");
+    assert.deepEqual({ outcome, counts }, { outcome: "sealed", counts: null });
+    assert.equal(await getService(loop.store.asPlatform(), doomed), undefined, "it is removed");
+  });
 });
