@@ -95,13 +95,11 @@ export function relayActivities({ store, temporal, stopping, comms }: TenantPart
 
   /** @returns true if there may be more */
   async function startNotices(db: Db): Promise<boolean> {
-    const inForce = comms();
-    if (!inForce) return false; // messages wait until somebody has put the file right
-    const section = inForce.get(db.tenant);
-    const areMore = await routeMessages(
-      db,
-      (message) => section ? planDeliveries(section, message, new Date()) : [],
-    );
+    if (!comms()) return false; // messages wait until somebody has put the file right
+    const areMore = await routeMessages(db, (message) => {
+      const section = comms()?.get(db.tenant); // as it is now: it may have changed before the message was written
+      return section ? planDeliveries(section, message, new Date()) : [];
+    });
     const unstarted = await listUnstartedNotices(db, BATCH_SIZE);
     await Promise.all(unstarted.map(async (id) => {
       const summary = "Tells people of a message";

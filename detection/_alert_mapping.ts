@@ -106,7 +106,7 @@ export function describeLabels({ labels }: Pick<Alert, "labels">): string {
   const shown = Object.entries(labels)
     .filter(([name]) => name !== "alertname" && name !== "severity").slice(0, 4)
     .map(([name, value]) => `${name.slice(0, 40)}=${value.slice(0, 60)}`);
-  return escapeInvisible(shown.join(", ")).replace(/\s+/g, " ");
+  return escapeInvisible(shown.join(", ").toWellFormed()).replace(/\s+/g, " ");
 }
 
 type Mapped = readonly { readonly alert: Alert; readonly rule: AlertRule | undefined }[];

@@ -167,7 +167,7 @@ function serializeAttempts(
 
 /** Cuts a line so that it can be kept. */
 export function sampleOf(line: string): string {
-  return line.slice(0, MAX_SAMPLE_CHARACTERS);
+  return line.slice(0, MAX_SAMPLE_CHARACTERS).toWellFormed();
 }
 
 /** Returns whether a line is of the kind that a finding is about. @param columns of the finding's log */

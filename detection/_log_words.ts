@@ -40,7 +40,7 @@ export function messageField(line: string): string | undefined {
 
 /** Splits a message into words, with `<*>` in place of each value. */
 export function splitWords(message: string): string[] {
-  let text = message.slice(0, MAX_CHARACTERS);
+  let text = message.slice(0, MAX_CHARACTERS).toWellFormed();
   if (text.includes('"')) {
     text = text.replace(QUOTED, (_, method?: string) => method ? `${method} ${VALUE}` : VALUE);
   }

@@ -206,7 +206,7 @@ function describeFault({ says }: Entry, { check, code, service, record }: Measur
 /** Quotes a program's own words. */
 function quote(words: unknown): string {
   const text = escapeInvisible(String(words).trim());
-  return `“${text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text}”`;
+  return `“${text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text}”`.toWellFormed();
 }
 
 /** Returns the place that a check looks at, as it may be shown. */

@@ -79,6 +79,6 @@ function summarize(log: string, errors: readonly string[]): LoggedErrors {
   const miner = openMiner();
   learnLines(miner, errors);
   const [most] = listTemplates(miner).sort((a, b) => b.count - a.count);
-  const mostFrequent = most ? textOf(most).slice(0, MAX_MESSAGE_CHARACTERS) : null;
+  const mostFrequent = most ? textOf(most).slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed() : null;
   return { log, count: errors.length, mostFrequent };
 }

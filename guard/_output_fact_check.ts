@@ -72,7 +72,8 @@ function checkWords({ incident, action = {} }: ValidateRequest, ask: Ask): void 
   ) {
     ask(
       "contradicted",
-      `The incident says "${said.slice(0, 80)}", and the action says "${claimed.slice(0, 80)}"`,
+      `The incident says "${said.slice(0, 80)}", and the action says "${claimed.slice(0, 80)}"`
+        .toWellFormed(),
       "Let the action rest on what the incident says, or correct the incident.",
     );
   }

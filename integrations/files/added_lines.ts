@@ -162,10 +162,10 @@ async function readLines(
   const read = bytes.subarray(0, bytesRead);
   const end = read.lastIndexOf(10) + 1;
   const taken = end === 0 && bytesRead >= MAX_LINE_BYTES ? bytesRead : end; // else it would wait forever
-  const text = read.subarray(0, taken).toString("utf8");
+  const text = decode(read.subarray(0, taken));
   const lines = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
   return {
-    lines: lines.map((line) => line.slice(0, MAX_LINE_BYTES)),
+    lines: lines.map((line) => line.slice(0, MAX_LINE_BYTES).toWellFormed()),
     position: from + taken,
     more: from + bytesRead < size,
   };
@@ -175,7 +175,12 @@ async function readLines(
 async function readLastLine(file: FileHandle, from: number, to: number): Promise<string> {
   const bytes = Buffer.alloc(Math.min(to - from, MAX_LINE_BYTES));
   await file.read(bytes, 0, bytes.length, from);
-  return bytes.toString("utf8");
+  return decode(bytes);
+}
+
+/** Decodes lines so that PostgreSQL can keep them: it has no texts with NUL. */
+function decode(bytes: Buffer): string {
+  return bytes.toString("utf8").replaceAll("\0", "\ufffd");
 }
 
 async function placeAt(file: FileHandle, position: number): Promise<FilePlace> {

@@ -147,7 +147,7 @@ function checkCommand(
 /** Returns the last line that has text, where people look for what went wrong. */
 function lastLineOf(output: string): string {
   const line = output.split("\n").findLast((one) => one.trim() !== "")?.trim() ?? "";
-  return escapeInvisible(line).slice(0, MAX_OUTPUT);
+  return escapeInvisible(line).slice(0, MAX_OUTPUT).toWellFormed();
 }
 
 function failureCode(error: unknown): string {

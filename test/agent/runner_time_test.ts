@@ -25,12 +25,11 @@ describe("the runner, as time passes,", function () {
 
   it("does not run a command whose begun receipt somebody held back until it expired", async () => {
     scene.start();
-    await scene.deliver(
-      await scene.issue(1, { expires_at: new Date(Date.now() + 2000).toISOString() }),
-    );
+    const expires = Date.now() + 10_000;
+    await scene.deliver(await scene.issue(1, { expires_at: new Date(expires).toISOString() }));
     const body = (await scene.runner.take("statement")).body as Fields;
     const { record, salt } = scene.gateway.seal(scene.device.id, body); // in time
-    await sleep(2500);
+    await sleep(expires + 500 - Date.now());
     scene.runner.send({ type: "sealed", sequence: body.sequence, record, salt });
     assert.equal((await scene.sealUntilEnded()).status, "expired");
     assert.equal(countRuns(scene.device), 0);

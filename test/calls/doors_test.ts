@@ -75,8 +75,7 @@ describe("a rule that asks people", () => {
     assert.deepEqual([held.status, runs.length], [202, 0]);
     assert.equal((await decisionOf(held.headers)).caller_approves, true);
     assert.equal((await agent.getApproval(approval_id)).needed, 1);
-    const vote = (who: string) =>
-      agent.people.call("POST", `/v1/approvals/${approval_id}/approve`, who);
+    const vote = (who: string) => agent.people.vote(approval_id, "approve", who);
     assert.equal((await vote("ann")).status, 403, "her call was her vote");
     assert.equal((await vote("ann2")).status, 403, "nor does she count twice by another key");
     assert.equal((await vote("bob")).body.status, "approved");

@@ -192,6 +192,6 @@ describe("a call that changes something", () => {
   });
 
   async function approve(approvalId: string) {
-    return await agent.people.call("POST", `/v1/approvals/${approvalId}/approve`, "ann");
+    return await agent.people.vote(approvalId, "approve", "ann");
   }
 });

@@ -39,7 +39,7 @@ describe("what agents ask for over A2A and people decide", () => {
 
   const decide = async (how: "approve" | "deny", { result }: Json) => {
     const id = approvalOf(result);
-    const { status, body } = await people.call("POST", `/v1/approvals/${id}/${how}`, "ann");
+    const { status, body } = await people.vote(id, how, "ann");
     assert.equal(status, 200, JSON.stringify(body));
   };
   const approvalOf = (task: Json): string => {
@@ -98,8 +98,7 @@ describe("what agents ask for over A2A and people decide", () => {
   it("is told to be no new one, where the same call over MCP was approved and has ended", async () => {
     for (const [disk, state] of [["sdm", "done"], ["busy", "failed"]] as const) {
       const { approval_id } = (await byMcp(disk)).structuredContent.governance;
-      const path = `/v1/approvals/${approval_id}`;
-      assert.equal((await people.call("POST", `${path}/approve`, "ann")).status, 200);
+      assert.equal((await people.vote(approval_id, "approve", "ann")).status, 200);
       const { endedAt } = await people.eventually(async () => {
         const act = await getHeldCall(people.store.asPlatform(), approval_id);
         return act?.state === state ? act : undefined;

@@ -70,8 +70,7 @@ describe("acts in systems of the operator's", () => {
     const { body: approval } = await people.call("GET", `/v1/approvals/${approval_id}/info`, "ann");
     assert.match(JSON.stringify(approval), /n8n's workflow tqX81 \(Restart the printer\)/);
     assert.equal(systems.acts.length, 0);
-    const path = `/v1/approvals/${approval_id}/approve`;
-    assert.equal((await people.call("POST", path, "ann")).status, 200);
+    assert.equal((await people.vote(approval_id, "approve", "ann")).status, 200);
     await people.eventually(async () => {
       const held = await getHeldCall(people.store.asPlatform(), approval_id);
       return held?.endedAt ?? undefined;

@@ -45,6 +45,20 @@ describe("the log detector", () => {
       assert.equal((found!.detail.samples as string[]).length, 5);
     });
 
+    it("are found in lines with characters that PostgreSQL does not keep", async () => {
+      const app = await log();
+      const odd = (ago: number, errors: number) =>
+        minute(ago, errors, 20).map((line) =>
+          line.replace("\n", ` \0 ${"😀".repeat(150)} x${"😀".repeat(150)}\n`)
+        );
+      for (let ago = 60; ago > 30; ago--) await app.append(...odd(ago, 1));
+      assert.deepEqual((await app.sweep()).codes, []);
+      await app.append(...odd(10, 40));
+      const { codes, findings: [found] } = await app.sweep();
+      assert.ok(codes.includes("error_rate"), String(codes));
+      for (const sample of found!.detail.samples as string[]) assert.match(sample, /\ufffd/);
+    });
+
     it("are not found where all kinds of lines increase", async () => {
       const app = await log();
       for (let ago = 60; ago > 30; ago--) await app.append(...minute(ago, 5, 50));

@@ -13,6 +13,7 @@ import { getFinding } from "../../store/incidents/mod.ts";
 import { putService } from "../../store/services/mod.ts";
 import { whileCollectingGarbage } from "../_garbage.ts";
 import { freePort } from "../_run.ts";
+import { eventually } from "../_time.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { asSuperuser } from "../_superuser.ts";
 
@@ -218,13 +219,14 @@ describe("service_probes", () => {
     const { timeoutMs: _, ...short } = await context.with(settings);
     const look = () => detectAll(short, { save: true });
     const first = await whileCollectingGarbage(look, 1_000); // its time is certainly over
-    assert.ok(first.findings.length > 0);
     assert.ok(first.findings.length < 400);
-    const { runs } = await look();
-    assert.match(runs[0]!.error!, /^\d+_services_not_probed_in_time$/);
-    const probed = await context.store.asPlatform().query(
-      "SELECT FROM services WHERE checked_at IS NOT NULL",
-    );
-    assert.ok(probed.length > first.findings.length);
+    await eventually(async () => { // a busy machine may probe few in a sweep
+      const { runs } = await look();
+      assert.match(runs[0]!.error!, /^\d+_services_not_probed_in_time$/);
+      const probed = await context.store.asPlatform().query(
+        "SELECT FROM services WHERE checked_at IS NOT NULL",
+      );
+      return probed.length > first.findings.length || undefined;
+    });
   });
 });

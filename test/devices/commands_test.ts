@@ -51,8 +51,8 @@ describe("a command for a device", () => {
     await people?.stop();
   });
 
-  const decide = (verb: string, id: string, who = "ann", body: object = {}) =>
-    people.call("POST", `/v1/approvals/${id}/${verb}`, who, body);
+  const decide = (verb: Parameters<People["vote"]>[1], id: string, who = "ann", body = {}) =>
+    people.vote(id, verb, who, body);
 
   it("runs once people have approved it, and leaves receipts on both sides", async () => {
     const { status, body } = await machine.order({ script_id: "uptime" });

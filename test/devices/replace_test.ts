@@ -58,7 +58,7 @@ describe("devices with people", () => {
       device_id: fresh.id,
       replaces: old.id,
     });
-    const vote = await people.call("POST", `/v1/approvals/${approvalId}/approve`, "ann", {});
+    const vote = await people.vote(approvalId, "approve", "ann");
     assert.equal(vote.status, 200, JSON.stringify(vote.body));
     await people.eventually(async () => (await deviceOf(fresh.id)).replaces ?? undefined);
     assert.equal((await deviceOf(fresh.id)).replaces, old.id);

@@ -57,6 +57,7 @@ describe("histories of a tenant's runs", () => {
         SEALOOP_OUTBOUND_ALLOW: "127.0.0.0/8",
         SEALOOP_WEBHOOK_PAUSES: "1",
         SEALOOP_LIMIT_ENTERPRISE: "100000",
+        SEALOOP_LIMIT_TOOLS: "10000", // as it polls
       },
       [],
       (databaseUrl) => serveEngine(databaseUrl, model),

@@ -33,7 +33,8 @@ describe("attackSimulation", () => {
     loop = await openLoop({
       watch(moment, activity) {
         if (!doomed || moment !== "after" || activity !== "closeAndSeal") return;
-        process.kill(findManagedProcess(loop.config.dataDir, doomed)!.pid, "SIGKILL");
+        const sandbox = findManagedProcess(loop.config.dataDir, doomed); // none at a second attempt
+        if (sandbox) process.kill(sandbox.pid, "SIGKILL");
       },
     });
   });

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { computeBatchRoot } from "../../integrations/devices/mod.ts";
 import { getReceipt } from "../../ledger/mod.ts";
-import type { Store } from "../../store/mod.ts";
+import { listen, type Listener, type Store } from "../../store/mod.ts";
 import {
   addDevice,
   beginHeartbeat,
@@ -21,11 +21,13 @@ const DB = "DEV-00000000000b";
 describe("the schedule of what is due, about devices", () => {
   let loop: TestLoop;
   let gateway: Store;
+  let listener: Listener; // keeps a connection, as a running gateway does: by that it is known to be up
   let counter = 0;
   let runs = 0;
   before(async () => {
     loop = await openLoop();
     gateway = await storeAs(loop.store, "gateway");
+    listener = await listen(gateway, ["sealoop_test"], { onNotify() {} });
     for (const [tenant, id] of [["acme", WEB], ["globex", DB]] as const) {
       await loop.store.asPlatform().query("SELECT ensure_tenant($1)", [tenant]);
       const key = id.slice(-1).repeat(64);
@@ -41,7 +43,10 @@ describe("the schedule of what is due, about devices", () => {
       await beat(tenant, id);
     }
   });
-  after(() => loop?.stop());
+  after(async () => {
+    await listener?.close();
+    await loop?.stop();
+  });
 
   async function beat(tenant: string, deviceId: string): Promise<void> {
     const begun = await beginHeartbeat(gateway.asTenant(tenant), {
