@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import type { DetectionContext } from "./detector.ts";
-import { readDetectorsFile } from "./settings.ts";
+import { getDetectorSettings } from "./settings.ts";
 
 /** Returns the path of the file that configures the detectors. */
 export function detectorsFilePath({ settings, dataDir }: Config): string {
@@ -10,9 +10,10 @@ export function detectorsFilePath({ settings, dataDir }: Config): string {
 }
 
 /**
- * Opens the surroundings of the detectors, with the settings that the file has now.
+ * Opens the surroundings of the detectors, with the settings that the file has now. While it is wrong, those that it had
+ * before stay in force.
  *
- * @throws {BadDetectorsFile}
+ * @throws {BadDetectorsFile} it is wrong, and this process has read no other settings from it
  */
 export function openDetectionContext(
   { config, store, temporal, alerts }: Pick<
@@ -20,13 +21,14 @@ export function openDetectionContext(
     "config" | "store" | "temporal" | "alerts"
   >,
 ): DetectionContext {
-  const settings = readDetectorsFile(detectorsFilePath(config));
+  const { settings, problem } = getDetectorSettings(detectorsFilePath(config));
   return {
     config,
     store,
     temporal,
     alerts: settings.alerts.enabled ? alerts : undefined,
     settings,
+    settingsProblem: problem,
     host: hostname(),
   };
 }

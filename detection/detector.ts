@@ -5,7 +5,7 @@ import type { AlertSource } from "../integrations/alerts/mod.ts";
 import type { Db, Store } from "../store/mod.ts";
 import type { FindingRecord } from "../store/incidents/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
-import type { DetectorSettings } from "./settings.ts";
+import type { BadDetectorsFile, DetectorSettings } from "./settings.ts";
 
 /** Surroundings of the detectors. */
 export interface DetectionContext {
@@ -13,6 +13,8 @@ export interface DetectionContext {
   readonly config: Config;
   /** Settings of the detectors. */
   readonly settings: DetectorSettings;
+  /** Why the detectors' file, as it is now, is not in force. */
+  readonly settingsProblem?: BadDetectorsFile | undefined;
   /** As role `worker`. */
   readonly store: Store;
   /** Name of this host. */

@@ -76,6 +76,10 @@ async function detectFailures(
   const problems: string[] = [];
   if (missed > 0) problems.push(`${missed}_services_not_probed_in_time`);
   if (servicesProblem) problems.push(servicesProblem);
+  if (context.settingsProblem) {
+    const [, line = 1] = / line (\d+):/.exec(context.settingsProblem.message) ?? [];
+    problems.push(`detectors_file_line_${line}`);
+  }
   if (alerts.problem) problems.push(alerts.problem);
   const failing = probed.filter(({ state }) => state.state !== "up");
   const found = await Promise.all(failing.map((one) => createFinding(one, context)));

@@ -163,6 +163,23 @@ export function readDetectorsFile(path: string): DetectorSettings {
   throw new BadDetectorsFile(`Cannot use ${path}:\n${formatMistakes(read.mistakes)}`);
 }
 
+/**
+ * Returns the settings that are in force: those of the file or, while it is wrong, those that it had before.
+ *
+ * @returns with the problem while the file is wrong
+ * @throws {BadDetectorsFile} the file is wrong, and this process has read no other settings from it
+ */
+export function getDetectorSettings(
+  path: string,
+): { readonly settings: DetectorSettings; readonly problem?: BadDetectorsFile } {
+  try {
+    return { settings: readDetectorsFile(path) };
+  } catch (error) {
+    if (!(error instanceof BadDetectorsFile) || last?.path !== path) throw error;
+    return { settings: last.settings, problem: error };
+  }
+}
+
 /** Returns the JSON Schema of the file, for editors. */
 export function detectorsFileSchema(): Record<string, unknown> {
   return {

@@ -214,7 +214,9 @@ function stateOf(
 /** Opens the detectors' context. @throws {Problem} `Unavailable`: the file that configures them is wrong */
 function openContext({ config, store, temporal, alerts }: Context): DetectionContext {
   try {
-    return openDetectionContext({ config, store, temporal, alerts });
+    const context = openDetectionContext({ config, store, temporal, alerts });
+    if (context.settingsProblem) throw context.settingsProblem;
+    return context;
   } catch (error) {
     if (!(error instanceof BadDetectorsFile)) throw error;
     const mistakes = error.message.split("\n").slice(1).map((line) => line.trim()).join("; ");

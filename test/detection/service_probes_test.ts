@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
   createServiceFinding,
   detectAll,
   type DetectedFinding,
+  detectorsFilePath,
+  openDetectionContext,
   recheck,
 } from "../../detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
@@ -211,6 +214,19 @@ describe("service_probes", () => {
     hanging.close();
     assert.equal(runs[0]!.error, null);
     assert.equal(findings.length, 300);
+  });
+
+  it("goes on with the settings before while the detectors' file is wrong, and says so", async () => {
+    await put("gone", { check: { tcp: `127.0.0.1:${await freePort()}` } });
+    const { settings } = await context.with(PATIENT);
+    await writeFile(detectorsFilePath(context.config), "logs: {}\nlogz: {}\n");
+    const now = openDetectionContext(context);
+    assert.deepEqual(now.settings, settings);
+    const { runs, findings } = await detectAll(now, { save: true });
+    assert.equal(runs[0]!.error, "detectors_file_line_2");
+    assert.deepEqual(findings.map(({ service }) => service), ["gone"]);
+    await context.with(PATIENT);
+    assert.equal(openDetectionContext(context).settingsProblem, undefined);
   });
 
   it("begins with the services that the last sweep had no time for", async () => {
