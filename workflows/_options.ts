@@ -34,8 +34,8 @@ const COMMON: ActivityOptions = {
 /** A read or a small transaction. */
 export const QUICK: ActivityOptions = { ...COMMON, startToCloseTimeout: "20s" };
 
-/** A read for which a person waits. */
-export const INTERACTIVE: ActivityOptions = { ...QUICK, scheduleToCloseTimeout: "10s" };
+/** A read for which a person waits. A killed worker's is taken over by another within this time. */
+export const INTERACTIVE: ActivityOptions = { ...QUICK, scheduleToCloseTimeout: "1m" };
 
 /** A call of a language model. It costs money, so there is one attempt. */
 export const MODEL_CALL: ActivityOptions = {

@@ -120,7 +120,8 @@ describe("the runner, where something around it fails,", function () {
     await scene.deliver(gone);
     await scene.sealNext();
     while (countRuns(scene.device) === 0) await sleep(20);
-    rmSync(path("commands", gone.command.command_id), { recursive: true });
+    // Its supervisor may be writing there.
+    rmSync(path("commands", gone.command.command_id), { recursive: true, maxRetries: 10 });
     writeFileSync(`${scene.device.marker}.go`, "");
     assert.equal((await scene.sealUntilEnded()).status, "unknown");
 
