@@ -27,7 +27,7 @@ export {
 export { dumpDatabase, DumpRefused, loadDatabase } from "./dump.ts";
 export { type EmailAddress, normalizeEmail } from "./email.ts";
 export { type Holder, HOLDER_LOCK, isHolderGone, openHolder } from "./holder.ts";
-export { fingerprintFault, keyedHash } from "./keyed_hash.ts";
+export { fingerprintFault, keyedHash, keyedHashWithin } from "./keyed_hash.ts";
 export { listen, type Listener } from "./listen.ts";
 export { migrate } from "./migrate.ts";
 export { getPrivateTexts, prunePrivateTexts, putPrivateTexts } from "./private_texts.ts";

@@ -31,7 +31,7 @@ export function openPrivateTexts(store: Store): PrivateTexts {
   return {
     async keep(texts) {
       const hashes = await Promise.all(
-        texts.map((text) => keyedHash(store, "private text", tenant, text)),
+        texts.map((text) => keyedHash(store, "private_texts", tenant, text)),
       );
       const ids = hashes.map((hash) => hash.toString("hex", 0, 16));
       const isFresh = (id: string) => (cache.get(keyOf(id))?.storedAt ?? 0) > Date.now() - FRESH_MS;

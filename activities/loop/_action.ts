@@ -42,7 +42,7 @@ export async function identifyAction(
 }
 
 /**
- * Returns true where the platform made this action, for this round of this run. Its id is made with the platform's secret,
+ * Returns true where the platform made this action, for this round of this run. Its id is made with a secret that workers alone read,
  * so that whoever reaches Temporal can't make up an action.
  */
 export async function isOwnAction(
@@ -59,7 +59,7 @@ async function actionId(
   round: number,
   sha256: string,
 ): Promise<string> {
-  const id = await keyedHash(store, "action", workflow_id, run_id, String(round), sha256);
+  const id = await keyedHash(store, "actions", workflow_id, run_id, String(round), sha256);
   return id.toString("hex", 0, 12);
 }
 

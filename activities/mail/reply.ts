@@ -87,7 +87,7 @@ export function replyActivities(parts: ActivityParts) {
       return undefined;
     }
     const day = new Date().toISOString().slice(0, 10);
-    const hash = await keyedHash(store, "auto_reply", store.tenant, reply.senderKey, day);
+    const hash = await keyedHash(store, "automatic_answers", store.tenant, reply.senderKey, day);
     const mail = await sendAnswer(reply, draft, {
       id: `EML-${hash.toString("hex", 0, 6)}`, // the second one of a day would be the same mail
       kind: "auto_reply",

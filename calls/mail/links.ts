@@ -17,7 +17,9 @@ export const MAIL_LINKS = { unsubscribe: "/unsubscribe/", confirm: "/confirm/" }
 /** Purpose of a link. */
 export type MailLink = keyof typeof MAIL_LINKS;
 
-/** Returns a link for a mail. It is signed by the platform's secret. */
+const SECRET_OF = { unsubscribe: "opt_out_links", confirm: "opt_in_links" } as const;
+
+/** Returns a link for a mail. It is signed by the secret of such links. */
 export async function mailLink(
   { store, urls }: Pick<Platform, "store" | "urls">,
   link: MailLink,
@@ -105,5 +107,5 @@ async function macOf(
   tenant: string,
   emailId: string,
 ): Promise<Buffer> {
-  return (await keyedHash(store, link, tenant, emailId)).subarray(0, MAC_BYTES);
+  return (await keyedHash(store, SECRET_OF[link], tenant, emailId)).subarray(0, MAC_BYTES);
 }

@@ -71,7 +71,7 @@ async function describe(
 ): Promise<NewReply> {
   const { from, subject, text, messageId, references } = mail;
   const id = `RPL-${
-    (await keyedHash(store, "received", store.tenant, bytes.toString("latin1"))).toString(
+    (await keyedHash(store, "received_mail", store.tenant, bytes.toString("latin1"))).toString(
       "hex",
       0,
       6,

@@ -59,7 +59,7 @@ export async function messageHash(
   repetition = 0,
 ): Promise<Buffer> {
   const fields = [key_id, message_id, context_id ?? null, content, repetition];
-  return await keyedHash(store, "message", JSON.stringify(fields, withSortedKeys));
+  return await keyedHash(store, "messages", JSON.stringify(fields, withSortedKeys));
 }
 
 /** Returns the id of a message's task, a UUID of version 8 (RFC 9562). */

@@ -14,7 +14,7 @@ const LINK = /^([0-9a-f]{16})-([A-Za-z0-9_-]{43})$/;
  */
 export async function linkOf(store: Store, keyId: string): Promise<string> {
   const generation = await getLinkGeneration(store.db, keyId);
-  const mac = await keyedHash(store, "calendar-link", store.tenant, keyId, String(generation));
+  const mac = await keyedHash(store, "calendar_links", store.tenant, keyId, String(generation));
   return `${keyId}-${mac.toString("base64url")}`;
 }
 

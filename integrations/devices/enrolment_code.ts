@@ -43,5 +43,5 @@ export async function readCode(store: Store, code: string): Promise<EnrolmentCod
 }
 
 function macOf(store: Store, tokenId: string, nonce: string, expiry: string): Promise<Buffer> {
-  return keyedHash(store, "enrolment-code", tokenId, nonce, expiry);
+  return keyedHash(store, "enrolment_codes", tokenId, nonce, expiry);
 }

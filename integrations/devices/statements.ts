@@ -80,7 +80,7 @@ async function keepStatement(
 ): Promise<StatementRecord | undefined> {
   const { sequence, command_id: commandId = null } = statement;
   const body = canonicalize(statement);
-  const hash = await keyedHash(store, "device_statement", device.id, String(sequence));
+  const hash = await keyedHash(store, "device_statements", device.id, String(sequence));
   const record: StatementRecord = {
     deviceId: device.id,
     sequence,

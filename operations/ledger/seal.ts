@@ -104,7 +104,7 @@ async function eventId(
   decisionId: string,
 ): Promise<string> {
   if (requestId !== undefined) return await receiptIdOf(store, keyId, requestId);
-  return (await keyedHash(store, "event", decisionId)).toString("hex", 0, 8);
+  return (await keyedHash(store, "sealed_events", "decision", decisionId)).toString("hex", 0, 8);
 }
 
 /** State of a request to seal. */
@@ -156,5 +156,9 @@ export const sealStatus = operation({
 
 /** Returns the receipt id of a key's request id. No other key's request can take it. */
 async function receiptIdOf(store: Store, keyId: string, requestId: string): Promise<string> {
-  return (await keyedHash(store, "request", keyId, requestId)).toString("hex", 0, 8);
+  return (await keyedHash(store, "sealed_events", "request", keyId, requestId)).toString(
+    "hex",
+    0,
+    8,
+  );
 }

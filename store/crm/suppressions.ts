@@ -1,6 +1,6 @@
-import { createHmac } from "node:crypto";
 import type { Db } from "../connection.ts";
 import { normalizeEmail } from "../email.ts";
+import { keyedHashWithin } from "../keyed_hash.ts";
 
 /** The reason why an address must not be mailed. */
 export type SuppressionReason = "opted_out" | "erased";
@@ -68,9 +68,7 @@ export async function liftSuppression(db: Db, emailKey: string): Promise<void> {
   ]);
 }
 
-/** Addresses can be guessed: whoever lacks the platform's secret can't test a guess at one. */
+/** Addresses can be guessed: whoever lacks the secret can't test a guess at one. */
 async function suppressionHash(db: Db, emailKey: string): Promise<Buffer> {
-  const row = await db.first<{ secret: Buffer }>("SELECT secret FROM platform_secret");
-  const text = JSON.stringify(["suppression", db.tenant, emailKey]);
-  return createHmac("sha256", row!.secret).update(text).digest();
+  return await keyedHashWithin(db, "suppressions", db.tenant, emailKey);
 }

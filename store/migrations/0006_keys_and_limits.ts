@@ -1,4 +1,9 @@
-/** Keys, the counts of their uses, and the secret of the platform. */
+import { SECRETS } from "../rights/secrets.ts";
+
+const PURPOSES = Object.keys(SECRETS);
+const NEW_SECRET = "sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))";
+
+/** Keys, the counts of their uses, and the secrets of the platform. */
 export const keysAndLimits = `
   CREATE TABLE keys (
     tenant_id text NOT NULL REFERENCES tenants,
@@ -167,12 +172,16 @@ export const keysAndLimits = `
     RETURN QUERY SELECT t FROM unnest(taken) WITH ORDINALITY AS r (t, n) ORDER BY n;
   END $$;
 
-  -- Key of the HMACs by which ids are made from private text. It has 244 random bits; all processes share it, and it is
-  -- part of every dump, as ids that change would tear findings from their tickets and loops.
-  CREATE TABLE platform_secret (
+  -- Keys of HMACs, one for each purpose, each read by its own roles. Each has 244 random bits; all processes share them,
+  -- and they are part of every dump, as ids that change would tear findings from their tickets and loops.
+  CREATE TABLE platform_secrets (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
-    secret bytea NOT NULL CHECK (length(secret) = 32)
+    ${
+  PURPOSES.map((purpose) => `${purpose} bytea NOT NULL CHECK (length(${purpose}) = 32)`).join(
+    ",\n    ",
+  )
+}
   );
-  INSERT INTO platform_secret (secret)
-    VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
+  INSERT INTO platform_secrets (${PURPOSES.join(", ")})
+    VALUES (${PURPOSES.map(() => NEW_SECRET).join(", ")});
 `;

@@ -1,4 +1,5 @@
 import { EVERYONE, READING, type TableRights, WORKING } from "./grantees.ts";
+import { SECRETS } from "./secrets.ts";
 
 /** Rights on the tables of the ledger, tenants, keys and limits. */
 export const LEDGER_TABLES: TableRights = {
@@ -67,6 +68,9 @@ export const LEDGER_TABLES: TableRights = {
     ["SELECT", ...WORKING, "operator"],
     ["SELECT, INSERT, UPDATE (expires_at, revoked_at, last_used_at)", "crossing"],
   ],
-  platform_secret: [["SELECT", ...READING]], // makes ids of private texts
+  platform_secrets: Object.entries(SECRETS).map(([purpose, roles]) => [
+    `SELECT (${purpose})`,
+    ...roles,
+  ]),
   usage: [["SELECT, INSERT, UPDATE", "crossing"], ["SELECT, DELETE", "worker"]],
 };

@@ -31,7 +31,7 @@ const NOBODYS = new Set([
   "migrations",
   "migrations_lock",
   "receipts",
-  "platform_secret",
+  "platform_secrets",
   "processes",
   "runbook_commands",
   "runbooks",
