@@ -1,20 +1,22 @@
 /**
- * Kills processes with -9 and shows what is lost: `npm run chaos -- loops` while incident loops run, `npm run chaos --
- * devices` while devices run commands.
+ * Disturbs the platform and shows what is lost: `npm run chaos -- loops` kills processes with -9 while incident loops run,
+ * `devices` while devices run commands; `rechecks 60` seals for 60 minutes beside rechecks of the whole chain.
  */
 import { cpus, loadavg } from "node:os";
 import { mochaGlobalTeardown } from "../test/_run.ts";
 
-const KINDS = ["loops", "devices"];
+const KINDS = ["loops", "devices", "rechecks"];
 
-const [kind = ""] = process.argv.slice(2);
+const [kind = "", ...args] = process.argv.slice(2);
 if (!KINDS.includes(kind)) {
-  console.error(`Cannot run ${kind || "nothing"}: say what is killed: ${KINDS.join(" or ")}`);
+  console.error(`Cannot run ${kind || "nothing"}: say one of ${KINDS.join(", ")}`);
   process.exit(1);
 }
 try {
-  const { run } = await import(`./chaos_${kind}.ts`) as { run(): Promise<void> };
-  await run();
+  const { run } = await import(`./chaos_${kind}.ts`) as {
+    run(args: readonly string[]): Promise<void>;
+  };
+  await run(args);
   const load = loadavg()[1]!.toFixed(1);
   console.log(`\n${cpus().length} cores, load of 5 minutes ${load}, Node ${process.version}`);
 } finally {

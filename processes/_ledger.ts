@@ -36,6 +36,7 @@ export async function startLedger(
   useRootKey(store, rootKeyFile(dataDir));
   const chain = await watchChain(store, {
     recheckEveryMs: RECHECK_MS,
+    onRecheck: (recheck) => log.info(recheck, "Verified the whole chain again"),
     markFile: join(dataDir, "verified.json"),
     onError: (err) => log.warn({ err }, "Cannot store or read how far the chain is verified"),
   });

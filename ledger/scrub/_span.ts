@@ -26,6 +26,8 @@ export interface SpanRequest {
 export interface SpanResult {
   /** The place after it. */
   readonly place: Place;
+  /** Number of receipts that were there and were verified. */
+  readonly verified: number;
   readonly breaks: LedgerBreak[];
 }
 
@@ -76,7 +78,7 @@ export async function verifySpan(
     }
     verified += page.length;
   }
-  return { place, breaks };
+  return { place, verified, breaks };
 
   function skipTo(next: number): void {
     const { position } = place;

@@ -1,10 +1,11 @@
+import { programPath } from "../../config.ts";
 import type { Store } from "../../store/mod.ts";
 import { getRootKeyFile } from "../receipts/mod.ts";
-import { startThread, type Thread } from "../threads/mod.ts";
+import { startThread, type Thread, ThreadEnded } from "../threads/mod.ts";
 import { type SpanRequest, type SpanResult, verifySpan } from "./_span.ts";
-import type { SpanAnswer, SpanSource } from "./_span_worker.ts";
+import type { SpanSource } from "./_span_worker.ts";
 
-/** Verifies parts of the chain, one after another. */
+/** Verifies parts of the chain; several at once, where it is asked to. */
 export interface SpanVerifier {
   /** @throws {Error} the database is unavailable, or the verifier is closed */
   verify(request: SpanRequest): Promise<SpanResult>;
@@ -21,12 +22,13 @@ export function openVerifier(store: Store, signal: AbortSignal): SpanVerifier {
 
 /**
  * Opens a verifier that works in a thread of its own, so that verifying does not delay requests. The thread starts with
- * the first part; after an error another one starts with the next part.
+ * the first part; where it has failed, another one starts with the next part.
  */
 export function openThreadedVerifier(store: Store, signal: AbortSignal): SpanVerifier {
   const { url, role } = store;
   const source: SpanSource = { url, role, rootKeyFile: getRootKeyFile(store) };
-  let thread: Thread<SpanRequest, SpanAnswer> | undefined;
+  const program = programPath("ledger/scrub/_span_worker.ts");
+  let thread: Thread<SpanRequest, SpanResult> | undefined;
 
   async function close(): Promise<void> {
     const old = thread;
@@ -38,13 +40,11 @@ export function openThreadedVerifier(store: Store, signal: AbortSignal): SpanVer
   return {
     async verify(request) {
       signal.throwIfAborted();
-      const current = thread ??= startThread("ledger/scrub/_span_worker.ts", source);
+      const current = thread ??= startThread(program, source);
       try {
-        const answer = await current.ask(request);
-        if ("error" in answer) throw new Error(answer.error);
-        return answer;
+        return await current.ask(request);
       } catch (error) {
-        if (thread === current) await close();
+        if (error instanceof ThreadEnded && thread === current) thread = undefined;
         throw error;
       }
     },

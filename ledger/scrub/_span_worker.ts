@@ -1,9 +1,10 @@
 /** A thread that verifies parts of the stored chain over connections of its own. */
 import { setPriority } from "node:os";
-import { parentPort, workerData } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import { openStore, type Role } from "../../store/mod.ts";
 import { useRootKey } from "../receipts/mod.ts";
-import { type SpanRequest, type SpanResult, verifySpan } from "./_span.ts";
+import { answerMessages } from "../threads/mod.ts";
+import { type SpanRequest, verifySpan } from "./_span.ts";
 
 /** The database to read. */
 export interface SpanSource {
@@ -13,9 +14,6 @@ export interface SpanSource {
   readonly rootKeyFile: string | undefined;
 }
 
-/** The result of a request, or the message of its error. */
-export type SpanAnswer = SpanResult | { readonly error: string };
-
 // Linux has priorities for each thread: requests are served first.
 if (process.platform === "linux") setPriority(10);
 
@@ -23,8 +21,4 @@ const { url, role, rootKeyFile }: SpanSource = workerData.data;
 const store = openStore(url, role, 2);
 if (rootKeyFile !== undefined) useRootKey(store, rootKeyFile);
 
-parentPort!.on("message", async (request: SpanRequest) => {
-  const answer: SpanAnswer = await verifySpan(store, request)
-    .catch((error) => ({ error: String(error) }));
-  parentPort!.postMessage(answer);
-});
+answerMessages((request: SpanRequest) => verifySpan(store, request));

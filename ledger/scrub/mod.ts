@@ -28,4 +28,5 @@ export {
   type ScrubPass,
   type ScrubResult,
 } from "./scrub.ts";
+export type { Recheck } from "./_recheck.ts";
 export { type ChainWatch, watchChain, type WatchOptions } from "./watch.ts";

@@ -1,6 +1,6 @@
 import { batch, type Store } from "../../store/mod.ts";
 import { followChain } from "./_follow.ts";
-import { recheck } from "./_recheck.ts";
+import { type Recheck, recheck } from "./_recheck.ts";
 import { openReport } from "./_report.ts";
 import { openThreadedVerifier, openVerifier } from "./_span_verifier.ts";
 import { type ChainState, openVerification } from "./_verification.ts";
@@ -29,6 +29,8 @@ export interface WatchOptions {
   readonly onDemand?: boolean;
   /** Verifies everything again and again, with this pause between two passes. Default: the scrub alone does. */
   readonly recheckEveryMs?: number;
+  /** Called after each of these verifications. */
+  readonly onRecheck?: (recheck: Recheck) => void;
   /** File that holds the mark of the verified part for the next start. Default: none. */
   readonly markFile?: string;
   /** Receives why the mark cannot be read or written. */
@@ -44,7 +46,8 @@ export interface WatchOptions {
  */
 export async function watchChain(
   store: Store,
-  { onDemand = false, recheckEveryMs, markFile, onError = () => {} }: WatchOptions = {},
+  { onDemand = false, recheckEveryMs, onRecheck = () => {}, markFile, onError = () => {} }:
+    WatchOptions = {},
 ): Promise<ChainWatch> {
   const end = new AbortController();
   const { signal } = end;
@@ -79,6 +82,7 @@ export async function watchChain(
     verified: verification.verified,
     onBegin: verification.resetOverflow,
     onBreak: verification.addBreak,
+    onEnd: onRecheck,
     signal,
   });
 

@@ -1,4 +1,5 @@
 import type { KeyObject } from "node:crypto";
+import { programPath } from "../../config.ts";
 import { packBytes, type PackedBytes, startThread } from "../threads/mod.ts";
 
 /** A thread that signs one list of messages after another. */
@@ -10,7 +11,8 @@ export interface SignThread {
 
 /** Starts the thread. Node's asynchronous `sign` would cost the calling thread as much time as the signing itself. */
 export function startSignThread(privateKey: KeyObject): SignThread {
-  const thread = startThread<PackedBytes, Uint8Array>("ledger/signer/_sign_worker.ts", privateKey);
+  const program = programPath("ledger/signer/_sign_worker.ts");
+  const thread = startThread<PackedBytes, Uint8Array>(program, privateKey);
   return {
     async sign(messages) {
       if (messages.length === 0) return [];

@@ -1,7 +1,7 @@
 /** A thread that signs lists of messages, while the main thread links and commits. */
 import { type KeyObject, sign } from "node:crypto";
-import { parentPort, workerData } from "node:worker_threads";
-import type { PackedBytes } from "../threads/mod.ts";
+import { workerData } from "node:worker_threads";
+import { answerMessages, type PackedBytes } from "../threads/mod.ts";
 
 const key: KeyObject = workerData.data;
 
@@ -15,7 +15,4 @@ function signAll({ bytes, ends }: PackedBytes): Uint8Array<ArrayBuffer> {
   return signatures;
 }
 
-parentPort!.on("message", (messages: PackedBytes) => {
-  const signatures = signAll(messages);
-  parentPort!.postMessage(signatures, [signatures.buffer]);
-});
+answerMessages(signAll, ({ buffer }) => [buffer]);

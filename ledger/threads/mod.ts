@@ -1,11 +1,15 @@
 /**
- * Worker threads that answer one message after another.
+ * Worker threads that answer messages. Each answer carries the id of its message, so that they may overlap.
  *
  * ```ts
- * const thread = startThread<PackedBytes, Uint8Array>("ledger/seal/_sign_worker.ts", key);
- * const signatures = await thread.ask(packBytes(messages));
+ * const thread = startThread<Run, RunResult>(programPath("ledger/verify/_verify_worker.ts"), keys);
+ * const result = await thread.ask(run);
+ *
+ * answerMessages((run: Run) => verifyRun(run)); // in the thread's program
  * ```
  *
  * @module
  */
-export { packBytes, type PackedBytes, startThread, type Thread } from "./thread.ts";
+export { answerMessages } from "./answer_messages.ts";
+export { packBytes, type PackedBytes } from "./packed_bytes.ts";
+export { startThread, type Thread, ThreadEnded } from "./thread.ts";

@@ -1,13 +1,15 @@
+import { basename } from "node:path";
 import { type TransferListItem, Worker } from "node:worker_threads";
-import { programPath } from "../../config.ts";
+import type { ThreadAnswer, ThreadRequest } from "./answer_messages.ts";
 
-/** A thread that answers messages in the order in which they were sent. */
+/** A thread that answers messages, in any order. */
 export interface Thread<Message, Answer> {
   /**
    * Sends a message and waits for its answer.
    *
    * @param transfer memory of the message that is handed over instead of copied
-   * @throws {Error} the thread has failed or ended
+   * @throws {ThreadEnded} the thread has failed or ended
+   * @throws {Error} it could not answer this message
    */
   ask(message: Message, transfer?: readonly TransferListItem[]): Promise<Answer>;
   /** Returns how many messages wait for an answer. */
@@ -15,47 +17,60 @@ export interface Thread<Message, Answer> {
   close(): Promise<void>;
 }
 
+/** A thread has failed or ended. It answers nothing any more. */
+export class ThreadEnded extends Error {
+  override readonly name = "ThreadEnded";
+}
+
+/** A message that waits for its answer. */
+interface PendingMessage<Answer> {
+  resolve(answer: Answer): void;
+  reject(error: unknown): void;
+}
+
 /**
- * Starts a thread.
+ * Starts a thread, whose program calls `answerMessages`.
  *
- * @param source path of its program in the project: `ledger/seal/_sign_worker.ts`
+ * @param program absolute path
  * @param data available to the thread as `workerData.data`
  */
 export function startThread<Message, Answer>(
-  source: string,
+  program: string,
   data: unknown,
 ): Thread<Message, Answer> {
-  const worker = new Worker(programPath(source), { workerData: { data } });
-  const pending: { resolve(answer: Answer): void; reject(error: unknown): void }[] = [];
-  const fail = (error: unknown) => pending.splice(0).forEach(({ reject }) => reject(error));
+  const worker = new Worker(program, { workerData: { data } });
+  const pending = new Map<number, PendingMessage<Answer>>();
+  let count = 0;
+  let ended: ThreadEnded | undefined;
+
+  function end(reason: string, cause?: unknown): void {
+    ended ??= new ThreadEnded(`The thread ${basename(program)} ${reason}`, { cause });
+    for (const { reject } of pending.values()) reject(ended);
+    pending.clear();
+  }
+
   worker
-    .on("message", (answer: Answer) => pending.shift()?.resolve(answer))
-    .on("error", fail)
-    .on("exit", () => fail(new Error(`The thread ${source} has ended`)));
+    .on("message", ({ id, ...result }: ThreadAnswer<Answer>) => {
+      const message = pending.get(id);
+      pending.delete(id);
+      if ("error" in result) message?.reject(new Error(result.error));
+      else message?.resolve(result.answer);
+    })
+    .on("messageerror", (error) => {
+      end("sent an answer that can't be read", error); // whose it was is unknown
+      void worker.terminate();
+    })
+    .on("error", (error) => end(`has failed: ${error}`, error))
+    .on("exit", () => end("has ended"));
   return {
     ask: (message, transfer = []) =>
       new Promise((resolve, reject) => {
-        pending.push({ resolve, reject });
-        worker.postMessage(message, transfer);
+        if (ended) return reject(ended);
+        const id = ++count;
+        worker.postMessage({ id, message } satisfies ThreadRequest<Message>, transfer);
+        pending.set(id, { resolve, reject });
       }),
-    pendingCount: () => pending.length,
+    pendingCount: () => pending.size,
     close: async () => void await worker.terminate(),
   };
-}
-
-/** Byte strings in one piece of memory, which can be handed over to a thread. */
-export interface PackedBytes {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where each byte string ends. */
-  readonly ends: Uint32Array<ArrayBuffer>;
-}
-
-/** Packs byte strings, in their order. */
-export function packBytes(parts: readonly Uint8Array[]): PackedBytes {
-  const ends = new Uint32Array(parts.length);
-  let end = 0;
-  parts.forEach((part, n) => ends[n] = end += part.length);
-  const bytes = new Uint8Array(end);
-  parts.forEach((part, n) => bytes.set(part, ends[n]! - part.length));
-  return { bytes, ends };
 }

@@ -1,5 +1,5 @@
 /** A thread that verifies runs of receipts, one after another. */
-import { parentPort, workerData } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import { computeLeafHash, NODE_PRIMITIVES } from "../crypto/mod.ts";
 import {
   type Break,
@@ -10,7 +10,7 @@ import {
   type Place,
   type TrustedKey,
 } from "../rules/mod.ts";
-import type { PackedBytes } from "../threads/mod.ts";
+import { answerMessages, type PackedBytes } from "../threads/mod.ts";
 
 /** Consecutive receipts, as UTF-8. */
 export interface Run extends PackedBytes {
@@ -96,4 +96,4 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-parentPort!.on("message", (run: Run) => parentPort!.postMessage(verifyRun(run)));
+answerMessages(verifyRun);

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { programPath } from "../../config.ts";
 import {
   type Break,
   findKeysWithoutSuccession,
@@ -53,7 +54,7 @@ export async function verifyInParallel(
   keys: readonly TrustedKey[],
   { threads = availableParallelism(), onProgress = () => {}, onLeaves }: ParallelOptions = {},
 ): Promise<ChainVerdict> {
-  const program = "ledger/verify/_verify_worker.ts";
+  const program = programPath("ledger/verify/_verify_worker.ts");
   const pool = Array.from({ length: threads }, () => startThread<Run, RunResult>(program, keys));
   const introduced: IntroducedKey[] = [];
   const addLeaves = onLeaves && openReordering(onLeaves);
