@@ -16,16 +16,27 @@ const ROOT = dirname(fileURLToPath(import.meta.url));
 const INSTALLED = join("node_modules", ".package-lock.json");
 
 process.chdir(ROOT);
-try {
-  checkNode();
-  await install();
-  await (await import("./scripts/build.mjs")).build();
-} catch (error) {
-  console.error(error.message);
-  process.exit(1);
-}
+for (const output of [process.stdout, process.stderr]) output.on("error", ignoreGoneReader);
 const [source = "main.ts", ...args] = process.argv.slice(2);
-await start(source, args);
+if (await prepare()) await start(source, args);
+
+/** A reader that has gone, such as `head`, ends nothing. */
+function ignoreGoneReader(error) {
+  if (error.code !== "EPIPE") throw error;
+}
+
+async function prepare() {
+  try {
+    checkNode();
+    await install();
+    await (await import("./scripts/build.mjs")).build();
+    return true;
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 1;
+    return false;
+  }
+}
 
 function checkNode() {
   const [major, minor] = process.versions.node.split(".").map(Number);
@@ -64,7 +75,8 @@ async function start(source, args) {
   const path = existsSync(bundled) ? bundled : source;
   if (!existsSync(path)) {
     console.error(`There is no program ${source}`);
-    process.exit(1);
+    process.exitCode = 1;
+    return;
   }
   process.argv = [process.execPath, join(ROOT, path), ...args];
   if (path.endsWith(".ts")) await import("tsx");

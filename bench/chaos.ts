@@ -22,4 +22,4 @@ try {
 } finally {
   await mochaGlobalTeardown();
 }
-process.exit();
+process.stdout.write("", () => process.exit());

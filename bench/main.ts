@@ -64,4 +64,4 @@ try {
 } finally {
   await mochaGlobalTeardown();
 }
-process.exit();
+process.stdout.write("", () => process.exit());

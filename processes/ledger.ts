@@ -1,16 +1,16 @@
 import { startLedger } from "./_ledger.ts";
 import { runProcess } from "./_process.ts";
-import { runImport } from "./commands/mod.ts";
+import { runImport, runToEnd } from "./commands/mod.ts";
 
 const [, , word, ...args] = process.argv;
 if (word === "import") {
-  process.exit(await runImport(args));
+  await runToEnd(() => runImport(args));
 } else if (word !== undefined && !word.startsWith("--")) {
   console.error(
     `There is no ${word}: npm run ledger serves the ledger, ` +
       "and npm run ledger -- import <file> takes one over",
   );
-  process.exit(1);
+  process.exitCode = 1;
 } else {
   await runProcess("ledger", async (parts) => {
     parts.presence.begin("ledger", { role: "ledger", url: parts.databaseUrl("ledger") });

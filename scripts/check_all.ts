@@ -1,4 +1,4 @@
 /** Runs the checks alone: `npm run check`. */
 import { check } from "./check.ts";
 
-process.exit((await check()).length);
+process.exitCode = (await check()).length;

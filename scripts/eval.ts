@@ -15,11 +15,18 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 
 const [name, ...args] = process.argv.slice(2);
-if (name !== undefined && !Object.hasOwn(SECTIONS, name)) {
+if (name === undefined) {
+  for (const path of Object.values(SECTIONS)) {
+    process.exitCode = await evaluate(path);
+    if (process.exitCode !== 0) break;
+  }
+} else if (Object.hasOwn(SECTIONS, name)) {
+  process.exitCode = await evaluate(SECTIONS[name]!);
+} else {
   console.error(`There is no section ${name}; there are ${Object.keys(SECTIONS).join(", ")}`);
-  process.exit(2);
+  process.exitCode = 2;
 }
-for (const path of name === undefined ? Object.values(SECTIONS) : [SECTIONS[name]!]) {
-  const code = await run(["--import", "tsx", path, ...args], { output: "inherit" });
-  if (code !== 0) process.exit(code);
+
+async function evaluate(path: string): Promise<number> {
+  return await run(["--import", "tsx", path, ...args], { output: "inherit" });
 }

@@ -28,7 +28,7 @@ const [kind = "all", ...args] = process.argv.slice(2);
 const failed = kind === "all" ? await check() : [];
 const code = await runMocha(kind as TestKind, args);
 if (failed.length > 0) console.error(`  These checks failed, see above: ${failed.join(", ")}`);
-process.exit(failed.length > 0 ? 1 : code);
+process.exitCode = failed.length > 0 ? 1 : code;
 
 async function runMocha(kind: TestKind, args: readonly string[]): Promise<number> {
   const mocha = join("node_modules", "mocha", "bin", "mocha.js");

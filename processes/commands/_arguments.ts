@@ -12,10 +12,16 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** Somebody asked for a command's usage, which is its message. */
+export class UsageRequest extends Error {
+  override readonly name = "UsageRequest";
+}
+
 /**
- * Parses a command's arguments. For `help` and `--help` it prints the usage and ends the process.
+ * Parses a command's arguments.
  *
  * @param args default: those of this process
+ * @throws {UsageRequest} `help` or `--help`
  * @throws {UsageError} an unknown option, or one without its value
  */
 export function parseArguments<const O extends Options>(
@@ -24,8 +30,7 @@ export function parseArguments<const O extends Options>(
   args: string[] = process.argv.slice(2),
 ): Arguments<O> {
   if (args.includes("--help") || args.includes("-h") || args.length === 1 && args[0] === "help") {
-    console.log(usage);
-    process.exit(0);
+    throw new UsageRequest(usage);
   }
   try {
     return parseArgs({ args, allowPositionals: true as const, options });
@@ -37,6 +42,26 @@ export function parseArguments<const O extends Options>(
     const [near] = similarNames(unknown, Object.keys(options).map((option) => `--${option}`));
     throw new UsageError(`There is no option ${unknown}${near ? `; did you mean ${near}?` : ""}`);
   }
+}
+
+/**
+ * Prints why a command has failed.
+ *
+ * @param describe returns an error as a text; default: {@linkcode errorText}
+ * @returns the command's exit code; 0 where the usage was asked for
+ */
+export function reportFailure(
+  error: unknown,
+  usage: string,
+  describe: (error: Error) => string = (error) => errorText(error, usage),
+  code = 1,
+): number {
+  if (error instanceof UsageRequest) {
+    console.log(error.message);
+    return 0;
+  }
+  console.error(describe(error as Error));
+  return code;
 }
 
 /** Returns an error as a sentence for the operator: with the usage after a wrong argument, without system error codes. */

@@ -1,10 +1,12 @@
 import { userInfo } from "node:os";
 import type { ParseArgsConfig } from "node:util";
 import { loadConfig } from "../../config.ts";
+import { escapeInvisible } from "../../contract/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { localDatabaseUrl } from "../_local_database.ts";
 import { operatorErrorText } from "../_operator_error.ts";
-import { errorText, parseArguments, UsageError } from "./_arguments.ts";
+import { runToEnd } from "../_end.ts";
+import { errorText, parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 
 /** Actor in the receipts of commands. */
 export const OPERATOR = "operator";
@@ -30,22 +32,23 @@ export async function runCommand(
   options: NonNullable<ParseArgsConfig["options"]>,
   work: (openStore: () => Store, args: CommandArguments) => Promise<void>,
 ): Promise<never> {
-  let code = 0;
-  try {
-    const { positionals, values } = parseArguments(usage, options);
-    let store: Store | undefined;
-    const open = () =>
-      store ??= openStore(localDatabaseUrl(loadConfig(process.env), "operator"), "operator", 2);
+  return await runToEnd(async () => {
     try {
-      await work(open, { words: positionals, options: values as CommandArguments["options"] });
-    } finally {
-      await store?.close();
+      const { positionals, values } = parseArguments(usage, options);
+      let store: Store | undefined;
+      const open = () =>
+        store ??= openStore(localDatabaseUrl(loadConfig(process.env), "operator"), "operator", 2);
+      try {
+        await work(open, { words: positionals, options: values as CommandArguments["options"] });
+      } finally {
+        await store?.close();
+      }
+      return 0;
+    } catch (error) {
+      const describe = (error: Error) => operatorErrorText(error) ?? errorText(error, usage);
+      return reportFailure(error, usage, describe);
     }
-  } catch (error) {
-    code = 1;
-    console.error(operatorErrorText(error) ?? errorText(error as Error, usage));
-  }
-  process.exit(code);
+  });
 }
 
 /**
@@ -60,12 +63,14 @@ export function parseSeconds(text: string): number {
   return Number(count) * { s: 1, m: 60, h: 3_600, d: 86_400 }[unit || "s"]!;
 }
 
-/** Formats rows as text, each column as wide as its longest cell. */
+/** Formats rows as text, each column as wide as its longest cell. Strangers' names can't pass for rows or steer a terminal. */
 export function formatTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
 ): string {
-  const all = [head, ...rows];
+  const all = [head, ...rows].map((row) =>
+    row.map((text) => escapeInvisible(text).replace(/\s+/g, " "))
+  );
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
   return all.map((row) =>
     row.map((text, column) => text.padEnd(widths[column]!)).join("  ").trimEnd()

@@ -2,6 +2,7 @@ import pg from "pg";
 import { BadSetting, type Config } from "../../config.ts";
 import { claimDataFolder, databaseUrl, startPostgres, superuserUrl } from "../../embedded/mod.ts";
 import type { Role } from "../../store/mod.ts";
+import { runToEnd } from "../_end.ts";
 
 /** The database that a command works on. */
 export interface CommandDatabase {
@@ -25,7 +26,7 @@ export async function openDatabase({ settings, dataDir }: Config): Promise<Comma
     await tree.release();
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => void stop().finally(() => process.exit(1)));
+    process.once(signal, () => void runToEnd(() => stop().then(() => 1, () => 1)));
   }
   try {
     const { urls } = await startPostgres(dataDir, settings.SEALOOP_POSTGRES_PORT, tree);

@@ -3,7 +3,7 @@ import { accessSync, constants } from "node:fs";
 import { loadConfig } from "../../config.ts";
 import { importLedger, readPublicKey } from "../../ledger/mod.ts";
 import { migrate, openStore } from "../../store/mod.ts";
-import { errorText, parseArguments, UsageError } from "./_arguments.ts";
+import { errorText, parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 import { openDatabase } from "./_database.ts";
 import { openMeters } from "./_meter.ts";
 
@@ -25,8 +25,11 @@ export async function runImport(args: string[]): Promise<number> {
     await importFile(args);
     return 0;
   } catch (error) {
-    console.error(`\nNothing was imported: ${errorText(error as Error, USAGE)}`);
-    return 1;
+    return reportFailure(
+      error,
+      USAGE,
+      (error) => `\nNothing was imported: ${errorText(error, USAGE)}`,
+    );
   }
 }
 

@@ -2,7 +2,8 @@
 import { join, resolve } from "node:path";
 import { loadConfig } from "../../config.ts";
 import { backUp, readLogSettings } from "../../ledger/mod.ts";
-import { errorText, parseArguments, UsageError } from "./_arguments.ts";
+import { runToEnd } from "../_end.ts";
+import { errorText, parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 import { openRunningDatabase } from "./_database.ts";
 
 const USAGE = `Usage: npm run backup -- <folder>
@@ -12,11 +13,13 @@ log's key. The platform may run. The dump has everything private that the platfo
 ledger.key, checkpoint.key and webhook.key of the data folder elsewhere.
 With a PostgreSQL of your own, set SEALOOP_DATABASE_BACKUP_URL to a role that sees all rows (the superuser, or BYPASSRLS).`;
 
-process.exitCode = await main().then(() => 0, (error: Error) => {
-  console.error(`Nothing was backed up: ${errorText(error, USAGE)}`);
-  return 1;
-});
-process.exit();
+await runToEnd(() =>
+  main().then(
+    () => 0,
+    (error) =>
+      reportFailure(error, USAGE, (error) => `Nothing was backed up: ${errorText(error, USAGE)}`),
+  )
+);
 
 async function main(): Promise<void> {
   const { positionals: [path, ...more] } = parseArguments(USAGE, {});

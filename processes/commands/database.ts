@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { createDatabaseSql, createRolesSql, type Role, ROLES } from "../../store/mod.ts";
 import { databaseSetting } from "../_database_setting.ts";
-import { errorText, parseArguments, UsageError } from "./_arguments.ts";
+import { runToEnd } from "../_end.ts";
+import { parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 
 const USAGE =
   `Usage: npm run -s database -- roles [--at <host:port>] [--name <database>] > roles.sql
@@ -12,20 +13,22 @@ administrator of the server: psql -f roles.sql. Its last lines are the settings 
 secret. Run again, it gives the roles new passwords.
 --at: default localhost:5432. --name: of the database, default sealoop.`;
 
-try {
-  const { positionals, values } = parseArguments(USAGE, {
-    at: { type: "string", default: "localhost:5432" },
-    name: { type: "string", default: "sealoop" },
-  });
-  if (positionals.join(" ") !== "roles") throw new UsageError("Give roles");
-  if (!/^[a-z_][a-z0-9_]*$/.test(values.name!)) {
-    throw new UsageError("--name is of lower-case letters, digits and _");
+await runToEnd(() => {
+  try {
+    const { positionals, values } = parseArguments(USAGE, {
+      at: { type: "string", default: "localhost:5432" },
+      name: { type: "string", default: "sealoop" },
+    });
+    if (positionals.join(" ") !== "roles") throw new UsageError("Give roles");
+    if (!/^[a-z_][a-z0-9_]*$/.test(values.name!)) {
+      throw new UsageError("--name is of lower-case letters, digits and _");
+    }
+    console.log(rolesFile(values.at!, values.name!));
+    return 0;
+  } catch (error) {
+    return reportFailure(error, USAGE);
   }
-  console.log(rolesFile(values.at!, values.name!));
-} catch (error) {
-  console.error(errorText(error as Error, USAGE));
-  process.exitCode = 1;
-}
+});
 
 function rolesFile(place: string, database: string): string {
   const roles = Object.keys(ROLES) as Role[];

@@ -1,4 +1,5 @@
 /** `npm run evidence -- …`: shows the private evidence behind a receipt, with what proves it. */
+import { escapeInvisible } from "../../contract/mod.ts";
 import { type EvidenceEntry, readEvidence } from "../../ledger/mod.ts";
 import { UsageError } from "./_arguments.ts";
 import { runCommand } from "./_command.ts";
@@ -33,6 +34,8 @@ await runCommand(USAGE, {}, async (openStore, { words }) => {
 
 function formatEntry({ name, commitment, state, salt, content }: EvidenceEntry): string {
   const lines = [`${name} ${EXPLANATIONS[state]}`, `  commitment  ${commitment}`];
-  if (salt !== undefined) lines.push(`  salt        ${salt}`, `  content     ${content}`);
+  // In a file or a pipe it stays as it was sealed.
+  const shown = process.stdout.isTTY ? escapeInvisible(content) : content;
+  if (salt !== undefined) lines.push(`  salt        ${salt}`, `  content     ${shown}`);
   return lines.join("\n");
 }

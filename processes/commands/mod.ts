@@ -3,4 +3,5 @@
  *
  * @module
  */
+export { runToEnd } from "../_end.ts";
 export { runImport } from "./_import.ts";

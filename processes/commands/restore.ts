@@ -10,7 +10,8 @@ import {
   restoreLedger,
 } from "../../ledger/mod.ts";
 import { migrate, openStore } from "../../store/mod.ts";
-import { errorText, parseArguments, UsageError } from "./_arguments.ts";
+import { runToEnd } from "../_end.ts";
+import { errorText, parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 import { openDatabase, openRunningDatabase } from "./_database.ts";
 import { openMeters } from "./_meter.ts";
 
@@ -31,11 +32,13 @@ The old keys are put aside, and a new ledger with new keys continues from the re
 what it replaces and what is lost. Readers have to be given the new keys.
 --accept-clock: where the clock of this machine was wrong at the newest signature, takes the present time for right.`;
 
-process.exitCode = await main().then(() => 0, (error: Error) => {
-  console.error(`\nNothing was restored: ${errorText(error, USAGE)}`);
-  return 1;
-});
-process.exit();
+await runToEnd(() =>
+  main().then(
+    () => 0,
+    (error) =>
+      reportFailure(error, USAGE, (error) => `\nNothing was restored: ${errorText(error, USAGE)}`),
+  )
+);
 
 async function main(): Promise<void> {
   const { positionals: exports, values } = parseArguments(USAGE, {

@@ -27,6 +27,7 @@ import {
   parseSeconds,
   runCommand,
 } from "./_command.ts";
+import { formatSignature, parseSignature } from "./_signing.ts";
 
 const USAGE = `Usage: npm run tenants -- list
        npm run tenants -- token <organization> [--expires 90d]
@@ -163,7 +164,7 @@ async function nameApprovers(
 function printSignature(id: string, options: CommandArguments["options"]): void {
   const version = parseCount(options.version, "--version");
   const text = approversText(id, { approvers: parseApprovers(options), version });
-  for (const { key, signature } of signWith(text, options)) console.log(`${key}:${signature}`);
+  for (const one of signWith(text, options)) console.log(formatSignature(one));
 }
 
 function parseApprovers(options: CommandArguments["options"]): ApproversVersion["approvers"] {
@@ -194,9 +195,5 @@ function signWith(text: string, options: CommandArguments["options"]): ApproverS
 }
 
 function signaturesOf(options: CommandArguments["options"]): ApproverSignature[] {
-  return listOf(options.signature).map((item) => {
-    const match = /^([0-9a-f]{64}):([0-9a-f]{128})$/.exec(item);
-    if (!match) throw new UsageError(`${item} is no signature as sign-approvers prints them`);
-    return { key: match[1]!, signature: match[2]! };
-  });
+  return listOf(options.signature).map(parseSignature);
 }

@@ -20,7 +20,8 @@ import {
   withCheckpoint,
   writeDurably,
 } from "../../ledger/mod.ts";
-import { errorText, parseArguments, UsageError } from "./_arguments.ts";
+import { runToEnd } from "../_end.ts";
+import { errorText, parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 import { openMeter } from "./_meter.ts";
 
 const USAGE =
@@ -36,12 +37,14 @@ key, witnesses, the newest checkpoint seen. Without it, whatever the ledger name
 --pin: writes a new trust file with what the ledger shows, if everything is valid. Compare its keys with another source.
 Exit code: 0 everything is valid, 1 something is not, 2 nobody can tell, as something is missing or can't be read.`;
 
-process.exitCode = await main().catch((error: Error) => {
-  const part = error instanceof BadTrust ? "The trust file is not usable. " : "";
-  console.error(`Cannot verify: ${part}${escapeInvisible(errorText(error, USAGE))}`);
-  return 2;
-});
-process.exit();
+await runToEnd(() =>
+  main().catch((error) => {
+    const part = error instanceof BadTrust ? "The trust file is not usable. " : "";
+    const describe = (error: Error) =>
+      `Cannot verify: ${part}${escapeInvisible(errorText(error, USAGE))}`;
+    return reportFailure(error, USAGE, describe, 2);
+  })
+);
 
 async function main(): Promise<number> {
   const { positionals: [address, ...more], values } = parseArguments(USAGE, {

@@ -8,6 +8,7 @@
  *
  * @module
  */
+export { runToEnd } from "../_end.ts";
 export { type Child, type ChildOptions, openChild } from "./child.ts";
 export {
   keepServer,

@@ -392,20 +392,25 @@ describe("a command for a device", () => {
       writeFileSync(keyFile, (await giveKey(people.store, ann)).key, { mode: 0o600 });
       const { body } = await guarded.order({ script_id: "disk-usage" }, "bob");
       const file = await program("processes/commands/approvals.ts");
-      const words = ["approve", body.approval_id, "--key-file", keyFile];
       const env = { PATH: process.env.PATH, SEALOOP_DATA: folder, SEALOOP_GATEWAY_URL: people.url };
-      const run = (...more: string[]) =>
-        promisify(execFile)(process.execPath, [file, ...words, ...more], { env })
+      const run = (...words: string[]) =>
+        promisify(execFile)(process.execPath, [file, ...words, "--key-file", keyFile], { env })
           .then(({ stdout }) => stdout, ({ stderr }) => String(stderr));
-      assert.match(await run(), /asks for its approvers' own signatures: .*--sign/);
+      const approve = (...more: string[]) => run("approve", body.approval_id!, ...more);
+      assert.match(await approve(), /asks for its approvers' own signatures: .*--sign/);
       const other = join(folder, "other.pem");
       const { privateKey } = generateKeyPairSync("ed25519");
       writeFileSync(other, privateKey.export({ format: "pem", type: "pkcs8" }));
-      assert.match(await run("--sign", other), /is no approver's key of this tenant/);
-      const told = await run("--sign", pem);
+      const saved = join(folder, "shown.json");
+      const told = await run("show", body.approval_id!, "--save", saved);
       assert.match(told, new RegExp(`"command_id": "${body.command_id}"`));
       assert.match(told, /"argv": \[\s*"df"/);
-      assert.match(told, /Approved/);
+      const signature = async (path: string) => (await run("sign", saved, "--sign", path)).trim();
+      assert.match(
+        await approve("--signature", await signature(other)),
+        /is no approver's key of this tenant/,
+      );
+      assert.match(await approve("--signature", await signature(pem)), /Approved/);
       await guarded.until(body.command_id, "done");
     });
 
