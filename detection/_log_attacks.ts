@@ -20,6 +20,8 @@ export interface LoginProcess {
   pamSource: string;
   pamFailures: number;
   failures: number;
+  /** Failures of which it told in lines of another kind. */
+  secondary: number;
   /** Time of its last failure. */
   at: number;
 }
@@ -137,28 +139,31 @@ export function findDistributedAttack(
  */
 function countNewFailures(
   { sources, processes }: LoginAttempts,
-  { process: id, kind, source, times }: LoginSign & { readonly source: string },
+  { process: id, kind, source, times, isSecondary }: LoginSign & { readonly source: string },
   at: number,
   { windowMs }: AttackLimits,
 ): number {
   const before = processes.get(id);
   const process = before && at - before.at <= windowMs
     ? before
-    : { pamSource: source, pamFailures: 0, failures: 0, at };
+    : { pamSource: source, pamFailures: 0, failures: 0, secondary: 0, at };
   process.at = at;
   processes.delete(id);
   if (processes.size >= MAX_PROCESSES) processes.delete(processes.keys().next().value!);
   processes.set(id, process);
-  const ahead = Math.max(0, process.pamFailures - process.failures);
+  const own = () => Math.max(process.failures, process.secondary);
+  const ahead = Math.max(0, process.pamFailures - own());
   if (kind === "pam_failure") {
     process.pamSource = source;
     process.pamFailures += times;
-    return Math.max(0, process.pamFailures - process.failures) - ahead;
+    return Math.max(0, process.pamFailures - own()) - ahead;
   }
-  process.failures += times;
-  const replaced = Math.min(times, ahead);
+  const known = own();
+  process[isSecondary ? "secondary" : "failures"] += times;
+  const added = own() - known;
+  const replaced = Math.min(added, ahead);
   if (replaced > 0) sources.get(process.pamSource)?.failures.splice(-replaced);
-  return times;
+  return added;
 }
 
 function attackCode(

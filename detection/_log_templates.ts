@@ -12,7 +12,8 @@ import {
   messageStart,
   NO_COLUMNS,
 } from "./_log_header.ts";
-import { messageField, splitWords, VALUE } from "./_log_words.ts";
+import { readRecord } from "./_log_record.ts";
+import { splitWords, VALUE } from "./_log_words.ts";
 
 /** A template of lines. */
 export interface Template {
@@ -110,7 +111,7 @@ export function findTemplate(miner: TemplateMiner, line: string): Template | und
 }
 
 function wordsOf(line: string, header: LogHeader | undefined): string[] {
-  const message = messageField(line);
+  const message = readRecord(line)?.message;
   return splitWords(message ?? (header ? line.slice(messageStart(line, header)) : line));
 }
 

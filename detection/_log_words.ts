@@ -5,8 +5,6 @@ export const VALUE = "<*>";
 const MAX_CHARACTERS = 1_000;
 const MAX_WORDS = 40;
 
-/** The message among the named fields of a line, as JSON and logfmt have them. */
-const MESSAGE_FIELD = /(?:"(?:msg|message)"\s*:\s*|\b(?:msg|message)=)"((?:[^"\\]|\\.)*)"/;
 /** A quoted text is a value, but for the method of a request. */
 const QUOTED = /"(?:([A-Z]{3,7}) )?[^"]{0,300}"/g;
 /** A size or a duration: its unit may differ from line to line. */
@@ -31,12 +29,6 @@ const NUMBERS = new RegExp(
   ].map(({ source }) => source).join("|"),
   "g",
 );
-
-/** Returns the field of a line that is its message; undefined: the line has no such field. */
-export function messageField(line: string): string | undefined {
-  if (!line.includes("msg") && !line.includes("message")) return undefined;
-  return MESSAGE_FIELD.exec(line)?.[1];
-}
 
 /** Splits a message into words, with `<*>` in place of each value. */
 export function splitWords(message: string): string[] {

@@ -25,6 +25,7 @@ export type {
 } from "./detector.ts";
 export type { DeviceRemedy } from "./_device_aspects.ts";
 export { isDeviceFault } from "./device_faults.ts";
+export { levelOf, type LineLevel } from "./_log_lines.ts";
 export { createServiceFinding, type DetectedFinding, type ServiceFinding } from "./findings.ts";
 export { type FindingGroup, groupFindings } from "./group.ts";
 export {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open, readdir, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { type FileHandle, open } from "node:fs/promises";
+import { listSuccessors, listVersions, type LogVersion } from "./_log_versions.ts";
 
 /** Place in a log up to which it was read. It identifies the file, as another one may have its name by now. */
 export interface FilePlace {
@@ -21,13 +21,6 @@ export interface AddedLines {
   readonly missed: boolean;
 }
 
-/** A file that has, or had, the log's name. */
-interface LogVersion {
-  readonly path: string;
-  readonly inode: number;
-  readonly modifiedMs: number;
-}
-
 /** Maximum of bytes of old lines at the first reading. */
 const MAX_FIRST_BYTES = 1024 * 1024;
 /** Maximum of bytes of a reading. The rest waits for the next one. */
@@ -35,13 +28,12 @@ const MAX_BYTES = 8 * 1024 * 1024;
 /** Longer lines are cut. */
 const MAX_LINE_BYTES = 64 * 1024;
 const HEAD_BYTES = 256;
-const COMPRESSED = /\.(gz|xz|zst|bz2)$/;
 
 /**
  * Reads the lines that were added to a log since the last reading.
  *
- * A file that was renamed is read to its end under its new name before its successor. One that was copied and emptied
- * (copytruncate) is read to its end in its copy. A last line without a line end waits for the next reading.
+ * A file that was renamed is read to its end before its successor, whatever its new name: it is known by its inode and its
+ * first bytes. One that was copied and emptied (copytruncate) is read to its end in its copy. A last line without a line end waits for the next reading.
  *
  * @param place where the last reading ended; undefined: there was none
  * @throws where the file can't be read
@@ -80,11 +72,15 @@ async function readRotated(
   place: FilePlace,
   maxBytes: number,
 ): Promise<AddedLines> {
-  const versions = await listVersions(path, current);
-  const before = await findVersion(versions, place);
-  const successors = before
-    ? versions.filter(({ modifiedMs }) => modifiedMs > before.modifiedMs)
-    : [];
+  const { ino } = await current.stat();
+  let before: LogVersion | undefined;
+  let successors: LogVersion[] = [];
+  for await (const versions of listVersions(path, ino)) {
+    before = await findVersion(versions, place);
+    if (!before) continue;
+    successors = listSuccessors(path, before, versions);
+    break;
+  }
   const lines: string[] = [];
   let left = maxBytes;
   for (const version of before ? [before, ...successors] : []) {
@@ -113,21 +109,6 @@ async function readRotated(
   };
 }
 
-/** Lists the files beside the log whose names begin with its own, oldest first, without compressed ones. */
-async function listVersions(path: string, current: FileHandle): Promise<LogVersion[]> {
-  const { ino } = await current.stat();
-  const names = (await readdir(dirname(path))).filter((name) =>
-    name.startsWith(basename(path)) && name !== basename(path) && !COMPRESSED.test(name)
-  );
-  const all = await Promise.all(names.map(async (name): Promise<LogVersion[]> => {
-    const version = join(dirname(path), name);
-    const stats = await stat(version).catch(() => undefined);
-    if (!stats?.isFile() || stats.ino === ino) return [];
-    return [{ path: version, inode: stats.ino, modifiedMs: stats.mtimeMs }];
-  }));
-  return all.flat().sort((a, b) => a.modifiedMs - b.modifiedMs);
-}
-
 /** Finds the file that was read before: a renamed one has its inode, a copy has its head. */
 async function findVersion(
   versions: readonly LogVersion[],
@@ -141,8 +122,9 @@ async function findVersion(
     if (!file) continue;
     try {
       const { size } = await file.stat();
-      // An inode may belong to another file since, so the head counts in any case. An empty file has no head.
-      const mayBe = version.inode === place.inode || place.position > 0;
+      // An inode may belong to another file since, so the head counts in any case. An empty file has no head. A copy has the
+      // name of the log in its own.
+      const mayBe = version.inode === place.inode || version.hasName && place.position > 0;
       if (mayBe && size >= place.position && await hasHead(file, place)) return version;
     } finally {
       await file.close();

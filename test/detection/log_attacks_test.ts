@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { recheck } from "../../detection/mod.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { createTestLog, failedLogins, sshd, syslog } from "./_logs.ts";
 import { asSuperuser } from "../_superuser.ts";
+
+/** Lines of a failed login from 203.0.113.9, and the programs that write them; null: the line has no header of syslog. */
+const failures = JSON.parse(
+  readFileSync(new URL("../vectors/failed-logins.json", import.meta.url), "utf8"),
+) as { program: string | null; line: string }[];
 
 describe("attacks in a log", () => {
   let context: TestContext;
@@ -131,6 +136,41 @@ describe("attacks in a log", () => {
       sshd("message repeated 5 times: [ Failed password for root from 203.0.113.5 port 4 ssh2]"),
     );
     assert.deepEqual((await auth.sweep()).codes, ["brute_force"]);
+  });
+
+  for (const { program, line } of failures) {
+    it(`are found where they are written as: ${line.slice(0, 70)}`, async () => {
+      const auth = await log();
+      await auth.sweep();
+      await auth.append(
+        ...Array.from(
+          { length: 6 },
+          (_, i) => program === null ? `${line}\n` : syslog(`${program}[${100 + i}]: ${line}`),
+        ),
+      );
+      const { findings: [found] } = await auth.sweep();
+      assert.equal(found?.code, "brute_force");
+      assert.deepEqual(
+        (found!.detail.sources as { source: string; failures: number }[])
+          .map(({ source, failures }) => [source, failures]),
+        [["203.0.113.9", 6]],
+      );
+    });
+  }
+
+  it("are counted once where sshd tells what PAM said, and then the failure itself", async () => {
+    const auth = await log();
+    await auth.sweep();
+    for (let n = 0; n < 3; n++) {
+      await auth.append(
+        sshd(
+          "pam_unix(sshd:auth): authentication failure; logname= uid=0 euid=0 tty=ssh ruser= rhost=203.0.113.9  user=root",
+        ),
+        sshd("error: PAM: Authentication failure for root from 203.0.113.9"),
+        sshd("Failed keyboard-interactive/pam for root from 203.0.113.9 port 5 ssh2"),
+      );
+    }
+    assert.deepEqual((await auth.sweep()).codes, []);
   });
 
   describe("that only PAM writes about", () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { appendFile, copyFile, rename, truncate, unlink, writeFile } from "node:fs/promises";
 import { detectAll } from "../../detection/mod.ts";
 import { getFinding } from "../../store/incidents/mod.ts";
@@ -6,6 +7,14 @@ import { createTestContext, type TestContext } from "./_context.ts";
 import { createTestLog, failedLogins, sshd } from "./_logs.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { measureCpuMs } from "../_time.ts";
+
+const messageForms = JSON.parse(
+  readFileSync(new URL("../vectors/log-message-forms.json", import.meta.url), "utf8"),
+) as {
+  messages: string[];
+  error: string;
+  forms: { form: string; ordinary: string; error: string }[];
+};
 
 describe("the log detector", () => {
   let context: TestContext;
@@ -172,6 +181,26 @@ describe("the log detector", () => {
       const { findings: [found] } = await app.sweep();
       assert.deepEqual(found!.detail.templates, ["no <*> in shop <*>"]);
     });
+
+    for (const { form, ordinary, error } of messageForms.forms) {
+      it(`are found by their message in lines of the form: ${form}`, async () => {
+        const app = await log({ block: "learn_lines: 100" });
+        const line = (text: string, message: string) => {
+          const inner = JSON.stringify(message).slice(1, -1);
+          const now = new Date().toISOString();
+          return `${text.replace("{time}", now).replace("{message}", inner)}\n`;
+        };
+        const messages = Array.from({ length: 150 }, (_, i) => messageForms.messages[i % 5]!);
+        await app.append(...messages.map((message) => line(ordinary, message)));
+        await app.sweep();
+        await app.append(
+          line(ordinary, "retry policy was loaded after an error budget of profile seven"),
+          line(error, messageForms.error),
+        );
+        const { findings: [found] } = await app.sweep();
+        assert.match(String(found?.detail.templates), new RegExp(messageForms.error));
+      });
+    }
 
     it("are told by what happened, and not by values", async () => {
       const app = await log({ block: "learn_lines: 100" });
