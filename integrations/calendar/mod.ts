@@ -14,5 +14,6 @@ export { extendSeries } from "./extend.ts";
 export { type Invitation, printCalendar, printInvitation } from "./ical.ts";
 export { findKeyOfLink, linkOf } from "./link.ts";
 export { BOOKED_DAYS, type EventRequest, planEvent, type PlannedEvent } from "./plan.ts";
-export { expand, parseRule, RuleRefused, type Series } from "./recurrence.ts";
+export { expand, type Series } from "./recurrence.ts";
+export { parseRule, RuleRefused } from "./rule.ts";
 export { dateIn, dayBounds, findTimeZone, NoSuchTime, parseTime, printTime } from "./time_zones.ts";

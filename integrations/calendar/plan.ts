@@ -1,6 +1,7 @@
 import { InvalidInput } from "../../contract/mod.ts";
 import type { EventKind, NewEvent, Span } from "../../store/planning/mod.ts";
-import { expand, parseRule, RuleRefused, type Series } from "./recurrence.ts";
+import { expand, recurs, type Series } from "./recurrence.ts";
+import { parseRule, RuleRefused } from "./rule.ts";
 import { findTimeZone, NoSuchTime, parseTime } from "./time_zones.ts";
 
 /** Days for which the occurrences of a series are booked ahead. */
@@ -70,6 +71,9 @@ export function planEvent(request: EventRequest, now: Date): PlannedEvent {
   const busy = request.busy ?? kind === "meeting";
   const series = { start, end, timeZone, rrule: request.rrule ?? null };
   const { occurrences, rrule, expandedUntil } = readSeries(series, busy, now);
+  if (kind !== "meeting") {
+    checkHolds({ ...series, rrule }, kind, { occurrences, expandedUntil }, now);
+  }
   return {
     occurrences,
     event: {
@@ -106,6 +110,23 @@ function readSeries(series: Series, busy: boolean, now: Date) {
   } catch (error) {
     if (!(error instanceof RuleRefused)) throw error;
     refuse("rrule", error.message);
+  }
+}
+
+/** Refuses a freeze or a maintenance that would never hold. */
+function checkHolds(
+  series: Series,
+  kind: EventKind,
+  { occurrences, expandedUntil }: { occurrences: readonly Span[]; expandedUntil: Date | null },
+  now: Date,
+): void {
+  if (series.rrule !== null && !recurs(series)) {
+    refuse("rrule", `The rule gives no day, so the ${kind} would never hold by it; leave it out`);
+  }
+  const last = occurrences.at(-1);
+  if (expandedUntil === null && last && last.end <= now) {
+    const field = series.rrule === null ? "end" : "rrule";
+    refuse(field, `The ${kind} would be over already, as it ends at ${last.end.toISOString()}`);
   }
 }
 

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { listMessages } from "../../store/messages/mod.ts";
-import { Limit, TicketId } from "../schemas/mod.ts";
+import { TicketId } from "../schemas/mod.ts";
 import { Channel, exampleMessage, Kind, Message, toMessage } from "./_message.ts";
+import { findSince, Since } from "./_since.ts";
 
 /** Messages of the caller's tenant. */
 export const messageList = operation({
@@ -10,8 +11,8 @@ export const messageList = operation({
   group: "people",
   summary: "List the messages of your organization's feed, newest first",
   description:
-    "`cursor` of an answer, sent with the next request, gives the messages before these. New ones come over " +
-    "`GET /v1/comms/stream`.",
+    "`cursor` of an answer, sent with the next request, gives the messages before these. `since`, with the id of the " +
+    "newest message that you have, gives those that came later. New ones come over `GET /v1/comms/stream`.",
   effect: "read",
   access: "key",
   input: z.object({
@@ -21,7 +22,8 @@ export const messageList = operation({
     cursor: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional().describe(
       "Only messages before this place, as an earlier answer has it",
     ),
-    limit: Limit,
+    since: Since.optional(),
+    limit: z.number().int().min(1).max(1000).default(100).describe("Maximum number of messages"),
   }),
   output: z.object({
     total: z.number().int().describe("All messages that fit, on whatever page"),
@@ -34,8 +36,9 @@ export const messageList = operation({
     input: { kind: "incident.opened" },
     output: { total: 1, messages: [exampleMessage], cursor: null },
   },
-  run: async ({ kind, channel, ticket_id, cursor, limit }, { store }) => {
-    const filter = { kind, channel, ticketId: ticket_id, before: cursor };
+  run: async ({ kind, channel, ticket_id, cursor, since, limit }, { store }) => {
+    const place = await findSince(store.db, since);
+    const filter = { kind, channel, ticketId: ticket_id, before: cursor, ...place };
     const { total, messages } = await listMessages(store.db, filter, limit + 1);
     const page = messages.slice(0, limit);
     return {

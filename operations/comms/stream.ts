@@ -4,8 +4,14 @@ import { type Context, type Follower, operation } from "../../calls/mod.ts";
 import { EventStream, isDatabaseAway, type StreamEvent } from "../../contract/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { findValidKeys } from "../../store/keys/mod.ts";
-import { getNewestPosition, listMessagesAfter, type Message } from "../../store/messages/mod.ts";
+import {
+  getNewestPosition,
+  getPositionBefore,
+  listMessagesAfter,
+  type Message,
+} from "../../store/messages/mod.ts";
 import { exampleMessage, toMessage } from "./_message.ts";
+import { findSince, Since } from "./_since.ts";
 
 /** Messages that are read at once. A stream holds no more in memory. */
 const PAGE_SIZE = 50;
@@ -22,7 +28,7 @@ export const messageStream = operation({
   description:
     "The data of each event is a message as in `GET /v1/comms`, and its `kind` says what it tells. The `id` of an event is " +
     "its place: a client that sends it as `Last-Event-ID` misses nothing and gets nothing twice, whatever happened " +
-    "meanwhile. Without it the stream begins with the next message; with 0 it begins with the first. The first event, " +
+    "meanwhile. Without it, and without `since`, the stream begins with the next message; with 0 it begins with the first. The first event, " +
     "`position`, has the place at which it begins. Lines with a colon come while there is no message. The stream ends " +
     "when the key is no longer valid.",
   effect: "read",
@@ -30,6 +36,10 @@ export const messageStream = operation({
   input: z.object({
     last_event_id: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional().describe(
       "Place after which the stream begins",
+    ),
+    since: Since.optional().describe(
+      "Where the stream begins if there is no `Last-Event-ID`: after this message, by its id, or with the first that was " +
+        "written at this time or later",
     ),
   }),
   output: z.string(),
@@ -41,10 +51,11 @@ export const messageStream = operation({
     input: { last_event_id: 0 },
     output: `id: 1\ndata: ${JSON.stringify(exampleMessage)}\n\n`,
   },
-  run: async ({ last_event_id }, { store, caller, feed, signal }) => {
+  run: async ({ last_event_id, since }, { store, caller, feed, signal }) => {
     const newest = await getNewestPosition(store.db);
     // A place that is not reached yet is of a database that was restored from a backup since.
-    const position = Math.min(last_event_id ?? newest, newest);
+    const begin = last_event_id ?? await findBegin(store.db, since);
+    const position = Math.min(begin ?? newest, newest);
     const follower = await feed.follow(store.tenant, caller.keyId!);
     signal.addEventListener("abort", follower.stop, { once: true });
     if (signal.aborted) follower.stop();
@@ -52,6 +63,12 @@ export const messageStream = operation({
     return new EventStream(readFeed(reader, position));
   },
 });
+
+/** Returns the position before the first message that is meant; undefined: it is the next one that comes. */
+async function findBegin(db: Db, since: string | undefined): Promise<number | undefined> {
+  const { after, from } = await findSince(db, since);
+  return from === undefined ? after : await getPositionBefore(db, from);
+}
 
 interface Reader extends Pick<Context, "signal"> {
   readonly db: Db;

@@ -97,6 +97,15 @@ export async function getPositionAt(db: Db, time: Date): Promise<number> {
   return Number(row?.position ?? 0);
 }
 
+/** Returns the position before the first message that was written at a time or later; undefined: there is none yet. */
+export async function getPositionBefore(db: Db, time: Date): Promise<number | undefined> {
+  const row = await db.first<{ position: string | null }>(
+    "SELECT min(position) - 1 AS position FROM messages WHERE at >= $1",
+    [time],
+  );
+  return row?.position == null ? undefined : Number(row.position);
+}
+
 /** Returns the messages after a position, oldest first. None that is committed later can come before them. */
 export async function listMessagesAfter(
   db: Db,
@@ -117,24 +126,29 @@ export interface MessageFilter {
   readonly ticketId?: string | undefined;
   /** Messages before this position. */
   readonly before?: number | undefined;
+  /** Messages after this position. */
+  readonly after?: number | undefined;
+  /** Messages that were written at this time or later. */
+  readonly from?: Date | undefined;
 }
 
 /** Returns messages, newest first, and the number of all that the filter selects, whatever their position. */
 export async function listMessages(
   db: Db,
-  { kind, channel, ticketId, before }: MessageFilter,
+  { kind, channel, ticketId, before, after, from }: MessageFilter,
   limit: number,
 ): Promise<{ readonly total: number; readonly messages: Message[] }> {
   const { rows, total } = (await db.first<{ rows: Row[] | null; total: number }>(
     `WITH selected AS (
        SELECT ${COLUMNS} FROM messages
        WHERE ($1::text IS NULL OR kind = $1) AND ($2::text IS NULL OR channel = $2)
-         AND ($3::text IS NULL OR refs->>'ticket_id' = $3))
+         AND ($3::text IS NULL OR refs->>'ticket_id' = $3)
+         AND ($6::bigint IS NULL OR position > $6) AND ($7::timestamptz IS NULL OR at >= $7))
      SELECT (SELECT count(*)::int FROM selected) AS total,
        (SELECT json_agg(page) FROM (
          SELECT * FROM selected WHERE $4::bigint IS NULL OR position < $4
          ORDER BY position DESC LIMIT $5) AS page) AS rows`,
-    [kind, channel, ticketId, before, limit],
+    [kind, channel, ticketId, before, limit, after, from],
   ))!;
   return { total, messages: (rows ?? []).map(toMessage) };
 }

@@ -27,6 +27,7 @@ export {
   getMessageByKey,
   getNewestPosition,
   getPositionAt,
+  getPositionBefore,
   listMessages,
   listMessagesAfter,
   type Message,

@@ -82,6 +82,55 @@ describe("the feed over REST", () => {
     assert.equal((await fetch(`${gateway.url}/v1/comms/stream`)).status, 401);
   });
 
+  it("lists and streams what came since a message or a time", async () => {
+    const reader = await gateway.key({ tenant: "since" });
+    for (const text of ["one", "two"]) await add(text, {}, "since");
+    const two = (await list("", reader)).body.messages[0];
+    await sleep(5); // the next one is written in another millisecond
+    await add("three", {}, "since");
+    const [three] = (await list("", reader)).body.messages;
+    const textsSince = async (since: string) => {
+      const { status, body } = await list(`since=${encodeURIComponent(since)}`, reader);
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.equal(body.total, body.messages.length);
+      return body.messages.map(({ text }: Json) => text);
+    };
+    assert.deepEqual(await textsSince(two.id), ["three"]);
+    assert.deepEqual(await textsSince(three.id), []);
+    assert.deepEqual(await textsSince(three.at), ["three"]);
+    assert.deepEqual(await textsSince("2020-01-01T00:00:00+01:00"), ["three", "two", "one"]);
+    assert.deepEqual(await textsSince("2190-01-01T00:00:00Z"), []);
+    for (const since of [two.id, three.at]) {
+      const source = await fetch(`${gateway.url}/v1/comms/stream?since=${since}`, {
+        headers: { "x-api-key": reader },
+      });
+      const reading = source.body!.pipeThrough(new TextDecoderStream()).getReader();
+      let text = "";
+      while (!text.includes('"three"')) text += (await reading.read()).value ?? "";
+      assert.ok(!text.includes('"two"'), text);
+      await reading.cancel();
+    }
+    const foreign = (await list("", await gateway.key({ tenant: "pages" }))).body.messages[0].id;
+    for (const since of [foreign, "MSG-000000000000", "yesterday", "2026-07-01", "0", ""]) {
+      const { status, body } = await list(`since=${since}`, reader);
+      assert.equal(status, 422, since);
+      assert.match(JSON.stringify(body), /since/);
+    }
+  });
+
+  it("gives up to 100 messages unless asked for more, and up to 1,000", async () => {
+    const reader = await gateway.key({ tenant: "many" });
+    const db = gateway.platform.store.asTenant("many");
+    await db.transaction(async (trx) => {
+      for (let n = 0; n < 101; n++) await addMessage(trx, { ...said(n) });
+    });
+    assert.equal((await list("", reader)).body.messages.length, 100);
+    assert.equal((await list("limit=1000", reader)).body.messages.length, 101);
+    for (const limit of ["0", "1001", "-1", "1.5"]) {
+      assert.equal((await list(`limit=${limit}`, reader)).status, 422, limit);
+    }
+  });
+
   it("streams what comes, to its tenant alone", async () => {
     const [stream, other] = [open(), open(undefined, await gateway.key({ tenant: "other" }))];
     await Promise.all([stream.opened, other.opened]);

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ROOT } from "../../config.ts";
 import { InvalidInput } from "../../contract/mod.ts";
 import {
   dayBounds,
@@ -148,6 +151,80 @@ describe("planEvent()", () => {
     wrong({ durationMinutes: undefined, end: "2026-03-27T09:00" }, "end", /after the start/);
     wrong({ durationMinutes: 24 * 60 + 1, rrule: "FREQ=DAILY" }, "rrule", /overlap its own/);
     wrong({ services: ["billing"] }, "services", /Only a maintenance/);
+  });
+});
+
+describe("a rule of a series", () => {
+  it("gives the days that python-dateutil gives, of 300 random rules", async () => {
+    const path = join(ROOT, "test/vectors/recurrence.json");
+    const vectors: { start: string; rrule: string; starts: string[] }[] = JSON.parse(
+      await readFile(path, "utf8"),
+    );
+    for (const { start, rrule, starts } of vectors) {
+      const from = new Date(`${start}T09:00:00Z`);
+      const series = { start: from, end: from, timeZone: "UTC", rrule: parseRule(rrule) };
+      const last = starts.length < 8 ? "2060-01-01" : starts[7]!; // no more are in the file
+      const to = new Date(`${last}T12:00:00Z`);
+      const { spans } = expand(series, { start: from, end: to });
+      const days = spans.map(({ start }) => start.toISOString().slice(0, 10));
+      assert.deepEqual(days, starts, `${start} ${rrule}`);
+    }
+  });
+
+  const firsts: [start: string, rrule: string, second?: string][] = [
+    ["2027-03-01", "FREQ=YEARLY;BYDAY=1MO", "2028-01-03"],
+    ["2027-03-08", "FREQ=YEARLY;BYDAY=2MO", "2028-01-10"],
+    ["2027-06-29", "FREQ=YEARLY;BYDAY=-1TU", "2027-12-28"],
+    ["2028-02-29", "FREQ=YEARLY;INTERVAL=5;BYDAY=1SU,-1TU", "2028-12-26"],
+    ["2027-03-01", "FREQ=YEARLY;BYMONTH=3;BYDAY=1MO", "2028-03-06"],
+    ["2027-03-02", "FREQ=MONTHLY;BYDAY=1MO;COUNT=2", "2027-04-05"],
+    ["2027-03-02", "FREQ=WEEKLY;BYDAY=MO;COUNT=1"],
+    ["2027-03-02", "FREQ=MONTHLY;BYMONTHDAY=-1", "2027-03-31"],
+  ];
+  for (const [start, rrule, second] of firsts) {
+    it(`begins with its start, ${start}, by ${rrule}`, () => {
+      const from = new Date(`${start}T09:00:00Z`);
+      const series = { start: from, end: from, timeZone: "UTC", rrule: parseRule(rrule) };
+      const { spans } = expand(series, { start: from, end: new Date("2029-01-01T00:00:00Z") });
+      const days = spans.slice(0, 2).map(({ start }) => start.toISOString().slice(0, 10));
+      assert.deepEqual(days, second === undefined ? [start] : [start, second]);
+    });
+  }
+
+  for (
+    const [rrule, about] of [
+      ["FREQ=DAILY;UNTIL=20260327T000000Z", /UNTIL is before the start, 20260327T080000Z/],
+      ["FREQ=DAILY;UNTIL=20260230T000000Z", /UNTIL is not a time in UTC/],
+      ["FREQ=DAILY;UNTIL=20271301T000000Z", /UNTIL is not a time in UTC/],
+      ["FREQ=WEEKLY;BYDAY=2MO", /BYDAY has numbers/],
+      ["FREQ=YEARLY;BYWEEKNO=3;BYDAY=2MO", /BYDAY has no numbers/],
+      ["FREQ=WEEKLY;BYMONTHDAY=3", /BYMONTHDAY/],
+      ["FREQ=DAILY;BYYEARDAY=3", /BYYEARDAY/],
+      ["FREQ=MONTHLY;BYWEEKNO=3", /BYWEEKNO/],
+      ["FREQ=MONTHLY;BYSETPOS=1", /BYSETPOS needs another BY part/],
+    ] as const
+  ) {
+    it(`refuses ${rrule}`, () => {
+      assert.throws(() => startsOf({ rrule }), about);
+    });
+  }
+
+  it("takes an UNTIL that is the start itself", () => {
+    assert.equal(startsOf({ rrule: "FREQ=DAILY;UNTIL=20260327T080000Z" }).length, 1);
+  });
+
+  it("refuses a freeze or a maintenance that would never hold", () => {
+    for (const kind of ["freeze", "maintenance"] as const) {
+      const wrong = (fields: Partial<EventRequest>, about: RegExp) =>
+        assert.throws(() => startsOf({ kind, ...fields }), about);
+      const today = "2026-03-01T11:55Z"; // NOW is five minutes later
+      wrong({ start: today, rrule: "FREQ=DAILY;UNTIL=20260301T000000Z" }, /UNTIL is before/);
+      wrong({ rrule: "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30" }, /The rule gives no day/);
+      wrong({ start: "2026-02-27T09:00" }, /would be over already/);
+      wrong({ start: "2026-02-20T09:00", rrule: "FREQ=DAILY;COUNT=3" }, /would be over already/);
+      assert.equal(startsOf({ kind, start: today }).length, 1);
+      assert.ok(startsOf({ kind, start: "2026-02-20T09:00", rrule: "FREQ=DAILY" }).length > 300);
+    }
   });
 });
 
