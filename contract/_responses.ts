@@ -84,6 +84,9 @@ const EXAMPLES: Readonly<Record<ErrorName, unknown>> = {
   ReceiptConflict: detail(
     `Cannot seal receipt ${ID} as it is already sealed with another outcome`,
   ),
+  ReceiptTimeRefused: detail(
+    `Cannot seal receipt ${ID}: it is dated 2021-07-01T12:00:00.000000+00:00, and the database's clock says 2026-07-01T12:00:00Z`,
+  ),
   Conflict: detail("Ticket INC-4f1d22a90b7c is resolved already"),
   IdempotencyKeyReused: detail(
     "This idempotency key belongs to another call of tickets.create, with other arguments",

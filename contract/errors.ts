@@ -76,12 +76,23 @@ export function isDatabaseAway(error: unknown): boolean {
     error.name === "KnexTimeoutError";
 }
 
+/** Code by which the database refuses a request to seal whose time is not that of its clock. */
+const TIME_REFUSED = "22S01";
+
+/** Returns true where the database refuses a request to seal as its time is not that of its clock. */
+export function isReceiptTimeRefused(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === TIME_REFUSED;
+}
+
 /** Converts anything thrown into a {@linkcode Problem}. An unknown error is kept only as the cause, for the log. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isDatabaseAway(error)) {
     const message = "The database can't be reached at the moment; try again in a few seconds";
     return new Problem("Unavailable", message, { cause: error, headers: { "retry-after": "5" } });
+  }
+  if (isReceiptTimeRefused(error)) {
+    return new Problem("ReceiptTimeRefused", (error as Error).message, { cause: error });
   }
   return new Problem(
     "Internal",

@@ -21,7 +21,14 @@ export {
   type Tier,
   TIERS,
 } from "./caller.ts";
-export { asProblem, InvalidInput, isDatabaseAway, type Issue, Problem } from "./errors.ts";
+export {
+  asProblem,
+  InvalidInput,
+  isDatabaseAway,
+  isReceiptTimeRefused,
+  type Issue,
+  Problem,
+} from "./errors.ts";
 export {
   EARLIER_HEADER,
   type GovernanceAnswer,

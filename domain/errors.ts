@@ -55,6 +55,11 @@ export const ERRORS = {
     next: "Seal under a new id, or read the receipt that is already there.",
     retryable: false,
   },
+  ReceiptTimeRefused: {
+    status: 503,
+    next: "Call again later; an operator sets the clocks of the platform's machines.",
+    retryable: true,
+  },
   Conflict: {
     status: 409,
     next: "Read the current state and decide again.",

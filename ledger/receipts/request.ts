@@ -25,7 +25,7 @@ export interface SealRequest {
   readonly details?: Readonly<Record<string, unknown>>;
   /** Text that a person wrote with the request, meant to be published. Default: empty. */
   readonly human_input?: string;
-  /** ISO 8601 with offset. Default: now. */
+  /** ISO 8601 with offset, at most 5 minutes from the database's clock. Default: now. A time of the past goes into `details`. */
   readonly timestamp?: string;
   /** Control ids that the receipt attests to. */
   readonly compliance_tags?: readonly string[];

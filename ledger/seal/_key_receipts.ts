@@ -91,5 +91,5 @@ function make(
     outcome,
     details,
   });
-  return linkEntry({ seq: NO_ROW, id, category, payload }, head);
+  return linkEntry({ seq: NO_ROW, id, category, payload, at: new Date() }, head);
 }

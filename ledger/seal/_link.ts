@@ -21,6 +21,8 @@ export interface OutboxEntry {
   readonly category: string;
   /** Canonical JSON of the fields of the request. */
   readonly payload: string;
+  /** When it was requested, by the database's clock. */
+  readonly at: Date;
 }
 
 /** A request that can't be part of the chain. */
@@ -56,6 +58,8 @@ const SEALED_FIELDS = [
   "hash_sha256",
   "signature",
 ];
+/** Between a receipt's time and that of its request. The outbox itself takes no more, so a little is for rounding. */
+const MAX_TIME_DIFFERENCE_MS = 5 * 60_000 + 1_000;
 /** All fields of a receipt in canonical order, each with the text before its value. */
 const FIELDS_IN_ORDER = [...REQUEST_FIELDS, ...SEALED_FIELDS].sort()
   .map((name) => [name, `"${name}":`] as const);
@@ -93,7 +97,12 @@ export function linkEntry(entry: OutboxEntry, { size, hash }: ChainHead): Linked
   const record = Buffer.from(joinInOrder(fields));
   const problem = receiptProblem(fields, record.length);
   if (problem !== undefined) throw new NotCanonical(problem);
-  const { seq, id, category } = entry;
+  const { seq, id, category, at } = entry;
+  // What waited through an outage of days is still sealed: its time is compared with that of its request.
+  const time: string = JSON.parse(fields.get("timestamp")!);
+  if (Math.abs(Date.parse(time) - at.getTime()) > MAX_TIME_DIFFERENCE_MS) {
+    throw new NotCanonical(`It is dated ${time}, and was requested at ${at.toISOString()}`);
+  }
   return { seq, position: size, id, category, record, hash: Buffer.from(sha256(record)), fields };
 }
 

@@ -39,7 +39,7 @@ const MAX_BATCHES_UNDER_WAY = 2;
 /** Looks each id up. With `EXISTS`, PostgreSQL may read all receipts into a hash table at every look. */
 const READ_OUTBOX = {
   name: "outbox_read",
-  text: `SELECT seq, id, category, payload,
+  text: `SELECT seq, id, category, payload, at,
            coalesce((SELECT true FROM receipts r WHERE r.id = o.id), false) AS "isSealed"
          FROM seal_outbox o WHERE seq <> ALL ($1::bigint[]) ORDER BY seq LIMIT ${MAX_BATCH_SIZE}`,
 };

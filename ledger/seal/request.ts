@@ -1,3 +1,4 @@
+import { asProblem, isReceiptTimeRefused } from "../../contract/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   type PreparedRequest,
@@ -24,6 +25,7 @@ export interface SealState {
  * @returns the receipt's id; wait for its hash with {@linkcode Sealer.sealed} after the commit
  * @throws {InvalidInput} the request can't be sealed
  * @throws {ReceiptConflict} the id is already taken by other content
+ * @throws {Problem} `ReceiptTimeRefused`: its time is not that of the database's clock, give or take 5 minutes
  */
 export async function requestSeal(trx: Db, request: SealRequest): Promise<{ id: string }> {
   const [receipt] = await requestSeals(trx, [request]);
@@ -55,6 +57,7 @@ const REQUEST_SEALS = {
  * Adds new requests to the outbox; a repeated request adds nothing.
  *
  * @returns the conflict of each request with the one that has its id already, or undefined; empty where there is none
+ * @throws {Problem} `ReceiptTimeRefused`
  */
 export async function addRequests(
   db: Db,
@@ -64,10 +67,10 @@ export async function addRequests(
   for (const request of requests) {
     if (!firstOfId.has(request.id)) firstOfId.set(request.id, request);
   }
-  const rows = await db.query<{ id: string }>(
-    REQUEST_SEALS,
-    toColumns(db, [...firstOfId.values()]),
-  );
+  const columns = toColumns(db, [...firstOfId.values()]);
+  const rows = await db.query<{ id: string }>(REQUEST_SEALS, columns).catch((error) => {
+    throw isReceiptTimeRefused(error) ? asProblem(error) : error;
+  });
   if (rows.length === requests.length) return [];
   return await findConflicts(db, requests);
 }

@@ -14,7 +14,7 @@ export interface Sealer {
    * @returns once the request is on disk; from then on it will be sealed
    * @throws {InvalidInput} the request can't be sealed
    * @throws {ReceiptConflict} the id is already taken by other content
-   * @throws {Problem} `Unavailable`: the outbox can't be written
+   * @throws {Problem} `Unavailable`: the outbox can't be written; `ReceiptTimeRefused`: its time is not now
    */
   request(request: SealRequest): Promise<{ id: string }>;
   /**
@@ -107,6 +107,7 @@ async function writeRequests(
       for (const request of requests) results.push(...await writeRequests(db, [request]));
       return results;
     }
+    if (cause instanceof Problem) return requests.map(() => cause);
     const message = "The ledger's outbox can't be written";
     return requests.map(() => new Problem("Unavailable", message, { cause }));
   }
@@ -114,5 +115,6 @@ async function writeRequests(
 
 /** Returns true for data exceptions and violated constraints: one request causes them, and the others can be written. */
 function isRefusedData(error: unknown): boolean {
+  if (error instanceof Problem) return error.name === "ReceiptTimeRefused";
   return /^2[23]/.test(String((error as { code?: unknown }).code));
 }

@@ -56,7 +56,8 @@ export const ledger = `
     seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id text NOT NULL,             -- without an index: every receipt would pay for it
     category text NOT NULL,       -- that its role may request; the sequencer refuses a payload of another one
-    payload text NOT NULL
+    payload text NOT NULL,
+    at timestamptz NOT NULL DEFAULT clock_timestamp() -- when it was requested; the receipt's own time is compared with it
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
   CREATE TABLE seal_refusals (
     id text PRIMARY KEY,
@@ -102,6 +103,20 @@ export const ledger = `
     PRIMARY KEY (role, category)
   );
 
+  -- Refuses a request whose time is not that of the database's clock. What is no time is left to the sequencer, which
+  -- refuses what has not the form of a receipt.
+  CREATE FUNCTION check_seal_time(id text, payload text) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE
+    told text := payload::json ->> 'timestamp';
+  BEGIN
+    IF NOT coalesce(pg_input_is_valid(told, 'timestamptz'), false) THEN RETURN; END IF;
+    IF told::timestamptz BETWEEN clock_timestamp() - interval '5 minutes' AND clock_timestamp() + interval '5 minutes' THEN
+      RETURN;
+    END IF;
+    RAISE EXCEPTION 'Cannot seal receipt %: it is dated %, and the database''s clock says %; they may differ by 5 minutes. Put a time of the past into details, or set the clock of this machine',
+      id, told, to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') USING ERRCODE = '22S01';
+  END $$;
+
   -- Adds requests, each id once: those that are new go to the outbox with their evidence, and wake the sequencer.
   -- The ids of one call must differ. Returns the new ids; the others were requested before, maybe with other content.
   CREATE FUNCTION add_seal_requests(
@@ -118,7 +133,7 @@ export const ledger = `
       INSERT INTO seal_outbox (id, category, payload)
       SELECT r.id, r.category, r.payload
       FROM unnest(ids, categories, payloads) WITH ORDINALITY AS r (id, category, payload, n)
-      JOIN added USING (id) ORDER BY r.n
+      JOIN added USING (id), check_seal_time(r.id, r.payload) ORDER BY r.n
     ), kept AS (
       INSERT INTO evidence (tenant_id, receipt_id, name, salt, content, anonymous)
       SELECT e.tenant, e.id, e.name, e.salt, e.content, e.anonymous

@@ -17,6 +17,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   finish_import: { runsAs: "ledgerWriter", callers: ["sequencer"] },
   request_seals: { runsAs: "crossing", callers: [...READING, "crossing"] },
   add_seal_requests: { callers: ["crossing"] },
+  check_seal_time: { callers: ["crossing"] },
   find_keys: { runsAs: "crossing", callers: SERVERS },
   keys_by_id: { runsAs: "crossing", callers: [...WORKING, "operator"] },
   all_keys: { runsAs: "crossing", callers: [...WORKING, "operator"] },

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import pg from "pg";
 import {
   exportReceipts,
+  formatReceiptTime,
   getHead,
   getSealState,
   openSealer,
+  prepareRequest,
   requestSeal,
   requestSeals,
 } from "../../../ledger/mod.ts";
@@ -97,6 +99,59 @@ describe("requestSeal()", () => {
         name: "InvalidInput",
         message,
       });
+    }
+  });
+
+  it("refuses a receipt that is dated more than 5 minutes from the database's clock", async () => {
+    const after = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+    const wrong = ["2021-07-01T12:00:00Z", "2099-07-01T12:00:00+02:00", after(-6), after(6)];
+    for (const [n, timestamp] of wrong.entries()) {
+      const request = anyRequest({ id: `dated-${n}`, timestamp });
+      const refused = {
+        name: "ReceiptTimeRefused",
+        message: /^Cannot seal receipt dated-\d: it is dated .*, and the database's clock says \d/,
+      };
+      await assert.rejects(requestSeal(db(), request), refused);
+      await assert.rejects(sealing.sealer.request(request), refused);
+      await assert.rejects(
+        db().transaction((trx) => requestSeals(trx, [anyRequest(), request])),
+        refused,
+      );
+      assert.equal(await stateOf(request.id!), undefined);
+    }
+    for (const timestamp of [after(-4), after(4)]) {
+      const { id } = await requestSeal(db(), anyRequest({ timestamp }));
+      await sealed(id);
+    }
+    const [right, other] = await Promise.allSettled([
+      sealing.sealer.request(anyRequest()),
+      sealing.sealer.request(anyRequest({ timestamp: wrong[0]! })),
+    ]);
+    assert.deepEqual([right.status, other.status], ["fulfilled", "rejected"]);
+    // Under an id that is known nothing is added, so that a repeated request is what it was.
+    await requestSeal(db(), anyRequest({ id: "known" }));
+    await requestSeal(db(), anyRequest({ id: "known", timestamp: wrong[0]! }));
+  });
+
+  it("seals what has waited for days, by the time of its request", async () => {
+    const then = new Date(Date.now() - 3 * 24 * 60 * 60_000);
+    const put = async (id: string, dated: Date, requested: Date) => {
+      const { payload, category } = prepareRequest(
+        anyRequest({ id, timestamp: formatReceiptTime(dated) }),
+      );
+      const superuser = asSuperuser({ url: sealing.app.url });
+      await superuser.query("INSERT INTO seal_requests (id, request_hash) VALUES ($1, '')", [id]);
+      await superuser.query(
+        "INSERT INTO seal_outbox (id, category, payload, at) VALUES ($1, $2, $3, $4)",
+        [id, category, payload, requested],
+      );
+    };
+    await put("waited", then, then);
+    await put("backdated", then, new Date());
+    await put("postdated", new Date(), then);
+    await sealed("waited");
+    for (const id of ["backdated", "postdated"]) {
+      await assert.rejects(sealed(id), /was refused: It is dated .*, and was requested at/);
     }
   });
 
