@@ -87,7 +87,11 @@ export function bindMailLinks(
 function showPage(ctx: PageContext, status: number, title: string, text: string): void {
   ctx.status = status;
   ctx.type = "text/html; charset=utf-8";
-  ctx.set({ "content-security-policy": POLICY, "cache-control": "no-store" });
+  ctx.set({
+    "content-security-policy": POLICY,
+    "cache-control": "no-store",
+    "referrer-policy": "same-origin", // with none, the form would be sent with `Origin: null`, which is refused
+  });
   ctx.body = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -11,8 +11,8 @@ import {
   type AppOptions,
   bindPages,
   createApp,
-  refuseMethods,
   type RequestState,
+  serveRoutes,
 } from "../web/mod.ts";
 import { bindOperations } from "./bind.ts";
 
@@ -30,13 +30,12 @@ export interface RestServer<C> {
 export function createRestApp<C>(
   { operations, invoke, http, info, routes }: RestServer<C>,
 ): Koa<RequestState> {
-  const app = createApp(http);
+  const app = createApp({ ...http, foreignPages: "read" });
   const router = new Router<RequestState>();
   routes?.(router);
   bindOperations(router, operations, invoke);
   bindPages(router, buildOpenApi(operations, info), info.title);
-  app.use(router.routes());
-  app.use(refuseMethods(router, "/docs lists what there is"));
+  app.use(serveRoutes(router, "/docs lists what there is"));
   return app;
 }
 

@@ -1,14 +1,18 @@
 import { type ErrorName, ERRORS } from "../domain/mod.ts";
 import type { Components } from "./_components.ts";
+import { type Content, describeByStatus, type DescribedResponse } from "./_responses_by_status.ts";
 import {
+  dryRunAnswerExample,
   EARLIER_HEADER,
   governanceAnswerExample,
   GovernanceAnswerSchema,
+  hasDryRun,
   isGoverned,
 } from "./governance.ts";
 import { type JsonSchema, toJsonSchema } from "./json_schema.ts";
 import type { Operation } from "./operation.ts";
 
+const JSON_TYPE = "application/json";
 const text = (description: string): JsonSchema => ({ type: "string", description });
 const object = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   type: "object",
@@ -148,93 +152,98 @@ export interface ResponseParts {
   readonly body: boolean;
 }
 
-/** Describes every response of an operation's route, by status. */
+/** Describes every response of an operation's route, by status. Responses that share a status are described as one. */
 export function describeResponses<C>(operation: Operation<C>, parts: ResponseParts): JsonSchema {
-  const { output, example, media, status = 200, counted } = operation;
-  const body = { schema: parts.components.lift(toJsonSchema(output, "output"), "output") };
+  const held = parts.keys && canBeHeld(operation);
+  const dryRun = parts.keys && hasDryRun(operation);
+  return describeByStatus([
+    outputResponse(operation, parts),
+    ...(dryRun ? [dryRunResponse(parts)] : []),
+    ...(held ? [heldResponse(parts.components)] : []),
+    ...listErrors(operation, parts).map(errorResponse),
+  ]);
+}
+
+function outputResponse<C>(operation: Operation<C>, parts: ResponseParts): DescribedResponse {
+  const { output, example, media, status = 200, counted, summary } = operation;
+  const isText = media?.startsWith("text/");
   return {
-    [status]: {
-      description: operation.summary,
-      headers: {
-        ...COMMON_HEADERS,
-        ...(operation.effect === "read" ? {} : RECEIPT_HEADERS),
-        ...(isGoverned(operation) ? EARLIER_HEADERS : {}),
-        ...(parts.keys && counted !== false ? LIMIT_HEADERS : {}),
-      },
-      content: media
-        ? {
-          [media]: {
-            schema: { type: "string", ...(media.startsWith("text/") ? {} : { format: "binary" }) },
-          },
-        }
-        : { "application/json": { ...body, example: example.output } },
+    status,
+    description: summary,
+    headers: {
+      ...COMMON_HEADERS,
+      ...(operation.effect === "read" ? {} : RECEIPT_HEADERS),
+      ...(isGoverned(operation) ? EARLIER_HEADERS : {}),
+      ...(parts.keys && counted !== false ? LIMIT_HEADERS : {}),
     },
-    ...(parts.keys && canBeHeld(operation) ? { 202: heldResponse(parts.components) } : {}),
-    ...describeErrors(listErrors(operation, parts)),
+    content: media
+      ? { type: media, schema: { type: "string", ...(isText ? {} : { format: "binary" }) } }
+      : {
+        type: JSON_TYPE,
+        schema: parts.components.lift(toJsonSchema(output, "output"), "output"),
+        examples: { output: example.output },
+      },
   };
 }
 
 /** Returns true where people can be asked first: not for their own decisions, and not for calls without a key. */
 function canBeHeld<C>(operation: Operation<C>): boolean {
-  return isGoverned(operation) && !operation.humanControl && operation.access !== "token";
+  return hasDryRun(operation) && !operation.humanControl && !operation.asksPeople;
 }
 
-/** Describes the response where people are asked first. */
-function heldResponse(components: Components): JsonSchema {
+function heldResponse(components: Components): DescribedResponse {
   return {
+    status: 202,
     description: "Governance asks people first; nothing was done yet",
     headers: { ...COMMON_HEADERS, ...RECEIPT_HEADERS },
-    content: {
-      "application/json": {
-        schema: components.lift(toJsonSchema(GovernanceAnswerSchema, "output"), "output"),
-        example: governanceAnswerExample,
-      },
-    },
+    content: governanceContent(components, { held: governanceAnswerExample }),
   };
+}
+
+function dryRunResponse({ components }: ResponseParts): DescribedResponse {
+  return {
+    status: 200,
+    description: "With x-dry-run: what would be decided; nothing was done",
+    headers: { ...COMMON_HEADERS, ...RECEIPT_HEADERS },
+    content: governanceContent(components, { dry_run: dryRunAnswerExample }),
+  };
+}
+
+function governanceContent(components: Components, examples: JsonSchema): Content {
+  const schema = components.lift(toJsonSchema(GovernanceAnswerSchema, "output"), "output");
+  return { type: JSON_TYPE, schema, examples };
 }
 
 function listErrors<C>(
   operation: Operation<C>,
   { keys, body }: ResponseParts,
-): Set<ErrorName> {
-  const { access, effect, errors = [] } = operation;
+): ErrorName[] {
+  const { effect, errors = [] } = operation;
   const changes = effect !== "read";
-  return new Set<ErrorName>([
+  const names = new Set<ErrorName>([
     "InvalidInput",
     "Internal",
+    "Forbidden", // a foreign host, a page of another origin, or another key
+    "TooLarge",
+    "Unavailable",
     ...(keys && canBeHeld(operation) ? ["OutcomeUnknown"] as const : []),
     ...(keys ? ["Unauthenticated", "RateLimited"] as const : []),
-    ...(access === "public" && !changes ? [] : ["Forbidden"] as const),
     ...(keys && changes ? ["Denied", "IdempotencyKeyReused", "StillRunning"] as const : []),
-    ...(body ? ["TooLarge", "UnsupportedMediaType"] as const : []),
+    ...(body ? ["UnsupportedMediaType"] as const : []),
     ...errors as readonly ErrorName[],
   ]);
+  return [...names];
 }
 
-function describeErrors(names: ReadonlySet<ErrorName>): JsonSchema {
-  const byStatus = new Map<number, ErrorName[]>();
-  for (const name of names) {
-    const { status } = ERRORS[name];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), name]);
-  }
-  return Object.fromEntries(
-    [...byStatus].sort(([a], [b]) => a - b).map((
-      [status, kinds],
-    ) => [status, describeError(kinds)]),
-  );
-}
-
-function describeError(kinds: readonly ErrorName[]): JsonSchema {
-  const schemas = [...new Set(kinds.map((kind) => SCHEMA_OF[kind] ?? "Error"))]
-    .map((name) => ({ $ref: `#/components/schemas/${name}` }));
+function errorResponse(name: ErrorName): DescribedResponse {
   return {
-    description: kinds.map((kind) => `${kind}: ${ERRORS[kind].next}`).join(" "),
-    headers: Object.assign({}, COMMON_HEADERS, ...kinds.map((kind) => OWN_HEADERS[kind])),
+    status: ERRORS[name].status,
+    description: `${name}: ${ERRORS[name].next}`,
+    headers: { ...COMMON_HEADERS, ...OWN_HEADERS[name] },
     content: {
-      "application/json": {
-        schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas },
-        examples: Object.fromEntries(kinds.map((kind) => [kind, { value: EXAMPLES[kind] }])),
-      },
+      type: JSON_TYPE,
+      schema: { $ref: `#/components/schemas/${SCHEMA_OF[name] ?? "Error"}` },
+      examples: { [name]: EXAMPLES[name] },
     },
   };
 }

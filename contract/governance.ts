@@ -64,6 +64,18 @@ export const governanceAnswerExample: GovernanceAnswer = {
   },
 };
 
+/** Example of the answer to a dry run. */
+export const dryRunAnswerExample: GovernanceAnswer = {
+  governance: {
+    ...governanceAnswerExample.governance,
+    dry_run: true,
+    approval_id: null,
+    status: null,
+    approval: null,
+    next: "Call without the dry run to have people asked.",
+  },
+};
+
 /** Header of an answer that repeats the outcome of an earlier call: when that call ended, ISO 8601. */
 export const EARLIER_HEADER = "x-earlier";
 
@@ -99,4 +111,11 @@ export function isGoverned(
   { effect, access }: { readonly effect: Effect; readonly access?: Access },
 ): boolean {
   return effect !== "read" && access !== "device";
+}
+
+/** Returns true where a call can be a dry run: governance decides about it, and it is made with a key. */
+export function hasDryRun(
+  operation: { readonly effect: Effect; readonly access: Access },
+): boolean {
+  return isGoverned(operation) && operation.access !== "token";
 }

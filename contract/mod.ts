@@ -34,6 +34,7 @@ export {
   type GovernanceAnswer,
   GovernanceAnswerSchema,
   type GovernanceDecision,
+  hasDryRun,
   isGoverned,
 } from "./governance.ts";
 export {

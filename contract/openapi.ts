@@ -1,7 +1,7 @@
 import { API_VERSION, PRODUCT } from "../domain/mod.ts";
 import { type Components, createComponents } from "./_components.ts";
 import { describeResponses, ERROR_SCHEMAS } from "./_responses.ts";
-import { isGoverned } from "./governance.ts";
+import { hasDryRun, isGoverned } from "./governance.ts";
 import { type JsonSchema, toJsonSchema } from "./json_schema.ts";
 import type { Access, Operation } from "./operation.ts";
 import { IDEMPOTENCY_KEY_PATTERN } from "./request_marks.ts";
@@ -124,6 +124,7 @@ function describe<C>(operation: Operation<C>, method: string, path: string, part
         in: "header",
       })),
       ...(parts.keys && isGoverned(operation) ? [IDEMPOTENCY_KEY] : []),
+      ...(parts.keys && hasDryRun(operation) ? [DRY_RUN] : []),
     ],
     ...(body ? { requestBody: requestBody(others, input) } : {}),
     responses: describeResponses(operation, { ...parts, body }),
@@ -139,6 +140,16 @@ const IDEMPOTENCY_KEY = {
     "again, with the header x-earlier, and changes nothing more; secrets that are shown once are null in it",
   schema: { type: "string", minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY_PATTERN },
   example: "5b0c7c3e-30c5-4b6e-8f0c-0c6c5d4b3a29",
+};
+
+const DRY_RUN = {
+  name: "x-dry-run",
+  in: "header",
+  required: false,
+  description:
+    "true: nothing is done, and the answer says what governance would decide. Needs a key",
+  schema: { type: "string", enum: ["true", "false"] },
+  example: "true",
 };
 
 type Security = readonly Readonly<Record<string, readonly string[]>>[];

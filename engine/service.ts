@@ -11,8 +11,8 @@ import {
   type AppOptions,
   createApp,
   readJson,
-  refuseMethods,
   type RequestState,
+  serveRoutes,
 } from "../web/mod.ts";
 import { CLASSIFY_REQUEST, SEARCH_REQUEST, VALIDATE_REQUEST } from "./protocol.ts";
 import type { KnowledgeBase } from "./knowledge_base.ts";
@@ -85,8 +85,7 @@ export function createEngineApp(
     ctx.res.once("close", () => callerGone.abort());
     ctx.body = await write(request, callerGone.signal);
   });
-  app.use(router.routes());
-  app.use(refuseMethods(router));
+  app.use(serveRoutes(router));
   return app;
 }
 

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { MAX_BODY, parseJson } from "../web/mod.ts";
+import { tidyMessage } from "./_tidy_message.ts";
 
 /** A connection of JSON texts, one per line. */
 export interface LineConnection {
@@ -62,7 +63,7 @@ async function handleLine(line: Buffer | undefined, reader: LineReader): Promise
   const message = parseLine(line, reader);
   if (message === undefined) return;
   if (typeof message === "object" && message !== null && !Array.isArray(message)) {
-    return await reader.receive(message);
+    return await reader.receive(tidyMessage(message));
   }
   reader.refuse(-32600, "Expected one JSON-RPC message a line");
 }

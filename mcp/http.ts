@@ -21,8 +21,18 @@ export function toWebRequest(ctx: Context, signal?: AbortSignal): Request {
     return value === "" ? [] : [[name, value] as [string, string]];
   });
   const { method, path } = ctx;
-  return new Request(`http://localhost${path}`, { method, headers, ...(signal && { signal }) });
+  const request = new Request(`http://localhost${path}`, {
+    method,
+    headers,
+    ...(signal && { signal }),
+  });
+  // The SDKs want both types by name: neither a wildcard nor silence will do.
+  if (TYPES.every((type) => ctx.accepts(type))) request.headers.set("accept", TYPES.join(", "));
+  return request;
 }
+
+/** Types of answers, both of which a client takes. */
+const TYPES = ["application/json", "text/event-stream"];
 
 /** Sends a web-standard response. Resolves when the client has received it, or has left. */
 export async function sendWebResponse(ctx: Context, response: Response): Promise<void> {

@@ -42,6 +42,7 @@ export function createHttpRoute(parts: HttpParts): (ctx: Context) => Promise<voi
     if (requests.length > 0 && parts.isClosing()) throw stoppingProblem();
     const disconnected = createDisconnectSignal(ctx);
     const exchange = toExchange(ctx, body, disconnected);
+    if (isInitialize(body)) exchange.request.headers.delete("mcp-protocol-version"); // not agreed on yet
     if (statelessClients.accepts(exchange)) {
       const response = await statelessClients.handle(exchange, parts.handlers(sender, ctx));
       return await sendWhileKeyIsValid(parts, ctx, response, sender);

@@ -1,6 +1,7 @@
 import type { Context } from "koa";
 import { Problem } from "../contract/mod.ts";
 import { readJson } from "../web/mod.ts";
+import { tidyMessage } from "./_tidy_message.ts";
 
 /** A request of JSON-RPC, in contrast to a notification or a response. */
 export interface JsonRpcRequest {
@@ -57,7 +58,8 @@ export async function readMessages(ctx: Context): Promise<object | undefined> {
 
 async function readBody(ctx: Context): Promise<{ readonly json: unknown } | undefined> {
   try {
-    return { json: await readJson(ctx) };
+    const json = await readJson(ctx);
+    return { json: typeof json === "object" && json !== null ? tidyMessage(json) : json };
   } catch (error) {
     if (!(error instanceof Problem) || error.name !== "InvalidInput") throw error;
     refuseMessage(ctx, JSON_RPC.parseError, error.message);

@@ -48,7 +48,7 @@ export function bindMcp<C>(router: Router<RequestState>, parts: McpParts<C>): Mc
     trackCalls(handlersOf(selectTools(tools, query.tools), sender), calls);
 
   const sse = createSseRoutes({ sessions: sseSessions, auth, handlers });
-  router.get("sse", "/sse", sse.openStream);
+  bindExactly(router, "sse", "/sse", ["GET"], sse.openStream);
   router.post("messages", "/messages", sse.receiveMessage);
   const http = createHttpRoute({
     sessions: httpSessions,
@@ -58,7 +58,7 @@ export function bindMcp<C>(router: Router<RequestState>, parts: McpParts<C>): Mc
     isClosing,
     handlers,
   });
-  router.register("/mcp", ["GET", "POST", "DELETE"], http, { name: "mcp" });
+  bindExactly(router, "mcp", "/mcp", ["GET", "POST", "DELETE"], http);
 
   return {
     sessionCount: () => sseSessions.size + httpSessions.size,
@@ -75,4 +75,16 @@ export function bindMcp<C>(router: Router<RequestState>, parts: McpParts<C>): Mc
       await statelessClients.close();
     },
   };
+}
+
+/** Binds a route to these methods. Routers handle HEAD as GET, which here would open a stream that nobody reads. */
+function bindExactly(
+  router: Router<RequestState>,
+  name: string,
+  path: string,
+  methods: readonly string[],
+  handle: (ctx: Context) => Promise<void>,
+): void {
+  router.register(path, [...methods], handle, { name });
+  router.stack.at(-1)!.methods = [...methods];
 }

@@ -4,8 +4,7 @@ import type { Context, Next } from "koa";
 import type { ToolServerAuth } from "../calls/mod.ts";
 import type { Invoke, Operation } from "../contract/mod.ts";
 import { SERVICE, TOOL_SERVER_VERSION } from "../domain/mod.ts";
-import { type AppOptions, createApp, refuseMethods, type RequestState } from "../web/mod.ts";
-import { refuseForeignPages, type ServerNames } from "./_origin.ts";
+import { type AppOptions, createApp, type RequestState, serveRoutes } from "../web/mod.ts";
 import { bindA2a, MAX_A2A_BODY, type TaskParts } from "./a2a/mod.ts";
 import { bindMcp } from "./mcp_routes.ts";
 import { SESSION_TIMING, type SessionTiming } from "./session_timing.ts";
@@ -13,11 +12,13 @@ import { bindTools, describeTools, selectTools, type Tools } from "./tools.ts";
 import type { FindInjection } from "./untrusted.ts";
 
 /** The parts of a tool server. */
-export interface ToolServerParts<C> extends ServerNames {
+export interface ToolServerParts<C> {
   readonly operations: readonly Operation<C>[];
   readonly invoke: Invoke<C>;
   readonly auth: ToolServerAuth;
   readonly http: AppOptions;
+  /** Public address of the server, where it has one, for the agent card. */
+  readonly url?: string;
   /** Requests per minute and key, shown by `/health`. `auth` and `invoke` enforce them. */
   readonly limits: { readonly perMinute: number; readonly simulatePerMinute: number };
   readonly findInjection: FindInjection;
@@ -66,12 +67,11 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
 
   const app = createApp({
     ...http,
+    foreignPages: "local",
     maxBytes: (path) => A2A_PATH.test(path) ? MAX_A2A_BODY : undefined,
   });
   if (a2a) app.use(rewriteRootPost);
-  app.use(refuseForeignPages(parts));
-  app.use(router.routes());
-  app.use(refuseMethods(router, "MCP is at /mcp, A2A at /a2a"));
+  app.use(serveRoutes(router, "MCP is at /mcp, A2A at /a2a"));
   return {
     app,
     notifyChange: mcp.notifyChange,

@@ -33,7 +33,6 @@ const MAX_STREAMS = 100;
 export function createSseRoutes({ sessions, auth, handlers }: SseParts): SseRoutes {
   return {
     async openStream(ctx) {
-      if (ctx.method === "HEAD") throw headRefused();
       const sender = await authenticate(ctx, auth);
       const { caller, credential } = sender;
       await auth.count(caller);
@@ -98,7 +97,3 @@ const tooManyStreams = () =>
     "RateLimited",
     `This key has ${MAX_STREAMS} streams open; close one before opening another`,
   );
-
-/** Routers handle HEAD as GET, which here would open a stream that nobody reads. */
-const headRefused = () =>
-  new Problem("MethodNotAllowed", "A stream is opened with GET", { headers: { allow: "GET" } });

@@ -7,6 +7,7 @@ import {
   outputValue,
   type Problem,
 } from "../contract/mod.ts";
+import { readToolArguments } from "./_tool_arguments.ts";
 import type { ToolCall, ToolResult } from "./requests.ts";
 import type { Tool } from "./tools.ts";
 import { type FindInjection, toUntrustedResult } from "./untrusted.ts";
@@ -30,8 +31,9 @@ export async function callTool<C>(
   { credential, invoke, findInjection, logFailure }: ToolCallParts<C>,
 ): Promise<ToolResult> {
   const { door = "mcp", name, ...request } = call;
+  const input = readToolArguments(tool.operation.input, call.input);
   try {
-    const result = await invoke(tool.operation, { ...request, door, as: name, credential });
+    const result = await invoke(tool.operation, { ...request, input, door, as: name, credential });
     return toToolResult(result, tool, findInjection);
   } catch (error) {
     const problem = asProblem(error);

@@ -12,7 +12,7 @@ import {
 } from "../ledger/mod.ts";
 import { bindSite } from "../ledger/page/mod.ts";
 import { openStore } from "../store/mod.ts";
-import { isSecure, serve } from "../web/mod.ts";
+import { isSecure, serve, serverNames } from "../web/mod.ts";
 import type { ProcessParts, RunningProcess } from "./_process.ts";
 
 /** Pause between two verifications of the whole chain, milliseconds. */
@@ -54,6 +54,7 @@ export async function startLedger(
       log,
       trustedHops: settings.SEALOOP_TRUSTED_HOPS,
       secure: isSecure(settings),
+      names: serverNames(settings, [settings.SEALOOP_LEDGER_URL]),
       openCors: true,
       cacheReads: true,
     },

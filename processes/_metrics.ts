@@ -3,7 +3,15 @@ import { BadSetting, type Config, VERSION } from "../config.ts";
 import { Problem } from "../contract/mod.ts";
 import { PROCESS_NAMES } from "../domain/mod.ts";
 import { CONTENT_TYPE, renderMetrics, useProcessMetrics } from "../metrics/mod.ts";
-import { createApp, isLoopback, isSecure, type Listening, type Log, serve } from "../web/mod.ts";
+import {
+  createApp,
+  isLoopback,
+  isSecure,
+  type Listening,
+  type Log,
+  serve,
+  serverNames,
+} from "../web/mod.ts";
 
 /**
  * Serves the metrics of a process at `/metrics`, on a port of its own.
@@ -26,7 +34,13 @@ export async function serveMetrics(
   }
   useProcessMetrics(name, VERSION);
   const quiet = log.child({}, { level: "warn" }); // a line for each time they are read helps nobody
-  const app = createApp({ log: quiet, trustedHops: 0, secure: isSecure(settings) });
+  const bound = { ...settings, SEALOOP_BIND: bind };
+  const app = createApp({
+    log: quiet,
+    trustedHops: 0,
+    secure: isSecure(settings),
+    names: serverNames(bound),
+  });
   app.use(async (ctx) => {
     if (ctx.path !== "/metrics" || ctx.method !== "GET") throw new Problem("NotFound", "Not found");
     if (token !== undefined && !isSame(ctx.get("authorization"), `Bearer ${token}`)) {
@@ -37,7 +51,7 @@ export async function serveMetrics(
     ctx.body = await renderMetrics();
   });
   const port = first + place;
-  const listening = await serve(app, { ...settings, SEALOOP_BIND: bind }, port)
+  const listening = await serve(app, bound, port)
     .catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EADDRINUSE") throw error;
       log.warn({ port }, "Another program has the port of the metrics; this process serves none");

@@ -6,7 +6,7 @@ import {
   openSpanRecorder,
   type Platform,
 } from "../calls/mod.ts";
-import type { Config } from "../config.ts";
+import type { Config, Settings } from "../config.ts";
 import type { Invoke } from "../contract/mod.ts";
 import { type Engine, loadEngineSecret, openEngine } from "../engine/mod.ts";
 import { openAlertSource } from "../integrations/alerts/mod.ts";
@@ -20,7 +20,7 @@ import { registry } from "../operations/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { openUsageMeter } from "../store/calls/mod.ts";
 import { openLazyTemporal } from "../temporal/mod.ts";
-import { type AppOptions, isSecure } from "../web/mod.ts";
+import { type AppOptions, isSecure, serverNames } from "../web/mod.ts";
 import type { ProcessParts } from "./_process.ts";
 
 /** The parts that gateway, tool server and worker share. */
@@ -93,7 +93,12 @@ export async function openPlatform(
   return {
     platform,
     invoke: createInvoke(platform),
-    http: { log, trustedHops: settings.SEALOOP_TRUSTED_HOPS, secure: isSecure(settings) },
+    http: {
+      log,
+      trustedHops: settings.SEALOOP_TRUSTED_HOPS,
+      secure: isSecure(settings),
+      names: serverNames(settings, publicUrls(settings, role)),
+    },
     async close() {
       await platform.spans.close();
       const parts = [sealer, chain, keyring, platform.feed, platform.devices, temporal];
@@ -101,6 +106,14 @@ export async function openPlatform(
       await store.close();
     },
   };
+}
+
+/** Returns the public addresses of a process's server. The gateway serves articles, too. */
+function publicUrls(
+  { SEALOOP_GATEWAY_URL, SEALOOP_MCP_URL, SEALOOP_ARTICLES_URL }: Settings,
+  role: "gateway" | "tools" | "worker",
+) {
+  return role === "tools" ? [SEALOOP_MCP_URL] : [SEALOOP_GATEWAY_URL, SEALOOP_ARTICLES_URL];
 }
 
 function connectEngine({ settings, dataDir }: Config): Engine {

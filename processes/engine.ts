@@ -13,7 +13,7 @@ import {
 } from "../engine/mod.ts";
 import { followPolicyFile, openGuard } from "../guard/mod.ts";
 import { openStore } from "../store/mod.ts";
-import { isSecure, serve } from "../web/mod.ts";
+import { isSecure, serve, serverNames } from "../web/mod.ts";
 import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 
 await runProcess("engine", startEngine);
@@ -31,7 +31,12 @@ async function startEngine(
   let knowledge: KnowledgeBase | undefined;
   const app = createEngineApp({
     secret: settings.SEALOOP_ENGINE_SECRET ?? loadEngineSecret(dataDir),
-    http: { log, trustedHops: 0, secure: isSecure(settings) },
+    http: {
+      log,
+      trustedHops: 0,
+      secure: isSecure(settings),
+      names: serverNames(settings, [settings.SEALOOP_ENGINE_URL]),
+    },
     guard: openGuard({ store }),
     classify: () => classify,
     knowledge: () => knowledge,

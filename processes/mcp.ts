@@ -3,7 +3,7 @@ import { watchTasks } from "../calls/tasks/mod.ts";
 import { findInjection } from "../guard/mod.ts";
 import { createToolServer } from "../mcp/mod.ts";
 import { cancelTask, operations, sendMessage } from "../operations/mod.ts";
-import { isLoopback, serve } from "../web/mod.ts";
+import { serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 
@@ -28,7 +28,6 @@ async function startToolServer(parts: PresentParts): Promise<RunningProcess> {
       perMinute: settings.SEALOOP_LIMIT_TOOLS,
       simulatePerMinute: settings.SEALOOP_LIMIT_SIMULATE,
     },
-    loopback: isLoopback(settings.SEALOOP_BIND) && !settings.SEALOOP_TLS_PROXY,
     url: settings.SEALOOP_MCP_URL,
     a2a: { tasks, sendMessage, cancelTask },
     gatewayUrl: platform.urls.gateway,

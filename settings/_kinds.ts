@@ -1,5 +1,7 @@
+import { isIPv6 } from "node:net";
 import { z } from "zod";
 
+const HOST = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?$/i;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** A port of TCP. */
@@ -40,6 +42,13 @@ export const postgres = (about: string) => url(/^postgres(ql)?$/, about);
 export const networks = (about: string) =>
   z.string().regex(/^[0-9a-fA-F:.]+(\/\d+)?(,[0-9a-fA-F:.]+(\/\d+)?)*$/).optional()
     .transform((list) => list?.split(",") ?? []).describe(about);
+/** Names or addresses of hosts, or none, without ports and with commas between. */
+export const hosts = (about: string) =>
+  z.string().optional().transform((list) => list?.split(",") ?? [])
+    .refine(
+      (all) => all.every((host) => HOST.test(host) || isIPv6(host)),
+      "Expected names or addresses of hosts without ports, and commas between",
+    ).describe(about);
 /** Seconds of pauses, with commas between. */
 export const pauses = (fallback: string, about: string) =>
   z.string().regex(/^\d{1,6}(,\d{1,6})*$/).default(fallback)

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { count, flag, port, postgres, secret, url } from "./_kinds.ts";
+import { count, flag, hosts, port, postgres, secret, url } from "./_kinds.ts";
 
 /** Where the platform keeps its state, where its processes listen, and how they reach each other. */
 export const PLATFORM_SETTINGS = {
@@ -13,6 +13,9 @@ export const PLATFORM_SETTINGS = {
   SEALOOP_TLS_KEY: z.string().optional().describe("PEM file of the certificate's key"),
   SEALOOP_TLS_PROXY: flag("true: a proxy in front of the servers ends TLS"),
   SEALOOP_TRUSTED_HOPS: count(0, "Proxies in front whose X-Forwarded-For entries are believed"),
+  SEALOOP_HOSTS: hosts(
+    "Further host names by which clients reach the servers, besides loopback's and those of the public addresses: a,b,…",
+  ),
   SEALOOP_GATEWAY_PORT: port(8080, "Port of the REST gateway"),
   SEALOOP_GATEWAY_URL: url(/^https?$/, "Public address of the gateway; unset: where it listens"),
   SEALOOP_MCP_PORT: port(8081, "Port of the tool server"),

@@ -3,6 +3,7 @@ import Koa, { type Context, type Next } from "koa";
 import { asProblem, Problem } from "../contract/mod.ts";
 import { getClientAddress } from "./address.ts";
 import { linger, refuseDeclaredSize } from "./body.ts";
+import { type ForeignPageOptions, refuseForeignPages } from "./foreign_pages.ts";
 import type { Log } from "./log.ts";
 import { cacheReads } from "./reads.ts";
 
@@ -16,12 +17,10 @@ export interface RequestState {
 }
 
 /** Options of an application. */
-export interface AppOptions {
+export interface AppOptions extends ForeignPageOptions {
   readonly log: Log;
   /** Trusted proxies in front, which append to X-Forwarded-For, ≥ 0. */
   readonly trustedHops: number;
-  /** True where clients use TLS. */
-  readonly secure: boolean;
   /** True where pages of any origin may read the answers. Only for data that is public without a key. */
   readonly openCors?: boolean;
   /** Returns the maximum of bytes of a request's body at a path; default: {@linkcode MAX_BODY}. */
@@ -34,13 +33,14 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /**
  * Creates a Koa application in which every answer has a request id and safe headers, every error is JSON, and every
- * request is a line in the log, without keys, queries or bodies.
+ * request is a line in the log, without keys, queries or bodies. Requests for other hosts and of foreign pages are refused.
  */
 export function createApp(options: AppOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.silent = true; // errors are logged below, with their request
   app.use(identifyRequests(options));
   app.use(answerErrors(options));
+  app.use(refuseForeignPages(options));
   if (options.cacheReads) {
     for (const middleware of cacheReads()) app.use(middleware);
   }

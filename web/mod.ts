@@ -2,11 +2,11 @@
  * HTTP servers: the parts that the gateway, the tool server, the engine and the public ledger share.
  *
  * ```ts
- * const app = createApp({ log, trustedHops: 0, secure: false });
+ * const app = createApp({ log, trustedHops: 0, secure: false, names: serverNames(settings) });
  * const { address, close } = await serve(app, settings, 8080);
  * ```
  *
- * Trusts: as many proxies as the settings say, and no forwarding header otherwise.
+ * Trusts: as many proxies as the settings say, and no forwarding header otherwise. Doesn't trust: `Host`, `Origin`.
  * @module
  */
 export { type AppOptions, createApp, type RequestState } from "./app.ts";
@@ -14,7 +14,8 @@ export { MAX_BODY, readJson } from "./body.ts";
 export { createDisconnectSignal, handleConnections } from "./connections.ts";
 export { parseJson } from "./json.ts";
 export { createLog, type Log, STANDARD_ERROR } from "./log.ts";
-export { refuseMethods } from "./methods.ts";
+export { serveRoutes } from "./methods.ts";
 export { bindPages } from "./pages.ts";
 export { FOREVER } from "./reads.ts";
+export { type ServerNames, serverNames } from "./server_names.ts";
 export { isLoopback, isSecure, type Listening, serve } from "./serve.ts";

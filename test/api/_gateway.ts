@@ -1,6 +1,12 @@
 /** A whole gateway of a test: the real platform on a database of its own, with operations of the test's besides. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { bindCalendarFeed, bindMediaFiles, bindSchemas, createRestApp } from "../../api/mod.ts";
+import {
+  bindCalendarFeed,
+  bindMailLinks,
+  bindMediaFiles,
+  bindSchemas,
+  createRestApp,
+} from "../../api/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
@@ -8,6 +14,7 @@ import { operations } from "../../operations/mod.ts";
 import { openPlatform, SCHEMAS } from "../../processes/mod.ts";
 import type { NewKey } from "../../store/keys/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
+import { checkAnswers } from "../_described_answers.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { giveKey } from "../_superuser.ts";
 
@@ -73,10 +80,12 @@ export async function startGateway(
     info: { title: "sealoop gateway", description: "A gateway of a test." },
     routes: (router) => {
       bindSchemas(router, SCHEMAS);
+      bindMailLinks(router, platform);
       bindCalendarFeed(router, platform);
       bindMediaFiles(router, platform);
     },
   });
+  checkAnswers(app, [...operations, ...extra]);
   const server = await serve(app, config.settings, port);
   return {
     url: server.address,

@@ -13,10 +13,11 @@ import type { Store } from "../../store/mod.ts";
 import { findApprovalOwner, getApproval } from "../../store/approvals/mod.ts";
 import type { NewKey } from "../../store/keys/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
-import { serve } from "../../web/mod.ts";
+import { serve, serverNames } from "../../web/mod.ts";
 import { eventually } from "../_time.ts";
 import { connect } from "../mcp/_tool_server.ts";
 import { openLoop, type ServeEngine, type TestLoop, type Watch } from "../workflows/_loop.ts";
+import { checkAnswers } from "../_described_answers.ts";
 import { giveKey } from "../_superuser.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
@@ -99,10 +100,11 @@ export async function openPeople(
   const app = createRestApp({
     operations: all,
     invoke: createInvoke(platform),
-    http: { log, trustedHops: 0, secure: false },
+    http: { log, trustedHops: 0, secure: false, names: serverNames(loadConfig({}).settings) },
     info: { title: "sealoop gateway", description: "A gateway of a test." },
     routes: (router) => bindMailLinks(router, platform),
   });
+  checkAnswers(app, all);
   const server = await serve(app, loadConfig({}).settings, 0);
   const keys = new Map<string, { key: string; id: string }>();
   for (const [name, fields] of Object.entries(KEYS)) {
@@ -125,10 +127,9 @@ export async function openPeople(
       invoke: createInvoke(platform),
       auth: createToolServerAuth(platform),
       a2a: { tasks, sendMessage, cancelTask },
-      http: { log, trustedHops: 0, secure: false },
+      http: { log, trustedHops: 0, secure: false, names: serverNames(loadConfig({}).settings) },
       limits: { perMinute: 60, simulatePerMinute: 10 },
       findInjection,
-      loopback: true,
     });
     const served = await serve(server.app, loadConfig({}).settings, 0);
     const { key, record } = await giveKey(store, {

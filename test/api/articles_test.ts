@@ -17,7 +17,7 @@ import {
   getArticle,
   isSlugTaken,
 } from "../../store/publishing/mod.ts";
-import { serve } from "../../web/mod.ts";
+import { serve, serverNames } from "../../web/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { openPeople, type People } from "./_people.ts";
@@ -63,7 +63,12 @@ describe("articles", () => {
     const app = createRestApp({
       operations: [],
       invoke: createInvoke(people.platform),
-      http: { log: people.loop.log, trustedHops: 0, secure: false },
+      http: {
+        log: people.loop.log,
+        trustedHops: 0,
+        secure: false,
+        names: serverNames(loadConfig({}).settings),
+      },
       info: { title: "site", description: "The site of a test." },
       routes(router) {
         bindArticles(router, people.platform);

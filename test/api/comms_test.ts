@@ -211,7 +211,7 @@ describe("the feed over REST", () => {
     const before = process.memoryUsage().rss;
     const socket: Socket = connect(gateway.port, "127.0.0.1");
     socket.write(
-      `GET /v1/comms/stream?last_event_id=0 HTTP/1.1\r\nhost: x\r\nx-api-key: ${by}\r\n\r\n`,
+      `GET /v1/comms/stream?last_event_id=0 HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${by}\r\n\r\n`,
     );
     await new Promise((resolve) => socket.once("readable", resolve)); // and read nothing
     await sleep(1_000);

@@ -107,7 +107,7 @@ describe("the gateway", () => {
     };
     const stopping = await startGateway({ extra: [slow] });
     const connection = await openConnection(stopping.port);
-    connection.write("GET /v1/test/wait HTTP/1.1\r\nhost: x\r\n\r\n");
+    connection.write("GET /v1/test/wait HTTP/1.1\r\nhost: localhost\r\n\r\n");
     await begun;
     const drained = stopping.drain();
     finish();

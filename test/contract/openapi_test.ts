@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { buildOpenApi, type JsonSchema, type Operation } from "../../contract/mod.ts";
+import { buildOpenApi, hasDryRun, isGoverned, type JsonSchema, type Operation } from "../../contract/mod.ts";
 import { ledgerOperations } from "../../ledger/mod.ts";
 import { operations } from "../../operations/mod.ts";
 
@@ -84,7 +84,8 @@ for (const [server, [described, description]] of Object.entries(SERVERS)) {
         );
         assert.deepEqual(inHeader.map(({ name }) => name), [
           ...Object.values(operation.headers ?? {}),
-          ...(operation.effect === "read" || operation.access === "device" ? [] : ["Idempotency-Key"]),
+          ...(isGoverned(operation) ? ["Idempotency-Key"] : []),
+          ...(hasDryRun(operation) ? ["x-dry-run"] : []),
         ]);
         for (const { name, description } of parameters) {
           assert.ok(description.length > 0 && description !== name, `${name} is not described`);

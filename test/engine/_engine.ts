@@ -16,7 +16,7 @@ import {
 } from "../../engine/mod.ts";
 import { openGuard } from "../../guard/mod.ts";
 import { openStore } from "../../store/mod.ts";
-import { createLog, serve } from "../../web/mod.ts";
+import { createLog, serve, serverNames } from "../../web/mod.ts";
 import { program } from "../_programs.ts";
 import { freePort } from "../_run.ts";
 
@@ -55,7 +55,7 @@ export async function serveEngine(databaseUrl: string, env: Record<string, strin
   const classify = createReportClassifier({ classifier, knowledge, log });
   const app = createEngineApp({
     secret,
-    http: { log, trustedHops: 0, secure: false },
+    http: { log, trustedHops: 0, secure: false, names: serverNames(settings) },
     classify: () => classify,
     knowledge: () => knowledge,
     write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),

@@ -59,7 +59,6 @@ export async function startToolServer(
     auth: createToolServerAuth(platform),
     http,
     limits: { perMinute: config.settings.SEALOOP_LIMIT_TOOLS, simulatePerMinute: 10 },
-    loopback: true,
     a2a: { tasks, sendMessage, cancelTask },
     timing,
   });

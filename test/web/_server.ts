@@ -9,9 +9,10 @@ import {
   isSecure,
   type Listening,
   readJson,
-  refuseMethods,
   type RequestState,
   serve,
+  serverNames,
+  serveRoutes,
 } from "../../web/mod.ts";
 import { openConnection, type RawAnswer } from "./_socket.ts";
 
@@ -48,6 +49,8 @@ export function testServer(): TestServer {
       log: createLog("test", "debug", { write: (line) => void (logged += line) }),
       trustedHops: checked.SEALOOP_TRUSTED_HOPS,
       secure: isSecure(checked),
+      names: serverNames(checked, [checked.SEALOOP_GATEWAY_URL]),
+      foreignPages: "read",
     });
     const router = new Router<RequestState>();
     router.post("/echo", "/echo", async (ctx) => {
@@ -72,8 +75,7 @@ export function testServer(): TestServer {
       await new Promise<void>((resolve) => slow.push(resolve));
       ctx.body = { slow: true };
     });
-    app.use(router.routes());
-    app.use(refuseMethods(router));
+    app.use(serveRoutes(router));
     const listening = await serve(app, checked, 0);
     running.push(listening);
     return listening;
@@ -110,9 +112,9 @@ export function testServer(): TestServer {
     raw,
     post(body, headers = JSON_TYPE, path = "/echo") {
       const length = `content-length: ${Buffer.byteLength(body)}\r\n`;
-      return raw(`POST ${path} HTTP/1.1\r\nhost: x\r\n${length}${headers}\r\n${body}`);
+      return raw(`POST ${path} HTTP/1.1\r\nhost: localhost\r\n${length}${headers}\r\n${body}`);
     },
     get: (path, headers = "", port) =>
-      raw(`GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`, port),
+      raw(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n${headers}\r\n`, port),
   };
 }

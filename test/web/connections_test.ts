@@ -22,11 +22,11 @@ describe("a web server's connections", () => {
         ["a malformed request line", "nonsense\r\n\r\n", 400],
         [
           "two content lengths",
-          "POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
+          "POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
           400,
         ],
         ["too long headers", `GET / HTTP/1.1\r\nx: ${"x".repeat(20_000)}\r\n\r\n`, 431],
-        ["an unknown expectation", "GET / HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n\r\n", 417],
+        ["an unknown expectation", "GET / HTTP/1.1\r\nhost: localhost\r\nexpect: tea\r\n\r\n", 417],
       ] as const
     ) {
       it(`answers ${what} with ${status} and a JSON error`, async () => {
@@ -46,7 +46,7 @@ describe("a web server's connections", () => {
 
     it("ends that of a client that does not finish its headers", async () => {
       const connection = await openConnection(server.port);
-      connection.write("GET /address HTTP/1.1\r\nhost: x\r\n");
+      connection.write("GET /address HTTP/1.1\r\nhost: localhost\r\n");
       const drip = setInterval(() => connection.write("x-more: 1\r\n"), 500);
       const rest = await connection.ended;
       clearInterval(drip);
@@ -59,7 +59,7 @@ describe("a web server's connections", () => {
       const { drain } = handleConnections(busy);
       await new Promise<void>((resolve) => busy.listen(0, "127.0.0.1", resolve));
       const connection = await openConnection((busy.address() as AddressInfo).port);
-      connection.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+      connection.write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");
       for (const until = Date.now() + 1_500; Date.now() < until;);
       assert.equal((await connection.answer()).status, 200);
       await drain(0);
@@ -70,7 +70,7 @@ describe("a web server's connections", () => {
     const lonely = createServer();
     await new Promise<void>((resolve) => lonely.listen(0, "127.0.0.1", resolve));
     const connection = await openConnection((lonely.address() as AddressInfo).port);
-    connection.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+    connection.write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");
     const [, res] = await once(lonely, "request");
     connection.close();
     await once(res, "close");
@@ -85,9 +85,9 @@ describe("a web server's connections", () => {
         openConnection(stopping.port),
         openConnection(stopping.port),
       ]);
-      idle.write("GET /address HTTP/1.1\r\nhost: x\r\n\r\n");
+      idle.write("GET /address HTTP/1.1\r\nhost: localhost\r\n\r\n");
       await idle.answer();
-      busy.write("GET /slow HTTP/1.1\r\nhost: x\r\n\r\n");
+      busy.write("GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n");
       const finish = await server.slowRequest();
 
       const closed = stopping.close(1_000_000); // idle connections are not waited for
@@ -102,7 +102,7 @@ describe("a web server's connections", () => {
     it("closes connections after the timeout", async () => {
       const stopping = await server.start();
       const busy = await openConnection(stopping.port);
-      busy.write("GET /slow HTTP/1.1\r\nhost: x\r\n\r\n");
+      busy.write("GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n");
       const finish = await server.slowRequest();
       await stopping.close(100);
       assert.equal(await busy.ended, "");
@@ -149,7 +149,7 @@ describe("a web server's connections", () => {
       });
       assert.equal(status, 200);
       const plain = await openConnection(secure.port);
-      plain.write("GET /address HTTP/1.1\r\nhost: x\r\n\r\n");
+      plain.write("GET /address HTTP/1.1\r\nhost: localhost\r\n\r\n");
       assert.doesNotMatch(await plain.ended, /address/);
     });
   });

@@ -25,7 +25,7 @@ describe("a web server's requests and answers", () => {
     });
 
     it("refuses a body of too large a declared length before it is sent", async () => {
-      const head = `POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+      const head = `POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n`;
       const answer = await raw(
         `${head}content-length: ${MAX_BODY + 1}\r\nexpect: 100-continue\r\n\r\n`,
       );
@@ -35,7 +35,7 @@ describe("a web server's requests and answers", () => {
     it("refuses a body without a declared length once it is too large", async () => {
       const connection = await openConnection(server.port);
       connection.write(
-        "POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n" +
+        "POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" +
           "transfer-encoding: chunked\r\n\r\n",
       );
       const chunk = `10000\r\n${" ".repeat(0x10000)}\r\n`;
@@ -79,7 +79,7 @@ describe("a web server's requests and answers", () => {
 
     it("ends a request whose client has left before its body is read", async () => {
       const connection = await openConnection(server.port);
-      const headers = "host: x\r\ncontent-type: application/json\r\ncontent-length: 5\r\n";
+      const headers = "host: localhost\r\ncontent-type: application/json\r\ncontent-length: 5\r\n";
       connection.write(`POST /late HTTP/1.1\r\n${headers}\r\n{`);
       await server.slowRequest();
       connection.close();
@@ -89,7 +89,7 @@ describe("a web server's requests and answers", () => {
     it("refuses a body that is not UTF-8", async () => {
       const connection = await openConnection(server.port);
       connection.write(
-        "POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 3\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 3\r\n\r\n",
       );
       connection.write(Uint8Array.of(0x22, 0xff, 0x22));
       const answer = await connection.answer();
@@ -129,14 +129,14 @@ describe("a web server's requests and answers", () => {
       const wrong = await get("/echo");
       assert.deepEqual([wrong.status, wrong.headers.allow], [405, "POST"]);
       assert.equal(detailOf(wrong), "Cannot GET /echo: it accepts POST");
-      const other = await raw("PROPFIND /address HTTP/1.1\r\nhost: x\r\n\r\n");
+      const other = await raw("PROPFIND /address HTTP/1.1\r\nhost: localhost\r\n\r\n");
       assert.ok([405, 501].includes(other.status));
     });
 
     it("answers HEAD like GET, without the body", async () => {
       const [whole, head] = [
         await get("/address"),
-        await raw("HEAD /address HTTP/1.1\r\nhost: x\r\n\r\n"),
+        await raw("HEAD /address HTTP/1.1\r\nhost: localhost\r\n\r\n"),
       ];
       assert.deepEqual([head.status, head.body], [200, ""]);
       assert.equal(head.headers["content-length"], whole.headers["content-length"]);
