@@ -37,6 +37,12 @@ export {
   runsOfTenant,
 } from "./run_access.ts";
 export { type RunEnd, waitForRun } from "./runs.ts";
+export {
+  decideAgain,
+  isWorkersOwn,
+  type ServerCall,
+  type ServerCallDecision,
+} from "./server_calls.ts";
 export { openSpanRecorder, type SpanRecorder } from "./span_recorder.ts";
 export { followStartedRun, runAlone, runForResult, type RunStatus } from "./started_runs.ts";
 export { mapTemporalErrors } from "./temporal_errors.ts";

@@ -30,12 +30,15 @@ export function fillArguments(
   );
 }
 
-/** Returns whether a whole value matches a parameter's pattern, and can't pass for an option. */
+/** Matches a line with a segment of dots alone, which would lead out of the folder that an argument names. */
+const LEADS_OUT = /(^|\/)\.{2,}(\/|$)/m;
+
+/** Returns whether a whole value matches a parameter's pattern, can't pass for an option, and leads out of no folder. */
 export function matchesPattern(
   { pattern, lines }: { readonly pattern: string; readonly lines: boolean },
   value: string,
 ): boolean {
-  return !(lines ? /^-|[\0\r]/ : /^-|[\0\n\r]/).test(value) &&
+  return !(lines ? /^-|[\0\r]/ : /^-|[\0\n\r]/).test(value) && !LEADS_OUT.test(value) &&
     new RegExp(`^(?:${pattern})$`, "u").test(value);
 }
 

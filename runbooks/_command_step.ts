@@ -25,7 +25,7 @@ export async function runCommand(
 ): Promise<StepOutcome> {
   const permission = checkCommand(command, commands);
   if (!permission.allowed) return notDone(permission.code);
-  const [name, ...args] = command.argv;
+  const [name] = command.argv;
   if (SYSTEMD_PROGRAMS.has(name!) && !hasSystemd()) return notDone("no_systemd");
   const prefix = command.user === undefined ? [] : userPrefix(command.user);
   if (!prefix) return notDone("no_such_user");
@@ -39,7 +39,7 @@ export async function runCommand(
     effectId,
     service: service.name,
     timeoutMs,
-    act: { command: [...prefix, permission.program, ...args], limits },
+    act: { command: [...prefix, permission.program, ...permission.args], limits },
   });
   return toStepOutcome(outcome, command.expect);
 }

@@ -58,7 +58,7 @@ async function lookOnce(look: Look, { check, commands, http }: LookContext): Pro
   if ("command" in look) {
     const permission = checkCommand({ argv: look.command }, commands);
     if (!permission.allowed) return { ok: false, code: permission.code };
-    return await runProbe({ command: [permission.program, ...look.command.slice(1)] });
+    return await runProbe({ command: [permission.program, ...permission.args] });
   }
   try {
     return measure(look);

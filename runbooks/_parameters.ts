@@ -27,10 +27,10 @@ const IS_KIND: Readonly<Record<ParameterDocument["kind"], (value: unknown) => bo
   address: (value) => typeof value === "string" && /^[A-Za-z0-9.:[\]_-]+:\d{1,5}$/.test(value),
 };
 
-/** Returns whether a value is an absolute path without `..`. */
+/** Returns whether a value is an absolute path without segments of dots alone. */
 function isPath(value: unknown): boolean {
   return typeof value === "string" && /^\/[^\0\n{}]*$/.test(value) &&
-    !value.split("/").includes("..") && value.length < 1_000;
+    !value.split("/").some((segment) => /^\.+$/.test(segment)) && value.length < 1_000;
 }
 
 /**

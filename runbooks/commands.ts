@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
+import { withRealPath } from "./_real_paths.ts";
 import type { AllowedCommand, CommandAct } from "./schema.ts";
 
 /** Programs that run what they are given. Allowing one of them would allow everything. */
@@ -22,7 +23,12 @@ const PROGRAM_FOLDERS = [
 
 /** Answer to whether a command may run. */
 export type CommandPermission =
-  | { readonly allowed: true; readonly program: string }
+  | {
+    readonly allowed: true;
+    readonly program: string;
+    /** Its arguments, in which files and folders have their real paths. */
+    readonly args: readonly string[];
+  }
   | { readonly allowed: false; readonly code: "not_allowed" | "no_program" | "user_not_allowed" };
 
 /** Returns whether a program runs what it is given, so that no allow-list may name it. */
@@ -32,39 +38,53 @@ export function isInterpreter(program: string): boolean {
 }
 
 /**
- * Checks a command against the allow-list. Whole arguments are compared, so that nothing can be added to one.
+ * Checks a command against the allow-list. Whole arguments are compared, so that nothing can be added to one; and where a
+ * pattern bounds a path, it bounds the real one, too.
  *
- * @returns the program's absolute path, or why it may not run
+ * @returns the program's absolute path and its arguments, or why it may not run
  */
 export function checkCommand(
   { argv: [name, ...args], user }: Pick<CommandAct, "argv" | "user">,
   commands: readonly AllowedCommand[],
 ): CommandPermission {
-  const matching = commands.filter((entry) => matches(entry, name!, args));
+  const matching = commands.flatMap((entry) => {
+    const matched = matchArguments(entry, name!, args);
+    return matched ? [{ users: entry.users, matched }] : [];
+  });
   if (matching.length === 0) return { allowed: false, code: "not_allowed" };
-  if (user !== undefined && !matching.some(({ users }) => users.includes(user))) {
-    return { allowed: false, code: "user_not_allowed" };
-  }
+  const entry = matching.find(({ users }) => user === undefined || users.includes(user));
+  if (!entry) return { allowed: false, code: "user_not_allowed" };
   const program = findProgram(name!);
-  return program ? { allowed: true, program } : { allowed: false, code: "no_program" };
+  return program
+    ? { allowed: true, program, args: entry.matched }
+    : { allowed: false, code: "no_program" };
 }
 
-function matches(
+/** Returns the arguments as they are run; undefined: the entry does not allow them. */
+function matchArguments(
   { argv: [name, ...listed], more }: AllowedCommand,
   program: string,
   args: readonly string[],
-): boolean {
-  if (name !== program || args.some((arg) => arg.includes("\0"))) return false;
-  if (args.length < listed.length) return false;
-  if (args.length > listed.length && more === undefined) return false;
-  return args.every((arg, i) =>
-    i < listed.length ? matchesArgument(listed[i]!, arg) : wholePattern(more!).test(arg)
+): string[] | undefined {
+  if (name !== program || args.some((arg) => arg.includes("\0"))) return undefined;
+  if (args.length < listed.length) return undefined;
+  if (args.length > listed.length && more === undefined) return undefined;
+  const matched = args.map((arg, i) =>
+    i < listed.length ? matchArgument(listed[i]!, arg) : matchPattern(more!, arg)
   );
+  return matched.every((arg) => arg !== undefined) ? matched : undefined;
 }
 
-function matchesArgument(listed: string, arg: string): boolean {
+function matchArgument(listed: string, arg: string): string | undefined {
   const isPattern = listed.length > 2 && listed.startsWith("/") && listed.endsWith("/");
-  return isPattern ? wholePattern(listed.slice(1, -1)).test(arg) : listed === arg;
+  if (isPattern) return matchPattern(listed.slice(1, -1), arg);
+  return listed === arg ? arg : undefined;
+}
+
+function matchPattern(pattern: string, arg: string): string | undefined {
+  const whole = wholePattern(pattern);
+  const real = whole.test(arg) ? withRealPath(arg) : undefined;
+  return real !== undefined && whole.test(real) ? real : undefined;
 }
 
 function wholePattern(pattern: string): RegExp {

@@ -30,6 +30,11 @@ export interface ResolveContext {
   readonly file?: string;
   /** The script that mends a device. */
   readonly remedy?: string;
+  /**
+   * What exceeded its bounds when the runbook was resolved before: it is resolved to the same steps, however many files there
+   * are by now. Absent: files are counted.
+   */
+  readonly exceeded?: readonly string[];
 }
 
 /**
@@ -41,14 +46,16 @@ export function resolveRunbook(
   { parameters, steps }: Pick<Runbook, "parameters" | "steps">,
   context: ResolveContext,
 ): ResolvedRunbook {
-  const { service, catalogue, isLocal, disk } = context;
+  const { service, catalogue, isLocal, disk, exceeded } = context;
   if (!isLocal && steps.some(actsHere)) {
     throw new NotApplicable("other_host", `${service} is on another host than this worker`);
   }
   const resolved = fillParameters(steps, parameters, context)
     .map((step) => restrictToDisk(step, disk));
   for (const step of resolved) requireAllowedCommands(step, catalogue);
-  return applyBounds(resolved);
+  return exceeded === undefined
+    ? applyBounds(resolved, excessNow)
+    : applyBounds(resolved, (step) => excessBefore(step, exceeded));
 }
 
 /** Returns whether a step acts on the host that performs it. */
@@ -61,26 +68,43 @@ function actsHere({ clean, command, restart }: StepDocument): boolean {
  * Sets the bounds of each step. A step within `ask_above` can't go beyond it later; a step beyond it has its whole bounds,
  * and `exceeds` says that a person must be asked.
  *
- * @throws {NotApplicable} there is nothing to clean
+ * @param excessOf returns why a step is beyond `ask_above`; undefined: it is not
  */
-function applyBounds(steps: readonly ResolvedStep[]): ResolvedRunbook {
+function applyBounds(
+  steps: readonly ResolvedStep[],
+  excessOf: (step: ResolvedStep) => string | undefined,
+): ResolvedRunbook {
   const exceeds: string[] = [];
-  let isEmpty = false;
   const bounded = steps.map((step) => {
     const { bounds, clean } = step;
-    if (bounds.ask) exceeds.push(`${step.step}: ${bounds.ask}`);
+    if (bounds.ask) exceeds.push(sentenceOf(step, bounds.ask));
     if (!clean) return step;
-    const wanted = plan(clean, limitOf(bounds));
-    isEmpty ||= wanted.files.length === 0;
-    const reason = excess(wanted, limitOf({ ...bounds, ...bounds.ask_above }));
+    const reason = excessOf(step);
     if (reason === undefined) return { ...step, bounds: { ...bounds, ...bounds.ask_above } };
-    exceeds.push(`${step.step}: ${reason}`);
+    exceeds.push(reason);
     return step;
   });
-  if (isEmpty) {
+  return { steps: bounded, exceeds };
+}
+
+const sentenceOf = ({ step }: ResolvedStep, reason: string): string => `${step}: ${reason}`;
+
+/** Counts the files that a clean step would move. @throws {NotApplicable} there are none */
+function excessNow(step: ResolvedStep): string | undefined {
+  const { bounds, clean } = step;
+  const wanted = plan(clean!, limitOf(bounds));
+  if (wanted.files.length === 0) {
     throw new NotApplicable("nothing_to_move", "No file there is old enough and matches");
   }
-  return { steps: bounded, exceeds };
+  const reason = excess(wanted, limitOf({ ...bounds, ...bounds.ask_above }));
+  return reason && sentenceOf(step, reason);
+}
+
+/** Returns what a clean step exceeded before, besides what people are always asked about. */
+function excessBefore(step: ResolvedStep, exceeded: readonly string[]): string | undefined {
+  const { ask } = step.bounds;
+  const always = ask && sentenceOf(step, ask);
+  return exceeded.find((one) => one.startsWith(sentenceOf(step, "")) && one !== always);
 }
 
 /** Returns how a plan exceeds a limit; undefined: it does not. */

@@ -83,7 +83,7 @@ export const ERASABLE: readonly ErasablePlace[] = [
   {
     table: "device_commands",
     texts: ["description"],
-    json: ["argv", "grounds"],
+    json: ["argv", "grounds", "request"],
     set: { output: "NULL" },
   },
   {

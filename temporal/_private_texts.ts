@@ -4,8 +4,16 @@ import { getPrivateTexts, keyedHash, putPrivateTexts, type Store } from "../stor
 export interface PrivateTexts {
   /** Stores texts, and returns their ids. The same text has the same id. */
   keep(texts: readonly string[]): Promise<string[]>;
-  /** Returns texts by their ids. @throws {Error} one of them is not there, or not the tenant's */
+  /** Returns texts by their ids. @throws {PrivateTextLost} one of them is not there, or not the tenant's, or was changed */
   read(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
+/** The text that a payload names is not in the database as it was stored. */
+export class PrivateTextLost extends Error {
+  override readonly name = "PrivateTextLost";
+  constructor(id: string, reason: "is not in the database" | "was changed in the database") {
+    super(`Cannot read a payload: its text ${id} ${reason}`);
+  }
 }
 
 /** A text that is known to be stored. */
@@ -28,12 +36,11 @@ export function openPrivateTexts(store: Store): PrivateTexts {
   const cache = caches.get(pool) ?? openCache();
   caches.set(pool, cache);
   const keyOf = (id: string) => `${tenant}\n${id}`;
+  const idOf = async (text: string) =>
+    (await keyedHash(store, "private_texts", tenant, text)).toString("hex", 0, 16);
   return {
     async keep(texts) {
-      const hashes = await Promise.all(
-        texts.map((text) => keyedHash(store, "private_texts", tenant, text)),
-      );
-      const ids = hashes.map((hash) => hash.toString("hex", 0, 16));
+      const ids = await Promise.all(texts.map(idOf));
       const isFresh = (id: string) => (cache.get(keyOf(id))?.storedAt ?? 0) > Date.now() - FRESH_MS;
       const fresh = new Map(
         ids.map((id, at) => [id, texts[at]!] as const)
@@ -48,12 +55,13 @@ export function openPrivateTexts(store: Store): PrivateTexts {
       const missing = ids.filter((id) => !cache.get(keyOf(id)));
       if (missing.length > 0) {
         for (const [id, text] of await getPrivateTexts(db, missing)) {
+          if (await idOf(text) !== id) throw new PrivateTextLost(id, "was changed in the database");
           cache.set(keyOf(id), { text, storedAt: 0 });
         }
       }
       return new Map(ids.map((id) => {
         const known = cache.get(keyOf(id));
-        if (!known) throw new Error(`Cannot read a payload: its text ${id} is not in the database`);
+        if (!known) throw new PrivateTextLost(id, "is not in the database");
         return [id, known.text];
       }));
     },

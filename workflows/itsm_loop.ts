@@ -65,14 +65,15 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
     const { action } = diagnosis;
     if (!action) return code === FLAPPING ? FLAPPING : "no_runbook";
 
-    const proof = await repairAndVerify(run, order, { ...order, diagnosis, action });
+    const request = { ...order, diagnosis, action };
+    const proof = await repairAndVerify(run, order, request);
     if (typeof proof === "string") return proof;
     if (proof.healthy) return undefined;
     run.amend("failed");
     if (proof.code === UNPROVEN) return "not_proven";
     code = proof.code;
     if (run.effect?.undoable) {
-      const { state, held } = await undo(run, { ...order, action });
+      const { state, held } = await undo(run, request);
       if (state === "unknown") return "unknown_effect";
       if (held) return "stopped";
     }

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { hasApproved } from "../../calls/approvals/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import type { ArticleOrder, ArticleState, RunId } from "../../domain/mod.ts";
 import { sitePath, siteTarget } from "../../articles/mod.ts";
@@ -46,7 +47,7 @@ export async function assertApproved(
   }
   const approval = await getApproval(db, approvalId);
   const isSame = approval?.action.page_sha256 === hash("sha256", page);
-  if (approval?.status === "approved" && isSame) return;
+  if (isSame && hasApproved(approval, approval.action)) return;
   throw new Problem("Conflict", `Cannot deploy ${id}: nobody has approved its page as it is now`);
 }
 

@@ -1,5 +1,5 @@
 import { hasApproved, putQuestion, type StoredQuestion } from "../../calls/approvals/mod.ts";
-import { findObstacle } from "../../calls/commands/mod.ts";
+import { approversWanted, findObstacle } from "../../calls/commands/mod.ts";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { type CommandEnd, hasCommandEnded, type RunId } from "../../domain/mod.ts";
@@ -83,14 +83,18 @@ export function commandActivities(parts: ActivityParts) {
    * command is issued once.
    */
   async function issueCommand({ command_id, run }: CommandOrder): Promise<void> {
+    const wanted = await approversWanted(parts, await existing(command_id));
     await db.transaction(async (trx) => {
       const command = await lockDeviceCommand(trx, command_id);
       if (command?.status !== "queued" || command.sequence !== null) return;
       if (await getTime(trx) >= new Date(command.expires_at)) {
         return await end(trx, command, "expired", "not_issued", run);
       }
-      const obstacle = await findObstacle(parts, command);
+      const obstacle = typeof wanted === "number" ? await findObstacle(parts, command) : wanted;
       if (obstacle) return await end(trx, command, "cancelled", obstacle.code, run);
+      if (!await isApproved(trx, command, Math.max(command.needed, Number(wanted)))) {
+        return await end(trx, command, "refused", "not_approved", run);
+      }
       const sequence = await nextCommandSequence(trx, command.deviceId);
       const salt = makeSalt();
       const release = command.script && await getScript(trx, command.script.id);
@@ -114,6 +118,19 @@ export function commandActivities(parts: ActivityParts) {
         salts: { command: salt },
       });
     });
+  }
+
+  /** Returns whether as many people as are needed have approved exactly this command. */
+  async function isApproved(
+    trx: Db,
+    command: DeviceCommandRecord,
+    needed: number,
+  ): Promise<boolean> {
+    if (needed === 0) return true;
+    const approval = command.approvalId === null
+      ? undefined
+      : await getApproval(trx, command.approvalId);
+    return hasApproved(approval, { ...actionOfCommand(command) }, needed);
   }
 
   /** Ends a command that its device can't have got. Safe to repeat. */

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Action, RunId } from "../../domain/mod.ts";
+import type { Action } from "../../domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import type { Catalogue, ParameterValues, Runbook } from "../../runbooks/mod.ts";
-import { keyedHash, type Store } from "../../store/mod.ts";
 
 /** The sources of an action: if one of them changes, it is another action. */
 export interface ActionSource {
@@ -25,42 +24,16 @@ export function sourceHash({ runbook, service, values, catalogue }: ActionSource
 }
 
 /** Returns the hash of an action as an approver sees it. */
-function actionHash({ id: _, sha256: __, ...shown }: Action): string {
+export function actionHash({ id: _, sha256: __, ...shown }: Action): string {
   return hashOf(shown);
 }
 
-/** Adds the hash of an action, and its id in one round of one run: receipts name it by the id, which tells nothing of it. */
-export async function identifyAction(
-  store: Store,
+/** Adds the hash of an action that has no id yet. */
+export function hashAction(
   unidentified: Omit<Action, "id" | "sha256">,
-  run: RunId,
-  round: number,
-): Promise<Action> {
+): Omit<Action, "id"> {
   const action: typeof unidentified = JSON.parse(JSON.stringify(unidentified)); // as Temporal will store it
-  const sha256 = actionHash({ ...action, id: "", sha256: "" });
-  return { ...action, id: await actionId(store, run, round, sha256), sha256 };
-}
-
-/**
- * Returns true where the platform made this action, for this round of this run. Its id is made with a secret that workers alone read,
- * so that whoever reaches Temporal can't make up an action.
- */
-export async function isOwnAction(
-  store: Store,
-  { action, run, round }: { readonly action: Action; readonly run: RunId; readonly round: number },
-): Promise<boolean> {
-  return action.sha256 === actionHash(action) &&
-    action.id === await actionId(store, run, round, action.sha256);
-}
-
-async function actionId(
-  store: Store,
-  { workflow_id, run_id }: RunId,
-  round: number,
-  sha256: string,
-): Promise<string> {
-  const id = await keyedHash(store, "actions", workflow_id, run_id, String(round), sha256);
-  return id.toString("hex", 0, 12);
+  return { ...action, sha256: actionHash({ ...action, id: "", sha256: "" }) };
 }
 
 /** Returns the id of the effect of one step of an action. @param number of the step, from 0 */

@@ -12,12 +12,12 @@ import {
   type RunbookIncident,
 } from "../../runbooks/mod.ts";
 import { getRunbookValues } from "../../store/catalogue/mod.ts";
-import type { FindingRecord } from "../../store/incidents/mod.ts";
+import { type FindingRecord, getFinding } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { identifyAction, sourceHash } from "./_action.ts";
-import type { RoundOrder } from "./_order.ts";
+import { hashAction, sourceHash } from "./_action.ts";
+import type { RepairOrder, RoundOrder } from "./_order.ts";
 import { deviceScripts } from "./_device_scripts.ts";
-import { isLocal } from "./_services.ts";
+import { findService, isLocal } from "./_services.ts";
 
 /** A fault to find an action against. */
 interface Fault {
@@ -27,27 +27,39 @@ interface Fault {
   readonly record: FindingRecord | undefined;
 }
 
-/** Creates the function that finds the action against a fault. */
+/** An action that has no id yet, and the runbooks that could not be used instead. */
+interface FoundAction extends Pick<Diagnosis, "passed_over"> {
+  readonly action: Omit<Action, "id"> | null;
+}
+
+/** What a runbook is resolved for. */
+interface Target {
+  readonly service: Service;
+  readonly disk: ResolveContext["disk"];
+  readonly file: string | undefined;
+  readonly remedy: DeviceRemedy | undefined;
+}
+
+/** Creates the functions that find the action against a fault. */
 export function createActionFinder({ store, runbooks, temporal }: ActivityParts) {
   const { fillScripts } = deviceScripts({ store, temporal });
 
   /** Returns the action of the runbook that matches best; in the nth round, of the nth that can be used, or the last. */
   async function findAction(
-    { finding, code, round, run }: RoundOrder,
+    { finding, code, round }: RoundOrder,
     { service, category, record }: Fault,
-  ): Promise<Pick<Diagnosis, "action" | "passed_over">> {
+  ): Promise<FoundAction> {
     const values = await getRunbookValues(store.db, service.name);
-    const disk = diskOf(record);
+    const target = targetOf(service, record);
     const matching = matchRunbooks(runbooks.runbooks, {
       service,
       finding: { check: finding.check, code },
       category,
       text: textOf(finding, record),
       gives: Object.keys(values),
-      boundedFolder: disk?.maxBytes !== undefined,
+      boundedFolder: target.disk?.maxBytes !== undefined,
       named: service.runbook ?? undefined,
     });
-    const target = { service, disk, file: fileOf(record), remedy: remedyOf(record) };
     const passed_over: { readonly runbook: string; readonly code: string }[] = [];
     const usable: Omit<Action, "id" | "sha256">[] = [];
     for (const runbook of matching) {
@@ -64,18 +76,45 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
       }
     }
     const action = usable.at(-1);
-    return { action: action ? await identifyAction(store, action, run, round) : null, passed_over };
+    return { action: action ? hashAction(action) : null, passed_over };
   }
 
+  /**
+   * Returns the service of an action if the runbook in force gives exactly this action, resolved again; or undefined.
+   *
+   * @param isBegun true: its steps were compared before the first of them, which may have changed what they are made from
+   */
+  async function findUnchangedService(
+    { action, finding }: RepairOrder,
+    isBegun: boolean,
+  ): Promise<Service | undefined> {
+    const [service, record, values] = await Promise.all([
+      findService(store.db, action.service),
+      getFinding(store.db, finding.fingerprint),
+      getRunbookValues(store.db, action.service),
+    ]);
+    const runbook = runbooks.runbooks.find(({ runbook }) => runbook === action.runbook);
+    if (!service || !runbook) return undefined;
+    if (isBegun) {
+      const current = sourceHash({ runbook, service, values, catalogue: runbooks });
+      return current === action.source_sha256 ? service : undefined;
+    }
+    try {
+      const target = targetOf(service, record);
+      const again = hashAction(await createAction(runbook, target, values, action.exceeds));
+      return again.sha256 === action.sha256 ? service : undefined;
+    } catch (error) {
+      if (error instanceof NotApplicable) return undefined;
+      throw error;
+    }
+  }
+
+  /** @param exceeded bounds that the same action exceeded before; absent: it is found now */
   async function createAction(
     runbook: Runbook,
-    { service, disk, file, remedy }: {
-      readonly service: Service;
-      readonly disk: ResolveContext["disk"];
-      readonly file: string | undefined;
-      readonly remedy: DeviceRemedy | undefined;
-    },
+    { service, disk, file, remedy }: Target,
     values: ParameterValues,
+    exceeded?: readonly string[],
   ): Promise<Omit<Action, "id" | "sha256">> {
     const { steps, exceeds } = resolveRunbook(runbook, {
       service: service.name,
@@ -85,6 +124,7 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
       disk,
       file,
       remedy: remedy?.script,
+      exceeded,
     });
     return {
       runbook: runbook.runbook,
@@ -96,7 +136,11 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
     };
   }
 
-  return findAction;
+  return { findAction, findUnchangedService };
+}
+
+function targetOf(service: Service, record: FindingRecord | undefined): Target {
+  return { service, disk: diskOf(record), file: fileOf(record), remedy: remedyOf(record) };
 }
 
 /** Returns the full text of a person's report or a detector's finding. */

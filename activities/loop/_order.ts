@@ -14,21 +14,14 @@ export interface RoundOrder {
   readonly run: RunId;
 }
 
-/** An action that a run carries out, or undoes. */
-export interface RepairOrder {
-  readonly ticket_id: string;
-  readonly finding: Finding;
+/** An action that a run carries out, or undoes, with what it was found by. */
+export interface RepairOrder extends RoundOrder {
   readonly action: Action;
-  /** From 1. */
-  readonly round: number;
-  readonly run: RunId;
+  readonly diagnosis: Pick<Diagnosis, "classification" | "citations">;
 }
 
-/** A repair that needs permission, with what the guardrails check it against. */
+/** A repair that needs permission. */
 export interface RepairRequest extends RepairOrder {
-  /** Code of the last probe. */
-  readonly code: string;
-  readonly diagnosis: Pick<Diagnosis, "classification" | "citations">;
   /** Approval by people, once they have given it. */
   readonly approval_id?: string;
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { hasApproved } from "../../calls/approvals/mod.ts";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { type Decision, type Finding, LOOP_ACTOR, type Permission } from "../../domain/mod.ts";
+import { type Finding, LOOP_ACTOR, type Permission } from "../../domain/mod.ts";
 import { EngineUnavailable } from "../../engine/mod.ts";
 import type { GuardVerdict, ValidateRequest } from "../../guard/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
@@ -10,26 +11,16 @@ import {
   addTicketEvent,
   findTicketOfRun,
   getFinding,
-  getTicketEvent,
+  getVerdict,
   listEffectsOfAction,
+  putVerdict,
+  type RepairVerdict,
 } from "../../store/incidents/mod.ts";
 import { getPrincipal } from "../../store/keys/mod.ts";
 import { listActiveFreezes } from "../../store/planning/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { hashOf } from "./_action.ts";
 import { validateRequestOf } from "./_guard_request.ts";
 import type { RepairRequest } from "./_order.ts";
-
-/** The guardrails' verdict, as the ticket stores it. */
-type VerdictRecord = {
-  readonly round: number;
-  readonly action_id: string;
-  readonly decision: Decision;
-  readonly policy_version: string;
-  readonly rails: GuardVerdict["rails"];
-  readonly exceeds: readonly string[];
-  readonly receipt_id: string;
-};
 
 /** Attempts to reach the guardrails, which may be restarting or busy. */
 const ATTEMPTS = [
@@ -45,9 +36,6 @@ const EVENT_OF_DECISION = {
   needs_approval: "approval_needed",
   deny: "refused",
 } as const;
-
-/** Ends the mark of a verdict that was asked for again, as a change freeze had begun. */
-const FROZEN = "-frozen";
 
 /** Creates the function that asks for permission before a repair. */
 export function createPermit({ store, engine, config }: ActivityParts) {
@@ -74,36 +62,34 @@ export function createPermit({ store, engine, config }: ActivityParts) {
   }
 
   /**
-   * @param mark of the verdict within its run
+   * @param frozen true: asks again, as a change freeze has begun
    * @returns undefined if the guardrails can't be reached, so that nothing may be done
    */
   async function storedOrNewVerdict(
     request: RepairRequest,
-    mark = `permit-${request.round}`,
-  ): Promise<VerdictRecord | undefined> {
-    const { ticket_id, run } = request;
+    frozen = false,
+  ): Promise<RepairVerdict | undefined> {
+    const { ticket_id, run, action } = request;
     const { report, fingerprint } = request.finding;
-    const key = `${run.run_id}/${mark}`;
     const [known, ownTicket, finding] = await Promise.all([
-      getTicketEvent(db, ticket_id, key),
+      getVerdict(db, action.id, frozen),
       findTicketOfRun(db, run.workflow_id, run.run_id, "open"),
       report ? undefined : getFinding(db, fingerprint),
     ]);
     if (known) {
-      const first = known.data as VerdictRecord;
-      return mark.endsWith(FROZEN) || !await isFrozenSince(request, first)
-        ? first
-        : await storedOrNewVerdict(request, mark + FROZEN);
+      return frozen || !await isFrozenSince(request, known)
+        ? known
+        : await storedOrNewVerdict(request, true);
     }
     if (ownTicket !== ticket_id) {
       throw new Problem("Conflict", `Ticket ${ticket_id} is no longer in the hands of this run`);
     }
     const verdict = await askGuardrails(validateRequestOf(request, finding?.summary));
-    return verdict && await recordVerdict(request, mark, verdict);
+    return verdict && await recordVerdict(request, frozen, verdict);
   }
 
   /** Returns true where a change freeze holds an action back that was allowed before it, and of which nothing was done yet. */
-  async function isFrozenSince({ action }: RepairRequest, first: VerdictRecord): Promise<boolean> {
+  async function isFrozenSince({ action }: RepairRequest, first: RepairVerdict): Promise<boolean> {
     if (first.decision !== "allow") return false;
     const [freezes, effects] = await Promise.all([
       listActiveFreezes(db),
@@ -127,31 +113,29 @@ export function createPermit({ store, engine, config }: ActivityParts) {
   /** Stores and seals a verdict, unless another attempt did; returns the one that was stored. */
   async function recordVerdict(
     request: RepairRequest,
-    mark: string,
+    frozen: boolean,
     verdict: GuardVerdict,
-  ): Promise<VerdictRecord> {
+  ): Promise<RepairVerdict> {
     const { ticket_id, action, run, round } = request;
-    const key = `${run.run_id}/${mark}`;
+    const mark = `permit-${round}${frozen ? "-frozen" : ""}`;
     const isBounded = action.exceeds.length === 0;
     const decision = verdict.decision === "allow" && !isBounded
       ? "needs_approval"
       : verdict.decision;
-    const record: VerdictRecord = {
-      round,
-      action_id: action.id,
-      decision,
-      policy_version: verdict.policy_version,
-      rails: verdict.rails,
-      exceeds: action.exceeds,
-      receipt_id: receiptIdOf(run, mark.toUpperCase()),
-    };
+    const { policy_version, rails } = verdict;
+    const receipt_id = receiptIdOf(run, mark.toUpperCase());
+    const record = { action_id: action.id, decision, policy_version, receipt_id };
     const isFirst = await db.transaction(async (trx) => {
-      const event = { key, kind: EVENT_OF_DECISION[decision], data: record };
-      if (!await addTicketEvent(trx, ticket_id, event)) return false;
+      if (!await putVerdict(trx, { ...record, frozen })) return false;
+      await addTicketEvent(trx, ticket_id, {
+        key: `${run.run_id}/${mark}`,
+        kind: EVENT_OF_DECISION[decision],
+        data: { round, ...record, rails, exceeds: action.exceeds },
+      });
       await requestSeal(trx, receiptOf(request, record, verdict));
       return true;
     });
-    return isFirst ? record : (await getTicketEvent(db, ticket_id, key))!.data as VerdictRecord;
+    return isFirst ? { ...record, frozen } : (await getVerdict(db, action.id, frozen))!;
   }
 
   /** Returns an approval of exactly this action on this ticket, by as many people as it takes; or undefined. */
@@ -161,10 +145,9 @@ export function createPermit({ store, engine, config }: ActivityParts) {
   ): Promise<Permission["approval"]> {
     const approval = await getApproval(db, approvalId);
     if (approval?.status !== "approved" || approval.ticketId !== ticket_id) return undefined;
-    const { approvers, actionSha256 } = approval;
-    const shownSha256 = hashOf(approval.action);
-    if (actionSha256 !== action.sha256 || shownSha256 !== action.sha256) return undefined;
-    if (approvers.length < config.settings.SEALOOP_APPROVERS) return undefined;
+    const { id: _, sha256: __, ...shown } = action;
+    if (!hasApproved(approval, shown, config.settings.SEALOOP_APPROVERS)) return undefined;
+    const { approvers } = approval;
     return { approval_id: approvalId, approvers: approvers.map(({ key_id }) => `key:${key_id}`) };
   }
 
@@ -179,7 +162,7 @@ export function createPermit({ store, engine, config }: ActivityParts) {
 
 function receiptOf(
   { ticket_id, action, run, round }: RepairRequest,
-  { receipt_id, decision }: VerdictRecord,
+  { receipt_id, decision }: Pick<RepairVerdict, "receipt_id" | "decision">,
   verdict: GuardVerdict,
 ) {
   return {

@@ -11,6 +11,7 @@ import { type ClassifyResult, EngineUnavailable } from "../../engine/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { addTicketEvent, type FindingRecord, getFinding } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { actionIdOf } from "./_action_id.ts";
 import { createActionFinder } from "./_find_action.ts";
 import type { RoundOrder } from "./_order.ts";
 import { findService } from "./_services.ts";
@@ -32,7 +33,7 @@ const MAX_DESCRIPTION = 4_000;
 export function diagnoseActivities(parts: ActivityParts) {
   const { store, engine } = parts;
   const db = store.db;
-  const findAction = createActionFinder(parts);
+  const { findAction } = createActionFinder(parts);
 
   /**
    * Tells the kind of the fault, and finds a runbook for it; in later rounds the next one that matches. What was measured
@@ -52,12 +53,18 @@ export function diagnoseActivities(parts: ActivityParts) {
       ? await findAction(order, { service, category, record })
       : { action: null, passed_over: [] };
     const citations = answer?.classification.citations ?? [];
-    const diagnosis: Diagnosis = {
-      cause: code,
+    const reasons = {
       ...verdict,
       citations: citations.map(({ id, sha256 }) => ({ id, sha256 })),
+    };
+    const diagnosis: Diagnosis = {
+      cause: code,
+      ...reasons,
       passed_over,
-      action,
+      action: action && {
+        ...action,
+        id: await actionIdOf(store, { ...order, diagnosis: reasons, action }),
+      },
     };
     await recordDiagnosis(order, diagnosis, {
       ...(measured ? { says: measured.says, because: measured.because } : {}),

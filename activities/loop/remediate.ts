@@ -1,12 +1,11 @@
 import { cancellationSignal } from "@temporalio/activity";
-import type { Action, RepairHold, RepairResult, RepairSubject } from "../../domain/mod.ts";
-import type { Service } from "../../integrations/host/mod.ts";
-import { getRunbookValues } from "../../store/catalogue/mod.ts";
+import type { RepairHold, RepairResult, RepairSubject } from "../../domain/mod.ts";
 import { addTicketEvent, listEffectsOfAction } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { findRepairHold, toRepairHold } from "../stops.ts";
-import { isOwnAction, sourceHash } from "./_action.ts";
+import { isOwnAction } from "./_action_id.ts";
 import { repairEffectOf } from "./_effects.ts";
+import { createActionFinder } from "./_find_action.ts";
 import type { RepairOrder, RepairRequest } from "./_order.ts";
 import { createPermit } from "./_permit.ts";
 import {
@@ -17,13 +16,13 @@ import {
   type Progress,
   stepResultOf,
 } from "./_run_step.ts";
-import { findService } from "./_services.ts";
 import { createSilencer } from "./_silence.ts";
 
 /** Creates the activities that repair. */
 export function remediateActivities(parts: ActivityParts) {
-  const { store, runbooks } = parts;
+  const { store } = parts;
   const db = store.db;
+  const { findUnchangedService } = createActionFinder(parts);
   const permit = createPermit(parts);
   const runStep = createStepRunner(parts);
   const { silence, lift: liftSilence } = createSilencer(parts);
@@ -58,10 +57,8 @@ export function remediateActivities(parts: ActivityParts) {
 
   async function runSteps(order: RepairOrder): Promise<Omit<RepairResult, "permission">> {
     const { action } = order;
-    const [service, effects] = await Promise.all([
-      findUnchangedService(action),
-      listEffectsOfAction(db, action.id),
-    ]);
+    const effects = await listEffectsOfAction(db, action.id);
+    const service = await findUnchangedService(order, effects.length > 0);
     const known = new Map(effects.map((effect) => [effect.id, effect]));
     const progress: Progress = { service, known, steps: [], isConcluded: false };
     const { steps } = progress;
@@ -79,18 +76,6 @@ export function remediateActivities(parts: ActivityParts) {
       await addTicketEvent(db, order.ticket_id, conclusionOf(order, effect));
     }
     return { effect };
-  }
-
-  /** Returns the action's service, if everything that the action was made from is unchanged. */
-  async function findUnchangedService(action: Action): Promise<Service | undefined> {
-    const [service, values] = await Promise.all([
-      findService(db, action.service),
-      getRunbookValues(db, action.service),
-    ]);
-    const runbook = runbooks.runbooks.find(({ runbook }) => runbook === action.runbook);
-    if (!service || !runbook) return undefined;
-    const current = sourceHash({ runbook, service, values, catalogue: runbooks });
-    return current === action.source_sha256 ? service : undefined;
   }
 
   return { remediate, getRepairHold, liftSilence };

@@ -9,7 +9,8 @@ import {
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { type DatedHold, findRepairHold } from "../stops.ts";
-import { isOwnAction, undoIdOf } from "./_action.ts";
+import { undoIdOf } from "./_action.ts";
+import { isOwnAction } from "./_action_id.ts";
 import { endedStepResult, readStepContext } from "./_effects.ts";
 import { dataFolderId, recordIntent } from "./_intend.ts";
 import { type RepairOrder, stepOf, subjectOf } from "./_order.ts";

@@ -1,5 +1,5 @@
 import { receiptIdOf } from "../../calls/mod.ts";
-import { readOrderedAct, targetOf } from "../../calls/outside/mod.ts";
+import { isActPermitted, readOrderedAct, targetOf } from "../../calls/outside/mod.ts";
 import { Problem, redactSecrets } from "../../contract/mod.ts";
 import {
   type ActAttempt,
@@ -21,7 +21,9 @@ import { readShown, receiptOf, send, stoppableNames, wayToFindOut } from "./_sys
 const MAX_AGE_MS = 15 * 60_000;
 
 /** Creates the activities that act in the operator's own systems. */
-export function outsideActivities({ store: { db }, config, outside }: ActivityParts) {
+export function outsideActivities(parts: ActivityParts) {
+  const { store: { db }, config, outside } = parts;
+
   /**
    * Seals the intent of an act. Safe to repeat: the act names the receipt.
    *
@@ -50,7 +52,8 @@ export function outsideActivities({ store: { db }, config, outside }: ActivityPa
 
   /** Acts. Not safe to repeat: it may have been done, so that it has one attempt. */
   async function attemptAct(order: ActOrder): Promise<ActAttempt> {
-    const { act, keyId, ageMs } = await readOrderedAct(db, order);
+    const noted = await readOrderedAct(db, order);
+    const { act, keyId, ageMs } = noted;
     // A worker may come to it long after the call was allowed.
     if (ageMs > MAX_AGE_MS) return { state: "not_done", code: "expired", execution_id: null };
     if (keyId !== null && (await findValidKeys(db, [keyId])).length === 0) {
@@ -58,6 +61,9 @@ export function outsideActivities({ store: { db }, config, outside }: ActivityPa
     }
     const stop = await findStop(db, { keyId, names: stoppableNames(act) });
     if (stop) return { state: "not_done", code: "stopped", execution_id: null };
+    if (!await isActPermitted(parts, noted)) {
+      return { state: "not_done", code: "not_permitted", execution_id: null };
+    }
     try {
       return { state: "sent", code: "accepted", execution_id: await send(outside, order, act) };
     } catch (error) {

@@ -1,4 +1,4 @@
-import { sha256 } from "../../calls/approvals/mod.ts";
+import { hasApproved } from "../../calls/approvals/mod.ts";
 import { mayStillAct, receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import {
@@ -9,7 +9,7 @@ import {
   type PublishResult,
   type RunId,
 } from "../../domain/mod.ts";
-import { canonicalize, requestSeal } from "../../ledger/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
 import { findStop } from "../../store/calls/mod.ts";
@@ -85,8 +85,7 @@ export async function findEnd(
 ): Promise<ItemEnd | undefined> {
   const approval = await getApproval(trx, itemApprovalId(item.item_id));
   if (approval?.status !== "approved") return rejected(approval?.status ?? "gone");
-  const action = await actionOf(parts, trx, item);
-  if (approval.actionSha256 !== sha256(canonicalize(action))) return rejected("changed");
+  if (!hasApproved(approval, await actionOf(parts, trx, item))) return rejected("changed");
   if (!await mayStillAct(trx, item.created_by_key)) return rejected("key_invalid");
   const stop = await findStop(trx, { keyId: item.created_by_key, names: PUBLISHING_NAMES });
   if (stop) return { stage: "approved", publishing: byPlatform("stopped") };

@@ -14,6 +14,7 @@ import { receiptIdOf } from "../receipt_ids.ts";
 import { bindAction } from "./action.ts";
 import { groundsOfRepair } from "./grounds.ts";
 import { webUiNotice } from "./notice.ts";
+import { requireSame } from "./question.ts";
 import { tellPeople, tellTicket } from "./tell.ts";
 
 /** A request to people, with the run of its workflow. */
@@ -38,10 +39,9 @@ export async function recordOpening(
   const { approval_id, ticket_id, action_sha256, run } = opening;
   const receipt_id = receiptIdOf(run, "approval-1");
   return await store.db.transaction(async (trx) => {
-    const wanted = termsOf(config, opening);
-    await putApproval(trx, await newApproval(trx, opening, wanted));
-    const approval = (await getApproval(trx, approval_id))!;
-    if (approval.actionSha256 !== action_sha256) {
+    if (opening.action) await putOwnQuestion(trx, config, opening);
+    const approval = await getApproval(trx, approval_id);
+    if (approval?.actionSha256 !== action_sha256) {
       throw new Problem("Conflict", `Approval ${approval_id} is about another action`);
     }
     const terms = {
@@ -87,6 +87,17 @@ export async function recordOpening(
   });
 }
 
+/** Stores what a loop asks. @throws {Problem} `Conflict`: somebody has asked something else by its id */
+async function putOwnQuestion(
+  trx: Db,
+  config: Platform["config"],
+  opening: ApprovalOpening,
+): Promise<void> {
+  const asked = await newApproval(trx, opening, termsOf(config, opening));
+  await putApproval(trx, asked);
+  requireSame((await getApproval(trx, opening.approval_id))!, asked);
+}
+
 /** A request that comes from a workflow can't ask for fewer people than the settings want. */
 function termsOf(
   { settings }: Platform["config"],
@@ -109,7 +120,6 @@ async function newApproval(trx: Db, opening: ApprovalOpening, terms: ApprovalTer
     ticketId,
     description: describe(opening.action),
     ...bindAction(action, canonicalize(action)),
-    actionSha256: opening.action_sha256,
     grounds: await groundsOfRepair(trx, { approvalId, ticketId, action }),
     requestedBy: holder ?? opening.requested_by,
     requestedByKey: keyId ?? null,

@@ -16,7 +16,13 @@ export {
   requireActiveDevice,
 } from "./order.ts";
 export { commandIdOf, recoverCommand } from "./recover.ts";
-export { COMMAND_OPERATION, type CommandObstacle, findObstacle } from "./permission.ts";
+export {
+  approversOf,
+  approversWanted,
+  COMMAND_OPERATION,
+  type CommandObstacle,
+  findObstacle,
+} from "./permission.ts";
 export {
   type CommandRequest,
   resolveCommand,

@@ -16,7 +16,6 @@ import {
   type DeviceCommandRecord,
   type DeviceRecord,
   dropDeviceCommand,
-  getApprovers,
   getDevice,
   getDeviceCommand,
   getTime,
@@ -24,6 +23,7 @@ import {
 } from "../../store/devices/mod.ts";
 import type { Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
+import { signaturesOf } from "./permission.ts";
 import { type CommandRequest, resolveCommand } from "./resolve.ts";
 
 const EXPIRES_IN_SECONDS = 86_400;
@@ -118,11 +118,7 @@ async function storeOrder(parts: CommandParts, order: CommandOrder): Promise<boo
   const { db } = parts.store;
   const device = await requireActiveDevice(parts, order.deviceId);
   const command = await resolveCommand(db, order, device);
-  const { signatures_required = 0, keys = [] } = (await getApprovers(db))?.approvers ?? {};
-  // Of arguments that no script has, devices want two signatures wherever they want any.
-  const signatures = signatures_required > 0 && command.script === null
-    ? Math.max(signatures_required, 2)
-    : signatures_required;
+  const { signatures, keys } = await signaturesOf(db, command);
   if (signatures > keys.length) {
     throw new Problem(
       "Conflict",
@@ -143,7 +139,15 @@ async function storeOrder(parts: CommandParts, order: CommandOrder): Promise<boo
     approvalId: needed > 0 ? order.id.replace(/^CMD/, "APR") : null,
     needed,
     grounds: order.grounds,
+    request: requestOf(order),
   });
+}
+
+/** Returns the input of the operation that orders a command, without its device and its expiry. */
+function requestOf(
+  { script_id, parameters, command, reason, timeout_seconds }: CommandOrder,
+): Record<string, unknown> {
+  return JSON.parse(JSON.stringify({ script_id, parameters, command, reason, timeout_seconds }));
 }
 
 /** Returns what callers are told of a command, but for its run. */

@@ -1,6 +1,6 @@
 import { asProblem, SHIPPED_RULES, shippedRuleOf } from "../../contract/mod.ts";
 import { stricter } from "../../domain/mod.ts";
-import { type Stop, stopFor } from "../../store/calls/mod.ts";
+import { type Stop, stopFor, type UsageMeter } from "../../store/calls/mod.ts";
 import { listActiveFreezes } from "../../store/planning/mod.ts";
 import { listReached } from "../../store/services/mod.ts";
 import { namesOf, type Platform } from "../platform.ts";
@@ -41,6 +41,33 @@ export async function evaluate(
   const judged = isJudged ? await withGuardrails(parts, call, evaluation) : evaluation;
   return await withOpinion(parts, call, names, judged);
 }
+
+/** Decides about a call again, which was counted when it was decided about first. */
+export async function evaluateAgain(
+  parts: Platform,
+  call: CheckedCall,
+  stops: readonly Stop[],
+  rules: readonly Rule[],
+): Promise<Evaluation> {
+  return await evaluate({ ...parts, usage: UNCOUNTED }, call, stops, rules);
+}
+
+/** Returns how many people besides the caller the rules ask for now; 0: nobody. The call was counted before. */
+export async function approversByRules(
+  parts: Parts,
+  call: CheckedCall,
+  rules: readonly Rule[],
+): Promise<number> {
+  const names = [call.request.as, ...namesOf(call.operation, call.input)];
+  const uncounted = { ...parts, usage: UNCOUNTED };
+  const { decision, approvers } = await evaluateRules(uncounted, call, names, rules);
+  return decision === "needs_approval" ? approvers : 0;
+}
+
+const UNCOUNTED: UsageMeter = {
+  count: () => Promise.resolve({ allowed: true, remaining: 1, resetSeconds: 1 }),
+  usedUp: () => undefined,
+};
 
 function stopped(stops: readonly Stop[]): Evaluation {
   const what = { all: "Everything that changes something", key: "This key", tool: "This tool" };

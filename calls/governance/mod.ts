@@ -18,7 +18,7 @@ export {
   governedOutput,
   withDecision,
 } from "./decision.ts";
-export { evaluate } from "./evaluate.ts";
+export { approversByRules, evaluate, evaluateAgain } from "./evaluate.ts";
 export { isModelAllowed } from "./model_rules.ts";
 export {
   applyGovernanceFile,

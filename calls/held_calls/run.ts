@@ -3,6 +3,7 @@ import {
   asProblem,
   type CallRequest,
   type GovernanceDecision,
+  isSamePrincipal,
   outputText,
   parseInput,
   Problem,
@@ -10,7 +11,7 @@ import {
 } from "../../contract/mod.ts";
 import type { HeldCallResult } from "../../domain/mod.ts";
 import { canonicalize, requestSeal } from "../../ledger/mod.ts";
-import { type Holder, isHolderGone } from "../../store/mod.ts";
+import { type Holder, isHolderGone, ROLES } from "../../store/mod.ts";
 import {
   beginHeldCall,
   endHeldCall,
@@ -24,6 +25,7 @@ import { governanceInForce, stopFor } from "../../store/calls/mod.ts";
 import { openUnknownCallTicket } from "../../store/incidents/mod.ts";
 import { findKeyById } from "../../store/keys/mod.ts";
 import { actionOf, sha256 } from "../approvals/mod.ts";
+import { approversByRules, openPolicyCache } from "../governance/mod.ts";
 import { callerOf } from "../authenticate.ts";
 import { namesOf, type Platform } from "../platform.ts";
 import { type CallReceipt, callReceipt, sealCall } from "../record.ts";
@@ -70,10 +72,10 @@ function isRunning({ approvalId }: HeldCall): Problem {
 
 /** Checks everything anew: key, arguments, approval, stops. @throws {Problem} why it may not be run after all */
 async function checkCall(
-  { store, operations }: Pick<Platform, "store" | "operations">,
+  platform: Platform,
   held: HeldCall,
 ): Promise<CheckedCall> {
-  const db = store.db;
+  const { store: { db }, operations } = platform;
   const refuse = (why: string) => new Problem("Denied", `${held.approvalId} is not run: ${why}`);
   const operation = operations.get(held.operation);
   if (!operation) throw refuse("the operation does not exist any more");
@@ -94,10 +96,25 @@ async function checkCall(
     );
   }
   const names = [held.tool, ...namesOf(operation, input)];
-  const { stops } = await governanceInForce(db);
+  const { stops, version } = await governanceInForce(db);
   const stop = stopFor(stops, { keyId: held.keyId, names });
   if (stop) throw refuse(`such calls are stopped: ${stop.reason}`);
-  return { operation, request, caller, input };
+  const call = { operation, request, caller, input };
+  // How many had to approve, and who must not, is what the rules and the key say, and not the row of the server that asked.
+  const { policy } = await openPolicyCache(db)(version);
+  const door = approval.storedBy === ROLES.tools && held.door === "rest" ? "mcp" : held.door;
+  const wanted = await approversByRules(
+    platform,
+    { ...call, request: { ...request, door } },
+    policy.rules,
+  );
+  const others = approval.approvers.filter(({ key_id, principal }) =>
+    key_id !== held.keyId && !isSamePrincipal(principal, key.principal)
+  );
+  if (approval.requestedByKey !== held.keyId || others.length < wanted) {
+    throw refuse("it was not approved by as many others as have to");
+  }
+  return call;
 }
 
 function requestOf(held: HeldCall): CallRequest {

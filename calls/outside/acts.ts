@@ -13,8 +13,9 @@ import {
 } from "../../domain/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getCallEffects, noteCallEffects } from "../../store/calls/mod.ts";
-import type { Context } from "../platform.ts";
+import type { Context, Platform } from "../platform.ts";
 import { idOfCall, recoverRun, type RecoveryParts } from "../recover/mod.ts";
+import { decideAgain, isWorkersOwn, type ServerCall } from "../server_calls.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 
 const OutsideAct = z.discriminatedUnion("system", [
@@ -136,22 +137,62 @@ function actIdOf(decisionId: string): string {
   return `ACT-${idOfCall(decisionId, 12)}`;
 }
 
+/** An act as it was noted. */
+export interface NotedAct {
+  readonly act: OutsideAct;
+  /** Key that has ordered it. */
+  readonly keyId: string | null;
+  /** Milliseconds since then. */
+  readonly ageMs: number;
+  /** Database role of the process that noted it. */
+  readonly storedBy: string;
+}
+
 /**
- * Returns the act of an order, the key that has ordered it, and the milliseconds since then. It is read from the database, so that Temporal can't change
- * it.
+ * Returns the act of an order. It is read from the database, so that Temporal can't change it.
  *
  * @throws {Problem} `NotFound`
  */
 export async function readOrderedAct(
   db: Db,
   { act_id, decision_id }: ActOrder,
-): Promise<{ readonly act: OutsideAct; readonly keyId: string | null; readonly ageMs: number }> {
+): Promise<NotedAct> {
   const effects = await getCallEffects(db, decision_id);
   if (!effects || effects.ids.act_id !== act_id) {
     throw new Problem("NotFound", `No call has ordered ${act_id}`);
   }
   const { act, key_id } = Note.parse(effects.output);
-  return { act, keyId: key_id, ageMs: effects.ageMs };
+  return { act, keyId: key_id, ageMs: effects.ageMs, storedBy: effects.storedBy };
+}
+
+/**
+ * Returns whether a noted act may be done: the worker has noted it itself, after people had approved it; or a server has, and
+ * the worker, which decides about its call again, finds that nobody need be asked.
+ */
+export async function isActPermitted(platform: Platform, noted: NotedAct): Promise<boolean> {
+  if (isWorkersOwn(noted)) return true;
+  const call = callOf(noted.act);
+  if (!call) return false;
+  try {
+    return (await decideAgain(platform, { ...call, ...noted })).approvers === 0;
+  } catch (error) {
+    if (error instanceof Problem && error.rule.status < 500) return false;
+    throw error;
+  }
+}
+
+/** Returns the call that orders an act; undefined: none does, people approve it by itself. */
+function callOf(act: OutsideAct): Pick<ServerCall, "operation" | "input"> | undefined {
+  if (act.system === "mastodon") return undefined;
+  return act.system === "n8n"
+    ? {
+      operation: "soar.trigger",
+      input: { workflow_id: `n8n:${act.workflow}`, body: act.body },
+    }
+    : {
+      operation: "devices.run_script",
+      input: { agent_id: `fleet:${act.host}`, script_id: String(act.script) },
+    };
 }
 
 /** Recovers a lost call that orders one act. @param outputOf as the call would have told it */

@@ -11,7 +11,9 @@
  */
 export {
   approvedActOrder,
+  isActPermitted,
   noteApprovedAct,
+  type NotedAct,
   orderAct,
   type OrderedAct,
   type OutsideAct,

@@ -1,4 +1,5 @@
 import {
+  approversOf,
   COMMAND_OPERATION,
   commandIdOf,
   orderCommand,
@@ -12,9 +13,6 @@ import { SHIPPED_RULES } from "../../contract/mod.ts";
 import { type ApprovalGrounds, WORKFLOW } from "../../domain/mod.ts";
 import { findDevice } from "../../store/devices/mod.ts";
 import { CommandInput, exampleCommand, OrderedCommand } from "./_commands.ts";
-
-/** People who must approve arguments that no script has, whatever the rules say. */
-const FREE_APPROVERS = SHIPPED_RULES["free-arguments"].approvers;
 
 /** Has a device run a command. */
 export const commandDevice = operation({
@@ -60,27 +58,22 @@ export const commandDevice = operation({
   },
   recover: (call, platform) => recoverCommand(platform, call),
   async run({ device_id, ...request }, context) {
-    const { caller, decisionId } = context;
+    const { caller, door, decisionId } = context;
     const isFree = request.command !== undefined;
     return await orderCommand(context, {
       ...request,
       id: commandIdOf(decisionId),
       deviceId: device_id,
-      needed: approversOf(isFree, context),
+      needed: approversOf(isFree, {
+        approvers: context.requiredApproval?.needed ?? 0,
+        callerApproves: caller.mayApprove && door === "rest",
+      }),
       grounds: groundsOf(isFree, context),
       askedBy: caller.principal,
       askedByKey: caller.keyId,
     });
   },
 });
-
-/** Returns how many people besides the caller must approve: a person who may, and calls over REST, is one of them. */
-function approversOf(isFree: boolean, { requiredApproval, caller, door }: Context): number {
-  const wanted = requiredApproval?.needed ?? 0;
-  if (!isFree) return wanted;
-  const callerApproves = caller.mayApprove && door === "rest";
-  return Math.max(wanted, FREE_APPROVERS - (callerApproves ? 1 : 0));
-}
 
 function groundsOf(isFree: boolean, context: Context): ApprovalGrounds {
   const { requiredApproval, decisionId } = context;

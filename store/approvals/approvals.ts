@@ -65,6 +65,8 @@ export interface ApprovalRecord extends NewApproval {
   readonly expiresAt: string;
   readonly decidedAt: string | null;
   readonly resumedRun: ApprovalRun | null;
+  /** Database role of the process that stored it. */
+  readonly storedBy: string;
 }
 
 /**
@@ -190,6 +192,7 @@ function fromRow(row: Row): ApprovalRecord {
     expiresAt: (row.expires_at ?? addSeconds(row.asked_at, row.expires_in_seconds)).toISOString(),
     decidedAt: row.decided_at?.toISOString() ?? null,
     resumedRun: row.resumed_run,
+    storedBy: row.stored_by,
   };
 }
 

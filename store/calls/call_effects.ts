@@ -12,6 +12,8 @@ export interface CallEffects {
 export interface NotedEffects extends CallEffects {
   /** Milliseconds since they were noted, by PostgreSQL's clock. */
   readonly ageMs: number;
+  /** Database role of the process that noted them. */
+  readonly storedBy: string;
 }
 
 /** Days that these notes are kept: much longer than it takes to find out how a call ended. */
@@ -44,7 +46,8 @@ export async function getCallEffects(
   decisionId: string,
 ): Promise<NotedEffects | undefined> {
   return await db.first<NotedEffects>(
-    `SELECT ids, output, (extract(epoch FROM clock_timestamp() - at) * 1000)::float8 AS "ageMs"
+    `SELECT ids, output, (extract(epoch FROM clock_timestamp() - at) * 1000)::float8 AS "ageMs",
+       stored_by AS "storedBy"
      FROM call_effects WHERE decision_id = $1`,
     [decisionId],
   );

@@ -17,6 +17,8 @@ export interface NewDeviceCommand
   /** Number of people who must approve. */
   readonly needed: number;
   readonly grounds: ApprovalGrounds;
+  /** What a server was asked for: the input of its operation. Null: the worker's own command. */
+  readonly request: Readonly<Record<string, unknown>> | null;
 }
 
 /** A command as it stands. */
@@ -44,15 +46,17 @@ export interface DeviceCommandRecord extends NewDeviceCommand {
   readonly outputSha256: string | null;
   readonly output: Buffer | null;
   readonly createdAt: Date;
+  /** Database role of the process that stored it. */
+  readonly storedBy: string;
 }
 
 /** Stores a command, once. @returns false where it is there already */
 export async function putDeviceCommand(trx: Db, command: NewDeviceCommand): Promise<boolean> {
   const added = await trx.execute(
     `INSERT INTO device_commands (id, device_id, argv, account, timeout_seconds, output_bytes, read_only, script,
-       expires_at, description, requested_by, requested_by_key, approval_id, needed, grounds, script_id, status)
+       expires_at, description, requested_by, requested_by_key, approval_id, needed, grounds, script_id, status, request)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-       CASE WHEN $13::text IS NULL THEN 'queued' ELSE 'waiting_approval' END)
+       CASE WHEN $13::text IS NULL THEN 'queued' ELSE 'waiting_approval' END, $17)
      ON CONFLICT (tenant_id, id) DO NOTHING`,
     [
       command.id,
@@ -71,6 +75,7 @@ export async function putDeviceCommand(trx: Db, command: NewDeviceCommand): Prom
       command.needed,
       JSON.stringify(command.grounds),
       command.script?.id,
+      command.request && JSON.stringify(command.request),
     ],
   );
   return added > 0;
@@ -180,6 +185,8 @@ export function toCommand(row: Row): DeviceCommandRecord {
     outputSha256: row.output_sha256,
     output: row.output,
     createdAt: row.created_at,
+    request: row.request,
+    storedBy: row.stored_by,
   };
 }
 

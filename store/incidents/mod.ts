@@ -83,3 +83,4 @@ export {
   type TimelineEvent,
 } from "./tickets.ts";
 export { openUnknownCallTicket, unknownCallTicketId } from "./unknown_calls.ts";
+export { getVerdict, putVerdict, type RepairVerdict } from "./verdicts.ts";

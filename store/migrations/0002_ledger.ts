@@ -162,6 +162,12 @@ export const ledger = `
       RAISE EXCEPTION 'The role % may not request receipts of category %', session_user, refused
         USING ERRCODE = 'insufficient_privilege';
     END IF;
+    -- A device runs what such a receipt issues.
+    PERFORM FROM unnest(categories, payloads) AS r (category, payload)
+      WHERE category = 'device_command' AND payload::json ->> 'action' = 'issued' AND session_user <> 'sealoop_worker';
+    IF FOUND THEN
+      RAISE EXCEPTION 'The role % may not issue commands', session_user USING ERRCODE = 'insufficient_privilege';
+    END IF;
     RETURN QUERY SELECT * FROM add_seal_requests(ids, categories, payloads, request_hashes,
       evidence_ids, evidence_names, evidence_salts, evidence_contents, evidence_tenants, evidence_anonymous);
   END $$;

@@ -1,4 +1,4 @@
-/** Tickets, their timelines, and the effects of repairs. */
+/** Tickets, their timelines, and the permissions and effects of repairs. */
 export const tickets = `
   CREATE TABLE tickets (
     tenant_id text NOT NULL DEFAULT current_tenant(),
@@ -77,5 +77,31 @@ export const tickets = `
   CREATE INDEX effects_intended_at ON effects (tenant_id, intended_at DESC);
   CREATE INDEX effects_action ON effects (tenant_id, action_id);
   CREATE INDEX effects_ticket ON effects (tenant_id, ticket_id);
-  SELECT wall_off(false, 'tickets', 'ticket_events', 'ticket_sightings', 'effects');
+
+  CREATE TABLE repair_verdicts (  -- what the guardrails said; the worker alone writes it, and no repair believes another table
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    action_id text NOT NULL,
+    frozen boolean NOT NULL,      -- true: asked again, as a change freeze had begun
+    decision text NOT NULL CHECK (decision IN ('allow', 'needs_approval', 'deny')),
+    policy_version text NOT NULL,
+    receipt_id text NOT NULL,
+    decided_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, action_id, frozen)
+  );
+  SELECT wall_off(false, 'tickets', 'ticket_events', 'ticket_sightings', 'effects', 'repair_verdicts');
+
+  -- A run acts for an open ticket that is not escalated. One that was resolved stays so, as a fault that comes back has a
+  -- ticket of its own; and the worker alone lets a run go on with one that waits for people.
+  CREATE FUNCTION keep_ticket_from_runs() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF OLD.status = 'resolved' AND NEW.status <> 'resolved' THEN
+      RAISE EXCEPTION 'The ticket % is resolved, and stays so', OLD.id USING ERRCODE = 'check_violation';
+    END IF;
+    IF OLD.escalated AND NOT NEW.escalated AND session_user IN ('sealoop_gateway', 'sealoop_tools') THEN
+      RAISE EXCEPTION 'The role % may not give the ticket % to a run', session_user, OLD.id
+        USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN NEW;
+  END $$;
+  CREATE TRIGGER kept_from_runs BEFORE UPDATE ON tickets FOR EACH ROW EXECUTE FUNCTION keep_ticket_from_runs();
 `;

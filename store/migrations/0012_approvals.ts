@@ -25,6 +25,7 @@ export const approvals = `
     expires_at timestamptz,
     decided_at timestamptz,
     resumed_run jsonb,            -- the loop that its approval started
+    stored_by text NOT NULL DEFAULT session_user, -- the role that stored it; no role may say another
     PRIMARY KEY (tenant_id, id)
   );
   CREATE INDEX approvals_asked ON approvals (tenant_id, asked_at DESC);

@@ -141,6 +141,7 @@ export const governance = `
     ids jsonb NOT NULL,           -- of what the call makes, by their names; public
     output jsonb,                 -- further output; private
     at timestamptz NOT NULL DEFAULT now(),
+    stored_by text NOT NULL DEFAULT session_user, -- the role that stored it; no role may say another
     PRIMARY KEY (tenant_id, decision_id)
   );
   CREATE INDEX call_effects_at ON call_effects (tenant_id, at);

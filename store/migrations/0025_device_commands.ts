@@ -47,6 +47,8 @@ export const deviceCommands = `
     output_sha256 text,           -- SHA-256 of a salt and the output, as the device has stated
     output bytea,                 -- as far as it was kept, once it has come
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    request json,                 -- what a server was asked for, from which the worker makes the command again; null: the worker's own
+    stored_by text NOT NULL DEFAULT session_user, -- the role that stored it; no role may say another
     PRIMARY KEY (tenant_id, id),
     UNIQUE (tenant_id, device_id, sequence),
     FOREIGN KEY (tenant_id, device_id) REFERENCES devices

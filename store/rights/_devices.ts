@@ -1,9 +1,12 @@
 import { SERVERS, type TableRights, WORKING } from "./grantees.ts";
 
-/** Columns that a command has when it is asked for. The worker issues it, and its device states the rest. */
+/**
+ * Columns that a command has when it is asked for. The worker issues it, after it has decided about it by itself, and its device
+ * states the rest.
+ */
 const ORDERED =
   "id, device_id, argv, account, timeout_seconds, output_bytes, read_only, script, expires_at, description, " +
-  "requested_by, requested_by_key, approval_id, needed, grounds, script_id, status";
+  "requested_by, requested_by_key, approval_id, needed, grounds, script_id, status, request";
 /** Rights on the tables of devices and their commands. */
 export const DEVICE_TABLES: TableRights = {
   // Devices. Machines enrol at the gateway; people give tokens, and name approvers.

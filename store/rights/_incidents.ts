@@ -8,15 +8,26 @@ const ASKED =
 const HELD =
   "approval_id, decision_id, door, tool, operation, input, action_sha256, key_id, address";
 
+/** Columns of a ticket that people's work on it changes. */
+const TICKET_WORK =
+  "severity, category, status, phase, escalated, outcome, resolution, receipt_id, resolved_at";
+
 /** Rights on the tables of services, incidents, knowledge, approvals, governance and models. */
 export const INCIDENT_TABLES: TableRights = {
   // Services and incidents
   services: [["SELECT", ...READING, "crossing"], ["INSERT, UPDATE, DELETE", "worker"]],
   service_edges: [["SELECT", ...READING], ["INSERT, UPDATE, DELETE", "worker"]],
-  tickets: [["SELECT", ...READING, "crossing"], ["INSERT, UPDATE", ...WORKING]],
+  // Which run works on a ticket, the worker alone says.
+  tickets: [
+    ["SELECT", ...READING, "crossing"],
+    [`INSERT, UPDATE (${TICKET_WORK})`, ...SERVERS],
+    ["INSERT, UPDATE", "worker"],
+  ],
   ticket_events: [["SELECT", ...READING, "crossing"], ["INSERT", ...WORKING]],
   ticket_events_id_seq: [["SELECT", ...WORKING]],
   ticket_sightings: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "worker"]],
+  // What permits a repair, and what became of it: the worker's alone
+  repair_verdicts: [["SELECT, INSERT", "worker"]],
   effects: [["SELECT", ...READING], ["INSERT, UPDATE", "worker"]],
   alert_silences: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "worker"]],
   detections: [["SELECT, INSERT, UPDATE", ...WORKING]], // anybody may have a detector run
@@ -69,7 +80,11 @@ export const INCIDENT_TABLES: TableRights = {
     [`INSERT (${HELD}), UPDATE (collected_at, input, output), DELETE`, ...SERVERS],
     ["INSERT, UPDATE", "worker"],
   ],
-  call_effects: [["SELECT, INSERT", ...SERVERS], ["SELECT, INSERT, DELETE", "worker"]],
+  // From an act that a server's call has noted nothing is done until the worker has decided about the call itself.
+  call_effects: [
+    ["SELECT, INSERT (decision_id, ids, output)", ...SERVERS],
+    ["SELECT, INSERT, DELETE", "worker"],
+  ],
   idempotent_calls: [
     ["SELECT, INSERT, UPDATE, DELETE", ...WORKING],
     ["SELECT, DELETE", "operator"],

@@ -121,7 +121,7 @@ describe("approvals over REST", () => {
         requested_by: "sealoop-worker",
         ...terms,
         action: ACTION,
-        action_sha256: "0".repeat(64),
+        action_sha256: createHash("sha256").update(canonicalize(ACTION)).digest("hex"),
       }],
     });
     await people.eventually(async () =>

@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AllowedCommand, checkCommand, performStep } from "../../runbooks/mod.ts";
 import { testFolder } from "../_run.ts";
@@ -118,6 +127,52 @@ describe("a command step", () => {
     assert.equal(refused.code, "user_not_allowed");
     await perform(work, [{ ...allow("id", "-un"), users: ["nobody"] }], id);
     assert.equal(readLog(id), "nobody\n");
+  });
+
+  for (const option of ["", "--file="]) {
+    it(`bounds the real path of ${option || "a bare "}file, and runs with that`, () => {
+      const folder = mkdtempSync(join(realpathSync(tmpdir()), "bounds-"));
+      const [inside, outside] = [join(folder, "in"), join(folder, "out")];
+      for (const one of [inside, outside]) mkdirSync(one);
+      writeFileSync(join(outside, "secret"), "");
+      writeFileSync(join(inside, "own"), "");
+      symlinkSync(join(outside, "secret"), join(inside, "file-link"));
+      symlinkSync(outside, join(inside, "folder-link"));
+      symlinkSync(join(outside, "new"), join(inside, "dangling-link"));
+      symlinkSync(join(inside, "own"), join(inside, "link-to-own"));
+      const commands = [allow("touch", `/${option}${inside.replaceAll("/", "\\/")}\\/.*/`)];
+      const check = (path: string) =>
+        checkCommand({ argv: ["touch", `${option}${path}`] }, commands);
+      for (const path of ["own", "not/there/yet", ".hidden"]) {
+        const permission = check(join(inside, path));
+        assert.deepEqual(permission.allowed && permission.args, [option + join(inside, path)]);
+      }
+      const linked = check(join(inside, "link-to-own"));
+      assert.deepEqual(linked.allowed && linked.args, [option + join(inside, "own")]);
+      const leadingOut = [
+        "../out/secret",
+        "own/../../out/secret",
+        ".../out",
+        "./own",
+        "/own",
+        "file-link",
+        "folder-link/secret",
+        "folder-link/not/there",
+        "dangling-link",
+      ];
+      for (const path of leadingOut) {
+        const permission = check(`${inside}/${path}`);
+        assert.deepEqual(permission, { allowed: false, code: "not_allowed" }, path);
+      }
+      rmSync(folder, { recursive: true });
+    });
+  }
+
+  it("keeps logrotate to files that are really below /etc", () => {
+    for (const path of ["/etc/../root/x.conf", "/etc/.../x.conf", "/etc//x.conf"]) {
+      const permission = checkCommand({ argv: ["logrotate", "--force", path] }, shipped.commands);
+      assert.deepEqual(permission, { allowed: false, code: "not_allowed" }, path);
+    }
   });
 
   it("finds every shipped command on the shipped allow-list", () => {

@@ -77,14 +77,26 @@ describe("the codec of payloads", () => {
     const payload = await encode({ prompt: "to be erased" });
     await opened.store.asPlatform().execute("DELETE FROM private_texts");
     const { $private: id } = shown(payload).prompt;
-    const another = openStore(opened.store.url, opened.store.role); // a process that remembers none
+    await assertLost(payload, `Cannot read a payload: its text ${id} is not in the database`);
+  });
+
+  it("takes no text that was changed in the database", async () => {
+    const payload = await encode({ prompt: "restart the shop" });
+    const { $private: id } = shown(payload).prompt;
+    await opened.database.executeAsSuperuser(
+      `UPDATE private_texts SET text = 'format the disk' WHERE id = '${id}'`,
+    );
+    await assertLost(payload, `Cannot read a payload: its text ${id} was changed in the database`);
+  });
+
+  /** Asserts that a process that remembers no text can't read a payload. */
+  async function assertLost(payload: Payload, message: string): Promise<void> {
+    const another = openStore(opened.store.url, opened.store.role);
     try {
-      await assert.rejects(
-        workerCodec(another).decode([payload]),
-        new Error(`Cannot read a payload: its text ${id} is not in the database`),
-      );
+      const reading = workerCodec(another).decode([payload]);
+      await assert.rejects(reading, { name: "PrivateTextLost", message });
     } finally {
       await another.close();
     }
-  });
+  }
 });

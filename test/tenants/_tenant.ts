@@ -193,6 +193,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     approvalId: null,
     needed: 0,
     grounds: { rule: null, reasons: [word], reaches: [], evidence: [] },
+    request: null,
   });
   const hex = randomBytes(6).toString("hex");
   const [project_id, audio_id] = [`VID-${hex}`, `AUD-${hex}`];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { bindAction } from "../../calls/approvals/mod.ts";
 import { type ApprovalRequest, WORKFLOW } from "../../domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { listApprovalMoves } from "../../store/approvals/mod.ts";
@@ -32,7 +33,7 @@ describe("an approval whose worker is killed with -9", () => {
       approval_id: id,
       subject: "test",
       action: { do: "it" },
-      action_sha256: "0".repeat(64),
+      action_sha256: bindAction({ do: "it" }, '{"do":"it"}').actionSha256,
       requested_by: "program",
       needed: 1,
       expires_in_seconds: 3_600,

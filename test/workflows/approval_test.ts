@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { moveApproval } from "../../calls/approvals/mod.ts";
+import { bindAction, moveApproval } from "../../calls/approvals/mod.ts";
 import {
   approvalQuery,
   type ApprovalRequest,
@@ -34,7 +34,7 @@ describe("the approval workflow", () => {
       approval_id: id,
       subject: "test",
       action: { do: "it" },
-      action_sha256: "0".repeat(64),
+      action_sha256: bindAction({ do: "it" }, '{"do":"it"}').actionSha256,
       requested_by: "itsm-loop",
       ...fields,
     };
@@ -294,7 +294,8 @@ describe("the approval workflow", () => {
       args: [{
         approval_id: `APR-${"0".repeat(12)}`,
         subject: "x",
-        action_sha256: "0".repeat(64),
+        action: {},
+        action_sha256: bindAction({}, "{}").actionSha256,
         requested_by: "x",
       }],
     }); // any run that goes on

@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
+import { bindAction } from "../../calls/approvals/mod.ts";
 import { createServiceFinding } from "../../detection/mod.ts";
 import { type ApprovalRequest, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import {
@@ -16,6 +17,7 @@ import {
   openSecretBox,
   WEBHOOK_KEY_FILE,
 } from "../../integrations/webhooks/mod.ts";
+import { canonicalize } from "../../ledger/mod.ts";
 import { getApproval, putHeldCall, type VoteMove } from "../../store/approvals/mod.ts";
 import { addMessage, addPlannedDeliveries, putWebhook } from "../../store/messages/mod.ts";
 import { putService } from "../../store/services/mod.ts";
@@ -344,7 +346,9 @@ async function asked(
 ): Promise<WorkflowHandle> {
   const approval_id = `APR-${name.padEnd(12, "0")}`;
   const terms = { needed: 1, expires_in_seconds: 3_600, escalate_after_seconds: 0 };
-  const about = { subject: "recorder", action: { name }, action_sha256: "0".repeat(64) };
+  const action = { name };
+  const action_sha256 = bindAction(action, canonicalize(action)).actionSha256;
+  const about = { subject: "recorder", action, action_sha256 };
   const request: ApprovalRequest = {
     approval_id,
     ...about,
