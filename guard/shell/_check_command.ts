@@ -2,12 +2,13 @@
 import type { Objection } from "../types.ts";
 import { checkCode } from "./_code.ts";
 import { writeObjections } from "./_files.ts";
-import { judgeRun } from "./_judge.ts";
+import { judgeRun, type RunJudgement } from "./_judge.ts";
 import { findProgram } from "./_programs.ts";
 import { ask, deny } from "./_rule.ts";
 import { checkSql } from "./_sql.ts";
 import { DOWNLOADED } from "./_state.ts";
 import { type LineIssue, type Run, type Target, UNKNOWN } from "./_types.ts";
+import { checkWindowsFiles } from "./_windows_files.ts";
 import { parseLine } from "./_walk.ts";
 import { checkWindows, isWindowsLine, unknownWindows } from "./_windows.ts";
 
@@ -85,7 +86,7 @@ export function judgeCommand(line: string, depth = 0): CommandJudgement {
     !isWindows || issue !== "not_parsed" && issue !== "hidden_program"
   );
   const judged = runs.map((run) => {
-    const judgement = judgeRun(run);
+    const judgement = judgeInFolder(run);
     const isAgain = isStartedAgain(run, runs);
     if (!isAgain && !isWindows) return judgement;
     // Windows: `unknownWindows` tells what is not known.
@@ -102,7 +103,7 @@ export function judgeCommand(line: string, depth = 0): CommandJudgement {
     ...judged.flatMap(({ objections }) => objections),
     ...relevant.map((issue) => ISSUE_OBJECTIONS[issue]()),
     ...checkWindows(line),
-    ...(isWindows ? unknownWindows(line) : []),
+    ...(isWindows ? [...unknownWindows(line), ...checkWindowsFiles(line)] : []),
     ...manyTargets(targets),
     ...(depth < MAX_CODE_DEPTH
       ? code.flatMap(({ language, text }) => checkInnerCode(language, text, depth))
@@ -118,6 +119,14 @@ export function judgeCommand(line: string, depth = 0): CommandJudgement {
   };
 }
 
+/** Judges a run in its folder, and in an unknown one where the line may not have got there. */
+function judgeInFolder(run: Run): RunJudgement {
+  const judgement = judgeRun(run);
+  if (run.isFolderSure) return judgement;
+  const { objections } = judgeRun({ ...run, folder: undefined });
+  return { ...judgement, objections: [...judgement.objections, ...objections] };
+}
+
 /** Returns objections to a command; see {@linkcode judgeCommand}. */
 export function checkCommand(line: string): readonly Objection[] {
   return judgeCommand(line).objections;
@@ -128,6 +137,7 @@ function checkInnerCode(language: string, text: string, depth: number): readonly
     return [
       ...checkWindows(text),
       ...unknownWindows(text),
+      ...checkWindowsFiles(text),
       ...judgeCommand(text, depth + 1).objections.filter(({ weight }) => weight === "deny"),
     ];
   }
@@ -158,7 +168,12 @@ function distinctTargets(all: readonly Target[]): Target[] {
 /** Returns objections that do not depend on the program. */
 function commonObjections(run: Run): Objection[] {
   const { program, args, writes, input } = run;
-  const objections = writes.flatMap(({ path, appends }) => writeObjections(path, run, !appends));
+  const inFolders = run.isFolderSure ? [run] : [run, { ...run, folder: undefined }];
+  const objections = inFolders.flatMap((one) =>
+    writes.flatMap(({ path, appends }) =>
+      writeObjections(path, one, appends ? "adds" : "overwrites")
+    )
+  );
   if (/^(declare|typeset|local)$/.test(program) && args.some((arg) => /^-\w*n/.test(arg))) {
     objections.push(ask("unseen", "What it runs is hidden behind a second name"));
   }
@@ -173,7 +188,7 @@ function commonObjections(run: Run): Objection[] {
     writes.some(({ path }) => path !== "/dev/null");
   if (isEndless) objections.push(ask("outage", "It writes without end"));
   if (input?.path?.startsWith("/dev/tcp/") || input?.path?.startsWith("/dev/udp/")) {
-    objections.push(...writeObjections(input.path, run, false));
+    objections.push(...writeObjections(input.path, run, "adds"));
   }
   const hidesRemoval = program.includes(UNKNOWN) &&
     args.some((arg) => /^-[a-z]*r[a-z]*f|^-[a-z]*f[a-z]*r|^\/$/.test(arg));

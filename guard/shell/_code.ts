@@ -113,7 +113,7 @@ function findHostile(text: string): { found: Objection[]; lines: string[] } {
     if (
       areas.length > 0 && areas.every((area) => area === "scratch" || area === "log")
     ) { /* a cache or a log */ } else {found.push(
-        areas.some((area) => !["named", "unknown", "scratch", "log"].includes(area))
+        areas.some((area) => !["named", "unknown", "relative", "scratch", "log"].includes(area))
           ? deny(
             "destroys",
             "A program's text removes files of the system, of users or of databases",

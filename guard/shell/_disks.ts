@@ -16,14 +16,14 @@ export const dd: ProgramRule = (run) => {
   const read = area === "secret" || area === "device" && !/^\/dev\/(zero|urandom)$/.test(from!)
     ? [ask("secret", "It reads secrets, or a whole disk")]
     : [];
-  return to === undefined ? read : [...read, ...writeObjections(to, run, true)];
+  return to === undefined ? read : [...read, ...writeObjections(to, run, "overwrites")];
 };
 
 /** Judges the making of a file system. */
 export const makeFileSystem: ProgramRule = ({ args }) => {
   const words = operands(args);
-  const isScratch = words.every((word) => areaOf(word) === "scratch" || !word.startsWith("/")) &&
-    words.length > 0 && !words.some((word) => word.startsWith("/dev"));
+  const isScratch = words.length > 0 &&
+    words.every((word) => areaOf(word) === "scratch" || /^\d*$/.test(word));
   const on = words.length > 0 ? ` on \`${displayPath(words.at(-1)!)}\`` : "";
   return isScratch ? [] : [deny("disk", `It makes a new, empty file system${on}`)];
 };

@@ -29,8 +29,12 @@ const WEB_ROOT =
 /** A certificate or its key, in an ordinary place. */
 const CERTIFICATE = /^\/(etc|opt|srv|usr\/local|var)\/(?!.*\.ssh\/).*\.(pem|crt|key|p12|pfx|jks)$/;
 
-/** Returns objections to writing a file. @param overwrites false: the program appends */
-export function writeObjections(path: string, run: Run, overwrites: boolean): Objection[] {
+/** Way in which a program writes a file: it adds to it or makes it, changes parts of it, or replaces all that is in it. */
+export type WriteMode = "adds" | "edits" | "overwrites";
+
+/** Returns objections to writing a file. */
+export function writeObjections(path: string, run: Run, mode: WriteMode): Objection[] {
+  const overwrites = mode === "overwrites";
   const at = normalizePath(path, run.folder);
   if (/^\/dev\/(null|stdout|stderr|tty|fd\/|shm\/|pts\/|zero|full)/.test(at)) return [];
   if (/^\/dev\/(tcp|udp)\//.test(at)) {
@@ -97,10 +101,25 @@ export function writeObjections(path: string, run: Run, overwrites: boolean): Ob
         : deny("destroys", `It writes to ${named}, a part of the system`),
     ];
   }
-  if (area === "data" && overwrites && /\/var\/lib\/(mysql|postgresql|mongo|etcd)/.test(at)) {
-    return [deny("destroys", `It overwrites data: ${named}`)];
+  if (area === "unknown") return [ask("unseen", "Which file it writes can't be known beforehand")];
+  if (mode === "adds") return [];
+  if (area === "relative") {
+    return [ask("unseen", `It writes over ${named} in a folder that is not named`)];
   }
-  return [];
+  if (area === "data") {
+    const isDatabase = overwrites && /\/var\/lib\/(mysql|postgresql|mongo|etcd)/.test(at);
+    return [(isDatabase ? deny : ask)("destroys", `It writes over data: ${named}`)];
+  }
+  if (area === "backup") {
+    return isEmptied(run) ? [ask("destroys", `It empties a backup: ${named}`)] : [];
+  }
+  return area === "named" ? [ask("destroys", `It writes over ${named}`)] : [];
+}
+
+/** Tells whether a program writes nothing, or hardly anything, in place of what was there. */
+function isEmptied({ program, args, input }: Run): boolean {
+  return /^(:|\{|true|echo|printf)$/.test(program) || input?.path === "/dev/null" ||
+    args.some((arg) => /^(if=)?\/dev\/(null|zero|u?random)$/.test(arg));
 }
 
 /** Judges `mv`: what it takes away, and what it overwrites. */
@@ -109,18 +128,21 @@ export const move: ProgramRule = (run) => {
   const taken = sources.flatMap((path): Objection[] => {
     const area = areaOf(path, run.folder);
     const named = `\`${displayPath(path)}\``;
-    if (path.startsWith(UNKNOWN)) return [ask("unseen", "What it moves away can't be known")];
+    if (area === "unknown" || area === "relative") {
+      return [ask("unseen", `What it moves away as ${named} can't be known`)];
+    }
     if (
       ["root", "system", "secret", "evidence", "backup"].includes(area) &&
       !/^\/etc\/(?!passwd|shadow|sudoers|ssh)/.test(path)
     ) return [deny("destroys", `It moves ${named} away`)];
     if (area === "system") return [ask("destroys", `It moves a setting away: ${named}`)];
-    return area === "data" && target !== undefined && !/\.(bak|old)|backup|_old/.test(target)
+    return (area === "data" || area === "named") && target !== undefined &&
+        !/\.(bak|old)|backup|_old/.test(target)
       ? [ask("destroys", `It moves data away: ${named}`)]
       : [];
   });
   const lost = target === "/dev/null" ? [deny("destroys", "It moves files to /dev/null")] : [];
-  return [...lost, ...taken, ...(target ? writeObjections(target, run, true) : [])];
+  return [...lost, ...taken, ...(target ? writeObjections(target, run, writeMode(run)) : [])];
 };
 
 /** Judges `cp`: what it reads, and what it overwrites. */
@@ -131,8 +153,24 @@ export const copy: ProgramRule = (run) => {
   const read = sources.filter((path) =>
     areaOf(path) === "root" || isSecret(path) && !isWithinCertificates
   ).slice(0, 1).map((path) => ask("secret", `It copies \`${displayPath(path)}\``));
-  return [...read, ...writeObjections(target, run, true)];
+  return [...read, ...writeObjections(target, run, writeMode(run))];
 };
+
+/** Tells whether `cp`, `mv` or `install` may replace a file: not where it keeps those that are there, or copies beside. */
+function writeMode(run: Run): WriteMode {
+  const { program, args } = run;
+  const { sources, target } = splitPaths(run);
+  const keeps = hasOption(
+    args,
+    program === "install" ? "d" : "nb",
+    "--no-clobber",
+    "--backup",
+    "--directory",
+  );
+  const isBeside = sources.length === 1 && target !== undefined && target !== sources[0] &&
+    target.startsWith(sources[0]!) && !target.slice(sources[0]!.length).startsWith("/");
+  return keeps || isBeside ? "adds" : "overwrites";
+}
 
 /** Judges `ln`: what it hides, and whether it points to where anybody may write. */
 export const link: ProgramRule = (run) => {
@@ -144,7 +182,9 @@ export const link: ProgramRule = (run) => {
     ...(foreign
       ? [ask("unseen", "It links to secrets, or to a file that anybody may change")]
       : []),
-    ...(target !== undefined ? writeObjections(target, run, true) : []),
+    ...(target !== undefined
+      ? writeObjections(target, run, hasOption(run.args, "f", "--force") ? "overwrites" : "adds")
+      : []),
   ];
 };
 
@@ -159,7 +199,10 @@ export const truncate: ProgramRule = (run) =>
   operands(run.args).filter((path) => !/^[+\-<>/%]?\d+[KMGTkB]*$/.test(path)).flatMap(
     (path): Objection[] => {
       const area = areaOf(path, run.folder);
-      if (area === "unknown") return [ask("unseen", "What it empties can't be told")];
+      if (area === "unknown" || area === "relative") {
+        return [ask("unseen", "What it empties can't be told")];
+      }
+      if (area === "named") return [ask("destroys", `It empties \`${displayPath(path)}\``)];
       if (area === "evidence") {
         return [deny("traces", `It empties \`${displayPath(path)}\`, which shows who did what`)];
       }
@@ -174,7 +217,8 @@ export const sync: ProgramRule = (run) => {
   if (hasOption(run.args, "n", "--dry-run", "--list-only")) return [];
   const target = operands(run.args).at(-1) ?? "";
   const path = target.replace(/^[\w.@-]+:{1,2}/, "");
-  const written = writeObjections(path, run, true);
+  const isSite = WEB_ROOT.test(path) && path.endsWith("/");
+  const written = isSite ? [] : writeObjections(path, run, "overwrites");
   if (!run.args.some((arg) => /^--(delete|del|remove-source-files)/.test(arg))) return written;
   const area = areaOf(path.endsWith("/") ? `${path}*` : path, run.folder);
   if (area === "scratch") return written;
@@ -208,7 +252,7 @@ export const edit: ProgramRule = (run) => {
   return [
     ...unclear,
     ...(disables ? [deny("defence", "It edits a setting that protects the system")] : []),
-    ...paths.flatMap((path) => writeObjections(path, run, false)).map((one) =>
+    ...paths.flatMap((path) => writeObjections(path, run, "edits")).map((one) =>
       /^s?\/?[^s]*s\/\^\/#/.test(script) ? { ...one, weight: "ask" as const } : one // it only comments out
     ),
   ];
@@ -217,7 +261,7 @@ export const edit: ProgramRule = (run) => {
 /** Judges `tee`. */
 export const tee: ProgramRule = (run) =>
   operands(run.args).flatMap((path) =>
-    writeObjections(path, run, !hasOption(run.args, "a", "--append"))
+    writeObjections(path, run, hasOption(run.args, "a", "--append") ? "adds" : "overwrites")
   );
 
 /** Judges `fallocate`. */
@@ -225,7 +269,24 @@ export const fallocate: ProgramRule = (run) =>
   run.args.some((arg) => /^\d{3,}[GT]i?B?$|^\d+[TPE]i?B?$/i.test(arg))
     ? [ask("outage", "It takes more space than a disk has to spare")]
     : operands(run.args).filter((word) => !/^\d+[KMGT]?i?B?$/i.test(word))
-      .flatMap((path) => writeObjections(path, run, true));
+      .flatMap((path) =>
+        writeObjections(
+          path,
+          run,
+          hasOption(run.args, "cpz", "--punch-hole", "--zero-range", "--collapse-range")
+            ? "overwrites"
+            : "adds",
+        )
+      );
+
+/** Judges `unzip`: it lists, prints, leaves what is there, or unpacks into a scratch folder. */
+export const unpack: ProgramRule = ({ args, folder }) => {
+  const at = args.findIndex((arg) => /^-\w*d$/.test(arg));
+  const to = at < 0 ? args.find((arg) => /^-d./.test(arg))?.slice(2) ?? "." : args[at + 1] ?? "";
+  return hasOption(args, "ltvpZn") || areaOf(to, folder) === "scratch"
+    ? []
+    : [ask("destroys", "It unpacks files that can't be seen over those that are there")];
+};
 
 /** Judges `tar`: what it runs, packs, and unpacks over. */
 export const archive: ProgramRule = (run) => {
@@ -266,6 +327,8 @@ export const archive: ProgramRule = (run) => {
     ...(paths.some((path) => areaOf(path) === "root")
       ? [ask("secret", "It packs a whole part of the machine")]
       : []),
-    ...files.filter((path) => path !== "-").flatMap((path) => writeObjections(path, run, true)),
+    ...files.filter((path) => path !== "-").flatMap((path) =>
+      writeObjections(path, run, "overwrites")
+    ),
   ];
 };

@@ -149,8 +149,8 @@ function downloadObjections(run: Run): Objection[] {
   )
     .find((path) => path !== undefined);
   const target = at < 0 ? inline : run.args[at + 1];
-  if (target === undefined || !target.startsWith("/") || target.startsWith("/dev/")) return [];
-  const written = writeObjections(target, run, true);
+  if (target === undefined || target === "-" || target.startsWith("/dev/")) return [];
+  const written = writeObjections(target, run, "overwrites");
   if (written.length > 0) return written;
   return ["system", "secret", "root"].includes(areaOf(target))
     ? [ask("remote_code", "It puts what it downloads into a part of the system")]

@@ -20,6 +20,17 @@ export function findInner(
   ];
 }
 
+/** Programs of a pipe that leave lines out, or order them, and change nothing in them. */
+const KEEPS_LINES =
+  /^(cat|grep|egrep|fgrep|head|tail|sort|uniq|tac|shuf|tee|column|less|pv|stdbuf|sudo|nice|timeout|wc|xargs)$/;
+
+/** Tells whether a program of a pipe hands on names as they came: awk may print a column, tr may separate them otherwise. */
+function keepsLines({ program, args }: Run): boolean {
+  if (program === "awk") return args.some((arg) => /^[^{]*\{ *print *\$(\d+|NF) *\}$/.test(arg));
+  if (program === "tr") return args.every((arg) => /^(\\[n0]|-d|"|')$/.test(arg));
+  return KEEPS_LINES.test(program);
+}
+
 /** Adds to the arguments what xargs would add from its input. */
 function addXargsInput(
   inner: Inner,
@@ -27,6 +38,9 @@ function addXargsInput(
   args: readonly string[],
   input: Input | undefined,
 ): Inner {
+  if (program === "parallel" && "script" in inner) {
+    return { ...inner, script: addParallelInput(inner.script) };
+  }
   if (program !== "xargs" || !("argv" in inner)) return inner;
   const search = findLister(input);
   if (search?.program === "find" && /^(rm|unlink|shred)$/.test(inner.argv[0] ?? "")) {
@@ -42,6 +56,15 @@ function addXargsInput(
   return { ...inner, argv: argv.slice(0, 64) };
 }
 
+/** Adds to a line what parallel would add: its values after `:::`, or what its input brings. */
+function addParallelInput(script: string): string {
+  const [line = "", ...lists] = script.split(/ :::+\+? ?/);
+  const isKnown = lists.length > 0 && !script.includes("::::");
+  const value = isKnown ? lists.join(" ") : UNKNOWN;
+  const marks = /\{[./#%]*\d*[./]*\}/g;
+  return marks.test(line) ? line.replace(marks, () => value) : `${line} ${value}`;
+}
+
 /** Returns the text that xargs replaces: `-I {}`, `-I{}`, `-i`. */
 function xargsMarker(args: readonly string[]): string | undefined {
   const at = args.findIndex((arg) => /^-[Ii]|^--replace/.test(arg));
@@ -50,20 +73,23 @@ function xargsMarker(args: readonly string[]): string | undefined {
     (args[at] === "-I" ? args[at + 1] : "{}");
 }
 
-/** Returns the program of a pipe that lists files. */
+/** Returns the program of a pipe that lists files; undefined: there is none, or others may change the names after it. */
 function findLister(input: Input | undefined): Run | undefined {
   for (const run of input?.from ?? []) {
     if (run.program === "ls" || run.program === "find") return run;
+    if (!keepsLines(run)) continue;
     const earlier = findLister(run.input);
     if (earlier) return earlier;
   }
   return undefined;
 }
 
-/** Returns the paths that `ls` would list; otherwise unknown. */
+/** Returns the paths that `ls` would list: those in a folder are listed without it. Otherwise they are unknown. */
 function listedPaths(search: Run | undefined): string[] {
   const paths = search?.program === "ls" ? search.args.filter((arg) => !arg.startsWith("-")) : [];
-  return paths.length > 0 ? paths : [UNKNOWN];
+  const isWhole = search?.args.some((arg) => /^-\w*d|^--directory$/.test(arg)) ||
+    paths.every((path) => /[*?[]/.test(path));
+  return paths.length > 0 && isWhole ? paths : [UNKNOWN, ...paths];
 }
 
 /** Returns the program text that a shell, an interpreter, at or crontab reads from a pipe. */

@@ -1,9 +1,21 @@
 /** Kinds of operands and of options' values, as `programs/*.yaml` name them. */
 import { changesSomething, http } from "./_http.ts";
-import { archive, copy, edit, fallocate, link, move, sync, tee, truncate } from "./_files.ts";
+import {
+  archive,
+  copy,
+  edit,
+  fallocate,
+  link,
+  move,
+  sync,
+  tee,
+  truncate,
+  unpack,
+} from "./_files.ts";
 import { dd, keepsEnough, makeFileSystem, swapObjections, unmountObjections } from "./_disks.ts";
 import { checkClient, checkDocuments, listedKeys } from "./_databases.ts";
 import { lookUpHost, mail, sendObject, socket, transfer } from "./_network.ts";
+import { hasOption } from "./_arguments.ts";
 import { areaOf, normalizePath } from "./_paths.ts";
 import { attributes, mode, owner } from "./_permissions.ts";
 import { checkInterpreter, checkShell, checkSource } from "./_interpreters.ts";
@@ -14,6 +26,7 @@ import { checkSql } from "./_sql.ts";
 import { unwrap } from "./_wrappers.ts";
 import {
   byRule,
+  createFile,
   each,
   type Kind,
   named,
@@ -57,6 +70,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   key: { looks: true },
   secret: { looks: true },
   write: { check: each(writeFile) },
+  create: { check: each(createFile) },
   trace: {
     check: each((path) =>
       TRACE_FOLDER.test(path) ? [] : [ask("unknown", "It writes a file outside of /tmp")]
@@ -183,10 +197,13 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   tee: byRule(tee),
   edit: byRule(edit),
   archive: byRule(archive),
+  unpack: byRule(unpack),
   pack: {
     check: each((path, run) => [
       ...readFile(path),
-      ...writeFile(path, run).filter(({ code }) => code !== "traces"),
+      ...(hasOption(run.args, "cktl", "--stdout", "--keep", "--test", "--list")
+        ? []
+        : writeFile(path, run).filter(({ code }) => code !== "traces")),
     ]),
   },
   packs: {

@@ -46,7 +46,7 @@ export const transfer: ProgramRule = (run) => {
   const all = operands(args);
   const target = all.at(-1) ?? "";
   const goesOut = /^[\w.@-]+:/.test(target) || /^(s?ftp|rsync):\/\//.test(target);
-  if (!goesOut) return program === "rsync" ? [] : writeObjections(target, run, true);
+  if (!goesOut) return program === "rsync" ? [] : writeObjections(target, run, "overwrites");
   const sources = all.slice(0, -1);
   if (sources.some(isSensitive)) {
     return [

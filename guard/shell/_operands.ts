@@ -53,7 +53,9 @@ export const named = (target: Target["kind"], what: string, pattern?: RegExp): K
 export const readFile = (path: string) =>
   isSecret(path) ? [ask("secret", "It reads keys, passwords or accounts")] : [];
 /** Objects to writing what must not be written. */
-export const writeFile = (path: string, run: Run) => writeObjections(path, run, true);
+export const writeFile = (path: string, run: Run) => writeObjections(path, run, "overwrites");
+/** Objects to making what must not be made. */
+export const createFile = (path: string, run: Run) => writeObjections(path, run, "adds");
 
 /** Returns the names of `deployment/web`, or of `deployment web`. */
 export function workloadNames(words: readonly string[]): readonly string[] {

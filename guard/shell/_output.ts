@@ -29,6 +29,7 @@ const NO_RUN: Run = {
   environment: [],
   input: undefined,
   folder: undefined,
+  isFolderSure: true,
   remote: false,
   into: undefined,
 };

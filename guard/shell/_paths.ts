@@ -12,6 +12,7 @@ export type Area =
   | "scratch" // caches, temporary files, builds
   | "log"
   | "named" // anything else with a specific name
+  | "relative" // below a folder that the line does not name
   | "unknown"; // a bare glob, an unset variable
 
 const SYSTEM =
@@ -42,8 +43,9 @@ export function normalizePath(path: string, folder: string | undefined): string 
   const parts: string[] = [];
   for (const part of full.split("/")) {
     if (part === "" || part === ".") continue;
-    if (part === "..") parts.pop();
-    else parts.push(part);
+    if (part !== "..") parts.push(part);
+    else if (parts.length > 0 && parts.at(-1) !== "..") parts.pop();
+    else if (!full.startsWith("/")) parts.push(part);
   }
   return (full.startsWith("/") ? "/" : "") + parts.join("/");
 }
@@ -53,9 +55,19 @@ export function matchesEverything(path: string): boolean {
   return /(^|\/)(\*+|\.\*|\.\[\^\.\]\*|\*\.\*|\?\*|\{\.,\}\*)$/.test(path);
 }
 
-/** Returns the kind of files at a path. */
+/**
+ * Returns the kind of files at a path. A cache, a log or a file is only known by a path from the root or from a home folder:
+ * without its folder, or with a part that only the running line knows, a name stands for any file.
+ */
 export function areaOf(path: string, folder?: string): Area {
   const full = normalizePath(path, folder).toLowerCase();
+  const area = areaByName(full);
+  if (!["scratch", "log", "named"].includes(area)) return area;
+  if (full.includes(UNKNOWN)) return "unknown";
+  return /^[/~]/.test(full) ? area : "relative";
+}
+
+function areaByName(full: string): Area {
   const base = matchesEverything(full)
     ? full.replace(/\/?[^/]+$/, "") || (full.startsWith("/") ? "/" : "")
     : full;
@@ -70,16 +82,17 @@ export function areaOf(path: string, folder?: string): Area {
   if (/^\/?(var\/)?tmp(\/|$)/.test(base)) return "scratch";
   if (base === "" || /^[*.?]+$/.test(base)) return "unknown";
   if (/(core|crash|mini|heap|thread)[-_]?dumps?(\/|$|\*)/.test(base)) return "scratch";
+  if (base.startsWith("/var/cache/")) return "scratch";
   if (BACKUP.test(base)) return /\.(bak|old)$/.test(base) ? "scratch" : "backup";
   if (SCRATCH.test(base)) return "scratch";
   if (LOG.test(full)) return "log";
   if (DATABASE.test(base)) return "data";
   if (SYSTEM.test(base)) return "system";
   if (
+    full.startsWith("~/") ||
     /^\/(home|srv|mnt|media|data\d*|export|nfs|volumes|var\/(lib|mail|www|spool|opt)|users)\//.test(
       base,
     )
   ) return "data";
-  if (full.includes(UNKNOWN)) return "unknown";
   return "named";
 }

@@ -5,6 +5,9 @@ import { areaOf } from "./_paths.ts";
 import { displayPath } from "./_removal.ts";
 import { ask, deny, type ProgramRule } from "./_rule.ts";
 
+/** Takes the rights from the owner, too. */
+const TAKES_ALL = /^0*[0-3]?[0-7]{0,2}$|^(a|u\w*)?-[rwx]*r|^(a|u\w*)?=$/;
+
 /** The rule for chmod. */
 export const mode: ProgramRule = (run) => {
   const [modes, ...paths] = run.args.filter((arg) =>
@@ -42,7 +45,12 @@ export const mode: ProgramRule = (run) => {
         : [];
     }
     if (area === "evidence" && open) return [ask("opens", `It lets everyone change ${named}`)];
-    if (area === "unknown" && deep) return [ask("unseen", "Whose rights it changes can't be told")];
+    if (area === "unknown" || area === "relative" && !/^[ugoa]*\+[rx]+$/.test(modes ?? "")) {
+      return [ask("unseen", "Whose rights it changes can't be told")];
+    }
+    if (deep && TAKES_ALL.test(modes ?? "") && area !== "scratch") {
+      return [ask("opens", `It takes the rights on ${named} from everyone`)];
+    }
     return open && deep && modes?.endsWith("777")
       ? [ask("opens", `It lets everyone write to all of ${named}`)]
       : [];
@@ -66,7 +74,7 @@ export const owner: ProgramRule = (run) => {
       if (area === "root") {
         return [ask("opens", `It gives \`${displayPath(path)}\` to another owner`)];
       }
-      return deep && area === "unknown"
+      return area === "unknown" || area === "relative"
         ? [ask("unseen", "What it gives to another owner can't be told")]
         : [];
     });

@@ -7,6 +7,8 @@ import { type Run, UNKNOWN } from "./_types.ts";
 
 export const CRITICAL =
   /^\/etc\/(passwd|shadow|group|gshadow|sudoers|fstab|hosts|resolv\.conf|nsswitch\.conf|ld\.so|pam\.d|security|ssh\/|login\.defs|securetty|crontab|cron\.|profile|bash|environment|rc\.local|init\.d|systemd\/|selinux|audit|apparmor|iptables|nftables|ufw|firewalld|hosts\.(allow|deny)|machine-id)/;
+/** One of many releases of a program, by its date. */
+const OLD_RELEASE = /\/releases\/[\w.-]*\d{6,}[\w.-]*$/;
 const ROTATED =
   /\.(gz|xz|bz2|zst|zip|\d{1,3}|old|bak|tmp|core)$|[-.]\d{4,8}|\.\d+\.gz$|\.log\.\*|core\.\*|core$/;
 
@@ -28,7 +30,7 @@ export function removalObjections(path: string, run: Run, deep: boolean): Object
     case "backup":
       return [(wide ? deny : ask)("destroys", `It removes backups: ${named}`)];
     case "data":
-      if (/(^|[/._-])(lock|pid|sock)([-._]|$)/i.test(full.replace(/.*\//, ""))) return [];
+      if (isMarker(full)) return [];
       return [(wide ? deny : ask)("destroys", `It removes data: ${named}`)];
     case "system":
       return [
@@ -45,20 +47,23 @@ export function removalObjections(path: string, run: Run, deep: boolean): Object
     case "unknown":
       return deep || matchesEverything(path)
         ? [unclearRemoval(path, run)]
-        : wide
-        ? [ask("unseen", `What ${named} stands for can't be told`)]
-        : [];
+        : [ask("unseen", `What it removes as ${named} can't be known beforehand`)];
+    case "relative":
+      return /(^|\/)\.git\/[\w/-]+\.lock$/.test(full)
+        ? []
+        : [ask("unseen", `It removes ${named} from a folder that is not named`)];
     case "named":
-      return deep && full.startsWith("/") &&
-          (depthOf(full) <= 2 ||
-            depthOf(full) === 3 &&
-              /^\/(opt|srv|home)\/.*(data|shared|prod|live|current|uploads?|home|users?|customers?)$/
-                .test(full))
-        ? [ask("destroys", `It removes all of ${named}`)]
-        : [];
+      return isMarker(full) || OLD_RELEASE.test(full)
+        ? []
+        : [ask("destroys", `It removes ${named}`)];
     default:
       return [];
   }
+}
+
+/** Tells whether a file only marks that a program runs: a lock, a number of a process, a socket. */
+function isMarker(path: string): boolean {
+  return /(^|[/._-])(lock|pid|sock)([-._]|$)/i.test(path.replace(/.*\//, ""));
 }
 
 /** Objects to removing a path with an unknown variable, or a bare `*`. */
@@ -74,10 +79,6 @@ function unclearRemoval(path: string, run: Run): Objection {
   return deny("destroys", `It removes \`${displayPath(path)}\` in a folder that is not named`);
 }
 
-function depthOf(path: string): number {
-  return path.split("/").filter((part) => part !== "").length;
-}
-
 /** Returns a path for a message, without the marks of unknown parts. */
 export function displayPath(path: string): string {
   return path.replace(/[\uE000-\uE00F]/g, "…").slice(0, 120);
@@ -90,6 +91,8 @@ export const remove: ProgramRule = (run) => {
   if (run.args.includes("--no-preserve-root")) {
     return [deny("destroys", "It removes the root folder")];
   }
+  const tells = run.args.some((arg) => /^--(help|version)$/.test(arg));
+  if (paths.length === 0 && !tells) return [ask("unseen", "What it removes is not said")];
   return paths.flatMap((path) => removalObjections(path, run, deep || run.program === "srm"));
 };
 
@@ -114,7 +117,13 @@ export const find: ProgramRule = (run) => {
     if (area === "evidence" && normalizePath(root, run.folder) === "/var/log" || area === "log") {
       return narrow > 0 ? [] : [deny("traces", `${named} removes every log below it`)];
     }
-    if (area === "named" && narrow > 0 || area === "unknown" && narrow > 1) return [];
+    if (area === "relative" || area === "unknown" && narrow > 0) {
+      return [ask("unseen", `${named} looks in a folder that is not known`)];
+    }
+    if (area === "named" && narrow > 0 && namesScratchFiles(args)) return [];
+    if (area === "named" && narrow > 0) {
+      return [ask("destroys", `${named} removes what matches below it`)];
+    }
     if (
       /^(\/home|\/srv|\/data|\/opt|\/var|\/var\/www|~|\/home\/\w+)(\/|$)/.test(
         normalizePath(root, run.folder),

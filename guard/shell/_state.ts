@@ -15,6 +15,8 @@ export const DOWNLOADERS =
 export interface State {
   readonly runs: Run[];
   readonly issues: Set<LineIssue>;
+  /** The line ends at the first program that fails. */
+  isErrorChecked: boolean;
   readonly code: { language: string; text: string }[];
   /** Content of files that the line itself writes, by path. */
   readonly files: Map<string, string>;
@@ -27,6 +29,8 @@ export interface State {
 export interface RunContext {
   readonly variables: Map<string, string>;
   folder: string | undefined;
+  /** The folder may be another one: what was to change it may have failed. */
+  isFolderSure: boolean;
   readonly remote: boolean;
   readonly depth: number;
 }
@@ -54,7 +58,7 @@ export function addRun(
     writes?: readonly FileWrite[];
     environment?: readonly Assignment[];
   },
-  { folder, remote }: RunContext,
+  { folder, isFolderSure, remote }: RunContext,
   state: State,
   input: Input | undefined,
   into: string | undefined,
@@ -66,6 +70,7 @@ export function addRun(
     environment: [],
     ...run,
     folder,
+    isFolderSure,
     remote,
     input,
     into,

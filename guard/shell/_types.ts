@@ -15,6 +15,8 @@ export interface Run {
   readonly input: Input | undefined;
   /** The working folder; undefined: the line does not set it. */
   readonly folder: string | undefined;
+  /** False: where a `cd` before it failed, it runs in a folder that is not known. */
+  readonly isFolderSure: boolean;
   /** Variables that the line sets for it. */
   readonly environment: readonly Assignment[];
   /** It runs on another machine (ssh, kubectl exec). */

@@ -1,5 +1,6 @@
 /** Parses a shell line into the programs it would run, with their arguments, through whatever wraps them. */
 import {
+  type AndOr,
   type Command,
   forEachChild,
   parse,
@@ -10,6 +11,7 @@ import {
 import { isForkBomb, isForkLoop } from "./_fork_bombs.ts";
 import { findInner } from "./_inner.ts";
 import { outputOf } from "./_output.ts";
+import { normalizePath } from "./_paths.ts";
 import { programName } from "./_program_name.ts";
 import { readRedirections, recordFiles } from "./_redirections.ts";
 import {
@@ -48,11 +50,18 @@ export function parseLine(line: string): ParsedLine {
     runs: [],
     issues: new Set(),
     code: [],
+    isErrorChecked: false,
     files: new Map(),
     aliases: new Map(),
     functions: new Map(),
   };
-  walkText(line, { variables: new Map(), folder: undefined, remote: false, depth: 0 }, state);
+  walkText(line, {
+    variables: new Map(),
+    folder: undefined,
+    isFolderSure: true,
+    remote: false,
+    depth: 0,
+  }, state);
   return { runs: state.runs, issues: [...state.issues], code: state.code };
 }
 
@@ -69,7 +78,14 @@ function walkText(text: string, context: RunContext, state: State): RunResult {
 }
 
 function walkStatements(all: readonly Statement[], context: RunContext, state: State): RunResult {
-  const results = all.map(({ command }) => walkNode(command, context, state, undefined, undefined));
+  const results = all.map(({ command }) => {
+    const { folder } = context;
+    const result = walkNode(command, context, state, undefined, undefined);
+    // The next statement runs also where `cd` failed, unless the line ends then: `set -e`, `cd x || exit`.
+    const isChecked = state.isErrorChecked || command.type === "AndOr" && endsOnFailure(command);
+    if (context.folder !== folder && !isChecked) context.isFolderSure = false;
+    return result;
+  });
   const texts = results.map(({ text }) => text);
   const hasOutput = texts.some((text) => text !== undefined && text !== "");
   return {
@@ -78,6 +94,13 @@ function walkStatements(all: readonly Statement[], context: RunContext, state: S
       ? undefined
       : texts.map((text, n) => text ?? unknownOutput(results[n]!)).join("\n"),
   };
+}
+
+/** Tells whether a list such as `cd x || exit 1` goes on only where its first program succeeded. */
+function endsOnFailure({ commands, operators }: AndOr): boolean {
+  const last = commands.at(-1);
+  return operators.at(-1) === "||" && last?.type === "Command" &&
+    /^(exit|return)$/.test(last.name?.value ?? "");
 }
 
 function unknownOutput({ runs }: RunResult): string {
@@ -162,6 +185,18 @@ function walkNode(
         undefined,
         undefined,
       );
+    case "AndOr": {
+      const runs: Run[] = [];
+      const before = { folder: context.folder, isFolderSure: context.isFolderSure };
+      node.commands.forEach((one, n) => {
+        // After `||` the program before it has failed, and has not changed the folder.
+        const isElse = node.operators[n - 1] === "||";
+        const inner = isElse ? { ...context, ...before } : context;
+        runs.push(...walkNode(one, inner, state, n === 0 ? input : undefined, into).runs);
+        if (isElse && inner.folder !== before.folder) context.isFolderSure = false;
+      });
+      return { runs, text: undefined };
+    }
     default: {
       if (node.type === "While" && isForkLoop(node)) state.issues.add("fork_bomb");
       const runs: Run[] = [];
@@ -212,8 +247,10 @@ function walkCommand(
     node.args.some((one) => one.type === "Word" && /^-\w*x/.test(one.value ?? ""));
   for (const one of node.args) {
     const assignment = one.type === "Word" ? undefined : one;
-    if (!assignment) words.push(...fieldsOf(one as Word, scope));
-    else {
+    if (!assignment) {
+      words.push(...fieldsOf(one as Word, scope));
+      if (hasDefault(one as Word, context)) words.push(UNKNOWN);
+    } else {
       const value = assignment.value.type === "Word" ? wordText(assignment.value, scope) : UNKNOWN;
       context.variables.set(assignment.name, value);
       words.push(`${assignment.name}=${value}`);
@@ -229,6 +266,12 @@ function walkCommand(
     return { runs: [], text: "" };
   }
   return walkProgram(name, args, writes, assigned, input ?? piped, into, context, state);
+}
+
+/** Tells whether a word has a value such as `${DIR:-/tmp/x}` of a variable that the surroundings may have set. */
+function hasDefault({ text }: Word, { variables }: RunContext): boolean {
+  const name = /\$\{(\w+):?[-=?]/.exec(text)?.[1];
+  return name !== undefined && !variables.has(name);
 }
 
 function walkProgram(
@@ -252,8 +295,12 @@ function walkProgram(
   const text = writes.length > 0 ? undefined : outputOf(program, args, input?.text);
   recordFiles(writes, outputOf(program, args, input?.text), state);
   if (program === "cd" || program === "pushd") {
-    context.folder = args.find((arg) => !arg.startsWith("-")) ?? "~";
+    const to = args.includes("-") ? UNKNOWN : args.find((arg) => !arg.startsWith("-")) ?? "~";
+    context.folder = normalizePath(to, context.folder);
   }
+  if (program === "popd") context.folder = UNKNOWN;
+  forgetVariables(program, args, context);
+  if (program === "set" && args.some((arg) => /^-\w*e/.test(arg))) state.isErrorChecked = true;
   if (program === "set" && args[0] === "--") {
     args.slice(1).forEach((arg, n) => context.variables.set(String(n + 1), arg));
     for (const all of ["@", "*"]) context.variables.set(all, args.slice(1).join(" "));
@@ -272,6 +319,16 @@ function walkProgram(
   return { runs: [run, ...inner.flatMap(({ runs }) => runs)], text: text ?? inner.at(-1)?.text };
 }
 
+/** Forgets the values of variables that a program sets from its input. */
+function forgetVariables(program: string, args: readonly string[], context: RunContext): void {
+  const names = /^(read|mapfile|readarray|getopts)$/.test(program)
+    ? args.filter((arg) => /^[A-Za-z_]\w*$/.test(arg))
+    : program === "printf" && args[0] === "-v"
+    ? args.slice(1, 2)
+    : [];
+  for (const name of names) context.variables.set(name, UNKNOWN);
+}
+
 function walkInner(
   inner: Inner,
   input: Input | undefined,
@@ -279,10 +336,12 @@ function walkInner(
   context: RunContext,
   state: State,
 ): RunResult {
+  const goesAway = "remote" in inner && inner.remote === true;
   const deeper = {
     ...context,
+    ...(goesAway ? { folder: undefined, isFolderSure: true } : {}),
     depth: context.depth + 1,
-    remote: context.remote || "remote" in inner && inner.remote === true,
+    remote: context.remote || goesAway,
   };
   if (deeper.depth > MAX_DEPTH || hasTooManyRuns(state)) {
     state.issues.add("too_deep");

@@ -12,8 +12,8 @@ const WINDOWS =
 
 const CMDLET_FIRST = /^\s*[(&]?\s*(\$[\w.:]+\s*=\s*)?\(?[A-Z][a-z]+-[A-Z]\w+/;
 const PROGRAM_FIRST =
-  /^\s*(\[[A-Z]\w+|(sc|net1?|netsh|reg|ipconfig|tasklist|taskkill|wmic|wevtutil|vssadmin|schtasks|icacls|certutil|bcdedit|w32tm|gpupdate|iisreset|appcmd|forfiles|dism|sfc|del|erase|rd|copy|xcopy|move|robocopy|msiexec|fsutil|cipher|format|diskpart|wbadmin|attrib|klist|repadmin|dcdiag|nltest|query|powercfg|manage-bde)(\.exe)?\s)/i;
-const WINDOWS_PATH = /(^|[\s"'=])[A-Za-z]:\\|%[A-Za-z_]+%|\$env:\w+/;
+  /^\s*(\[[A-Z]\w+|(sc|net1?|netsh|reg|ipconfig|tasklist|taskkill|wmic|wevtutil|vssadmin|schtasks|icacls|certutil|bcdedit|w32tm|gpupdate|iisreset|appcmd|forfiles|dism|sfc|del|erase|rd|copy|xcopy|move|ren|robocopy|msiexec|fsutil|cipher|format|diskpart|wbadmin|attrib|klist|repadmin|dcdiag|nltest|query|powercfg|manage-bde)(\.exe)?\s)/i;
+const WINDOWS_PATH = /(^|[\s"'=])[A-Za-z]:\\|%[A-Za-z_]{2,}%|\$env:\w+/;
 const KEYWORD =
   /^(if|else|elseif|foreach|for|while|try|catch|finally|switch|in|return|not|param)$/i;
 const METHOD =

@@ -35,10 +35,35 @@ function commandsOf(name: string): ValidateRequest[] {
   }));
 }
 
+/** Commands that remove, move or overwrite files, or look as if they did, by the decision that is due. */
+const destructive = JSON.parse(
+  readFileSync(new URL("../vectors/destructive-commands.json", import.meta.url), "utf8"),
+) as Record<"not_allow" | "needs_approval" | "deny" | "allow", string[]>;
+
 const decide = (incident: string, action: Readonly<Record<string, unknown>>) =>
   judgeAction({ incident, action }, EMPTY_STATE).decision;
 
 describe("judgeAction()", () => {
+  const decideOn = (command: string) =>
+    decide("the shop on web-01 is unhealthy and its disk fills", {
+      description: "Run the command",
+      command,
+      confidence: 0.9,
+      blast_radius: 1,
+    });
+
+  it("never allows to remove, move or overwrite data, or what nobody can name", () => {
+    const allowed = destructive.not_allow.filter((command) => decideOn(command) === "allow");
+    assert.deepEqual(allowed, []);
+  });
+
+  for (const decision of ["allow", "needs_approval", "deny"] as const) {
+    it(`decides ${decision} about changes of files that are known well enough for it`, () => {
+      const others = destructive[decision].filter((command) => decideOn(command) !== decision);
+      assert.deepEqual(others, []);
+    });
+  }
+
   // Of the older sets, some harmless actions contradict their incident, or run what can't be seen: these need a person.
   for (
     const [name, hostile, harmless, maxHeld] of [
