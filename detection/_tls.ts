@@ -1,8 +1,9 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
-import { connect, type TLSSocket } from "node:tls";
+import { connect, rootCertificates, type TLSSocket } from "node:tls";
 import { parseHostPort } from "../integrations/host/mod.ts";
+import { type CertificatePath, findPath, isIssuedBy, isValidNow } from "./_certificate_path.ts";
 
 /** A certificate to look at, and what is expected of it. */
 export interface CertificateTarget {
@@ -12,7 +13,7 @@ export interface CertificateTarget {
   /** Name that it must be issued to; of an endpoint, its host by default. */
   readonly name?: string;
   readonly service?: string;
-  /** File of the authorities that are trusted besides those of the system. */
+  /** File of the authorities that are trusted; by default those of Node are. */
   readonly ca?: string;
   /** True: it need not be issued by a trusted authority. */
   readonly self_signed?: boolean;
@@ -20,7 +21,7 @@ export interface CertificateTarget {
 
 /** A certificate with its issuers. */
 export interface CertificateChain {
-  /** The certificate itself first. */
+  /** The path to a trusted authority, the certificate itself first. Other certificates that came with it are left out. */
   readonly chain: readonly X509Certificate[];
   /** Why it is not trusted; absent: it is. */
   readonly untrusted?: string;
@@ -28,9 +29,12 @@ export interface CertificateChain {
   readonly matchesName?: boolean;
 }
 
-const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+const PEM = /-----BEGIN (?:X509 )?CERTIFICATE-----[\s\S]+?-----END (?:X509 )?CERTIFICATE-----/g;
+/** Maximum of certificates of a server that are looked at. */
+const MAX_SENT = 32;
 /** Errors of OpenSSL about time and name, which are checked separately. */
-const OTHER_ERRORS = /^(CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|ERR_TLS_CERT_ALTNAME_INVALID)$/;
+const OF_TIME = /^(CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/;
+const OTHER_ERRORS = new RegExp(`${OF_TIME.source}|^ERR_TLS_CERT_ALTNAME_INVALID$`);
 
 /** Reads a certificate. @throws where there is none, or nobody answers in time */
 export async function readCertificate(
@@ -48,39 +52,46 @@ function parseFile(
   { name }: CertificateTarget,
   ca: string | undefined,
 ): CertificateChain {
-  const chain = parsePem(text);
-  const [first] = chain;
+  const [first, ...others] = parsePem(text);
   if (!first) throw Object.assign(new Error("No certificate"), { code: "no_certificate" });
+  const found = findPath(first, others, authorities(ca));
   return {
-    chain,
-    untrusted: distrustReason(chain, ca),
+    chain: found.path,
+    untrusted: distrustReason(found, others, ca),
     matchesName: name === undefined ? undefined : isIssuedTo(first, name),
   };
 }
 
+/** Returns why the certificates of a file are not trusted. Without authorities only the links between them are checked. */
 function distrustReason(
-  chain: readonly X509Certificate[],
+  { path, isTrusted }: CertificatePath,
+  others: readonly X509Certificate[],
   ca: string | undefined,
 ): string | undefined {
-  const isBroken = chain.slice(1).some((issuer, i) => !isIssuedBy(chain[i]!, issuer));
-  if (isBroken) return "chain_broken";
-  const isTrusted = ca === undefined || parsePem(ca).some((one) => isIssuedBy(chain.at(-1)!, one));
-  return isTrusted ? undefined : "issuer_not_trusted";
+  if (isTrusted) return undefined;
+  if (path.length === 1 && others.length > 0 && !isIssuedBy(path[0]!, path[0]!)) {
+    return "chain_broken";
+  }
+  return ca === undefined ? undefined : "issuer_not_trusted";
 }
 
 function parsePem(text: string): X509Certificate[] {
   return (text.match(PEM) ?? []).map((pem) => new X509Certificate(pem));
 }
 
+let ofNode: readonly X509Certificate[] | undefined;
+
+/** Returns the certificates of authorities that are trusted: those of `ca`, or else those of Node. */
+function authorities(ca: string | undefined): readonly X509Certificate[] {
+  return ca === undefined
+    ? ofNode ??= rootCertificates.map((pem) => new X509Certificate(pem))
+    : parsePem(ca);
+}
+
 /** Compares alternative names only, as browsers do. @see RFC 9525 §2 */
 function isIssuedTo(certificate: X509Certificate, name: string): boolean {
   if (isIP(name)) return certificate.checkIP(name) !== undefined;
   return certificate.checkHost(name, { subject: "never", partialWildcards: false }) !== undefined;
-}
-
-function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
-  return certificate.fingerprint256 === issuer.fingerprint256 ||
-    (certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey));
 }
 
 function readEndpoint(
@@ -111,7 +122,7 @@ function readEndpoint(
     socket.once("error", fail);
     socket.once("secureConnect", () => {
       try {
-        const chain = peerChain(socket, expected);
+        const chain = peerChain(socket, expected, ca);
         clearTimeout(timer);
         socket.destroy();
         resolve(chain);
@@ -122,22 +133,37 @@ function readEndpoint(
   });
 }
 
-function peerChain(socket: TLSSocket, expected: string): CertificateChain {
-  const chain: X509Certificate[] = [];
-  for (let one = socket.getPeerX509Certificate(); one; one = one.issuerCertificate) {
-    if (chain.some(({ fingerprint256 }) => fingerprint256 === one!.fingerprint256)) break;
-    chain.push(one);
-  }
+/** Returns the path that OpenSSL verified, as far as it can be told: Node returns what the server sent. */
+function peerChain(
+  socket: TLSSocket,
+  expected: string,
+  ca: string | undefined,
+): CertificateChain {
+  const sent: X509Certificate[] = []; // a server may send one twice, and a root may be its own issuer
+  let one = socket.getPeerX509Certificate();
+  for (; one && sent.length < MAX_SENT; one = one.issuerCertificate) sent.push(one);
+  const [first, ...others] = sent;
+  if (!first) throw Object.assign(new Error("No certificate"), { code: "no_certificate" });
+  const { path } = findPath(first, others, authorities(ca));
+  const error = authorizationError(socket);
+  const isOverdue = error !== undefined && OF_TIME.test(error);
+  // A path that was verified has no certificate that has ended; where time is the error, one of those sent has.
+  const chain = error === undefined
+    ? path.filter(isValidNow)
+    : isOverdue && path.every(isValidNow)
+    ? sent
+    : path;
+  const isOther = error !== undefined &&
+    (!OTHER_ERRORS.test(error) || isOverdue && chain.every(isValidNow));
   return {
     chain,
-    untrusted: authorizationError(socket),
-    matchesName: chain[0] && isIssuedTo(chain[0], expected),
+    untrusted: isOther ? error.toLowerCase() : undefined,
+    matchesName: isIssuedTo(first, expected),
   };
 }
 
 function authorizationError(socket: TLSSocket): string | undefined {
   const error = socket.authorizationError as unknown as string | NodeJS.ErrnoException | null;
   if (error === null || error === undefined) return undefined;
-  const code = String(typeof error === "string" ? error : error.code ?? error);
-  return OTHER_ERRORS.test(code) ? undefined : code.toLowerCase();
+  return String(typeof error === "string" ? error : error.code ?? error);
 }

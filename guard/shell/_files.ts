@@ -6,7 +6,7 @@ import { type Area, areaOf, normalizePath } from "./_paths.ts";
 import { CRITICAL, displayPath } from "./_removal.ts";
 import { ask, deny, type ProgramRule } from "./_rule.ts";
 import { isPlainSed } from "./_sed.ts";
-import { type Run, UNKNOWN } from "./_types.ts";
+import type { Run } from "./_types.ts";
 
 /** Files from which programs start by themselves. */
 const AUTORUN =

@@ -79,7 +79,7 @@ export const mail: ProgramRule = ({ args, input }) => {
 /** Judges `aws s3 cp`. */
 export function sendObject([source = "", target = ""]: readonly string[], run: Run): Objection[] {
   if (source.startsWith("s3://") && !target.startsWith("s3://")) {
-    return writeObjections(target, run, true);
+    return writeObjections(target, run, "overwrites");
   }
   return [ask("sends", "It stores something outside of the host")];
 }

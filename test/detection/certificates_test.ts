@@ -127,6 +127,86 @@ describe("certificates", () => {
     assert.equal(found!.detail.place_in_chain, 1);
   });
 
+  describe("with other certificates than those of the verified path", () => {
+    const LATE = { from: -300 * DAY, to: -DAY };
+    const root = { subject: "new root", authority: true };
+    const between = (issuer: TestCertificate, options: CertificateOptions = {}) =>
+      testCertificate({ ...LONG, subject: "between", authority: true, issuer, ...options });
+    const trust = async (...roots: readonly TestCertificate[]) => `, ca: "${await file(...roots)}"`;
+    const at = async (address: string, ca: string) =>
+      (await sweep(`{ endpoint: "${address}"${ca} }`)).codes;
+    const inFile = async (chain: readonly TestCertificate[], ca: string) =>
+      (await sweep(`{ file: "${await file(...chain)}"${ca} }`)).codes;
+    let oldRoot: TestCertificate;
+    let newRoot: TestCertificate;
+    let crossSigned: TestCertificate;
+    before(() => {
+      oldRoot = testCertificate({ ...LATE, subject: "old root", authority: true });
+      newRoot = testCertificate({ ...LONG, ...root });
+      crossSigned = testCertificate({ ...LATE, ...root, sameKeyAs: newRoot, issuer: oldRoot });
+    });
+
+    it("finds no flaw where the trusted root is sent along as an older one had signed it", async () => {
+      const inter = between(newRoot);
+      const server = await serve({ issuer: inter }, [inter, crossSigned]);
+      assert.deepEqual(await at(server, await trust(newRoot)), []);
+      const leaf = testCertificate({ ...LONG, issuer: inter });
+      assert.deepEqual(await inFile([leaf, inter, crossSigned], await trust(newRoot)), []);
+    });
+
+    it("finds no flaw where an old root, or a certificate twice, is sent along", async () => {
+      const inter = between(newRoot);
+      const leaf = testCertificate({ ...LONG, issuer: inter });
+      for (const chain of [[inter, oldRoot], [inter, inter, newRoot], [oldRoot, inter]]) {
+        const server = await serve({ issuer: inter }, chain);
+        assert.deepEqual(await at(server, await trust(newRoot)), []);
+        assert.deepEqual(await inFile([leaf, ...chain], await trust(newRoot)), []);
+      }
+    });
+
+    it("finds no flaw where one of two intermediates with the same key has expired", async () => {
+      const inter = between(newRoot);
+      const late = between(newRoot, { ...LATE, sameKeyAs: inter });
+      const leaf = testCertificate({ ...LONG, issuer: inter });
+      assert.deepEqual(await inFile([leaf, late, inter], await trust(newRoot)), []);
+      const server = await serve({ issuer: inter }, [inter, late]);
+      assert.deepEqual(await at(server, await trust(newRoot)), []);
+    });
+
+    it("finds an intermediate that has expired where no other path leads to the root", async () => {
+      const late = between(newRoot, LATE);
+      const server = await serve({ issuer: late }, [late]);
+      assert.deepEqual(await at(server, await trust(newRoot)), ["expired"]);
+      const leaf = testCertificate({ ...LONG, issuer: late });
+      assert.deepEqual(await inFile([leaf, late], await trust(newRoot)), ["expired"]);
+    });
+
+    it("finds a trusted root that has expired, where no other is trusted", async () => {
+      const inter = between(oldRoot);
+      const server = await serve({ issuer: inter }, [inter]);
+      assert.deepEqual(await at(server, await trust(oldRoot)), ["expired"]);
+      assert.deepEqual(await at(server, await trust(oldRoot, newRoot)), ["expired"]);
+    });
+
+    it("takes the path that lasts longest for the end of the certificate", async () => {
+      const other = testCertificate({ ...LONG, subject: "other root", authority: true });
+      const inter = between(newRoot, { from: -300 * DAY, to: 5 * DAY });
+      const longer = between(other, { sameKeyAs: inter });
+      const leaf = testCertificate({ ...LONG, issuer: inter });
+      const chain = [leaf, inter, longer];
+      assert.deepEqual(await inFile(chain, await trust(newRoot, other)), []);
+      assert.deepEqual(await inFile(chain, await trust(newRoot)), ["expires_soon"]);
+    });
+
+    it("does not take a certificate that is no authority for an issuer", async () => {
+      const notOne = between(newRoot, { authority: false });
+      const leaf = testCertificate({ ...LONG, issuer: notOne });
+      assert.deepEqual(await inFile([leaf, notOne], await trust(newRoot)), ["untrusted"]);
+      const server = await serve({ issuer: notOne }, [notOne]);
+      assert.deepEqual(await at(server, await trust(newRoot)), ["untrusted"]);
+    });
+  });
+
   it("finds one that is issued to another name", async () => {
     const server = await serve({ names: ["shop.example"] });
     assert.deepEqual((await sweep(endpoint(server, ", name: shop.example"))).codes, []);

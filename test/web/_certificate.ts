@@ -1,5 +1,11 @@
 /** Certificates of tests. */
-import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+} from "node:crypto";
 
 /** A certificate and its key, in PEM form. */
 export interface TestCertificate {
@@ -20,6 +26,8 @@ export interface CertificateOptions {
   readonly to?: number;
   /** Default: itself. */
   readonly issuer?: TestCertificate;
+  /** One with the same key: a certificate of the same authority, cross-signed. Default: a new key. */
+  readonly sameKeyAs?: TestCertificate;
   /** True where it may sign others. */
   readonly authority?: boolean;
 }
@@ -29,10 +37,13 @@ const HOUR = 3_600_000;
 
 /** Creates a certificate for 127.0.0.1. @see RFC 5280 §4.1 */
 export function testCertificate(
-  { subject = "test", names = [], from = -HOUR, to = HOUR, issuer, authority = false }:
+  { subject = "test", names = [], from = -HOUR, to = HOUR, issuer, sameKeyAs, authority = false }:
     CertificateOptions = {},
 ): TestCertificate {
-  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const privateKey = sameKeyAs
+    ? createPrivateKey(sameKeyAs.key)
+    : generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+  const publicKey = createPublicKey(privateKey);
   const alternatives = sequence(
     der(0x87, Buffer.of(127, 0, 0, 1)),
     ...names.map((name) => der(0x82, Buffer.from(name))),
