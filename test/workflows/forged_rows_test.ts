@@ -13,6 +13,7 @@ import { addTestDevice } from "../integrations/devices/_devices.ts";
 import { storeAs } from "../_servers.ts";
 import { anyApproval } from "../store/_approvals.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
+import { createApprover } from "./_people.ts";
 
 const DENIED = { code: "42501" };
 const SERVERS = ["gateway", "tools"] as const;
@@ -132,6 +133,26 @@ describe("a row that a server wrote itself", () => {
       await assert.rejects(requestSeal(servers.get(role)!.asPlatform(), receipt), DENIED);
     });
   }
+
+  it("has no command issued in the name of a person, where the tool server says who has called", async () => {
+    const { id: requestedByKey } = await createApprover(loop.store, "ann");
+    assert.equal(await runForged("tools", { requestedByKey }), "cancelled not_permitted");
+  });
+
+  it("takes no hold of repairs away, where the tool server does it", async () => {
+    await db().execute(
+      `INSERT INTO calendar_events (id, uid, title, kind, calendar, starts_at, ends_at, time_zone, location, attendees,
+         services, busy, created_by)
+       VALUES ('EVT-1', 'u', 'Freeze', 'freeze', 'main', now(), now() + interval '1 hour', 'UTC', '', '[]', '{}', false, 'ann')`,
+    );
+    await db().execute(
+      `INSERT INTO calendar_occurrences (event_id, starts_at, ends_at, kind, calendar, busy)
+       SELECT id, starts_at, ends_at, kind, calendar, busy FROM calendar_events`,
+    );
+    const tools = servers.get("tools")!.asPlatform();
+    await assert.rejects(tools.execute("UPDATE calendar_events SET cancelled_at = now()"), DENIED);
+    await assert.rejects(tools.execute("DELETE FROM calendar_occurrences"), DENIED);
+  });
 
   it("has no command issued that waits for people, where the gateway says it is queued", async () => {
     const waits = { approvalId: `APR-${nextId()}`, needed: 1 };
