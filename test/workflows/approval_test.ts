@@ -9,7 +9,7 @@ import {
   TASK_QUEUE,
   WORKFLOW,
 } from "../../domain/mod.ts";
-import { exportReceipts } from "../../ledger/mod.ts";
+import { canonicalize, exportReceipts } from "../../ledger/mod.ts";
 import { getApproval, listApprovalMoves } from "../../store/approvals/mod.ts";
 import { getTicket, resolveTicket } from "../../store/incidents/mod.ts";
 import type { KeyRecord } from "../../store/keys/mod.ts";
@@ -30,11 +30,12 @@ describe("the approval workflow", () => {
 
   const ask = async (fields: Partial<ApprovalRequest> = {}) => {
     const id = `APR-${randomBytes(6).toString("hex")}`;
+    const { action = { do: "it" } } = fields;
     const request: ApprovalRequest = {
       approval_id: id,
       subject: "test",
-      action: { do: "it" },
-      action_sha256: bindAction({ do: "it" }, '{"do":"it"}').actionSha256,
+      action,
+      action_sha256: bindAction(action, canonicalize(action)).actionSha256,
       requested_by: "itsm-loop",
       ...fields,
     };
