@@ -1,5 +1,6 @@
 /** The rule for HTTP clients. */
 import type { Objection } from "../types.ts";
+import { optionValue } from "./_arguments.ts";
 import { carriesSecrets, hostsOf, isInternal, isSensitive } from "./_destinations.ts";
 import { writeObjections } from "./_files.ts";
 import { areaOf } from "./_paths.ts";
@@ -148,7 +149,13 @@ function downloadObjections(run: Run): Objection[] {
     /^--output(?:-document)?=(.+)|^-[oO](\/.+)/.exec(arg)?.slice(1).find(Boolean)
   )
     .find((path) => path !== undefined);
-  const target = at < 0 ? inline : run.args[at + 1];
+  const isNamedThere = run.program === "curl" &&
+    run.args.some((arg) => /^(-[a-zJLNRS]*O[a-zJLNRS]*|--remote-name(-all)?)$/.test(arg));
+  const target = isNamedThere
+    ? `${optionValue(run.args, "--output-dir") ?? "."}/download`
+    : at < 0
+    ? inline
+    : run.args[at + 1];
   if (target === undefined || target === "-" || target.startsWith("/dev/")) return [];
   const written = writeObjections(target, run, "overwrites");
   if (written.length > 0) return written;

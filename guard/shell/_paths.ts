@@ -31,6 +31,11 @@ const BACKUP =
   /(^|\/)[\w.-]*(backups?|snapshots?|archives?|dumps?|restic|borg|bacula|veeam|duplicity)[\w-]*(\/|$)/;
 const SCRATCH =
   /(^|\/)(tmp|temp|cache|caches|\.cache|[\w.-]*[-_.]?cache|node_modules|target|build|builds|dist|out|crash|core|coredump|workspace|artifacts?|sessions?|__pycache__|thumbnails?|\.npm|\.m2|\.gradle|\.yarn|_work|scratch|stale|trash|\.trash|lost\+found|quarantine|tmp_[\w.-]+|[\w.-]+_tmp|[\w.-]*\.tmp|[\w.-]*\.(lock|pid|bak|old|orig|swp|part)(\.[\w.-]*)?)(\/|$|\*)/;
+/** Data within what may be a folder for builds. */
+const HOLDS_DATA =
+  /\/(data|databases?|db|uploads?|media|users?|customers?)(\/|$)|\.(db|sqlite3?|mdb|rdb|aof|ibd|csv|sql)$/;
+/** Folders whose content passes, whatever it is. */
+const PASSING = /(^|\/)(tmp|temp|[\w.-]*caches?|node_modules|trash|\.trash)\/|\.(bak|old|orig)$/;
 const LOG = /(^|\/)(log|logs|[\w.-]+[-_]logs?)(\/|$)|\.log(\.|$|[-\d*])|\.log\.gz$/;
 
 /** Removes `.`, `..` and needless slashes from a path, and makes it relative to `folder`. */
@@ -84,7 +89,7 @@ function areaByName(full: string): Area {
   if (/(core|crash|mini|heap|thread)[-_]?dumps?(\/|$|\*)/.test(base)) return "scratch";
   if (base.startsWith("/var/cache/")) return "scratch";
   if (BACKUP.test(base)) return /\.(bak|old)$/.test(base) ? "scratch" : "backup";
-  if (SCRATCH.test(base)) return "scratch";
+  if (SCRATCH.test(base) && !(HOLDS_DATA.test(base) && !PASSING.test(base))) return "scratch";
   if (LOG.test(full)) return "log";
   if (DATABASE.test(base)) return "data";
   if (SYSTEM.test(base)) return "system";

@@ -125,9 +125,10 @@ function walkNode(
       node.commands.forEach((one, n) => {
         const from = last ? { text: last.text, from: last.runs } : input;
         const next = node.commands[n + 1];
+        // Each program of a pipe has a folder of its own.
         last = walkNode(
           one,
-          context,
+          node.commands.length > 1 ? { ...context } : context,
           state,
           from,
           next?.type === "Command" ? next.name?.value : into,
