@@ -4,6 +4,7 @@
 #   sh install.sh                the whole machine, as root, under systemd
 #   sh install.sh --user         this user alone; nothing then protects results from the talking half
 #   sh install.sh --folder DIR   program and state in one folder
+#   sh install.sh --proxy http://HOST:PORT   reach the platform through this proxy, now and later
 #   sh install.sh --replaces DEV-…   in the place of a device whose keys are lost, once a person approves
 #
 # Everything is in one function, which the last line calls: a script that was cut off does nothing.
@@ -14,17 +15,23 @@ sealoop_install() {
   agent_sha256='{{AGENT_SHA256}}'
   mode=system
   folder=
+  proxy=
   replaces=
   while [ $# -gt 0 ]; do
     case "$1" in
       --user) mode=user ;;
       --folder) folder="${2:?--folder needs a folder}"; shift ;;
+      --proxy) proxy="${2:?--proxy needs an address}"; shift ;;
       --replaces) replaces="${2:?--replaces needs the id of a device}"; shift ;;
-      *) echo "Unknown argument: $1. Known are --user, --folder DIR and --replaces DEV-…." >&2; return 2 ;;
+      *) echo "Unknown argument: $1. Known are --user, --folder DIR, --proxy URL and --replaces DEV-…." >&2; return 2 ;;
     esac
     shift
   done
 
+  case "$proxy" in
+    '' | http://*) ;;
+    *) echo "Cannot use $proxy: a proxy is http://[USER:PASSWORD@]HOST:PORT." >&2; return 2 ;;
+  esac
   system=$(uname -s)
   case "$system" in
     Linux | Darwin) ;;
@@ -44,16 +51,6 @@ sealoop_install() {
     return 1
   fi
 
-  if [ -n "$folder" ]; then
-    mkdir -p "$folder"
-    folder=$(cd "$folder" && pwd)
-    program="$folder/sealoop_agent.py" state="$folder/state"
-  elif [ "$mode" = system ]; then
-    program=/usr/local/lib/sealoop-agent/sealoop_agent.py state=/var/lib/sealoop-agent
-  else
-    program="$HOME/.local/lib/sealoop-agent/sealoop_agent.py" state="$HOME/.local/share/sealoop-agent"
-  fi
-
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   cat > "$work/pins.json" <<'PINS'
@@ -63,14 +60,17 @@ PINS
 {{CODE}}
 CODE
 
-  "$python" -I - "$server" "$agent_sha256" "$work/agent" <<'DOWNLOAD'
+  # The environment names no proxy and takes none away, as for the agent.
+  "$python" -I - "$server" "$agent_sha256" "$work/agent" "$proxy" <<'DOWNLOAD'
 import hashlib
 import sys
 import urllib.request
 
-server, expected, path = sys.argv[1:]
+server, expected, path, proxy = sys.argv[1:]
+urllib.request.proxy_bypass = lambda host: False
 try:
-    with urllib.request.urlopen(server + "/v1/devices/agent/download", timeout=60) as answer:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({"https": proxy} if proxy else {}))
+    with opener.open(server + "/v1/devices/agent/download", timeout=60) as answer:
         data = answer.read(10000000)
 except (OSError, ValueError) as error:
     sys.exit("Cannot download the agent from %s: %s" % (server, error))
@@ -80,6 +80,15 @@ if found != expected:
 with open(path, "wb") as file:
     file.write(data)
 DOWNLOAD
+
+  if [ -n "$folder" ]; then
+    folder=$("$python" -I "$work/agent" check-folder "$folder")
+    program="$folder/sealoop_agent.py" state="$folder/state"
+  elif [ "$mode" = system ]; then
+    program=/usr/local/lib/sealoop-agent/sealoop_agent.py state=/var/lib/sealoop-agent
+  else
+    program="$HOME/.local/lib/sealoop-agent/sealoop_agent.py" state="$HOME/.local/share/sealoop-agent"
+  fi
 
   mkdir -p "$(dirname "$program")"
   cp "$work/agent" "$program.new"
@@ -95,10 +104,10 @@ DOWNLOAD
     echo "This is a device already: its agent was upgraded, its keys and pins were kept."
   elif [ "$mode" = user ]; then
     "$python" -I "$program" enroll --user --server "$server" --state "$state" \
-      --code-file "$work/code" --pins "$work/pins.json" ${replaces:+--replaces "$replaces"}
+      --code-file "$work/code" --pins "$work/pins.json" ${replaces:+--replaces "$replaces"} ${proxy:+--proxy "$proxy"}
   else
     "$python" -I "$program" enroll --server "$server" --state "$state" \
-      --code-file "$work/code" --pins "$work/pins.json" ${replaces:+--replaces "$replaces"}
+      --code-file "$work/code" --pins "$work/pins.json" ${replaces:+--replaces "$replaces"} ${proxy:+--proxy "$proxy"}
   fi
 
   if [ "$mode" = system ] && [ -d /run/systemd/system ] && [ -z "$folder" ]; then

@@ -4,6 +4,7 @@
 usage: python3 -I sealoop_agent.py COMMAND [--state FOLDER] [--user]
 
   enroll --server URL --code-file FILE --pins FILE [--name NAME] [--replaces DEV-…]   make this machine a device
+         [--proxy http://HOST:PORT]   how the platform is reached, now and later; proxies of the environment are ignored
   run                            talk to the platform and run commands, in the foreground
   status                         what is pinned, accepted, running and waiting
   verify-bundle COMMAND_ID|FILE  what was approved, what ran, and the ids of its receipts
@@ -12,6 +13,7 @@ usage: python3 -I sealoop_agent.py COMMAND [--state FOLDER] [--user]
   scan --targets LIST --ports LIST   find hosts by TCP connections and the neighbour table
   reach --targets LIST           measure how long TCP connections to ADDRESS:PORT take
   upgrade --sha256 HEX           replace this program by the one that the platform serves, if it has this hash
+  check-folder FOLDER            tell whether the agent may be installed there: as root, in a folder of root's alone
   uninstall --yes                remove the agent's files from this machine
 
 --user: talking and running are one user, so nothing protects the results from the talking half.
@@ -686,7 +688,7 @@ def check_log_shape(log):
 
 def check_shape(bundle):
     """Check 1: everything is there, of its type, and within its limits."""
-    if not isinstance(bundle, dict) or set(bundle) != BUNDLE_FIELDS or not is_hex(bundle["salt"], 64):
+    if not isinstance(bundle, dict) or set(bundle) - {"release"} != BUNDLE_FIELDS or not is_hex(bundle["salt"], 64):
         raise Refusal("bad_shape", "a bundle has " + ", ".join(sorted(BUNDLE_FIELDS)))
     records, proofs, approvals = bundle["records"], bundle["proofs"], bundle["approvals"]
     if not is_list(records, str, 1, MAX_RECORDS) or not is_list(proofs, dict, len(records), len(records)):
@@ -798,18 +800,68 @@ def valid_approvers(bundle, trust):
             unhex(item["key"], 64), text, unhex(item["signature"], 128))}
 
 
-def check_approvals(bundle, trust):
+def find_label_fault(bundle, keys, checkpoint):
+    """Returns why a command is not the script that it is labelled with; None: the ledger has released this script."""
+    command, release = bundle["command"], bundle.get("release")
+    if command["script"] is None:
+        return "its arguments are no script's"
+    try:
+        entry = verify_record(release["record"], keys)
+        check_inclusion([release["record"]], [entry], [release["proof"]], checkpoint)
+        if entry["category"] != "script_release":
+            raise ValueError("receipt %s releases no script" % entry["id"])
+        if commitment_of(release["salt"], release["script"]) not in entry["details"]["commitments"].values():
+            raise ValueError("receipt %s releases another script" % entry["id"])
+        check_label(command, release["script"])
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError, re.error, Refusal) as error:
+        return "it is labelled %s without being that: %s" % (json.dumps(command["script"]), error)
+
+
+def check_label(command, script):
+    """Checks that a command is a script with values for its parameters. Raises ValueError."""
+    label = {name: script[name] for name in ("id", "version", "sha256")}
+    same = all(command[name] == script[name] for name in ("user", "output_bytes", "read_only"))
+    if command["script"] != label or not same or command["timeout_seconds"] > script["timeout_seconds"]:
+        raise ValueError("the released script has another hash, user or limit")
+    if len(command["argv"]) != len(script["argv"]) or command["argv"][0] != script["argv"][0]:
+        raise ValueError("the released script has another program or number of arguments")
+    values = {}
+    for argument, template in zip(command["argv"][1:], script["argv"][1:]):
+        match = re.fullmatch(pattern_of(template, script["parameters"]), argument, re.ASCII)
+        if not match:
+            raise ValueError("the released script has no such argument: %s" % json.dumps(argument))
+        for name, value in match.groupdict().items():
+            odd = "\0\r" if script["parameters"][name]["lines"] else "\0\r\n"
+            if values.setdefault(name, value) != value or value.startswith("-") or set(value) & set(odd):
+                raise ValueError("%s can't be a value of %s" % (json.dumps(value), name))
+
+
+def pattern_of(template, parameters):
+    """Returns what matches an argument of a script. In a pattern, each name stands once."""
+    parts, seen = re.split(r"\{([a-z0-9_]+)\}", template), set()
+    for n in range(len(parts)):
+        if n % 2 == 0:
+            parts[n] = re.escape(parts[n])
+        elif parts[n] in seen:
+            parts[n] = "(?P=%s)" % parts[n]
+        else:
+            seen.add(parts[n])
+            parts[n] = "(?P<%s>(?:%s))" % (parts[n], parameters[parts[n]]["pattern"])
+    return "".join(parts)
+
+
+def check_approvals(bundle, trust, label_fault):
     """Check 11: where signatures are pinned, enough pinned approvers have signed this very command."""
     if not trust.required:
         return
     command = bundle["command"]
-    required = max(trust.required, 2 if command["script"] is None else 1)
+    required = max(trust.required, 2 if label_fault else 1)
     if command["approval"] and command["approval"]["action_sha256"] != action_sha256(command):
         raise Refusal("approval_missing", "another action was approved than this command")
     found = len(valid_approvers(bundle, trust))
     if found < required:
-        raise Refusal("approval_missing", "the command needs %d signatures of pinned approvers and has %d" % (
-            required, found))
+        raise Refusal("approval_missing", "the command needs %d signatures of pinned approvers and has %d%s" % (
+            required, found, ", as " + label_fault if label_fault else ""))
 
 
 def check_bounds(command, may_switch_user):
@@ -817,6 +869,8 @@ def check_bounds(command, may_switch_user):
     size = sum(len(item.encode("utf-8", "replace")) for item in command["argv"])
     if not command["argv"][0] or size > MAX_ARGUMENT_BYTES or any("\0" in item for item in command["argv"]):
         raise Refusal("out_of_bounds", "the arguments are too long, or the program has no name")
+    if command["argv"][0] == "sealoop-agent" and command["argv"][1:2] not in [[name] for name in REMOTE_COMMANDS]:
+        raise Refusal("out_of_bounds", "the agent does this alone for others: %s" % ", ".join(REMOTE_COMMANDS))
     seconds, output = command["timeout_seconds"], command["output_bytes"]
     if not 1 <= seconds <= MAX_TIMEOUT_SECONDS or not 0 <= output <= MAX_OUTPUT_BYTES:
         raise Refusal("out_of_bounds", "timeout_seconds is at most %d, output_bytes at most %d" % (
@@ -893,6 +947,22 @@ def read_json(path):
         raise AgentError("%s is damaged: %s" % (path, error))
 
 
+def check_owned(path):
+    """Raises AgentError where somebody else than root could replace what root is to run, or to believe."""
+    one = path = os.path.realpath(path)
+    while os.geteuid() == 0:
+        if os.path.exists(one):  # else root makes it
+            info = os.lstat(one)
+            # In a folder such as /tmp, others can't replace what is root's.
+            is_shared = one != path and info.st_mode & stat.S_ISVTX
+            if info.st_uid != 0 or info.st_mode & 0o022 and not is_shared:
+                raise AgentError("others than root own %s or may write to it, and root would run what they put there; "
+                                 "use a folder that is root's alone, as its parents are" % one)
+        if one == os.path.dirname(one):
+            return
+        one = os.path.dirname(one)
+
+
 def make_folder(path):
     os.makedirs(path, 0o700, exist_ok=True)
     return path
@@ -943,24 +1013,47 @@ def boot_id():
     return subprocess.check_output(["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"]).decode().strip()
 
 
+# The clock moves by what most of so many receipts agree on.
+MAX_CLOCK_RECEIPTS = 5
+
+
 class DeviceClock:
-    """The time by the ledger: the newest timestamp of a verified receipt, and the boot clock since. Never too late."""
+    """The time by the ledger: what most of the last receipts agree on, and the boot clock since. Never too late.
+
+    A single receipt moves nothing: one that is dated later than its neighbours in the log would stop this device.
+    """
 
     def __init__(self, stored):
         self.boot = boot_id()
-        self.newest = stored["newest"] if stored else None
+        stored = stored or {"boot": self.boot, "newest": None, "at": 0, "receipts": []}
         # What passed while the machine was off is unknown: in a new boot, time since the start is certain.
-        self.at = stored["at"] if stored and stored["boot"] == self.boot else 0
+        is_same_boot = stored["boot"] == self.boot
+        self.newest, self.at = stored["newest"], stored["at"] if is_same_boot else 0
+        self.receipts = [  # of the newest: position in the log, time, and when that was learned
+            (position, seconds, at if is_same_boot else 0) for position, seconds, at in stored["receipts"]]
 
     def now(self):
         return None if self.newest is None else self.newest + boot_clock() - self.at
 
-    def learn(self, seconds):
-        if self.newest is None or seconds > self.now():
-            self.newest, self.at = seconds, boot_clock()
+    def learn(self, entry):
+        """Takes the time of a verified receipt, once."""
+        position, now = entry["chain_position"], boot_clock()
+        if any(known == position for known, _, _ in self.receipts):
+            return
+        self.receipts = (self.receipts + [(position, parse_time(entry["timestamp"]), now)])[-MAX_CLOCK_RECEIPTS:]
+        times = sorted(seconds + now - at for _, seconds, at in self.receipts)
+        agreed = times[(len(times) - 1) // 2]
+        if len(times) > 1 and (self.newest is None or agreed > self.now()):
+            self.newest, self.at = agreed, now
+
+    def has_passed(self, seconds, *certain):
+        """Returns True where a time has passed by this clock, or by times that are certain to have been reached."""
+        now = self.now()
+        return any(one is not None and one >= seconds for one in (now,) + certain)
 
     def fields(self):
-        return None if self.newest is None else {"boot": self.boot, "newest": self.newest, "at": self.at}
+        receipts = [list(one) for one in self.receipts]
+        return {"boot": self.boot, "newest": self.newest, "at": self.at, "receipts": receipts}
 
 
 class Journal:
@@ -1014,6 +1107,8 @@ class Journal:
 # The supervisor: a process of its own, so that a command outlives the runner and leaves its result on the disk
 # ---------------------------------------------------------------------------------------------------------------------
 
+# Commands of this program that may come from afar; a person gives the others, on this machine.
+REMOTE_COMMANDS = ("firewall", "reach", "scan", "status", "upgrade")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 KILL_GRACE_SECONDS = 3
 
@@ -1074,7 +1169,8 @@ def program_of(folder, argv):
     if argv[0] != "sealoop-agent":
         return argv
     state = os.path.dirname(os.path.dirname(os.path.dirname(folder)))
-    return [sys.executable, "-I", os.path.abspath(__file__)] + argv[1:2] + ["--state", state] + argv[2:]
+    # Behind all others, as the last one counts.
+    return [sys.executable, "-I", os.path.abspath(__file__)] + argv[1:] + ["--state", state]
 
 
 def supervise(folder, command):
@@ -1146,7 +1242,115 @@ def finish(folder, code, timed_out, output, total):
 # ---------------------------------------------------------------------------------------------------------------------
 
 FIREWALL_CACHE_SECONDS = 30
+MAX_WITHIN_SECONDS = 300
 REPLACE_TABLE = "table inet sealoop\ndelete table inet sealoop\n"
+
+# Rules as this program takes them: a part of nft's own syntax, in which there are no other tables and no files.
+FIREWALL_TOKEN = re.compile(r"""
+    (?P<blank> [ \t]+ | \#[^\n]* )
+  | (?P<end> [;\n] )
+  | (?P<open> { ) | (?P<close> } )
+  | (?P<text> "[\x20\x21\x23\x25-\x5b\x5d-\x7e]{0,127}" )
+  | (?P<operator> == | != | <= | >= | << | >> | [!<>=&|^,()] )
+  | (?P<word> [A-Za-z0-9_.:/+*@\[\]-]+ )
+""", re.VERBOSE)
+FIREWALL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+# Words by which nft would do something else than hold a rule, wherever they stand
+FIREWALL_COMMANDS = frozenset(
+    "create define delete destroy export flush import include insert list monitor redefine rename replace table "
+    "undefine".split())
+FIREWALL_BLOCKS = {  # in the table: what a line of each begins with
+    "chain": frozenset(
+        "type policy comment accept add ah arp cgroup comp continue counter cpu ct day dccp dnat drop dst dup esp ether "
+        "exthdr fib frag fwd goto hbh hour icmp icmpv6 igmp iif iifgroup iifname iiftype ip ip6 ipsec jump l4proto last "
+        "length limit log mark masquerade meta mh nfproto notrack oif oifgroup oifname oiftype osf pkttype priority "
+        "protocol queue quota redirect reject return rt sctp skgid skuid snat socket synproxy tcp th time tproxy udp "
+        "udplite update vlan".split()),
+    "set": frozenset("type typeof flags elements timeout gc-interval size policy auto-merge comment counter".split()),
+    "map": frozenset("type typeof flags elements timeout gc-interval size policy comment counter".split()),
+    "counter": frozenset("packets comment".split()),
+    "limit": frozenset("rate comment".split()),
+    "quota": frozenset("over until comment".split()),
+}
+
+
+class FirewallRules:
+    """The content of an nft table, parsed. Raises AgentError for what is no rules, or more than rules."""
+
+    def __init__(self, text):
+        self.tokens, at, line = collections.deque(), 0, 1
+        while at < len(text):
+            match = FIREWALL_TOKEN.match(text, at)
+            if not match:
+                raise AgentError("no firewall rules: line %d has %s" % (line, printable(repr(text[at]))))
+            if match.lastgroup != "blank":
+                self.tokens.append((match.lastgroup, match.group(), line))
+            line, at = line + match.group().count("\n"), match.end()
+        self.tokens.append(("over", "the end", line))
+        self.lines = []
+        while self.tokens[0][0] != "over":
+            if self.tokens[0][0] == "end":
+                self.tokens.popleft()
+            else:
+                self.take_block()
+
+    @property
+    def script(self):
+        """The rules as nft is given them: written anew from what was understood."""
+        return "table inet sealoop {\n%s\n}\n" % "\n".join(self.lines)
+
+    def take(self, kind, what):
+        found, text, line = self.tokens.popleft()
+        if found != kind:
+            raise AgentError("no firewall rules: line %d has %s where %s is due" % (line, repr(text), what))
+        return text
+
+    def take_block(self):
+        line, kind = self.tokens[0][2], self.take("word", "a chain or a set")
+        if kind not in FIREWALL_BLOCKS:
+            raise AgentError("no firewall rules: line %d begins with %s; there are %s" % (
+                line, kind, ", ".join(sorted(FIREWALL_BLOCKS))))
+        name = self.take("word", "a name")
+        if not FIREWALL_NAME.fullmatch(name) or name in FIREWALL_COMMANDS:
+            raise AgentError("no firewall rules: line %d has %s where a name is due" % (line, name))
+        self.take("open", "{")
+        self.lines.append("%s %s {" % (kind, name))
+        while self.tokens[0][0] != "close":
+            if self.tokens[0][0] == "end":
+                self.tokens.popleft()
+            else:
+                self.take_statement(FIREWALL_BLOCKS[kind])
+        self.take("close", "}")
+        self.lines.append("}")
+
+    def take_statement(self, beginnings):
+        words = []
+        while self.tokens[0][0] not in ("end", "close"):
+            kind, word, line = self.tokens[0]
+            if not words and word not in beginnings or word in FIREWALL_COMMANDS:
+                raise AgentError("no firewall rules: %s, in line %d, is not one" % (word, line))
+            if kind == "over":
+                raise AgentError("no firewall rules: line %d has the end within a rule" % line)
+            if kind == "open":
+                if words[-1] in ("jump", "goto"):
+                    raise AgentError("no firewall rules: line %d has a chain without a name" % line)
+                words += self.take_list()
+            else:
+                words.append(self.tokens.popleft()[1])
+            if words[0] in ("add", "update") and not (words + ["@"])[1].startswith("@"):
+                raise AgentError("no firewall rules: line %d adds to something else than a set" % line)
+        self.lines.append(" ".join(words))
+
+    def take_list(self):
+        """Takes values in braces, which have no lines and no braces of their own."""
+        words = [self.take("open", "{")]
+        while self.tokens[0][0] != "close":
+            kind, word, line = self.tokens.popleft()
+            if kind in ("open", "over") or word == ";" or word in FIREWALL_COMMANDS:
+                raise AgentError("no firewall rules: line %d has %s among values" % (line, word))
+            if kind != "end":
+                words.append(word)
+        return words + [self.take("close", "}")]
 
 
 def run_nft(*arguments, text=""):
@@ -1186,11 +1390,49 @@ def observe_firewall(folder):
         "applied_sha256": applied and applied["rules_sha256"]}
 
 
+def list_other_tables():
+    """Returns all tables but the agent's own, by family and name, without what packets add to sets."""
+    tables, name = {}, None
+    for line in run_nft("-s", "list", "ruleset").splitlines(True):
+        if line.startswith("table "):
+            name = " ".join(line.split()[1:3])
+            tables[name] = ""
+        if name is not None:
+            tables[name] += line
+        if line.startswith("}"):
+            name = None
+    tables.pop("inet sealoop", None)
+    return {name: DYNAMIC_SET.sub(without_elements, text) for name, text in tables.items()}
+
+
+DYNAMIC_SET = re.compile(r"^\t(?:set|map) .*?^\t}$", re.M | re.S)
+
+
+def without_elements(match):
+    is_dynamic = re.search(r"^\t\tflags .*\b(?:dynamic|timeout)\b", match.group(), re.M)
+    return re.sub(r"^\t\telements = .*?}$", "", match.group(), flags=re.M | re.S) if is_dynamic else match.group()
+
+
+def change_own_table(script):
+    """Runs a script that concerns the agent's own table. Where others are not as they were, they are put back."""
+    before = list_other_tables()
+    run_nft("-f", "-", text=script)
+    after = list_other_tables()
+    changed = sorted(name for name in set(before) | set(after) if before.get(name) != after.get(name))
+    if changed:
+        back = ["delete table %s\n" % name for name in changed if name in after]
+        run_nft("-f", "-", text="".join(back + [before[name] for name in changed if name in before]))
+        raise AgentError("not only the agent's own table was changed; put back was: %s" % ", ".join(changed))
+
+
 def apply_firewall(options):
     """Puts rules in force. A guard takes them back unless this process has reached the platform with them."""
     folder = os.path.join(options.state, "runner")
-    gateway = Gateway(read_json(os.path.join(folder, "identity.json"))["server"])
-    table = "table inet sealoop {\n%s\n}\n" % options.rules
+    identity = read_json(os.path.join(folder, "identity.json"))
+    gateway = Gateway(identity["server"], identity["proxy"])
+    if not 1 <= options.within <= MAX_WITHIN_SECONDS:
+        raise AgentError("--within is from 1 to %d" % MAX_WITHIN_SECONDS)
+    table = FirewallRules(options.rules).script
     run_nft("-c", "-f", "-", text=REPLACE_TABLE + table)
     before, (reading, writing) = list_table(), os.pipe()
     guard = os.fork()
@@ -1206,7 +1448,7 @@ def apply_firewall(options):
     os.close(reading)
     deadline = boot_clock() + options.within
     try:
-        run_nft("-f", "-", text=REPLACE_TABLE + table)
+        change_own_table(REPLACE_TABLE + table)
         while not is_reachable(gateway):
             if boot_clock() >= deadline:
                 raise AgentError("the platform was not reachable within %d s; the rules from before are back" %
@@ -1340,6 +1582,7 @@ class Runner:
         self.aside = {seq: None for seq in acknowledged["aside"]}  # when each was: the platform does not take them
         self.journal = Journal(self.folder, only_reads)
         self.commands, self.refused, self.last_sequence = {}, set(), 0
+        self.used = set()  # ids of commands that earlier journals know
         self.waiting = collections.deque()  # statements that are not acknowledged, oldest first
         self.offered, self.offered_at = None, None
         self.cosignature, self.firewall = (None, None), None
@@ -1381,6 +1624,7 @@ class Runner:
             self.refused.add(line["bundle_sha256"])
         elif kind == "released":
             self.last_sequence = max(self.last_sequence, line["command_sequence"])
+            self.used.update(line["command_ids"])
             self.acknowledged = max(self.acknowledged, line["seq"])
             self.waiting.clear()
             self.aside.clear()
@@ -1570,19 +1814,27 @@ class Runner:
         entries, keys = check_records(bundle["records"], self.keys)
         check_inclusion(bundle["records"], entries, bundle["proofs"], checkpoint)
         self.keys = keys
-        for entry in entries:
-            self.clock.learn(parse_time(entry["timestamp"]))
+        self.learn(entries[0])  # the others are sent again and again
         self.save_accepted()
         check_commitment(entries[0], bundle["salt"], command)
         if command["device_id"] != self.identity["device_id"]:
             raise Refusal("other_device", "the command is for %s" % command["device_id"])
         if command["sequence"] <= self.last_sequence:
             raise Refusal("sequence_used", "sequence %d is not above %d" % (command["sequence"], self.last_sequence))
-        if parse_time(command["expires_at"]) <= self.clock.now():
+        if command["command_id"] in self.commands or command["command_id"] in self.used:
+            raise Refusal("sequence_used", "%s has had another number, and a command is run once" % command["command_id"])
+        if self.clock.has_passed(parse_time(command["expires_at"]), parse_time(entries[0]["timestamp"])):
             raise Refusal("expired", "the command has expired at %s" % command["expires_at"])
         check_issued(entries[0], command)
-        check_approvals(bundle, self.trust)
+        check_approvals(bundle, self.trust, find_label_fault(bundle, self.keys, checkpoint))
         check_bounds(command, os.geteuid() == 0 and self.identity["mode"] == "system")
+
+    def learn(self, entry):
+        """Takes the time of a receipt, which counts at once against what has begun and does not run yet."""
+        self.clock.learn(entry)
+        for one in self.commands.values():
+            if one["phase"] == "begun":
+                one["stated"] = max(one.get("stated", 0), parse_time(entry["timestamp"]))
 
     def accept(self, checkpoint):
         if checkpoint.size > self.accepted.size:
@@ -1617,7 +1869,7 @@ class Runner:
                 raise ValueError("it is the receipt of another statement")
         except (KeyError, TypeError, ValueError) as error:
             return self.send({"type": "receipt_refused", "sequence": line["seq"], "reason": str(error)})
-        self.clock.learn(parse_time(entry["timestamp"]))
+        self.learn(entry)
         self.save_accepted()
         self.keep_receipt(body, message)
         self.acknowledged = max(self.acknowledged, line["seq"])
@@ -1656,7 +1908,7 @@ class Runner:
     def start(self, one, sealed_at):
         """Starts a command whose begun receipt is back, unless it has expired meanwhile."""
         command, begun, expires = one["command"], one["begun"], parse_time(one["command"]["expires_at"])
-        if max(sealed_at, self.clock.now()) >= expires:
+        if self.clock.has_passed(expires, one["stated"]):
             return self.end(command["command_id"], {"status": "expired"})
         # The receipt was made after the line was written, so that it is at most this late now.
         if sealed_at + boot_clock() - begun["at_boot"] >= expires:
@@ -1678,11 +1930,10 @@ class Runner:
         """Looks at what runs and what waits."""
         if self.blocked:
             return
-        now = self.clock.now()
         for command_id, one in list(self.commands.items()):
             if one["phase"] == "started":
                 self.look_after(command_id, one)
-            elif one["phase"] == "begun" and now is not None and now >= parse_time(one["command"]["expires_at"]):
+            elif one["phase"] == "begun" and self.clock.has_passed(parse_time(one["command"]["expires_at"])):
                 self.end(command_id, {"status": "expired"})
         if self.offered is None or boot_clock() > self.offered_at + OFFER_AGAIN_SECONDS:
             self.offer(again=True)
@@ -2152,14 +2403,28 @@ def signed_headers(key, device_id, method, path, body):
 
 
 class Gateway:
-    """One connection to the platform, opened anew where it was lost."""
+    """One connection to the platform, opened anew where it was lost. @param proxy: that it goes through, or None"""
 
-    def __init__(self, url):
+    def __init__(self, url, proxy=None):
+        self.proxy = proxy and self.parse_proxy(proxy)
         parts = urllib.parse.urlsplit(url)
         self.is_local = parts.hostname in ("127.0.0.1", "localhost", "::1")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.scheme == "http" and not self.is_local:
             raise AgentError("%s is no address with https://; http:// is only for this machine" % url)
         self.parts, self.prefix, self.connection = parts, parts.path.rstrip("/"), None
+
+    @staticmethod
+    def parse_proxy(text):
+        """Returns host, port and headers of a proxy."""
+        try:
+            parts = urllib.parse.urlsplit(text)
+            if parts.scheme != "http" or not parts.hostname or not parts.port or parts.path.strip("/") or parts.query:
+                raise ValueError
+        except ValueError:
+            raise AgentError("a proxy is http://[USER:PASSWORD@]HOST:PORT")
+        user, password = (urllib.parse.unquote(item or "") for item in (parts.username, parts.password))
+        basic = base64.b64encode(("%s:%s" % (user, password)).encode()).decode()
+        return parts.hostname, parts.port, {"proxy-authorization": "Basic " + basic} if user else {}
 
     def path(self, path):
         return self.prefix + path
@@ -2198,10 +2463,16 @@ class Gateway:
         return answer, answer.read(MAX_ANSWER_BYTES + 1)
 
     def connect(self, timeout):
-        if self.parts.scheme == "http":
-            return http.client.HTTPConnection(self.parts.hostname, self.parts.port, timeout=timeout)
-        return http.client.HTTPSConnection(
-            self.parts.hostname, self.parts.port, timeout=timeout, context=ssl.create_default_context())
+        host, port = self.parts.hostname, self.parts.port
+        if self.parts.scheme == "http":  # on this machine
+            return http.client.HTTPConnection(host, port, timeout=timeout)
+        context = ssl.create_default_context()
+        if not self.proxy:
+            return http.client.HTTPSConnection(host, port, timeout=timeout, context=context)
+        proxy_host, proxy_port, headers = self.proxy
+        connection = http.client.HTTPSConnection(proxy_host, proxy_port, timeout=timeout, context=context)
+        connection.set_tunnel(host, port or 443, headers)
+        return connection
 
     def close(self):
         if self.connection:
@@ -2254,6 +2525,7 @@ class Talker:
         self.max_acks = MAX_ACKS
         self.has_acks = threading.Event()
         self.known_inventory = {}  # hash of each section that the platform has
+        self.challenge = None  # of the platform, where it took a heartbeat for a late one
 
     def run(self):
         """Talks until the runner is gone."""
@@ -2268,6 +2540,9 @@ class Talker:
                 return
             for text in received:
                 self.hear(parse(text))
+
+    def open_gateway(self):
+        return Gateway(self.server["url"], self.server["proxy"])
 
     @staticmethod
     def keep_alive(work):
@@ -2322,7 +2597,7 @@ class Talker:
     # Heartbeats
 
     def beat_for_ever(self):
-        gateway, backoff, pending = Gateway(self.server["url"]), Backoff(), None
+        gateway, backoff, pending = self.open_gateway(), Backoff(), None
         path = gateway.path("/v1/shield/devices/heartbeat")
         self.has_state.wait()
         while True:
@@ -2336,6 +2611,8 @@ class Talker:
                 log("heartbeat: %s" % error)
                 if isinstance(error, Answered) and 400 <= error.status < 500 and error.status != 429:
                     pending = None  # it was answered: the next one has a new counter
+                    challenge = error.body.get("challenge")
+                    self.challenge = challenge if is_hex(challenge, 64) else self.challenge
                     self.keep_acks(sent["acks"], error.status)
                     self.known_inventory = {}
                 time.sleep(backoff.next(error))
@@ -2392,6 +2669,8 @@ class Talker:
             message["firewall"] = state["firewall"]
         if acks:
             message["acks"] = acks
+        if self.challenge:
+            message["challenge"] = self.challenge
         body = canonical(message)
         sent = {
             "acks": acks, "hashes": hashes, "inventory_sha256": message["inventory_sha256"],
@@ -2402,7 +2681,7 @@ class Talker:
         # Where the platform has not got what the sections add up to, all of them are sent again.
         has_all = answer.get("inventory_sha256", sent["inventory_sha256"]) == sent["inventory_sha256"]
         self.known_inventory = sent["hashes"] if has_all else {}
-        self.max_acks = MAX_ACKS
+        self.max_acks, self.challenge = MAX_ACKS, None
         for ack in sent["acks"]:
             if ack["result"] == "output":
                 self.tell({"type": "delivered", "command_id": ack["command_id"]})
@@ -2422,7 +2701,7 @@ class Talker:
     # Statements
 
     def deliver_for_ever(self):
-        gateway = Gateway(self.server["url"])
+        gateway = self.open_gateway()
         while True:
             body = self.statements.get()
             message = self.deliver(gateway, body)
@@ -2481,7 +2760,7 @@ def describe_trust(trust):
 
 def enroll(options):
     """Makes keys, proves that it has them, and pins what the install script named."""
-    gateway = Gateway(options.server)
+    gateway = Gateway(options.server, options.proxy)
     pins = read_json(options.pins)
     try:
         trust = Trust(pins or {})
@@ -2493,12 +2772,17 @@ def enroll(options):
         code = file.read().strip()
     if not options.user:
         find_account(options.talker_user)
+    check_owned(options.state)
+    for name in ("runner", os.path.join("runner", "commands")):
+        check_owned(os.path.join(options.state, name))
     make_folder(options.state)
     talker, runner = (make_folder(os.path.join(options.state, name)) for name in ("talker", "runner"))
     if lock_file(os.path.join(runner, "lock")) is None:
         raise AgentError("another process enrols or runs %s" % options.state)
     if os.path.exists(os.path.join(runner, "identity.json")):
         raise AgentError("this is a device already (%s); uninstall it first" % options.state)
+    if known_command_ids(runner):
+        raise AgentError("%s has the journal of a device; uninstall it first, as that makes new keys" % options.state)
     device, own = make_key(os.path.join(talker, "device.key")), make_key(os.path.join(runner, "runner.key"))
     device_id = "DEV-" + sha256(device.public).hex()[:12]
     proven = {"code": code, "public_key": device.hex, "runner_key": own.hex}
@@ -2523,10 +2807,11 @@ def enroll(options):
         if os.path.exists(os.path.join(runner, name)):
             os.unlink(os.path.join(runner, name))
     Journal(runner).append("enrolled", {"device_id": device_id})
-    write_json(os.path.join(talker, "server.json"), {"url": options.server, "device_id": device_id, "mode": mode})
+    write_json(os.path.join(talker, "server.json"), {
+        "url": options.server, "proxy": options.proxy, "device_id": device_id, "mode": mode})
     write_json(os.path.join(runner, "identity.json"), {
         "device_id": device_id, "org_id": answer["org_id"], "mode": mode, "server": options.server,
-        "talker_user": options.talker_user})
+        "proxy": options.proxy, "talker_user": options.talker_user})
     if mode == "system":
         hand_over(talker, options.talker_user)
         os.chmod(options.state, 0o755)
@@ -2567,6 +2852,12 @@ def hand_over(folder, name):
         os.lchown(path, account.pw_uid, account.pw_gid)
 
 
+def check_folder(options):
+    """Prints a folder without links, where the agent may be installed there."""
+    check_owned(options.folder)
+    print(os.path.realpath(options.folder))
+
+
 def run(options):
     """Runs both halves: this process is the runner, and the talker is its child, without rights where it can be."""
     identity = read_json(os.path.join(options.state, "runner", "identity.json"))
@@ -2574,6 +2865,7 @@ def run(options):
         raise AgentError("this is no device yet; run enroll first")
     if identity["mode"] == "system" and os.geteuid() != 0:
         raise AgentError("the device was enrolled for the whole machine; run it as root")
+    check_owned(os.path.join(options.state, "runner"))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     account = find_account(identity["talker_user"]) if identity["mode"] == "system" else None
     log("%s talks to %s" % (identity["device_id"], identity["server"]))
@@ -2674,7 +2966,9 @@ def verify_bundle(options):
         say("approved   %s" % (approval["approval_id"] if approval else "no approval was asked for"))
         for key in sorted(signers):
             say("signed by  approver %s" % fingerprint(key))
-        check_approvals(bundle, runner.trust)
+        label_fault = find_label_fault(bundle, keys, checkpoint)
+        say("released   %s" % (label_fault or "receipt %s" % parse(bundle["release"]["record"])["id"]))
+        check_approvals(bundle, runner.trust, label_fault)
         if command["device_id"] != runner.identity["device_id"]:
             raise Refusal("other_device", "the command is for another device")
         show_receipts(runner, command["command_id"], runner.keys, faults)
@@ -2710,18 +3004,35 @@ def show_receipts(runner, command_id, keys, faults):
                 faults.append("the output is not the one whose hash was sealed")
 
 
+def known_command_ids(folder):
+    """Returns the ids of all commands that this device has begun, by its files and the legible lines of its journals."""
+    commands = os.path.join(folder, "commands")
+    known = {name for name in os.listdir(commands) if COMMAND_ID.fullmatch(name)} if os.path.isdir(commands) else set()
+    for path in glob.glob(os.path.join(glob.escape(folder), "journal.ndjson*")):
+        with open(path, "rb") as file:
+            for text in file:
+                try:
+                    line = parse(text.decode())
+                    known.update([line["command_id"]] if line["kind"] == "begun" else line.get("command_ids", []))
+                except (AttributeError, KeyError, TypeError, ValueError):
+                    continue  # it was damaged; the command's folder is there all the same
+    return known
+
+
 def release(options):
     """Begins a new journal above the numbers that the platform knows, after a person has decided."""
     folder = os.path.join(options.state, "runner")
     lock = lock_file(os.path.join(folder, "lock"))
     if lock is None:
         raise AgentError("the agent is running; stop it first")
+    known = known_command_ids(folder)
     old = os.path.join(folder, "journal.ndjson")
     if os.path.exists(old) and os.path.getsize(old):
         os.rename(old, "%s.before-%d-%s" % (old, options.seq, os.urandom(4).hex()))
     sync_folder(folder)
     journal = Journal(folder)
-    journal.append("released", {"command_sequence": options.command_sequence}, seq=options.seq + 1)
+    fields = {"command_sequence": options.command_sequence, "command_ids": sorted(known)}
+    journal.append("released", fields, seq=options.seq + 1)
     write_json(os.path.join(folder, "acknowledged.json"), {"seq": journal.seq, "aside": []})
     if os.path.exists(os.path.join(folder, "blocked.json")):
         os.unlink(os.path.join(folder, "blocked.json"))
@@ -2734,7 +3045,7 @@ def upgrade(options):
     identity = read_json(os.path.join(options.state, "runner", "identity.json"))
     if identity is None:
         raise AgentError("this is no device; run the install script")
-    gateway, path = Gateway(identity["server"]), os.path.abspath(__file__)
+    gateway, path = Gateway(identity["server"], identity["proxy"]), os.path.abspath(__file__)
     try:
         answer, data = gateway.exchange("GET", gateway.path("/v1/devices/agent/download"), None, {}, 60)
     except http.client.HTTPException as error:
@@ -2775,7 +3086,7 @@ def parse_arguments():
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.required = True
     for name, work in COMMANDS.items():
-        one = commands.add_parser(name)
+        one = commands.add_parser(name, allow_abbrev=False)
         one.set_defaults(work=work)
         one.add_argument("--state")
         one.add_argument("--user", action="store_true")
@@ -2785,9 +3096,12 @@ def parse_arguments():
             one.add_argument("--pins", required=True)
             one.add_argument("--name", default=socket.gethostname())
             one.add_argument("--replaces")
+            one.add_argument("--proxy")
             one.add_argument("--talker-user", default=TALKER_USER)
         elif name == "verify-bundle":
             one.add_argument("bundle")
+        elif name == "check-folder":
+            one.add_argument("folder")
         elif name == "release":
             one.add_argument("seq", type=int)
             one.add_argument("command_sequence", type=int)
@@ -2811,7 +3125,7 @@ def parse_arguments():
 
 COMMANDS = {
     "enroll": enroll, "run": run, "talk": talk, "runner": run_runner, "status": status, "verify-bundle": verify_bundle,
-    "release": release, "firewall": apply_firewall, "scan": scan,
+    "check-folder": check_folder, "release": release, "firewall": apply_firewall, "scan": scan,
     "reach": reach, "upgrade": upgrade, "uninstall": uninstall}
 
 

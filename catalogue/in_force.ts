@@ -1,5 +1,6 @@
-import { requestSeal } from "../ledger/mod.ts";
-import type { Store } from "../store/mod.ts";
+import { toDeviceScript } from "../domain/mod.ts";
+import { randomHex, requestSeal } from "../ledger/mod.ts";
+import { makeSalt, type Store } from "../store/mod.ts";
 import { replaceScripts } from "../store/catalogue/mod.ts";
 import type { Script } from "./load.ts";
 
@@ -11,17 +12,25 @@ const ACTOR = "operator";
  * names and hashes of those that ship; of the user's own there are commitments alone. Safe to repeat.
  */
 export async function releaseScripts(store: Store, scripts: readonly Script[]): Promise<void> {
+  const receiptId = randomHex(16);
   const releases = scripts.map(({ origin, sha256, ...document }) => ({
     name: document.script,
     version: document.version,
     origin,
     sha256,
     document,
+    receiptId,
+    salt: makeSalt(),
   }));
   await store.asPlatform().transaction(async (trx) => {
     const changes = await replaceScripts(trx, releases);
     if (changes.length === 0) return;
+    const changed = new Set(changes.map(({ name }) => name));
+    // Each with a commitment of its own, so that a device is shown one script and no others.
+    const commitments = releases.filter(({ name }) => changed.has(name))
+      .map((release, n) => [`script_${n + 1}`, release] as const);
     await requestSeal(trx, {
+      id: receiptId,
       category: "script_release",
       actor: ACTOR,
       subject: "scripts",
@@ -37,7 +46,17 @@ export async function releaseScripts(store: Store, scripts: readonly Script[]): 
             after_sha256: after,
           })),
       },
-      evidence: { changes, in_force: releases.map(({ document: _, ...named }) => named) },
+      evidence: {
+        changes,
+        in_force: releases.map(({ name, version, origin, sha256 }) => ({
+          name,
+          version,
+          origin,
+          sha256,
+        })),
+        ...Object.fromEntries(commitments.map(([name, one]) => [name, toDeviceScript(one)])),
+      },
+      salts: Object.fromEntries(commitments.map(([name, { salt }]) => [name, salt])),
     });
   });
 }

@@ -82,6 +82,57 @@ export interface DeviceBundle {
   readonly proofs: readonly { readonly leaf: string; readonly hashes: readonly string[] }[];
   /** Signatures by approvers' own keys. */
   readonly approvals: readonly { readonly key: string; readonly signature: string }[];
+  /** Proof that the command is the script that it is labelled with; without one it counts as free arguments. */
+  readonly release?: {
+    readonly script: DeviceScript;
+    /** Of the release receipt's commitment to the script. */
+    readonly salt: string;
+    /** Exported release receipt, as a text. */
+    readonly record: string;
+    readonly proof: DeviceBundle["proofs"][number];
+  };
+}
+
+/** A script as its release commits to it, and as a device compares a command with it. */
+export interface DeviceScript {
+  readonly id: string;
+  readonly version: number;
+  readonly sha256: string;
+  /** With `{name}` in the place of a parameter's value. */
+  readonly argv: readonly string[];
+  readonly parameters: Readonly<
+    Record<string, { readonly pattern: string; readonly lines: boolean }>
+  >;
+  readonly user: string;
+  readonly timeout_seconds: number;
+  readonly output_bytes: number;
+  readonly read_only: boolean;
+}
+
+/** Returns a script as its release commits to it. @param document as its file has it */
+export function toDeviceScript(
+  { name, version, sha256, document }: {
+    readonly name: string;
+    readonly version: number;
+    readonly sha256: string;
+    readonly document: unknown;
+  },
+): DeviceScript {
+  const { argv, parameters, user, timeout_seconds, output_bytes, read_only } =
+    document as DeviceScript;
+  return {
+    id: name,
+    version,
+    sha256,
+    argv,
+    parameters: Object.fromEntries(
+      Object.entries(parameters).map(([name, { pattern, lines }]) => [name, { pattern, lines }]),
+    ),
+    user,
+    timeout_seconds,
+    output_bytes,
+    read_only,
+  };
 }
 
 /** First line of the text that an approver signs; the rest is canonical JSON. */

@@ -85,9 +85,11 @@ export {
   type DeviceBundle,
   type DeviceCommand,
   type DeviceLog,
+  type DeviceScript,
   REFUSAL_CODES,
   type RefusalCode,
   REPLACE_DEVICE,
+  toDeviceScript,
 } from "./devices.ts";
 export {
   type DiscoveredHost,

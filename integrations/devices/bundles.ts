@@ -1,4 +1,4 @@
-import type { DeviceBundle } from "../../domain/mod.ts";
+import { type DeviceBundle, toDeviceScript } from "../../domain/mod.ts";
 import { sha256 } from "../../ledger/crypto/mod.ts";
 import { buildInclusionProof } from "../../ledger/log/mod.ts";
 import {
@@ -10,6 +10,7 @@ import {
 } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { listSignatures } from "../../store/approvals/mod.ts";
+import { findScriptVersion } from "../../store/catalogue/mod.ts";
 import {
   type DeviceCommandRecord,
   type DeviceRecord,
@@ -77,6 +78,26 @@ async function bundleOf(
     records: receipts.map(({ text }) => text),
     proofs: await Promise.all(receipts.map((receipt) => proofOf(store, receipt, size))),
     approvals: approvalId === null ? [] : await listSignatures(store.db, approvalId),
+    ...await releaseOf(store, command, size),
+  };
+}
+
+/** Returns the proof that a command is a released script, which was requested before the command. */
+async function releaseOf(
+  store: Store,
+  { script }: DeviceCommandRecord,
+  size: number,
+): Promise<Pick<DeviceBundle, "release">> {
+  const version = script && await findScriptVersion(store.db, script.sha256);
+  const receipt = version && await getReceipt(store, version.receiptId);
+  if (!receipt || receipt.position >= size) return {};
+  return {
+    release: {
+      script: toDeviceScript(version),
+      salt: version.salt.toString("hex"),
+      record: receipt.text,
+      proof: await proofOf(store, receipt, size),
+    },
   };
 }
 

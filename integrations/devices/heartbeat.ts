@@ -3,6 +3,7 @@ import { Problem } from "../../contract/mod.ts";
 import { isHolderGone, type Store } from "../../store/mod.ts";
 import {
   beginHeartbeat,
+  challengeDevice,
   getDevice,
   getNewestHeartbeat,
   takeOverHeartbeat,
@@ -69,13 +70,16 @@ async function repeat(
   { device, cosigned }: Pick<Begun, "device" | "cosigned">,
 ): Promise<string> {
   const { store: { db }, holder, watch } = parts;
-  const { deviceId, message: { counter }, request, signal } = call;
+  const { deviceId, message: { counter, challenge }, request, signal } = call;
   for (;;) {
     const newest = await getNewestHeartbeat(db, deviceId);
     if (!newest) throw new Problem("NotFound", `There is no device ${deviceId}`);
-    const use = judgeUsedCounter(newest, { counter, request });
-    if (use === "cloned") await quarantine(db, device, "cloned");
-    if (use !== "repeated") throw usedCounter(use, counter);
+    const use = judgeUsedCounter(newest, { counter, request, challenge });
+    if (use === "late") throw lateHeartbeat(counter, await challengeDevice(db, deviceId, counter));
+    if (use === "cloned") {
+      await quarantine(db, device, "cloned");
+      throw clonedDevice(counter);
+    }
     if (newest.answer !== undefined) return newest.answer;
     const isAbandoned = newest.holder === holder || newest.ageSeconds > MAX_ANSWER_SECONDS ||
       await isHolderGone(db, newest.holder);
@@ -88,9 +92,13 @@ async function repeat(
   }
 }
 
-function usedCounter(use: "late" | "cloned", counter: number): Problem {
-  const detail = use === "late"
-    ? `Heartbeat ${counter} was answered, and a later one has come since`
-    : `Number ${counter} was used by another heartbeat: two programs have this device's key, and it is quarantined`;
-  return new Problem("Conflict", detail, { body: { code: `counter_${use}`, detail } });
+function lateHeartbeat(counter: number, challenge: string): Problem {
+  const detail = `Heartbeat ${counter} is late: a later one has come before it`;
+  return new Problem("Conflict", detail, { body: { code: "counter_late", detail, challenge } });
+}
+
+function clonedDevice(counter: number): Problem {
+  const detail =
+    `Number ${counter} was used by another heartbeat: two programs have this device's key, and it is quarantined`;
+  return new Problem("Conflict", detail, { body: { code: "counter_cloned", detail } });
 }

@@ -24,6 +24,8 @@ export interface HeartbeatMessage {
   readonly delta?: Readonly<Record<string, unknown>> | undefined;
   readonly firewall?: unknown;
   readonly acks?: readonly (CommandAck | ApproversAck)[] | undefined;
+  /** That the device was answered to a late heartbeat. */
+  readonly challenge?: string | undefined;
   readonly wait_seconds: number;
 }
 

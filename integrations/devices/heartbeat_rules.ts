@@ -1,19 +1,30 @@
 import type { Journal, NewestHeartbeat } from "../../store/devices/mod.ts";
 
-/**
- * Kind of a heartbeat whose counter was used before: the newest again, a late copy of an earlier one, or one of another
- * device with the same key.
- */
+/** Kind of a heartbeat whose counter was used before: the newest again, a late one, or one of a copy of the device. */
 export type UsedCounter = "repeated" | "late" | "cloned";
 
-/** Judges a heartbeat whose counter is not above the newest one's. @param request SHA-256 of the request */
+/** A heartbeat as far as its counter is judged. */
+interface JudgedHeartbeat {
+  readonly counter: number;
+  /** SHA-256 of the request. */
+  readonly request: Buffer;
+  readonly challenge?: string | undefined;
+}
+
+/**
+ * Judges a heartbeat whose counter is not above the newest one's. Whoever is on the way can keep a signed heartbeat and
+ * bring it at any time, so that a lower counter alone proves nothing. A device uses a counter once, and after it was
+ * challenged only counters above those that were heard by then: what does otherwise is a copy.
+ */
 export function judgeUsedCounter(
-  { counter, requests }: Pick<NewestHeartbeat, "counter" | "requests">,
-  heartbeat: { readonly counter: number; readonly request: Buffer },
+  { counter, requests, challenge }: Pick<NewestHeartbeat, "counter" | "requests" | "challenge">,
+  heartbeat: JudgedHeartbeat,
 ): UsedCounter {
-  const newest = requests.at(-1);
-  if (heartbeat.counter === counter && newest?.equals(heartbeat.request)) return "repeated";
-  return requests.some((request) => request.equals(heartbeat.request)) ? "late" : "cloned";
+  if (heartbeat.counter === counter) {
+    return requests.at(-1)?.equals(heartbeat.request) ? "repeated" : "cloned";
+  }
+  const isAfterChallenge = challenge != null && challenge.text === heartbeat.challenge;
+  return isAfterChallenge && heartbeat.counter <= challenge.counter ? "cloned" : "late";
 }
 
 /**

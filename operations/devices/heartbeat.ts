@@ -44,8 +44,10 @@ export const heartbeat = operation({
   group: "shield",
   summary: "Take a device's heartbeat, and give it the newest log and its commands",
   description:
-    "The request is signed by the device (RFC 9421). Its exact repetition gets the same answer. The same counter with other " +
-    "content, or a lower one, is a copy of the device: it is quarantined, and gets no commands until a person decides. " +
+    "The request is signed by the device (RFC 9421). Its exact repetition gets the same answer. A lower counter is late: 409 " +
+    "with the code `counter_late` and a challenge, which the device's next heartbeat repeats. The newest counter with other " +
+    "content, or a lower one after that challenge, is a copy of the device: 409 with the code `counter_cloned`. It is " +
+    "quarantined, and gets no commands until a person decides. " +
     "It waits for commands as long as wait_seconds says. No API key reaches it.",
   effect: "write",
   shippedRule: "key-decides",
@@ -83,6 +85,7 @@ export const heartbeat = operation({
       )
       .optional().describe("Sections of the inventory that have changed"),
     firewall: Firewall.optional(),
+    challenge: Sha256.optional().describe("Of the answer to a late heartbeat before"),
     acks: z.array(Ack).max(50).optional().describe("What became of commands"),
     wait_seconds: z.number().min(0).max(25).default(0),
   }),

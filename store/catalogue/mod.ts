@@ -13,4 +13,10 @@ export {
   replaceRunbooks,
   replaceRunbookValues,
 } from "./runbooks.ts";
-export { getScript, listScripts, replaceScripts, type ScriptRelease } from "./scripts.ts";
+export {
+  findScriptVersion,
+  getScript,
+  listScripts,
+  replaceScripts,
+  type ScriptRelease,
+} from "./scripts.ts";

@@ -9,6 +9,10 @@ export interface ScriptRelease {
   /** Over the bytes of its file. */
   readonly sha256: string;
   readonly document: unknown;
+  /** Receipt that releases it. */
+  readonly receiptId: string;
+  /** Of that receipt's commitment to it, 32 bytes. */
+  readonly salt: Buffer;
 }
 
 /** Key of the advisory lock under which scripts are compared, as several workers start at once. */
@@ -34,19 +38,37 @@ export async function replaceScripts(
     [[...names]],
   );
   await trx.execute(
-    `INSERT INTO scripts (name, version, origin, sha256, document, active)
-     SELECT name, version, origin, sha256, document, true
-     FROM jsonb_to_recordset($1) AS r (name text, version integer, origin text, sha256 text, document jsonb)
-     ON CONFLICT (sha256) DO UPDATE SET active = true, changed_at = now()`,
-    [JSON.stringify(scripts.filter(({ name }) => names.has(name)))],
+    `INSERT INTO scripts (name, version, origin, sha256, document, active, release_receipt, release_salt)
+     SELECT name, version, origin, sha256, document, true, "receiptId", decode(salt, 'hex')
+     FROM jsonb_to_recordset($1)
+       AS r (name text, version integer, origin text, sha256 text, document jsonb, "receiptId" text, salt text)
+     ON CONFLICT (sha256) DO UPDATE SET active = true, changed_at = now(), release_receipt = excluded.release_receipt,
+       release_salt = excluded.release_salt`,
+    [JSON.stringify(
+      scripts.filter(({ name }) => names.has(name))
+        .map((script) => ({ ...script, salt: script.salt.toString("hex") })),
+    )],
   );
   return changes;
+}
+
+const COLUMNS = `name, version, origin, sha256, document, release_receipt AS "receiptId",
+  release_salt AS salt`;
+
+/** Returns a script by the hash of its file, also where another version is in force by now; undefined: it never was. */
+export async function findScriptVersion(
+  db: Db,
+  sha256: string,
+): Promise<ScriptRelease | undefined> {
+  return await db.first<ScriptRelease>(`SELECT ${COLUMNS} FROM scripts WHERE sha256 = $1`, [
+    sha256,
+  ]);
 }
 
 /** Returns a released script by its name, or undefined. */
 export async function getScript(db: Db, name: string): Promise<ScriptRelease | undefined> {
   return await db.first<ScriptRelease>(
-    "SELECT name, version, origin, sha256, document FROM scripts WHERE active AND name = $1",
+    `SELECT ${COLUMNS} FROM scripts WHERE active AND name = $1`,
     [name],
   );
 }
@@ -54,6 +76,6 @@ export async function getScript(db: Db, name: string): Promise<ScriptRelease | u
 /** Lists the released scripts by name. */
 export async function listScripts(db: Db): Promise<ScriptRelease[]> {
   return await db.query<ScriptRelease>(
-    "SELECT name, version, origin, sha256, document FROM scripts WHERE active ORDER BY name",
+    `SELECT ${COLUMNS} FROM scripts WHERE active ORDER BY name`,
   );
 }

@@ -1,4 +1,5 @@
 /** Heartbeats of devices. One is answered at a time, and its exact repetition gets the same answer, whoever answers it. */
+import { randomBytes } from "node:crypto";
 import type { Db } from "../connection.ts";
 
 /** Notification channel of devices that have news: commands, or a decision of people. The payload is the device's id. */
@@ -118,6 +119,8 @@ export interface NewestHeartbeat extends BegunHeartbeat {
   readonly counter: number;
   /** SHA-256 of the newest requests, the newest last. */
   readonly requests: readonly Buffer[];
+  /** The text that late heartbeats are answered with, and the newest counter when it was made; null: none came. */
+  readonly challenge?: { readonly text: string; readonly counter: number } | null;
   /** Undefined: it is being answered. */
   readonly answer: string | undefined;
   readonly holder: number;
@@ -130,7 +133,7 @@ export async function getNewestHeartbeat(
   deviceId: string,
 ): Promise<NewestHeartbeat | undefined> {
   const row = await db.first(
-    `SELECT counter, requests, answer, holder, journal_seq, journal_head, inventory_sha256, returned,
+    `SELECT counter, requests, answer, holder, challenge, challenge_counter, journal_seq, journal_head, inventory_sha256, returned,
        (SELECT max(version) FROM shield_policies) AS policy_version,
        extract(epoch FROM now() - last_seen_at)::float8 AS age
      FROM device_states WHERE device_id = $1`,
@@ -139,6 +142,7 @@ export async function getNewestHeartbeat(
   return row && {
     counter: Number(row.counter),
     requests: row.requests,
+    challenge: row.challenge && { text: row.challenge, counter: Number(row.challenge_counter) },
     answer: row.answer ?? undefined,
     holder: row.holder,
     ageSeconds: row.age,
@@ -147,6 +151,25 @@ export async function getNewestHeartbeat(
     inventorySha256: row.inventory_sha256,
     policyVersion: row.policy_version ?? 0,
   };
+}
+
+/**
+ * Returns the text by which a device that still lives shows that it has heard of its late heartbeat. It changes only where
+ * the counter of that one is too high for it, so that copies of old heartbeats can't replace it again and again.
+ */
+export async function challengeDevice(
+  db: Db,
+  deviceId: string,
+  counter: number,
+): Promise<string> {
+  const row = await db.first(
+    `UPDATE device_states SET
+       challenge = CASE WHEN challenge_counter >= $2 THEN challenge ELSE $3 END,
+       challenge_counter = CASE WHEN challenge_counter >= $2 THEN challenge_counter ELSE counter END
+     WHERE device_id = $1 RETURNING challenge`,
+    [deviceId, counter, randomBytes(32).toString("hex")],
+  );
+  return row!.challenge;
 }
 
 /** Takes over a heartbeat that another process does not answer any more. @returns false where somebody else has */
@@ -167,7 +190,8 @@ export async function takeOverHeartbeat(
 /** Forgets counter and journal of a device that a person releases, whose next heartbeat says them anew. */
 export async function resetHeartbeats(trx: Db, deviceId: string): Promise<void> {
   await trx.execute(
-    `UPDATE device_states SET counter = 0, journal_seq = NULL, journal_head = NULL
+    `UPDATE device_states SET counter = 0, journal_seq = NULL, journal_head = NULL, challenge = NULL,
+       challenge_counter = NULL
      WHERE device_id = $1`,
     [deviceId],
   );

@@ -73,6 +73,7 @@ export {
   addSplitView,
   beginHeartbeat,
   type BegunHeartbeat,
+  challengeDevice,
   DEVICE_NEWS,
   endHeartbeat,
   getNewestHeartbeat,

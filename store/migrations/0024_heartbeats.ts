@@ -16,6 +16,8 @@ export const heartbeats = `
     cosignature text,
     journal_seq bigint,           -- the highest of its runner's journal; null: none, or a person has released it
     journal_head text,
+    challenge text,               -- that late heartbeats are answered with; null: none came
+    challenge_counter bigint,     -- of the newest heartbeat when it was made
     inventory_sha256 text,        -- of the sections below
     firewall json,                -- as it was observed last; null: never
     PRIMARY KEY (tenant_id, device_id),

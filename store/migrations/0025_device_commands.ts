@@ -7,6 +7,8 @@ export const deviceCommands = `
     origin text NOT NULL CHECK (origin IN ('shipped', 'user')),
     document jsonb NOT NULL,
     active boolean NOT NULL,
+    release_receipt text NOT NULL, -- receipt that releases it, which devices are shown
+    release_salt bytea NOT NULL CHECK (length(release_salt) = 32), -- of that receipt's commitment to it
     first_seen_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now() -- when it was released or withdrawn
   );

@@ -1,8 +1,8 @@
 /** Forged commands, by the code with which a device refuses them. */
-import type { DeviceBundle, DeviceCommand, DeviceLog } from "../../domain/mod.ts";
+import type { DeviceBundle, DeviceCommand, DeviceLog, DeviceScript } from "../../domain/mod.ts";
 import { makeKey, type TestKey } from "../ledger/hostile/_chain.ts";
-import type { Device } from "./_device.ts";
-import { approve, keys, makeCommand, TestLedger } from "./_ledger.ts";
+import { type Device, readAcceptedSize } from "./_device.ts";
+import { APPEND_LINE, approve, keys, makeCommand, TestLedger } from "./_ledger.ts";
 
 /** A command on its way to a device, as an attacker can change it. */
 export interface Parcel {
@@ -244,6 +244,64 @@ export const ATTACKS: Readonly<Record<string, readonly [string, Attack]>> = {
   ],
 };
 
+/** Changes the release of a command that one approver has signed. */
+const withRelease = (
+  change: (scene: Scene, parcel: Parcel) => Promise<DeviceBundle["release"]>,
+  more: Partial<DeviceCommand> = {},
+): Attack =>
+async (scene) => {
+  const parcel = await scene.issue(more, { approvers: [keys.approvers[0]!] });
+  const { release: _, ...bundle } = parcel.bundle;
+  const release = await change(scene, parcel);
+  return {
+    log: await scene.ledger.log(readAcceptedSize(scene.device)),
+    bundle: { ...await scene.ledger.proveAgain(bundle), ...(release ? { release } : {}) },
+  };
+};
+const released = (_: Scene, { bundle }: Parcel) => Promise.resolve(bundle.release);
+const releaseAs = (script: DeviceScript, category?: string) => ({ ledger }: Scene) =>
+  ledger.release(ledger.releaseScript(script, category), script);
+
+/** Attacks by which the operator passes arguments off as a script, where one approver has signed. */
+const LABELS: Readonly<Record<string, Attack>> = {
+  "no release at all": withRelease(() => Promise.resolve(undefined)),
+  "other arguments than the script's": withRelease(released, { argv: ["/bin/sh", "-c", "id"] }),
+  "an argument more": withRelease(released, { argv: [...APPEND_LINE.argv, "/tmp/x"] }),
+  "a value that the pattern does not take": withRelease(released, {
+    argv: [...APPEND_LINE.argv.slice(0, -1), "relative"],
+  }),
+  "another user": withRelease(released, { user: "root" }),
+  "more time than the script has": withRelease(released, { timeout_seconds: 121 }),
+  "the hash of another version": withRelease(released, {
+    script: { id: "append-line", version: 1, sha256: "cd".repeat(32) },
+  }),
+  "a release that the receipt does not commit to": withRelease(async (_, { bundle }) => ({
+    ...bundle.release!,
+    script: { ...APPEND_LINE, argv: ["{file}"] },
+  })),
+  "a receipt that releases nothing": withRelease(releaseAs(APPEND_LINE, "platform_fix")),
+  "a release of the log that somebody else has sealed": withRelease(async ({ ledger }) => {
+    const other = new TestLedger(ledger.records.slice(0, -1));
+    other.key = keys.stranger;
+    const record = other.releaseScript(APPEND_LINE);
+    return { ...await ledger.release(ledger.records[5]!), record };
+  }),
+  "a release that the log does not have": withRelease(async ({ ledger }) => {
+    const other = new TestLedger(ledger.records.slice(0, 3));
+    return {
+      ...await ledger.release(ledger.records[5]!),
+      record: other.releaseScript(APPEND_LINE),
+    };
+  }),
+  "a pattern that is none": withRelease(
+    releaseAs({ ...APPEND_LINE, parameters: { file: { pattern: "(", lines: false } } }),
+  ),
+  "a value that passes for an option": withRelease(
+    releaseAs({ ...APPEND_LINE, parameters: { file: { pattern: ".*", lines: false } } }),
+    { argv: [...APPEND_LINE.argv.slice(0, -1), "-x"] },
+  ),
+};
+
 /** Attacks by the operator with all server keys, on a device that has approvers' signatures pinned. */
 export const OPERATORS: Readonly<Record<string, Attack>> = {
   "no signature": ({ issue }) => issue(),
@@ -263,6 +321,11 @@ export const OPERATORS: Readonly<Record<string, Attack>> = {
     const approvals = [approve(approved, keys.approvers[0]!)];
     return { ...parcel, bundle: { ...parcel.bundle, approvals } };
   },
+  ...Object.fromEntries(
+    Object.entries(LABELS).map((
+      [name, attack],
+    ) => [`one signature, for a script with ${name}`, attack]),
+  ),
   "one approver's signature twice, for arguments that no script has": ({ issue }) =>
     issue({ script: null }, { approvers: [keys.approvers[0]!, keys.approvers[0]!] }),
 };

@@ -82,6 +82,24 @@ def read_constants(request):
     return {name: getattr(agent, name) for name in names}
 
 
+def render_firewall(request):
+    try:
+        return {"script": agent.FirewallRules(request["rules"]).script}
+    except agent.AgentError as error:
+        return {"refused": str(error)}
+
+
+def run_nft(request):
+    return agent.run_nft(*request.get("arguments", ["-f", "-"]), text=request.get("script", ""))
+
+
+def change_own_table(request):
+    try:
+        return {"done": agent.change_own_table(request["script"])}
+    except agent.AgentError as error:
+        return {"refused": str(error)}
+
+
 def take_inventory(request):
     inventory = agent.take_inventory("user")
     return {"inventory": inventory, "sha256": agent.sha256(agent.canonical(inventory)).hex()}

@@ -16,9 +16,11 @@ export class AgentFunctions {
   readonly #child: ChildProcess;
   readonly #waiting: ((answer: Answer) => void)[] = [];
 
-  constructor() {
+  /** @param before program that runs it, with its arguments */
+  constructor(before: readonly string[] = []) {
     const program = join(ROOT, "test", "agent", "_functions.py");
-    this.#child = spawn(PYTHON, ["-I", program, dirname(AGENT)], {
+    const [first, ...rest] = [...before, PYTHON, "-I", program, dirname(AGENT)];
+    this.#child = spawn(first!, rest, {
       stdio: ["pipe", "pipe", "inherit"],
     });
     createInterface({ input: this.#child.stdout! }).on("line", (line) => {

@@ -6,6 +6,7 @@ import {
   type DeviceBundle,
   type DeviceCommand,
   type DeviceLog,
+  type DeviceScript,
 } from "../../domain/mod.ts";
 import {
   buildConsistencyProof,
@@ -70,7 +71,8 @@ export class TestLedger {
     if (before.length > 0) return;
     const details = { ledger_key: keys.ledger.hex, recovery_key: keys.recovery.hex };
     this.seal({ category: "ledger_genesis", action: "began", details });
-    for (let n = 0; n < 5; n++) this.seal({});
+    for (let n = 0; n < 4; n++) this.seal({});
+    this.releaseScript(APPEND_LINE);
   }
 
   now(): Date {
@@ -101,6 +103,28 @@ export class TestLedger {
     const { commitment, salt } = commitTo(canonicalize(value));
     const details = { ...fields.details as object, commitments: { [name]: commitment } };
     return { record: this.seal({ ...fields, details }), salt: salt.toString("hex") };
+  }
+
+  /** Releases a script, and returns the receipt. */
+  releaseScript(script: DeviceScript, category = "script_release"): string {
+    const script_1 = hash(
+      "sha256",
+      Buffer.concat([Buffer.from(RELEASE_SALT, "hex"), Buffer.from(canonicalize(script))]),
+    );
+    return this.seal({
+      category,
+      action: "scripts.release",
+      details: { commitments: { script_1 } },
+    });
+  }
+
+  /** Returns the proof that a command is a released script. */
+  async release(
+    record: string,
+    script: DeviceScript = APPEND_LINE,
+  ): Promise<NonNullable<DeviceBundle["release"]>> {
+    const proof = await this.proof(this.records.indexOf(record));
+    return { script, salt: RELEASE_SALT, record, proof };
   }
 
   /** Hands over to another key, and returns the receipt. */
@@ -166,7 +190,10 @@ export class TestLedger {
   /** Returns a bundle with proofs for a checkpoint, by default the newest. */
   async proveAgain(bundle: DeviceBundle, size = this.records.length): Promise<DeviceBundle> {
     const positions = bundle.records.map((record) => this.records.indexOf(record));
-    return { ...bundle, proofs: await Promise.all(positions.map((n) => this.proof(n, size))) };
+    const proofs = await Promise.all(positions.map((n) => this.proof(n, size)));
+    if (!bundle.release) return { ...bundle, proofs };
+    const proof = await this.proof(this.records.indexOf(bundle.release.record), size);
+    return { ...bundle, proofs, release: { ...bundle.release, proof } };
   }
 
   /** Issues a command: seals its receipt, and makes the bundle. @param rotations that the device does not know, positions */
@@ -187,12 +214,14 @@ export class TestLedger {
     };
     const { record, salt } = this.sealPrivately(fields, "command", command);
     const positions = [this.records.length - 1, ...rotations];
+    const release = this.records.find((text) => JSON.parse(text).category === "script_release");
     return {
       command,
       salt,
       records: positions.map((n) => n === positions[0] ? record : this.records[n]!),
       proofs: await Promise.all(positions.map((n) => this.proof(n))),
       approvals: approvers.map((key) => approve(command, key)),
+      ...(release && command.script ? { release: await this.release(release) } : {}),
     };
   }
 }
@@ -222,6 +251,20 @@ export function approve(command: DeviceCommand, { hex, privateKey }: TestKey) {
   return { key: hex, signature: signature.toString("hex") };
 }
 
+/** The script that {@linkcode makeCommand} makes commands of. */
+export const APPEND_LINE: DeviceScript = {
+  id: "append-line",
+  version: 1,
+  sha256: "ab".repeat(32),
+  argv: ["/bin/sh", "-c", 'echo ran >> "$0"; echo output', "{file}"],
+  parameters: { file: { pattern: "/[^\\n]+", lines: false } },
+  user: "agent",
+  timeout_seconds: 120,
+  output_bytes: 1000,
+  read_only: false,
+};
+const RELEASE_SALT = "5a".repeat(32);
+
 let made = 0;
 
 /** Makes a command that appends a line to a file, with an approval of its very action. */
@@ -235,12 +278,12 @@ export function makeCommand(
     command_id: `CMD-${(++made).toString(16).padStart(12, "0")}`,
     device_id,
     sequence,
-    argv: ["/bin/sh", "-c", 'echo ran >> "$0"; echo output', file],
+    argv: [...APPEND_LINE.argv.slice(0, -1), file],
     user: "agent",
     timeout_seconds: 120,
     output_bytes: 1000,
     read_only: false,
-    script: { id: "append-line", version: 1, sha256: "ab".repeat(32) },
+    script: { id: APPEND_LINE.id, version: APPEND_LINE.version, sha256: APPEND_LINE.sha256 },
     expires_at: new Date(Date.now() + 600_000).toISOString(),
     approval: null,
     ...more,

@@ -161,6 +161,66 @@ describe("the runner, where something around it fails,", function () {
     assert.equal((await scene.sealUntilEnded()).status, "done");
   });
 
+  it("runs no command a second time that any of its journals knows, whatever number it has", async () => {
+    scene.start();
+    const { command } = await scene.issue();
+    const again = (sequence: number) =>
+      scene.issue(sequence, { command_id: command.command_id }).then((one) => scene.deliver(one));
+    const bundle = await scene.ledger.issue(command);
+    assert.equal((await scene.deliver(bundle)).result, "begun");
+    await scene.sealUntilEnded();
+    assert.equal((await again(2)).code, "sequence_used");
+    await scene.runner.kill();
+    for (const numbers of [["20", "1"], ["30", "1"]]) {
+      const { code } = await runAgent(
+        "release",
+        "--user",
+        "--state",
+        scene.device.state,
+        ...numbers,
+      );
+      assert.equal(code, 0);
+      scene.start();
+      assert.equal((await again(3)).code, "sequence_used");
+      await scene.runner.kill();
+      // What a journal can't tell any more, the command's folder does, and the other way round.
+      rmSync(path("commands"), { recursive: true, force: true });
+    }
+    assert.equal(countRuns(scene.device), 1);
+  });
+
+  it("does not run a command again that has ended as unknown, by the same signature and another number", async () => {
+    scene.start();
+    const argv = ["/bin/sh", "-c", 'echo ran >> "$0"; exec sleep 60', scene.device.marker];
+    const first = await scene.issue(1, { argv });
+    await scene.deliver(first);
+    await scene.sealNext();
+    while (countRuns(scene.device) === 0) await sleep(20);
+    rmSync(path("commands", first.command.command_id), { recursive: true, maxRetries: 10 });
+    assert.equal((await scene.sealUntilEnded()).status, "unknown");
+    const second = await scene.ledger.issue({ ...first.command, sequence: 2 });
+    const { result, code } = await scene.deliver(second);
+    assert.deepEqual([result, code], ["refused", "sequence_used"]);
+    assert.equal(countRuns(scene.device), 1);
+  });
+
+  it("does nothing for others that a person does on the device", async () => {
+    scene.start();
+    const names = ["release", "uninstall", "enroll", "run", "talk", "runner", "check-folder"];
+    for (const [n, name] of ["", ...names].entries()) {
+      const argv = ["sealoop-agent", ...name ? [name] : [], "--yes"];
+      assert.equal((await scene.deliver(await scene.issue(n + 1, { argv }))).code, "out_of_bounds");
+      await scene.sealUntilEnded();
+    }
+    const argv = ["sealoop-agent", "status", "--state", "/nowhere"];
+    await scene.deliver(await scene.issue(20, { argv }));
+    assert.equal(
+      (await scene.sealUntilEnded()).status,
+      "done",
+      "it is its own state that is shown",
+    );
+  });
+
   for (
     const [name, change] of Object.entries<(text: string) => string>({
       "a line that was cut": (text) => text.slice(0, -9),

@@ -127,6 +127,14 @@ describe("a device that is given a forged command", () => {
       assert.equal(result.result, "begun", String(result.reason));
     });
 
+    it("runs what only looks like a script with the signatures of free arguments", async () => {
+      const argv = ["/bin/sh", "-c", "id"];
+      const approvers = keys.approvers.slice(0, 2);
+      const { log, bundle } = await scene.issue({ argv, sequence: 2 }, { approvers });
+      const result = await runner!.ask({ type: "command", log, bundle }, "result");
+      assert.equal(result.result, "begun", String(result.reason));
+    });
+
     it("takes other approvers only from those that are pinned", async () => {
       const approvers = { signatures_required: 0, keys: [] };
       const update = (signer: TestKey) => ({

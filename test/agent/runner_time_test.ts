@@ -35,6 +35,43 @@ describe("the runner, as time passes,", function () {
     assert.equal(countRuns(scene.device), 0);
   });
 
+  for (const years of [10, -10]) {
+    it(`keeps its time where one receipt is dated ${years} years off`, async () => {
+      scene.start();
+      const off = years * 365 * 24 * 3_600_000;
+      await scene.deliver(await scene.issue(1));
+      assert.equal((await scene.sealUntilEnded()).status, "done");
+      for (const [n, sequence] of [2, 4, 6].entries()) {
+        scene.ledger.clockOffsetMs = off;
+        const wrong = await scene.issue(
+          sequence,
+          n === 1 ? { expires_at: "2099-01-01T00:00:00Z" } : {},
+        );
+        scene.ledger.clockOffsetMs = 0;
+        await scene.deliver(wrong);
+        await scene.sealUntilEnded();
+        const next = await scene.deliver(await scene.issue(sequence + 1));
+        assert.equal(next.result, "begun", String(next.reason));
+        assert.equal((await scene.sealUntilEnded()).status, "done");
+      }
+    });
+  }
+
+  it("keeps its time where the very first receipt that it sees is dated years ahead", async () => {
+    scene.start();
+    scene.ledger.clockOffsetMs = 10 * 365 * 24 * 3_600_000;
+    const wrong = await scene.issue(1);
+    scene.ledger.clockOffsetMs = 0;
+    assert.equal((await scene.deliver(wrong)).code, "expired");
+    await scene.sealUntilEnded();
+    await scene.runner.stop();
+    scene.start();
+    await scene.deliver(await scene.issue(2));
+    assert.equal((await scene.sealUntilEnded()).status, "done");
+    const late = { expires_at: new Date(Date.now() - 60_000).toISOString() };
+    assert.equal((await scene.deliver(await scene.issue(3, late))).code, "expired");
+  });
+
   for (const [name, shift] of [["ahead", TEN_YEARS], ["behind", -TEN_YEARS]] as const) {
     it(`works where the machine's clock is ten years ${name}`, async function () {
       const preload = await buildClockShim();

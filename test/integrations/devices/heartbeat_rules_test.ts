@@ -13,9 +13,22 @@ describe("judgeUsedCounter()", () => {
     assert.equal(judgeUsedCounter(newest, { counter: 6, request: first! }), "late");
   });
 
-  it("finds a clone by the same counter with other content, and by a lower one", () => {
+  it("takes a lower counter for late, however long ago it was heard, or was never heard", () => {
+    assert.equal(judgeUsedCounter(newest, { counter: 3, request: other! }), "late");
+  });
+
+  it("finds a clone by the newest counter with other content", () => {
     assert.equal(judgeUsedCounter(newest, { counter: 7, request: other! }), "cloned");
-    assert.equal(judgeUsedCounter(newest, { counter: 3, request: other! }), "cloned");
+  });
+
+  it("finds a clone by a counter that no device uses after the challenge that it repeats", () => {
+    const challenged = { ...newest, challenge: { text: "c", counter: 5 } };
+    const judge = (counter: number, challenge?: string) =>
+      judgeUsedCounter(challenged, { counter, request: other!, challenge });
+    assert.equal(judge(5, "c"), "cloned");
+    assert.equal(judge(6, "c"), "late", "it may have been held back since");
+    assert.equal(judge(5, "d"), "late");
+    assert.equal(judge(5), "late");
   });
 });
 

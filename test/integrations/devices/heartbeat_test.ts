@@ -121,6 +121,37 @@ describe("a device's heartbeat", () => {
     assert.equal((await getDevice(tenantDb(), device.id))!.status, "active");
   });
 
+  it("is late for ever where somebody has kept it, and never a reason for quarantine", async () => {
+    const device = await platform.addDevice();
+    const kept = [device.heartbeat(), device.heartbeat()];
+    await device.send(kept[0]!); // the other one never came
+    for (let n = 0; n < 10; n++) await device.beat();
+    const challenges = new Set<string>();
+    for (const request of [...kept, ...kept]) {
+      const { status, body } = await device.send(request);
+      assert.deepEqual([status, body.code], [409, "counter_late"]);
+      challenges.add(body.challenge);
+    }
+    assert.equal(challenges.size, 1, "copies can't replace what a device is challenged with");
+    const [challenge] = challenges;
+    const answered = device.heartbeat({ challenge });
+    await device.beat();
+    assert.equal((await device.send(answered)).body.code, "counter_late", "it was held back");
+    assert.equal((await device.beat({ challenge })).status, 200);
+    assert.equal((await getDevice(tenantDb(), device.id))!.status, "active");
+  });
+
+  it("shows a clone that is behind once it repeats the challenge", async () => {
+    const device = await platform.addDevice();
+    for (let n = 0; n < 5; n++) await device.beat();
+    device.counter = 1;
+    const late = await device.beat();
+    assert.equal(late.body.code, "counter_late");
+    const cloned = await device.beat({ challenge: late.body.challenge });
+    assert.equal(cloned.body.code, "counter_cloned");
+    assert.equal((await getDevice(tenantDb(), device.id))!.quarantine, "cloned");
+  });
+
   it("shows a clone, which is quarantined with a ticket and a receipt, and still heard", async () => {
     const device = await platform.addDevice();
     await device.beat();
