@@ -1429,7 +1429,7 @@ def apply_firewall(options):
     """Puts rules in force. A guard takes them back unless this process has reached the platform with them."""
     folder = os.path.join(options.state, "runner")
     identity = read_json(os.path.join(folder, "identity.json"))
-    gateway = Gateway(identity["server"], identity["proxy"])
+    gateway = Gateway(identity["server"], identity.get("proxy"))
     if not 1 <= options.within <= MAX_WITHIN_SECONDS:
         raise AgentError("--within is from 1 to %d" % MAX_WITHIN_SECONDS)
     table = FirewallRules(options.rules).script
@@ -2542,7 +2542,7 @@ class Talker:
                 self.hear(parse(text))
 
     def open_gateway(self):
-        return Gateway(self.server["url"], self.server["proxy"])
+        return Gateway(self.server["url"], self.server.get("proxy"))
 
     @staticmethod
     def keep_alive(work):
@@ -3045,7 +3045,7 @@ def upgrade(options):
     identity = read_json(os.path.join(options.state, "runner", "identity.json"))
     if identity is None:
         raise AgentError("this is no device; run the install script")
-    gateway, path = Gateway(identity["server"], identity["proxy"]), os.path.abspath(__file__)
+    gateway, path = Gateway(identity["server"], identity.get("proxy")), os.path.abspath(__file__)
     try:
         answer, data = gateway.exchange("GET", gateway.path("/v1/devices/agent/download"), None, {}, 60)
     except http.client.HTTPException as error:
