@@ -9,13 +9,8 @@ import {
   putLogPlace,
 } from "../store/incidents/mod.ts";
 import { createLogFindings, LOGIN_AFTER_FAILURES } from "./_log_findings.ts";
-import {
-  EMPTY_STATE,
-  isLikeFinding,
-  type LogLimits,
-  type LogState,
-  readLines,
-} from "./_log_state.ts";
+import { countLikeFinding, readLinesApart } from "./_log_parsers.ts";
+import { EMPTY_STATE, type LogLimits, type LogState } from "./_log_state.ts";
 import {
   type DetailedFinding,
   type DetectionContext,
@@ -69,11 +64,19 @@ async function detectInLogs(
       const known = await getLogPlace<FilePlace, LogState>(db, host, path);
       const added = await readAddedLines(path, known?.place);
       if (added.missed) problems.add("lines_missed_by_rotation");
-      const reading = readLines(known?.state, added.lines, {
+      const parsed = await readLinesApart(known?.state, added.lines, {
         limits: limitsOf(file, settings),
         now,
         old: added.first,
       });
+      if ("refusal" in parsed) {
+        problems.add(`log_${parsed.refusal.code}`);
+        // At once, as this sweep may be late by now: the lines would be refused again.
+        const state = known?.state ?? EMPTY_STATE;
+        await putLogPlace(db, { host, path, place: added.place, state });
+        continue;
+      }
+      const reading = parsed.value;
       for (const one of await createLogFindings(reading, { store, path, service, host, now })) {
         found.set(one.fingerprint, one);
       }
@@ -161,5 +164,6 @@ async function watchLog(
   const before = await readAddedLines(path, undefined, WATCH_TAIL_BYTES);
   await sleep(WATCH_MS);
   const { lines } = await readAddedLines(path, before.place);
-  return lines.filter((line) => isLikeFinding(line, known, columns)).length;
+  const counted = await countLikeFinding(lines, known, columns);
+  return "value" in counted ? counted.value : Infinity; // what is refused may be of this kind
 }

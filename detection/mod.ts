@@ -11,6 +11,7 @@
  * Doesn't trust: the lines of logs, which attackers write, too.
  * @module
  */
+export { readLogErrors, readLogLines, watchLogLines } from "./_log_parsers.ts";
 export { findSilenceableAlerts } from "./alert_recheck.ts";
 export type { Dependencies, Groupable } from "./_causes.ts";
 export type { DetectorRun } from "./_run.ts";

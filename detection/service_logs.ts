@@ -2,9 +2,7 @@
 import { basename, join } from "node:path";
 import type { Config } from "../config.ts";
 import { readTail, searchLogs } from "../integrations/host/mod.ts";
-import { levelOf } from "./_log_lines.ts";
-import { learnLines, listTemplates, openMiner, textOf } from "./_log_templates.ts";
-import { timeOf } from "./_log_time.ts";
+import { summarizeErrors, summarizeErrorsApart } from "./_log_parsers.ts";
 import { detectorsFilePath } from "./context.ts";
 import { BadDetectorsFile, readDetectorsFile } from "./settings.ts";
 
@@ -20,7 +18,6 @@ export interface LoggedErrors {
 
 /** Maximum of lines that are counted. */
 const MAX_LINES = 1_000;
-const MAX_MESSAGE_CHARACTERS = 160;
 /** Parts of the platform whose log has another name. */
 const LOG_NAMES: Readonly<Record<string, string>> = {
   "tool-server": "mcp",
@@ -45,12 +42,13 @@ export async function findLoggedErrors(
     limit: MAX_LINES,
   });
   const own = components.includes(component)
-    ? [summarize(component, lines.map(({ text }) => text))]
+    ? [{ log: component, ...summarizeErrors(lines.map(({ text }) => text)) }]
     : [];
   const others = await Promise.all(
     listLogs(config, service).map(async (path) => {
       const text = await readTail(path).catch(() => undefined);
-      return text === undefined ? [] : [summarize(basename(path), errorLines(text, since))];
+      const parsed = text === undefined ? undefined : await summarizeErrorsApart(text, since);
+      return parsed && "value" in parsed ? [{ log: basename(path), ...parsed.value }] : [];
     }),
   );
   return [...own, ...others.flat()];
@@ -66,19 +64,4 @@ function listLogs(config: Config, service: string): string[] {
     if (error instanceof BadDetectorsFile) return []; // the detectors report it
     throw error;
   }
-}
-
-function errorLines(text: string, since: Date): string[] {
-  const now = new Date();
-  return text.split("\n").filter((line) =>
-    levelOf(line) === "error" && (timeOf(line, now) ?? 0) >= since.getTime()
-  ).slice(-MAX_LINES);
-}
-
-function summarize(log: string, errors: readonly string[]): LoggedErrors {
-  const miner = openMiner();
-  learnLines(miner, errors);
-  const [most] = listTemplates(miner).sort((a, b) => b.count - a.count);
-  const mostFrequent = most ? textOf(most).slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed() : null;
-  return { log, count: errors.length, mostFrequent };
 }

@@ -1,5 +1,6 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { Problem } from "../contract/mod.ts";
+import { confinement } from "../integrations/strangers/mod.ts";
 
 /** A program to run within limits. */
 export interface ChildOrder {
@@ -43,18 +44,6 @@ const MAX_STDERR_BYTES = 64 * 1024;
 const LIMITED = 'ulimit -c 0; ulimit -t "$1"; ulimit -f "$2"; [ "$3" = 0 ] || ulimit -v "$3"; ' +
   'shift 3; exec "$@"';
 /**
- * Programs that take more from a child, each where the system has it and allows it: the network, its life after ours, and
- * its place before other work.
- */
-const WRAPPERS: readonly (readonly string[])[] = [
-  ["unshare", "--map-root-user", "--net"],
-  ["setpriv", "--pdeathsig", "KILL"],
-  ["nice", "-n", "10"],
-];
-const PROBE_TIMEOUT_MS = 5_000;
-let wrappers: readonly string[] | undefined;
-
-/**
  * Runs a program to its end: with an empty environment, limits of time, memory and file size, the least priority, and no
  * network where the system can take it away from a process.
  *
@@ -64,9 +53,8 @@ let wrappers: readonly string[] | undefined;
 export async function runChild(order: ChildOrder): Promise<ChildOutput> {
   const { program, args, cwd, input = "", seconds, memory = 0, fileSize, signal } = order;
   signal?.throwIfAborted();
-  wrappers ??= findWrappers();
   const limits = [seconds * 2, Math.ceil(fileSize / 512), Math.ceil(memory / 1024)].map(String);
-  const command = [...wrappers, program, ...args];
+  const command = [...confinement(), program, ...args];
   const child = spawn("/bin/sh", ["-c", LIMITED, "sh", ...limits, ...command], {
     cwd,
     env: { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: cwd, TMPDIR: cwd, LANG: "C.UTF-8" },
@@ -117,17 +105,4 @@ export async function runChild(order: ChildOrder): Promise<ChildOutput> {
     clearTimeout(timer);
     signal?.removeEventListener("abort", kill);
   }
-}
-
-function findWrappers(): readonly string[] {
-  const works = (wrapper: readonly string[]) => {
-    try {
-      const [program, ...args] = [...wrapper, "true"];
-      execFileSync(program!, args, { stdio: "ignore", timeout: PROBE_TIMEOUT_MS });
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  return WRAPPERS.filter(works).flat();
 }

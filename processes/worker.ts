@@ -12,6 +12,7 @@ import {
 } from "../detection/mod.ts";
 import { keepExportingSpans } from "../integrations/observability/mod.ts";
 import { keepReceivingMail } from "../integrations/mail/mod.ts";
+import { warmParsers } from "../integrations/strangers/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { BadRunbook, keepDeletingOldData, loadCatalogue, putInForce } from "../runbooks/mod.ts";
 import { followShieldFile, shieldFilePath } from "../shield/mod.ts";
@@ -72,6 +73,7 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
   });
   const shieldFile = await followShieldFile(shieldFilePath(config), store, log);
   const modelFile = await followModelFile(modelFilePath(config), store, log);
+  warmParsers();
   const stopping = new AbortController();
   const activities = createActivities({
     ...platform,

@@ -4,7 +4,7 @@ import { domainToASCII } from "node:url";
 export interface EmailAddress {
   /** To write to: as it was given, with its domain in lower case and ASCII. */
   readonly email: string;
-  /** The same for all spellings of one address: its local part is in lower case, too. */
+  /** The same for all addresses of one mailbox: its local part is in lower case, without what follows a `+`. */
   readonly key: string;
 }
 
@@ -17,7 +17,8 @@ const MAX_BYTES = 254;
 /**
  * Returns an address in its normal form, or undefined where it is none. Blanks around it are cut, the text is put in
  * Unicode's NFC, and the domain in lower case and ASCII (IDNA). Upper and lower case of the local part count as the
- * same, as with all large providers. Dots and `+` stay: what they mean is known to the receiver's server alone.
+ * same, and so do its sub-addresses, `ada+news`, as with all large providers: else a mailbox would have as many consents
+ * and limits as somebody makes up names. Dots stay: what they mean is known to the receiver's server alone.
  */
 export function normalizeEmail(text: string): EmailAddress | undefined {
   const trimmed = text.trim().normalize("NFC");
@@ -29,5 +30,6 @@ export function normalizeEmail(text: string): EmailAddress | undefined {
   if (Buffer.byteLength(local) > MAX_LOCAL_BYTES || Buffer.byteLength(email) > MAX_BYTES) {
     return undefined;
   }
-  return { email, key: `${local.toLowerCase()}@${domain}` };
+  const mailbox = local.replace(/(?<=.)\+.*$/u, "");
+  return { email, key: `${mailbox.toLowerCase()}@${domain}` };
 }

@@ -97,9 +97,11 @@ export function replyActivities(parts: ActivityParts) {
     return email?.answers === reply.id ? mail : undefined;
   }
 
-  function mayAnswer({ senderKey }: ReplyRecord): boolean {
+  function mayAnswer({ sender, senderKey }: ReplyRecord): boolean {
+    const addresses = [sender.toLowerCase(), senderKey];
     return requireMailRules(config).auto_replies.some(({ from, tenant }) =>
-      tenant === store.tenant && from.some((glob) => matchesGlob(glob.toLowerCase(), senderKey))
+      tenant === store.tenant &&
+      from.some((glob) => addresses.some((one) => matchesGlob(glob.toLowerCase(), one)))
     );
   }
 

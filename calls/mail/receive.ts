@@ -34,20 +34,21 @@ const MAX_EXCERPT = 500;
  * Takes in one mail: stores and seals it, tells people, and starts the workflow that drafts an answer. The same bytes
  * again are the same mail.
  *
- * It belongs to the tenant whose mail it answers, and otherwise to the operator.
+ * It belongs to the tenant whose mail it answers, and otherwise to the operator. One that is refused is stored with the
+ * reason, and people are told of it: it would be refused again.
  *
  * @param envelopeFrom sender that SMTP named; undefined: not known
- * @throws {Problem} `Unavailable`: the workflow can't be started now; the same mail again starts it
+ * @throws {Problem} `Unavailable`: it can't be parsed, or its workflow not be started now; the same mail again does both
  */
 export async function receiveMail(
   platform: ReceivingParts,
   { from: envelopeFrom, bytes }: { readonly from?: string; readonly bytes: Buffer },
 ): Promise<void> {
-  const mail = await parseMail(bytes, envelopeFrom);
+  const mail = await parseMail(bytes, envelopeFrom); // of one that is refused, the head
   const answered = await findAnswered(platform, mail.references);
   const parts = answered ? forTenant(platform, answered.tenant) : platform;
   const reply = await describe(parts, mail, answered?.email, bytes);
-  await parts.store.db.transaction((trx) => record(trx, reply));
+  await parts.store.db.transaction((trx) => record(trx, reply, mail.refusal));
   if (reply.ignored === null) await startAnswering(parts, reply.id);
 }
 
@@ -69,7 +70,7 @@ async function describe(
   answered: EmailRecord | undefined,
   bytes: Buffer,
 ): Promise<NewReply> {
-  const { from, subject, text, messageId, references } = mail;
+  const { from, subject, text, messageId, references, refusal, notToAnswer } = mail;
   const id = `RPL-${
     (await keyedHash(store, "received_mail", store.tenant, bytes.toString("latin1"))).toString(
       "hex",
@@ -79,7 +80,7 @@ async function describe(
   }`;
   const contact = from && await findContactByEmail(store.db, from.text);
   const isKnown = answered !== undefined || contact !== undefined ||
-    from !== undefined && isLocalAddress(from, config.settings);
+    from !== null && isLocalAddress(from, config.settings);
   const isOwn = from?.key === config.settings.SEALOOP_MAIL_FROM.toLowerCase();
   return {
     id,
@@ -92,7 +93,7 @@ async function describe(
     body: text,
     messageId,
     references,
-    ignored: mail.notToAnswer ?? (isOwn ? "own" : isKnown ? null : "stranger"),
+    ignored: refusal?.code ?? notToAnswer ?? (isOwn ? "own" : isKnown ? null : "stranger"),
     ticketId: await findTicket(store.db, `${subject}\n${text}`),
     receiptId: randomHex(16),
   };
@@ -107,22 +108,22 @@ async function findTicket(db: Db, text: string): Promise<string | null> {
   return null;
 }
 
-async function record(trx: Db, reply: NewReply): Promise<void> {
+async function record(trx: Db, reply: NewReply, refusal: ReceivedMail["refusal"]): Promise<void> {
   if (!await putReply(trx, reply)) return;
   const { id, contactId, emailId, ticketId, ignored, receiptId } = reply;
   // Anybody can write a sender into a mail, and would learn by the receipt whether that is known.
-  const isHeard = ignored === null || ignored === "stranger";
+  const isHeard = ignored === null || ignored === "stranger" || refusal !== null;
   await requestSeal(trx, {
     id: receiptId,
     category: "email_received",
     actor: "mail",
     subject: id,
     action: "email.receive",
-    outcome: isHeard ? "received" : "ignored",
+    outcome: refusal ? "refused" : isHeard ? "received" : "ignored",
     details: {
       ...(emailId ? { email_id: emailId } : {}),
       ...(ticketId ? { ticket_id: ticketId } : {}),
-      ...(isHeard ? {} : { code: ignored }),
+      ...(isHeard && !refusal ? {} : { code: ignored }),
     },
     evidence: {
       from: reply.sender,
@@ -141,7 +142,9 @@ async function record(trx: Db, reply: NewReply): Promise<void> {
     kind: "mail.received",
     from: reply.sender || "unknown",
     subject: reply.subject || "(no subject)",
-    text: newWords(reply.body).slice(0, MAX_EXCERPT),
+    text: refusal
+      ? `It was refused, and nothing but its head was read. ${refusal.about}.`
+      : newWords(reply.body).slice(0, MAX_EXCERPT),
     refs: {
       reply_id: id,
       receipt_id: receiptId,

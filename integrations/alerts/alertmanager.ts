@@ -2,22 +2,7 @@ import { z } from "zod";
 import type { Config } from "../../config.ts";
 import { findCredential } from "../channels/mod.ts";
 import { openRemoteClient, remember } from "../remote/mod.ts";
-
-/** An alert that fires. */
-export interface Alert {
-  /** Made by Alertmanager from the labels, hex. */
-  readonly fingerprint: string;
-  /** As they were sent: names and values of others, unescaped. */
-  readonly labels: Readonly<Record<string, string>>;
-  /** When it ends by itself unless it is sent again, ISO 8601. One that is resolved is gone before. */
-  readonly endsAt: string;
-  /** When it was sent last, by Alertmanager's clock, ISO 8601. */
-  readonly updatedAt: string;
-  /** Ids of the silences that apply to it. */
-  readonly silencedBy: readonly string[];
-  /** True: another alert explains it. */
-  readonly isInhibited: boolean;
-}
+import { type Alert, AlertList } from "./read_alerts.ts";
 
 /** A silence to set: exactly one alert's labels. */
 export interface Silence {
@@ -62,7 +47,6 @@ export interface AlertSource {
 const AUTHOR = "sealoop";
 /** Some thousands of alerts. More are a storm that nothing should be done by. */
 const MAX_BYTES = 8 * 1024 * 1024;
-const MAX_ALERTS = 5_000;
 const RECENT_MS = 1_000;
 /** They may be many megabytes; a detector has eight seconds. */
 const TIMEOUT_MS = 4_000;
@@ -70,19 +54,6 @@ const ALERTS = "/api/v2/alerts?active=true&silenced=true&inhibited=true&unproces
 
 const Id = z.string().regex(/^[\w-]{1,64}$/);
 const Time = z.iso.datetime({ offset: true });
-const Alerts = z.array(
-  z.object({
-    fingerprint: z.string().regex(/^[0-9a-f]{1,64}$/),
-    labels: z.record(z.string(), z.string()),
-    endsAt: Time,
-    updatedAt: Time,
-    status: z.object({ silencedBy: z.array(Id), inhibitedBy: z.array(z.string()) }),
-  }).transform(({ status: { silencedBy, inhibitedBy }, ...alert }): Alert => ({
-    ...alert,
-    silencedBy,
-    isInhibited: inhibitedBy.length > 0,
-  })),
-).max(MAX_ALERTS);
 const Silences = z.array(z.object({
   id: Id,
   comment: z.string(),
@@ -109,7 +80,8 @@ export function openAlertSource(
     timeoutMs,
     credential: () => authorization(findCredential(config, "alertmanager")),
   });
-  const list = () => client.read({ method: "GET", path: ALERTS, answer: Alerts });
+  const list = () =>
+    client.read({ method: "GET", path: ALERTS, answer: AlertList, parsedAs: "alerts" });
   return {
     list,
     listRecent: remember(list, RECENT_MS),

@@ -10,10 +10,10 @@
  * @module
  */
 export {
-  type Alert,
   type AlertClock,
   type AlertSource,
   openAlertSource,
   type SetSilence,
   type Silence,
 } from "./alertmanager.ts";
+export { type Alert, readAlerts } from "./read_alerts.ts";

@@ -25,9 +25,12 @@ export interface AddedLines {
 const MAX_FIRST_BYTES = 1024 * 1024;
 /** Maximum of bytes of a reading. The rest waits for the next one. */
 const MAX_BYTES = 8 * 1024 * 1024;
+/** Maximum of lines of a reading, likewise: short ones cost more than their bytes. */
+const MAX_LINES = 50_000;
 /** Longer lines are cut. */
 const MAX_LINE_BYTES = 64 * 1024;
 const HEAD_BYTES = 256;
+const LINE_FEED = 0x0a;
 
 /**
  * Reads the lines that were added to a log since the last reading.
@@ -60,7 +63,7 @@ export async function readAddedLines(
 async function readFirst(file: FileHandle, maxBytes: number): Promise<AddedLines> {
   const { size } = await file.stat();
   const from = Math.max(0, size - Math.min(MAX_FIRST_BYTES, maxBytes));
-  const { lines, position } = await readLines(file, from, maxBytes);
+  const { lines, position } = await readLines(file, from, maxBytes, Infinity);
   const whole = from === 0 ? lines : lines.slice(1); // the first one is cut
   return { lines: whole, place: await placeAt(file, position), first: true, missed: false };
 }
@@ -137,20 +140,32 @@ async function readLines(
   file: FileHandle,
   from: number,
   maxBytes: number,
+  maxLines = MAX_LINES,
 ): Promise<{ lines: string[]; position: number; more: boolean }> {
   const { size } = await file.stat();
   const bytes = Buffer.alloc(Math.max(0, Math.min(size - from, maxBytes)));
   const { bytesRead } = await file.read(bytes, 0, bytes.length, from);
   const read = bytes.subarray(0, bytesRead);
-  const end = read.lastIndexOf(10) + 1;
+  const end = endOfLines(read, maxLines);
   const taken = end === 0 && bytesRead >= MAX_LINE_BYTES ? bytesRead : end; // else it would wait forever
   const text = decode(read.subarray(0, taken));
   const lines = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
   return {
     lines: lines.map((line) => line.slice(0, MAX_LINE_BYTES).toWellFormed()),
     position: from + taken,
-    more: from + bytesRead < size,
+    more: from + bytesRead < size || read.includes(LINE_FEED, taken),
   };
+}
+
+/** Returns where the last line ends that a reading takes; 0: there is no whole one. */
+function endOfLines(bytes: Buffer, maxLines: number): number {
+  let end = 0;
+  for (let n = 0; n < maxLines; n++) {
+    const next = bytes.indexOf(LINE_FEED, end);
+    if (next === -1) break;
+    end = next + 1;
+  }
+  return end;
 }
 
 /** Reads a last line without a line end, which is complete once the file is rotated. */

@@ -7,7 +7,7 @@ export interface MailAddress {
   readonly domain: string;
   /** Both, as they are sent. */
   readonly text: string;
-  /** The same for all spellings of one address. */
+  /** The same for all addresses of one mailbox. */
   readonly key: string;
 }
 

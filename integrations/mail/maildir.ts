@@ -7,13 +7,13 @@ import type { MailAddress } from "./addresses.ts";
 const MAIL_FOLDER = "mail";
 
 /**
- * Returns the folder of a mailbox, in the Maildir form that mail programs read. Each address has a mailbox of its own,
- * so that nobody who has opted out is mailed by another spelling.
+ * Returns the folder of a mailbox, in the Maildir form that mail programs read. Sub-addresses have the same one.
  *
  * @see https://cr.yp.to/proto/maildir.html
  */
-export function mailboxFolder(dataDir: string, { local, domain }: MailAddress): string {
-  return join(dataDir, MAIL_FOLDER, domain, encodeURIComponent(local.toLowerCase()));
+export function mailboxFolder(dataDir: string, { key, domain }: MailAddress): string {
+  const mailbox = key.slice(0, key.lastIndexOf("@"));
+  return join(dataDir, MAIL_FOLDER, domain, encodeURIComponent(mailbox));
 }
 
 /**

@@ -13,7 +13,8 @@ export { type MailAddress, parseAddress } from "./addresses.ts";
 export { composeMail, HeaderInjection, type MailDraft } from "./compose.ts";
 export { type OnMessage, type OnUnreadable, readMailbox } from "./imap.ts";
 export { deliverToMailbox, isInMailbox, mailboxFolder } from "./maildir.ts";
-export { newWords, type NotToAnswer, parseMail, type ReceivedMail } from "./parse.ts";
+export { newWords, parseMail, type ReceivedMail } from "./parse.ts";
+export { MailContent, readMail } from "./read_mail.ts";
 export {
   keepReceivingMail,
   type MailReceiver,

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { parseApart, type ParsedKind } from "../strangers/mod.ts";
 import { type HttpClient, openHttpClient, type OutboundResponse } from "../http/mod.ts";
 import { checkStatus, failureOf, hostOf, readHeaders, toRemoteFailure } from "./_exchange.ts";
 import type { CircuitBreaker } from "./circuit_breaker.ts";
@@ -17,6 +18,8 @@ export interface RemoteRequest<Answer> {
   readonly form?: Readonly<Record<string, string>>;
   /** The shape of the answer that is needed; other fields are left out. Default: the status alone is needed. */
   readonly answer?: z.ZodType<Answer>;
+  /** Kind of an answer that strangers have a part in: it is parsed apart. Default: it is JSON, parsed here. */
+  readonly parsedAs?: ParsedKind;
   /** Called with the headers of a successful answer. */
   readonly onHeaders?: (headers: OutboundResponse["headers"]) => void;
 }
@@ -112,6 +115,13 @@ async function exchange<Answer>(
   const type = response.headers["content-type"] ?? "";
   if (!/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     throw fail("not_json", "gave an answer that is not JSON", "unknown");
+  }
+  if (request.parsedAs) {
+    const limits = { bytes: response.body, timeoutMs };
+    const apart = await parseApart(request.parsedAs, limits, answer);
+    if ("value" in apart) return apart.value;
+    const { code, about } = apart.refusal;
+    throw fail(code, `gave an answer that can't be read: ${about}`, "unknown");
   }
   const parsed = answer.safeParse(parseJson(response.body.toString()));
   if (!parsed.success) throw fail("shape", "gave an answer of another shape", "unknown");

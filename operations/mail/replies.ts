@@ -16,7 +16,11 @@ const Reply = z.object({
   excerpt: z.string().describe("Begin of its words, without the mails that it quotes"),
   state: z.enum(["draft", "held", "sent", "ignored"]).describe(
     "draft: no answer is under way; held: an answer waits for a person, or is being sent; sent: it was answered; " +
-      "ignored: a program, a list or a stranger has sent it",
+      "ignored: a program, a list or a stranger has sent it, or it was refused",
+  ),
+  ignored_because: z.string().nullable().describe(
+    "Why it is ignored: `auto_submitted`, `list`, `bounce`, `no_sender`, `own`, `stranger`, or, where it was refused and " +
+      "nothing but its head was read, the reason: `too_many_parts`, `too_slow`, …",
   ),
   draft: z.string().nullable().describe("Proposed answer; null: a person has to write one"),
   citations: z.array(z.object({ id: z.string(), kind: z.string(), title: z.string() })).describe(
@@ -57,6 +61,7 @@ export const emailReplies = operation({
         subject: "Re: Maintenance on Sunday",
         excerpt: "Is INC-4f1d22a90b7c solved by that?",
         state: "held",
+        ignored_because: null,
         draft: "Hello,\n\nINC-4f1d22a90b7c is resolved.",
         citations: [{ id: "INC-4f1d22a90b7c", kind: "ticket", title: "Printer jams" }],
         ticket_id: "INC-4f1d22a90b7c",
@@ -81,6 +86,7 @@ function toReply(reply: ReplyRecord): z.output<typeof Reply> {
     subject: reply.subject,
     excerpt: newWords(reply.body).slice(0, MAX_EXCERPT),
     state: reply.state,
+    ignored_because: reply.code,
     draft: reply.draft,
     citations: reply.citations.map((one) => ({ ...one })),
     ticket_id: reply.ticketId,

@@ -13,7 +13,9 @@ describe("normalizeEmail()", () => {
   const SAME = [
     ["Ada@Example.COM", "Ada@example.com", "ada@example.com"],
     ["  ada@example.com\n", "ada@example.com", "ada@example.com"],
-    ["a.d.a+news@gmail.com", "a.d.a+news@gmail.com", "a.d.a+news@gmail.com"],
+    ["a.d.a+news@gmail.com", "a.d.a+news@gmail.com", "a.d.a@gmail.com"],
+    ["Ada+A+b@example.com", "Ada+A+b@example.com", "ada@example.com"],
+    ["+ada@example.com", "+ada@example.com", "+ada@example.com"],
     ["info@Bücher.example", "info@xn--bcher-kva.example", "info@xn--bcher-kva.example"],
     ["re\u0301ne\u0301@example.com", "réné@example.com", "réné@example.com"],
     ["O'Brien@mail.example", "O'Brien@mail.example", "o'brien@mail.example"],

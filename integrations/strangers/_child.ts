@@ -1,0 +1,116 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import type { Socket } from "node:net";
+import { programPath, ROOT } from "../../config.ts";
+import { Problem } from "../../contract/mod.ts";
+import { confinement } from "./confine.ts";
+import { readFrames, writeFrame } from "./frames.ts";
+import type { ParsedKind } from "./kinds.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** Most memory of a child, data and code that it has written. */
+const MAX_MEMORY_MIB = 256;
+/** Share of it that objects of JavaScript may take; the rest is for bytes and for the engine itself. */
+const MAX_HEAP_MIB = 160;
+const MAX_START_MS = 60_000;
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_STDERR_CHARACTERS = 4_000;
+const PROGRAM = "processes/_parser_program.ts";
+/** No core dumps, no files, and the memory as the kernel counts it. Units are those of POSIX shells. */
+const LIMITED = `ulimit -c 0; ulimit -f 0; ulimit -d ${MAX_MEMORY_MIB * 1024}; exec "$@"`;
+/** The name that this version of Node has for it. */
+const PERMISSION = ["--permission", "--experimental-permission"].find((flag) =>
+  process.allowedNodeEnvironmentFlags.has(flag)
+);
+
+/** An input to parse. */
+export interface ParseRequest {
+  readonly kind: ParsedKind;
+  readonly bytes: Uint8Array;
+  readonly parameters: unknown;
+  readonly timeoutMs: number;
+}
+
+/** Answer of a child. */
+export type ParseAnswer = { readonly value: unknown } | { readonly refusal: Refusal };
+
+/** A process that parses, one input at a time. */
+export interface ParserChild {
+  /** Parses an input. A breach of its limits ends the child. @throws {Problem} `Unavailable`: it can't be started */
+  parse(request: ParseRequest): Promise<ParseAnswer>;
+  /** Returns whether it can parse another input. */
+  isUsable(): boolean;
+  end(): void;
+}
+
+/**
+ * Starts a child: without environment, network, files but its own program and packages, or other processes, as far as the
+ * system and this version of Node can take them away.
+ */
+export function startChild(): ParserChild {
+  const command = [...confinement(), process.execPath, ...nodeOptions(), programPath(PROGRAM)];
+  const child = spawn("/bin/sh", ["-c", LIMITED, "sh", ...command], {
+    cwd: "/",
+    env: {},
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let isUsable = true;
+  let stderr = "";
+  const end = () => {
+    isUsable = false;
+    child.kill("SIGKILL");
+  };
+  for (const one of [child, child.stdin, child.stdout, child.stderr]) {
+    (one as Socket).unref(); // a child that waits keeps nobody alive
+    one.on("error", end);
+  }
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr = (stderr + text).slice(-MAX_STDERR_CHARACTERS);
+  });
+  const answers = readFrames(child.stdout, MAX_ANSWER_BYTES);
+  const ready = receive(MAX_START_MS);
+
+  /** @returns undefined: its time is over; null: the child has ended, or sends what is no answer */
+  async function receive(timeoutMs: number): Promise<Buffer | null | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), timeoutMs);
+    });
+    const next = answers.next().then(({ value }) => value ?? null, () => null);
+    const frame = await Promise.race([next, late]);
+    clearTimeout(timer);
+    if (!frame) end();
+    return frame;
+  }
+
+  return {
+    async parse({ kind, bytes, parameters, timeoutMs }) {
+      if (!await ready) {
+        const cause = new Error(stderr || "It has ended without a word");
+        throw new Problem("Unavailable", "Cannot start the process that parses", { cause });
+      }
+      writeFrame(child.stdin, Buffer.from(JSON.stringify({ kind, parameters })));
+      writeFrame(child.stdin, bytes);
+      const frame = await receive(timeoutMs);
+      if (frame) return JSON.parse(frame.toString()) as ParseAnswer;
+      const code = frame === undefined ? "too_slow" : "too_much_memory";
+      const about = frame === undefined
+        ? `Reading it takes longer than ${timeoutMs / 1_000} s`
+        : `Reading it takes more than ${MAX_MEMORY_MIB} MiB of memory`;
+      return { refusal: { code, about } };
+    },
+    isUsable: () => isUsable,
+    end,
+  };
+}
+
+function nodeOptions(): string[] {
+  const readable = ["node_modules", "dist", "package.json", "integrations/mail"];
+  return [
+    "--no-warnings",
+    `--max-old-space-size=${MAX_HEAP_MIB}`,
+    ...(PERMISSION
+      ? [PERMISSION, ...readable.map((path) => `--allow-fs-read=${join(ROOT, path)}`)]
+      : []),
+  ];
+}
