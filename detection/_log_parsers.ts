@@ -63,6 +63,7 @@ const State = z.looseObject({
         pamSource: z.string(),
         pamFailures: z.number(),
         failures: z.number(),
+        secondary: z.number(),
         at: z.number(),
       }),
     ])),

@@ -15,6 +15,8 @@ const MAX_SUBJECT = 400;
 const MAX_REFERENCES = 50;
 /** Bytes of a text that are decoded. */
 const MAX_PART_BYTES = 200 * 1024;
+/** Bytes that a line counts besides its own: short ones cost more than they have. */
+const LINE_BYTES = 16;
 const DASH = 0x2d;
 /** Bytes of HTML in which it may name its charset. */
 const MAX_META_BYTES = 2_048;
@@ -52,6 +54,7 @@ interface MailPart {
 }
 interface PartCollector {
   readonly currentNode: MailPart;
+  readonly boundaries: readonly { readonly value: Uint8Array }[];
   processLine(line: Uint8Array, isFinal: boolean): Promise<void>;
   collectNode(part: MailPart, ...rest: unknown[]): Promise<void>;
 }
@@ -68,9 +71,16 @@ class MailReader extends Collector {
 
   override async processLine(line: Uint8Array, isFinal: boolean): Promise<void> {
     const part = this.currentNode;
-    const isBody = part.state === "body" && !(line[0] === DASH && line[1] === DASH);
-    if (isBody && !isFinal && !this.#isNeeded(part, line.length)) return;
+    const isBody = part.state === "body" && !isFinal && !this.#isBoundary(line);
+    if (isBody && !this.#isNeeded(part, line.length + LINE_BYTES)) return;
     await super.processLine(line, isFinal);
+  }
+
+  #isBoundary(line: Uint8Array): boolean {
+    return line[0] === DASH && line[1] === DASH &&
+      this.boundaries.some(({ value }) =>
+        Buffer.compare(value, line.subarray(2, 2 + value.length)) === 0
+      );
   }
 
   #isNeeded(part: MailPart, length: number): boolean {

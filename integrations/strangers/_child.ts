@@ -16,6 +16,8 @@ const MAX_START_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const MAX_STDERR_CHARACTERS = 4_000;
 const PROGRAM = "processes/_parser_program.ts";
+/** The program, its packages, and the folders of the parsers with their files of words and marks. */
+const READABLE = ["package.json", "node_modules", "dist", "integrations", "detection"];
 /** No core dumps, no files, and the memory as the kernel counts it. Units are those of POSIX shells. */
 const LIMITED = `ulimit -c 0; ulimit -f 0; ulimit -d ${MAX_MEMORY_MIB * 1024}; exec "$@"`;
 /** The name that this version of Node has for it. */
@@ -105,12 +107,11 @@ export function startChild(): ParserChild {
 }
 
 function nodeOptions(): string[] {
-  const readable = ["node_modules", "dist", "package.json", "integrations/mail"];
   return [
     "--no-warnings",
     `--max-old-space-size=${MAX_HEAP_MIB}`,
     ...(PERMISSION
-      ? [PERMISSION, ...readable.map((path) => `--allow-fs-read=${join(ROOT, path)}`)]
+      ? [PERMISSION, ...READABLE.map((path) => `--allow-fs-read=${join(ROOT, path)}`)]
       : []),
   ];
 }

@@ -7,7 +7,7 @@
  * if ("refusal" in parsed) return refuse(parsed.refusal); // for good
  * ```
  *
- * Cheap limits are counted before, by those who ask. `docs/parsing.md` lists the kinds.
+ * Cheap limits are counted before, by those who ask. `docs/security.md` lists the kinds.
  * Doesn't trust: the bytes, and the answers of the processes that have read them.
  * @module
  */
