@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { type Document, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
+import { findYamlExcess } from "./_yaml_limits.ts";
 
 /** A mistake in a file. */
 export interface Mistake {
@@ -45,6 +46,8 @@ export function readYaml<T extends z.ZodType>(
   schema: T,
   explain: Explain = (issue) => issue.message,
 ): YamlContent<z.output<T>> | { mistakes: Mistake[] } {
+  const excess = findYamlExcess(text);
+  if (excess) return { mistakes: [excess] };
   const lines = new LineCounter();
   const source: Source = { document: parseDocument(text, { lineCounter: lines }), lines };
   const { errors } = source.document;
