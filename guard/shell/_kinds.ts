@@ -1,17 +1,7 @@
 /** Kinds of operands and of options' values, as `programs/*.yaml` name them. */
 import { changesSomething, http } from "./_http.ts";
-import {
-  archive,
-  copy,
-  edit,
-  fallocate,
-  link,
-  move,
-  sync,
-  tee,
-  truncate,
-  unpack,
-} from "./_files.ts";
+import { archive, unpack } from "./_archives.ts";
+import { copy, edit, fallocate, link, move, sync, tee, truncate } from "./_files.ts";
 import { dd, keepsEnough, makeFileSystem, swapObjections, unmountObjections } from "./_disks.ts";
 import { checkClient, checkDocuments, listedKeys } from "./_databases.ts";
 import { lookUpHost, mail, sendObject, socket, transfer } from "./_network.ts";
