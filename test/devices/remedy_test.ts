@@ -156,10 +156,10 @@ policies:
     const { effect } = await act("remediate", { ...order, diagnosis, action });
     assert.deepEqual([effect.state, effect.undoable], ["done", true]);
     assert.ok(existsSync(mark));
-    const undone = await act("undo", { ...order, action });
+    const undone = await act("undo", { ...order, diagnosis, action });
     assert.deepEqual([undone.state, undone.code], ["done", "undone"], JSON.stringify(undone));
     assert.ok(!existsSync(mark));
-    const repeated = await act("undo", { ...order, action });
+    const repeated = await act("undo", { ...order, diagnosis, action });
     assert.deepEqual(repeated, undone, "it is done once");
   });
 

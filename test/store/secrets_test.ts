@@ -1,9 +1,18 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
+import { Readable } from "node:stream";
 import { mintCode, readCode } from "../../integrations/devices/mod.ts";
-import { keyedHash, type Role, ROLES, type Store } from "../../store/mod.ts";
+import {
+  dumpDatabase,
+  keyedHash,
+  loadDatabase,
+  type Role,
+  ROLES,
+  type Store,
+} from "../../store/mod.ts";
 import { type SecretPurpose, SECRETS } from "../../store/rights/mod.ts";
 import { storeAs, type TestDatabase, testDatabase } from "../_servers.ts";
+import { asSuperuser } from "../_superuser.ts";
 
 const PURPOSES = Object.keys(SECRETS) as SecretPurpose[];
 const LOGINS = (Object.keys(ROLES) as Role[]).filter((role) => role !== "owner");
@@ -61,6 +70,24 @@ describe("the platform's secrets", () => {
       }
     });
   }
+
+  it("are part of a dump, and of the database into which it is loaded", async () => {
+    const [from, to] = [await testDatabase(), await testDatabase()];
+    try {
+      const renewed = PURPOSES.map((purpose) =>
+        `${purpose} = sha256(uuid_send(gen_random_uuid()))`
+      );
+      await from.executeAsSuperuser(`UPDATE platform_secrets SET ${renewed.join(", ")}`);
+      let dump = "";
+      await dumpDatabase(from.superuserUrl, (lines) => Promise.resolve(void (dump += lines)));
+      await loadDatabase(to.superuserUrl, Readable.from(dump.trimEnd().split("\n")));
+      const read = async ({ superuserUrl }: TestDatabase) =>
+        await asSuperuser({ url: superuserUrl }).query("SELECT * FROM platform_secrets");
+      assert.deepEqual(await read(to), await read(from));
+    } finally {
+      await Promise.all([from.drop(), to.drop()]);
+    }
+  });
 
   it("let nobody but the gateway make a code by which a machine enrols", async () => {
     const gateway = await as("gateway");
