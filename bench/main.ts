@@ -31,6 +31,7 @@ const MEASUREMENTS: Readonly<Record<string, { readonly inAll: boolean }>> = {
   dispatch: { inAll: true },
   temporal: { inAll: false },
   mail: { inAll: false },
+  parsing: { inAll: true },
   media: { inAll: false },
   open_loops: { inAll: false },
 };
