@@ -64,6 +64,7 @@ const TEMPORAL = z.strictObject({
   ),
   embedded: z.strictObject({
     version: z.string(),
+    archives: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, "Expected a SHA-256")),
     sqlite: z.record(z.string(), z.string()),
     dynamic_config: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
   }),

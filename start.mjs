@@ -5,7 +5,7 @@
  *     node start.mjs                         the whole platform
  *     node start.mjs <program> [arguments]   a program by the path of its source, as in package.json
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { run } from "./scripts/_run.mjs";
@@ -14,6 +14,8 @@ import { step } from "./scripts/_step.mjs";
 const OLDEST_NODE = [20, 19];
 const ROOT = dirname(fileURLToPath(import.meta.url));
 const INSTALLED = join("node_modules", ".package-lock.json");
+/** Names the packages whose install scripts have run, with their versions. */
+const BUILT = join("node_modules", ".built-packages.json");
 
 process.chdir(ROOT);
 for (const output of [process.stdout, process.stderr]) output.on("error", ignoreGoneReader);
@@ -29,6 +31,7 @@ async function prepare() {
   try {
     checkNode();
     await install();
+    await buildPackages();
     await (await import("./scripts/build.mjs")).build();
     return true;
   } catch (error) {
@@ -53,12 +56,30 @@ async function install() {
     path === "" || (installed[path] ? installed[path].version === version : optional === true);
   if (Object.entries(wanted).every(isThere)) return;
   await step("Packages", async () => {
-    const npm = process.env.npm_execpath;
-    const args = ["ci", "--include=dev", "--no-audit", "--no-fund"];
-    const code = npm ? await run([npm, ...args]) : await run(args, { program: "npm" });
-    if (code !== 0) throw new Error("npm cannot install the packages; what is wrong is above");
+    await runNpm(["ci", "--include=dev", "--no-audit", "--no-fund"]);
     return `installed ${Object.keys(readPackages(INSTALLED)).length}`;
   });
+}
+
+/** Runs the install scripts that package.json allows, once for each version. npm runs none by itself (.npmrc). */
+async function buildPackages() {
+  const installed = readPackages(INSTALLED);
+  const { allowScripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name]);
+  const versions = allowed.flatMap((name) => {
+    const version = installed[`node_modules/${name}`]?.version;
+    return version ? [`${name}@${version}`] : [];
+  });
+  const wanted = JSON.stringify(versions);
+  if (versions.length === 0 || existsSync(BUILT) && readFileSync(BUILT, "utf8") === wanted) return;
+  await runNpm(["rebuild", "--ignore-scripts=false", ...versions]);
+  writeFileSync(BUILT, wanted);
+}
+
+async function runNpm(args) {
+  const npm = process.env.npm_execpath;
+  const code = npm ? await run([npm, ...args]) : await run(args, { program: "npm" });
+  if (code !== 0) throw new Error(`npm cannot ${args[0]} the packages; what is wrong is above`);
 }
 
 function readPackages(lock) {

@@ -55,6 +55,7 @@ export function buildOpenApi<C>(
       version: API_VERSION,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
+    ...(keys ? {} : { security: [] }), // no key is needed for anything
     tags,
     paths,
     components: {

@@ -64,6 +64,11 @@ export function escapeInvisible<T>(value: T): T {
   return escapeIn(value) as T;
 }
 
+/** Returns a text as one line, with invisible characters spelled out: it can't pass for several, or steer a terminal. */
+export function toLine(text: string): string {
+  return escapeInvisible(text.replace(/[\s\u0085]+/g, " ").trim());
+}
+
 function escapeIn(value: unknown): unknown {
   if (typeof value === "string") {
     return value.replace(INVISIBLE, (character) => `⟨U+${toHex(character)}⟩`);

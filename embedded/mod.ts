@@ -18,6 +18,8 @@ export { readJson } from "./_data_folder.ts";
 export { logPath, openLog, readLastLines } from "./_log_file.ts";
 export { checkPort } from "./_port.ts";
 export type { Rank, TreeProcess } from "./_stop_tree.ts";
+export { downloadTemporal } from "./_temporal_archive.ts";
+export { buildTemporal } from "./_temporal_build.ts";
 export { findTemporal, type TemporalBinary } from "./_temporal_binary.ts";
 export {
   createDatabase,

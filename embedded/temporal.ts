@@ -57,7 +57,12 @@ export async function startTemporal(
     readonly tree?: Tree;
   } = {},
 ): Promise<Temporal> {
-  const { path, version } = await findTemporal(settings.embedded.version, progress, tree);
+  const { path, version } = await findTemporal(
+    settings.embedded.version,
+    progress,
+    tree,
+    settings.embedded.archives,
+  );
   await refuseUsedPorts(ports);
   mkdirSync(join(dataDir, "temporal"), { recursive: true, mode: 0o700 });
   const server = await startServerProcess(dataDir, tree, {

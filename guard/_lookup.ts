@@ -22,7 +22,6 @@ export interface LookupResult {
   readonly services: ReadonlyMap<string, readonly KnownService[]>;
   /** Services that are restarted by such a name, or run on such a host. */
   readonly behind: readonly KnownService[];
-  readonly hasServices: boolean;
   /** Ids of devices. */
   readonly devices: ReadonlySet<string>;
   readonly tickets: ReadonlyMap<string, KnownTicket>;
@@ -58,7 +57,6 @@ const LOOK_UP = {
        WHERE cardinality($4::text[]) > 0
          AND (host = ANY ($4::text[]) OR jsonb_typeof(restart->'command') = 'array' AND restart->'command' ?| $4::text[])
       ) AS behind,
-      EXISTS (SELECT FROM services WHERE origin <> 'platform') AS has_services,
       (SELECT json_agg(id) FROM devices WHERE id = ANY ($4::text[])) AS devices,
       (SELECT json_agg(asked_tickets) FROM asked_tickets) AS tickets,
       (SELECT json_object_agg(service, n) FROM (
@@ -74,7 +72,6 @@ interface LookupRow {
   readonly policy: PolicyVersion | null;
   readonly services: readonly KnownService[] | null;
   readonly behind: readonly KnownService[] | null;
-  readonly has_services: boolean;
   readonly devices: readonly string[] | null;
   readonly tickets: readonly KnownTicket[] | null;
   readonly repairs: Readonly<Record<string, number>> | null;
@@ -111,7 +108,6 @@ async function lookUp(db: Db, requests: readonly LookupRequest[]): Promise<Looku
     policy: row.policy,
     services,
     behind: row.behind ?? [],
-    hasServices: row.has_services,
     devices: new Set(row.devices),
     tickets: new Map(row.tickets?.map((ticket) => [ticket.id, ticket])),
     repairs: new Map(Object.entries(row.repairs ?? {})),

@@ -29,14 +29,13 @@ export function outputFactCheck(request: ValidateRequest, state: PlatformState):
   return { objections, notes };
 }
 
-/** Objects to acting on what the service graph does not know, where it has services besides the platform's own. */
+/** Objects to acting on what the service graph does not know, unless the policy allows it. An empty graph knows nothing. */
 function checkStrangers(
   { action = {} }: ValidateRequest,
-  { strangers, hasServices, policy, target }: PlatformState,
+  { strangers, policy, target }: PlatformState,
   ask: Ask,
   notes: string[],
 ): void {
-  const { require_known_target: required } = policy.bounds;
   const claimed = typeof action.target === "string" && action.target.trim() !== "";
   if (strangers.length === 0) {
     if (claimed && !target) {
@@ -45,7 +44,7 @@ function checkStrangers(
     return;
   }
   const names = strangers.slice(0, 3).join(", ").slice(0, 120);
-  if ((required === "auto" ? hasServices : required) && !judgeActionCommand(action).looks) {
+  if (policy.bounds.require_known_target !== false && !judgeActionCommand(action).looks) {
     ask(
       "unknown_target",
       `The service graph does not know ${names}`,

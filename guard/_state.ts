@@ -43,8 +43,6 @@ export interface PlatformState {
   readonly reached: readonly KnownService[];
   /** Names of what the action is on that the service graph does not know. */
   readonly strangers: readonly string[];
-  /** The service graph has services besides the platform's own. */
-  readonly hasServices: boolean;
   /** Services that need those reached, directly or not; null where none is reached. */
   readonly dependents: readonly string[] | null;
   /** Services that the target needs. */
@@ -66,7 +64,6 @@ export const EMPTY_STATE: PlatformState = {
   target: undefined,
   reached: [],
   strangers: [],
-  hasServices: false,
   dependents: null,
   needs: [],
   named: [],

@@ -73,7 +73,6 @@ export function createStateReader(
         !(context?.listed && name !== target || found.devices.has(name) ||
           tenant === PLATFORM_TENANT && isThisHost(name))
       ),
-      hasServices: found.hasServices,
       dependents: reached.length > 0 ? related("downstream") : null,
       needs: related("upstream"),
       named: services.filter((service) => service !== known),

@@ -14,7 +14,7 @@ const BOUNDS = z.strictObject({
     "Whether actions may touch secrets without approval",
   ),
   require_known_target: z.union([z.boolean(), z.literal("auto")]).default("auto").describe(
-    "Whether a target that the CMDB does not know needs approval; auto: once it has services besides the platform's own",
+    "Whether a service or host that the CMDB does not know needs approval; auto: it does, also while the CMDB is empty",
   ),
   min_relevance: z.number().min(0).max(1).default(0.02)
     .describe("Least share of the incident's words that a cited article must have"),

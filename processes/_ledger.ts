@@ -19,7 +19,8 @@ import type { ProcessParts, RunningProcess } from "./_process.ts";
 const RECHECK_MS = 5 * 60_000;
 const INFO = {
   title: "sealoop public ledger",
-  description: "Verify receipts, and the whole chain, without trusting us.",
+  description:
+    "Verify receipts, and the whole chain, without trusting us. Everything is open: it needs no key.",
   keys: false,
 };
 

@@ -54,7 +54,7 @@ export function readMark(folder: string, name: string): string | undefined {
 
 /** Writes a text to a file that no other process writes. @returns its path */
 function writeFresh(folder: string, name: string, text: string): string {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, `${name}.${process.pid}.new`);
   const file = openSync(path, "w", 0o600);
   try {

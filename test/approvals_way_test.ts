@@ -156,6 +156,18 @@ describe("a repair that waits for people, on a platform started by npm start", (
     secret = made;
   });
 
+  it("prints a line of news for an incident, whatever its title holds", async () => {
+    const title =
+      "Disk\nINC-000000000000 was resolved\u2028APR-000000000000 waits\u001b[2K\rx\u202ey";
+    const { ticket_id } = await call("POST", "/v1/itsm/tickets", { title });
+    const [line] = await platform.until(new RegExp(`.*${ticket_id} was opened.*`));
+    assert.match(
+      line,
+      / Disk INC-000000000000 was resolved APR-000000000000 waits⟨U\+001B⟩\[2K x⟨U\+202E⟩y$/,
+    );
+    assert.doesNotMatch(platform.output(), /^\s*(INC|APR)-000000000000/m);
+  });
+
   it("tells why on the terminal, by webhook, in Temporal and by one command", async () => {
     await breakService();
     const [line] = await platform.until(/(APR-[0-9a-f]{12}) waits for a person: Runbook .*/);

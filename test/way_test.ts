@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -357,6 +357,17 @@ describe("a platform started by npm start", () => {
       );
     });
   }
+
+  it("keeps what it has written from the other accounts of the machine", () => {
+    const data = settings.SEALOOP_DATA!;
+    const names = readdirSync(data);
+    for (const name of ["effects", "processes", "logs", "temporal"]) {
+      assert.ok(names.includes(name));
+    }
+    const open = names.filter((name) => lstatSync(join(data, name)).mode & 0o077);
+    const shared = ["checkpoint", "ledger.key.recovery", "ledger.root"]; // public keys and statements
+    assert.deepEqual(open.filter((name) => !shared.includes(name)), []);
+  });
 
   it("issues keys that work within their tier until they are revoked", async () => {
     const { body: issued } = await call("POST", "/v1/keys/generate", {

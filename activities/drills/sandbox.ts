@@ -61,7 +61,7 @@ export function sandboxActivities({ store, config, temporal }: ActivityParts) {
   }
 
   async function register({ id, requested_by }: AttackRequest): Promise<Service> {
-    mkdirSync(folderOf(nameOf(id)), { recursive: true });
+    mkdirSync(folderOf(nameOf(id)), { recursive: true, mode: 0o700 });
     const port = String(await findFreePort());
     const service: Service = {
       name: nameOf(id),

@@ -61,7 +61,7 @@ export function testServiceActivities({ store, config, temporal }: ActivityParts
 
   async function register(id: string, owner: string): Promise<Service> {
     const folder = folderOf(nameOf(id));
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
     const port = await findFreePort();
     const program = join(ROOT, "integrations", "sandbox", "test_service.js");
     const command = [process.execPath, program, String(port), folder];

@@ -1,5 +1,5 @@
 /** Texts that tell people of an approval: in answers, webhooks, Temporal's Web UI and the terminal of `npm start`. */
-import { escapeInvisible, redactSecrets } from "../../contract/mod.ts";
+import { escapeInvisible, redactSecrets, toLine } from "../../contract/mod.ts";
 import { type EvidenceRef, LOOP_ACTOR, PLATFORM_TENANT } from "../../domain/mod.ts";
 import type { ApprovalMove, ApprovalRecord } from "../../store/approvals/mod.ts";
 import type { NewMessage } from "../../store/messages/mod.ts";
@@ -152,7 +152,7 @@ function listNames(names: readonly string[]): string {
 
 /** Returns a text that stays within its line and shows what can't be seen. */
 function inOneLine(text: string): string {
-  const line = escapeInvisible(text.replace(/\s+/g, " ").trim());
+  const line = toLine(text);
   return line.length > MAX_LINE_TEXT ? `${line.slice(0, MAX_LINE_TEXT)}…` : line;
 }
 

@@ -1,3 +1,4 @@
+import { toLine } from "../../contract/mod.ts";
 import type { Message } from "../../store/messages/mod.ts";
 
 /** A message as channels tell it, with nothing in it that can't be seen. */
@@ -26,7 +27,7 @@ export function jsonRequest(
 
 /** Returns the subject, or the beginning of the text where there is none. */
 export function titleOf({ subject, text }: Notice): string {
-  return subject || text.slice(0, 80);
+  return subject || toLine(text.slice(0, 80));
 }
 
 /** Returns the text with the id, by which people recognize what they are told twice. */

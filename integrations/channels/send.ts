@@ -1,5 +1,5 @@
 import type { Config } from "../../config.ts";
-import { escapeInvisible } from "../../contract/mod.ts";
+import { escapeInvisible, toLine } from "../../contract/mod.ts";
 import { openHttpClient, OutboundFailed, OutboundRefused } from "../http/mod.ts";
 import type { HttpChannelEntry } from "./comms_file.ts";
 import { BadCredential, readCredential } from "./credentials.ts";
@@ -65,12 +65,12 @@ function requestFor(
   return webhookRequest(channel.webhook, readOptional(channel.webhook.credential), notice);
 }
 
-/** Shows what can't be seen: a text must not pose as another one. */
+/** Shows what can't be seen: a text must not pose as another one, nor a subject as several lines. */
 function escapeNotice({ from, subject, text, ...notice }: Notice): Notice {
   return {
     ...notice,
-    from: escapeInvisible(from),
-    subject: escapeInvisible(subject),
+    from: toLine(from),
+    subject: toLine(subject),
     text: escapeInvisible(text),
   };
 }

@@ -64,7 +64,7 @@ export async function launch(
   { command, cwd, env, limits }: Launch,
   { effectId, marks, how }: { effectId: string; marks: string; how: "become" | "run" },
 ): Promise<Launched> {
-  mkdirSync(marks, { recursive: true });
+  mkdirSync(marks, { recursive: true, mode: 0o700 });
   const script = how === "become" ? BECOME : `${RUN}${runWithin(limits)}; ${LEAVE_EXIT}`;
   const shell = startShell({
     args: ["-c", script, "sh", ...command],

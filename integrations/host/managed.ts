@@ -21,7 +21,7 @@ export function findManagedProcess(dataDir: string, service: string): ManagedRec
 /** Records which process the platform runs for a service. */
 export function recordManagedProcess(dataDir: string, record: ManagedRecord): void {
   const path = recordPath(dataDir, record.name);
-  mkdirSync(join(dataDir, "processes"), { recursive: true });
+  mkdirSync(join(dataDir, "processes"), { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.new`, JSON.stringify(record));
   renameSync(`${path}.new`, path);
 }

@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import type { ParseArgsConfig } from "node:util";
 import { loadConfig } from "../../config.ts";
-import { escapeInvisible } from "../../contract/mod.ts";
+import { toLine } from "../../contract/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { localDatabaseUrl } from "../_local_database.ts";
 import { operatorErrorText } from "../_operator_error.ts";
@@ -68,9 +68,7 @@ export function formatTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
 ): string {
-  const all = [head, ...rows].map((row) =>
-    row.map((text) => escapeInvisible(text).replace(/\s+/g, " "))
-  );
+  const all = [head, ...rows].map((row) => row.map(toLine));
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
   return all.map((row) =>
     row.map((text, column) => text.padEnd(widths[column]!)).join("  ").trimEnd()

@@ -1,6 +1,6 @@
 /** Calls of the gateway by a person's key. */
 import type { Config } from "../../config.ts";
-import { escapeInvisible } from "../../contract/mod.ts";
+import { escapeInvisible, toLine } from "../../contract/mod.ts";
 import type { ApproverKey } from "./_approver_key.ts";
 
 /** Calls the gateway. */
@@ -60,5 +60,5 @@ function problemText({ detail }: { readonly detail?: unknown }): string {
 
 /** Returns a text of the gateway's as one line, so that it can't pass for several. */
 export function oneLine(text: unknown): string {
-  return String(text).replace(/\s+/g, " ").trim();
+  return toLine(String(text));
 }

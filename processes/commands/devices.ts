@@ -1,5 +1,5 @@
 /** `npm run devices -- …`: lists devices and what they are to run, and decides about those that are quarantined. */
-import { escapeInvisible } from "../../contract/mod.ts";
+import { toLine } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
 import { listScripts } from "../../store/catalogue/mod.ts";
@@ -102,7 +102,7 @@ async function scripts(store: Store): Promise<void> {
 async function show(db: Db, device: DeviceRecord): Promise<void> {
   const [presence] = await listPresence(db, device.id);
   const [status, lastSeen] = formatPresence(presence, device.quarantine);
-  const name = escapeInvisible(device.name).replace(/\s+/g, " ");
+  const name = toLine(device.name);
   console.log(`${device.id} ${name} of ${device.tenant} is ${status}, last seen: ${lastSeen}`);
   const commands = await listDeviceCommands(db, device.id, { limit: MAX_COMMANDS, outputBytes: 0 });
   const rows = commands.map(({ id, sequence, script, status, code, requestedBy, createdAt }) => [

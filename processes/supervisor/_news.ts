@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { terminalLine } from "../../calls/approvals/mod.ts";
-import { escapeInvisible } from "../../contract/mod.ts";
+import { toLine } from "../../contract/mod.ts";
 import { type MessageKind, PLATFORM_TENANT } from "../../domain/mod.ts";
 import { type Db, listen, type Listener, openStore } from "../../store/mod.ts";
 import { getApproval, listApprovals } from "../../store/approvals/mod.ts";
@@ -42,7 +42,7 @@ export function printNews(
   /** Positions up to which each tenant's feed was printed. */
   const printed = new Map<string, number>();
   let printing = Promise.resolve();
-  const print = (line: string | undefined) => line && progress.line(`  ${line}`);
+  const print = (line: string | undefined) => line && progress.line(`  ${toLine(line)}`);
 
   async function printTenant(tenant: string): Promise<void> {
     const db = store.asTenant(tenant);
@@ -97,7 +97,7 @@ async function listWaiting(db: Db, before: Date): Promise<string[]> {
   return approvals.filter(({ askedAt }) => new Date(askedAt) < before).reverse().map(terminalLine);
 }
 
-/** Returns the line about a message; undefined: it has none, or there is nothing to tell any more. */
+/** Returns the text of the line about a message; undefined: it has none, or there is nothing to tell any more. */
 async function lineOf(db: Db, { kind, subject, refs }: Message): Promise<string | undefined> {
   if (kind === "approval.requested" || kind === "approval.expiring") {
     const approval = await getApproval(db, refs.approval_id!);
@@ -105,6 +105,6 @@ async function lineOf(db: Db, { kind, subject, refs }: Message): Promise<string 
   }
   const words = WORDS[kind];
   if (words === undefined) return undefined;
-  if (db.tenant === PLATFORM_TENANT) return escapeInvisible(subject);
+  if (db.tenant === PLATFORM_TENANT) return subject;
   return `${refs.ticket_id} of tenant ${db.tenant} ${words}`;
 }

@@ -33,6 +33,11 @@ describe("POST /v1/validate", () => {
   });
   after(() => gateway?.stop());
 
+  const put = (name: string, needs: string[]) =>
+    putService(
+      asSuperuser(gateway.platform.store),
+      serviceNamed(name, needs, { watched: false }),
+    );
   const post = (body: unknown) => gateway.post("/v1/validate", body);
 
   async function verdict(incident: string, action: unknown): Promise<GuardVerdict> {
@@ -43,6 +48,25 @@ describe("POST /v1/validate", () => {
 
   const failed = ({ rails }: GuardVerdict) =>
     rails.filter(({ passed }) => !passed).map(({ rail }) => rail);
+
+  it("asks a person about a service or host of a tenant whose service graph is empty", async () => {
+    for (
+      const action of [
+        RESTART,
+        { ...RESTART, target: undefined },
+        { ...RESTART, target: "web-01", command: "journalctl --vacuum-size=1G" },
+      ]
+    ) {
+      const answer = await verdict("nginx on web-01: 502", action);
+      assert.deepEqual([answer.decision, failed(answer)], ["needs_approval", [
+        "output_fact_check",
+      ]]);
+      assert.match(answer.rails[2]!.reasons.join(), /does not know (nginx|web-01)/);
+    }
+    const looking = await verdict("nginx: 502", { ...RESTART, command: "systemctl status nginx" });
+    assert.equal(looking.decision, "allow");
+    await put("nginx", []);
+  });
 
   it("allows a harmless repair, and names all four rails", async () => {
     const { approved, decision, rails, policy_version } = await verdict("nginx: 502", RESTART);
@@ -75,12 +99,6 @@ describe("POST /v1/validate", () => {
   });
 
   it("counts what the service graph says where the action claims less", async () => {
-    const put = (name: string, needs: string[]) =>
-      putService(
-        asSuperuser(gateway.platform.store),
-        serviceNamed(name, needs, { watched: false }),
-      );
-    await put("nginx", []);
     await put("orders-db", []);
     for (const name of ["orders", "checkout", "billing"]) await put(name, ["orders-db"]);
     const action = { ...RESTART, command: "systemctl restart orders-db", target: "orders-db" };

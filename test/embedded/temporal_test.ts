@@ -1,9 +1,18 @@
 import assert from "node:assert/strict";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Connection } from "@temporalio/client";
-import { loadConfig } from "../../config.ts";
-import { findTemporal, startTemporal } from "../../embedded/mod.ts";
+import { loadConfig, ROOT } from "../../config.ts";
+import {
+  buildTemporal,
+  downloadTemporal,
+  findTemporal,
+  startTemporal,
+} from "../../embedded/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { testTemporal } from "../_servers.ts";
 
@@ -84,6 +93,61 @@ describe("findTemporal()", function () {
       path: join(cache, "sealoop", `temporal-${version}`, "temporal"),
       version: real.version,
     });
+  });
+});
+
+describe("a Temporal that is fetched", () => {
+  const { version } = temporal.embedded;
+
+  /** Serves bytes as every archive of the releases. */
+  async function serveArchive(bytes: Buffer): Promise<{ url: string; close(): void }> {
+    const server = createServer((_, res) => res.end(bytes));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+  }
+
+  it("has pinned archives for the usual platforms, and Go modules of the same version", () => {
+    const { archives } = temporal.embedded;
+    const names = ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64"];
+    assert.deepEqual(Object.keys(archives).sort(), names);
+    const module = readFileSync(join(ROOT, "embedded", "temporal", "go.mod"), "utf8");
+    assert.match(module, new RegExp(`github\\.com/temporalio/cli v${version}\\s`));
+  });
+
+  it("is unpacked if its hash is the pinned one, and refused if a byte differs", async () => {
+    const folder = await testFolder();
+    writeFileSync(join(folder, "temporal"), "#!/bin/sh\necho it runs\n", { mode: 0o755 });
+    execFileSync("tar", ["-czf", "good.tar.gz", "temporal"], { cwd: folder });
+    const good = readFileSync(join(folder, "good.tar.gz"));
+    const sha256 = createHash("sha256").update(good).digest("hex");
+    const archives = { [`${process.platform}-${process.arch}`]: sha256 };
+    const served = await serveArchive(good);
+    const into = await testFolder();
+    const path = await downloadTemporal(version, into, archives, served.url);
+    assert.equal(execFileSync(path, { encoding: "utf8" }), "it runs\n");
+    served.close();
+
+    const bad = await serveArchive(Buffer.concat([good, Buffer.of(0)]));
+    const empty = await testFolder();
+    await assert.rejects(downloadTemporal(version, empty, archives, bad.url), /is pinned/);
+    assert.deepEqual(readdirSync(empty), []);
+    await assert.rejects(downloadTemporal(version, empty, {}, bad.url), /no archive .* is pinned/);
+    bad.close();
+  });
+
+  it("is not built from a Go module whose hash is not the pinned one", async function () {
+    if (spawnSync("go", ["version"]).status !== 0) return this.skip();
+    const module = await testFolder();
+    for (const name of ["go.mod", "go.sum"]) {
+      const text = readFileSync(join(ROOT, "embedded", "temporal", name), "utf8");
+      const line = new RegExp(`^(github\\.com/temporalio/cli v${version} h1:)....`, "m");
+      writeFileSync(join(module, name), text.replace(line, "$1AAAA"));
+    }
+    const into = await testFolder();
+    await assert.rejects(buildTemporal(version, into, { module }), /Go could not build it/);
+    assert.deepEqual(readdirSync(into), []);
+    await assert.rejects(buildTemporal("1.0.0", into, { module }), /go\.mod pins/);
   });
 });
 
