@@ -2,7 +2,8 @@
 """Verifies a sealoop ledger: every hash, signature and link, and that its signed checkpoint is of these receipts.
 
 usage: verify_ledger.py ADDRESS_OR_FILE [TRUST_FILE] [--allow-unsigned]
-ADDRESS_OR_FILE: the ledger's address, or a file that /api/export gave: JSON, or one receipt a line.
+ADDRESS_OR_FILE: the ledger's address, or a file that /api/export gave: one page of all receipts, an array of them, or one
+a line; nothing else may be in it, and no name twice.
 TRUST_FILE: what you know of the ledger from elsewhere (sealoop.trust.json); without it, whatever it names is believed.
 --allow-unsigned: receipts of era 1 are not signed; with a trust file they count only with this, or with "min_era": 1.
 Ends with 0 where everything holds, with 1 where something does not, and with 2 where that can't be told.
@@ -29,10 +30,20 @@ ERAS = {None: 1, "2.0": 2, "3.0": 3}
 SINCE_ERA_2 = {"canonical_bytes", "signature", "chain_position"}
 SIGNATURE_FIELDS = {"algorithm", "public_key", "value", "signs"}
 TRUST_FIELDS = {"ledger_keys", "log_key", "witnesses", "witness_quorum", "min_era", "checkpoint"}
+KEY_FIELDS = {"public_key", "from_position", "recovery_key"}
 KINDS = {1: "log", 4: "witness"}
 MAX_DEPTH = 64
 MAX_BYTES = 8 * 1024 * 1024
 NDJSON = "application/x-ndjson"
+SPACES = b" \t\r\n"
+P = 2 ** 255 - 19  # of the curve's field
+L = 2 ** 252 + 27742317777372353535851937790883648493  # order of its group
+# The y of points of small order: a key among them signs anything
+SMALL_ORDER_Y = {
+    0, 1, P - 1,
+    0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826,
+    0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7,
+}
 
 
 # A key of the ledger: trusted from a position on; recovery: the key that may replace it, None before keys had one
@@ -68,6 +79,11 @@ def parse(text):
         return json.loads(text, object_pairs_hook=fields_of, parse_constant=refuse)
     except RecursionError:
         raise ValueError("nested too deep")
+
+
+def decode(data):
+    """Text of UTF-8. Raises ValueError for what is none; a mark of the order of bytes is part of the text."""
+    return data.decode("utf-8")
 
 
 def canonical(value):
@@ -108,11 +124,31 @@ def unbase64(text):
 
 
 def signed_by(public_key, signature, message):
+    """Verifies Ed25519 without the cofactor; canonical encodings alone, and no key or R of small order. See RFC 8032."""
+    if len(signature) != 64 or not (is_point(public_key) and is_point(signature[:32])):
+        return False
+    if int.from_bytes(signature[32:], "little") >= L:
+        return False
     try:
         Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
         return True
     except (InvalidSignature, ValueError):
         return False
+
+
+def is_point(encoded):
+    """True for a canonical encoding that is not of a point of small order; whether it is on the curve is not checked."""
+    y = int.from_bytes(encoded, "little") & (2 ** 255 - 1)
+    return len(encoded) == 32 and y < P and y not in SMALL_ORDER_Y
+
+
+def whole(value):
+    """A JSON number that is a whole one, as JavaScript has them. Raises ValueError for anything else."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    if type(value) is not int or not 0 <= value < 2 ** 53:
+        raise ValueError("no whole number")
+    return value
 
 
 def problems(entry, position, before, keys):
@@ -248,9 +284,7 @@ def claimed_keys(stream):
 
 
 def to_key(fields):
-    key, start, recovery = fields["public_key"], fields["from_position"], fields.get("recovery_key")
-    if type(start) is not int or start < 0:
-        raise ValueError("no position")
+    key, start, recovery = fields["public_key"], whole(fields["from_position"]), fields.get("recovery_key")
     recovery = recovery if isinstance(recovery, str) else None
     return Key(start, unhex(key, 64) and key, recovery and unhex(recovery, 64) and recovery)
 
@@ -360,8 +394,10 @@ class Checkpoint:
             self.origin, size, root = self.text.split("\n")[:3]
             found = [re.fullmatch("\u2014 ([^ +]+) ([A-Za-z0-9+/]+={0,2})", line) for line in lines.split("\n")[:-1]]
             self.signatures = [(match[1], unbase64(match[2])) for match in found]
+            if any(len(value) < 5 for _, value in self.signatures):
+                raise ValueError
             self.size, self.root = int(re.fullmatch(r"0|[1-9][0-9]{0,15}", size)[0]), unbase64(root)
-            if not self.origin or not note.endswith("\n") or len(self.root) != 32:
+            if not self.origin or not note.endswith("\n") or len(self.root) != 32 or self.size >= 2 ** 53:
                 raise ValueError
         except (AttributeError, TypeError, ValueError):
             raise Wrong("the checkpoint is none")
@@ -377,22 +413,34 @@ class Trust:
         if fields.keys() - TRUST_FIELDS:
             raise Wrong(f"it has the field {min(fields.keys() - TRUST_FIELDS)}")
         self.keys = keys_of(fields.get("ledger_keys", []))
+        if "ledger_keys" in fields and not self.keys or any(is_no_key(key) for key in fields.get("ledger_keys", [])):
+            raise Wrong("its ledger_keys are no list of keys, or have other fields")
         if [key.start for key in self.keys] != sorted({key.start for key in self.keys}):
             raise Wrong("its ledger_keys are not in the order of their positions")
         self.log_key = NoteKey(fields["log_key"], "log") if "log_key" in fields else None
         self.witnesses = [NoteKey(text, "witness") for text in fields.get("witnesses", [])]
-        self.quorum, self.min_era = fields.get("witness_quorum", 0), fields.get("min_era", 2 if is_pinned else 1)
-        if type(self.quorum) is not int or not 0 <= self.quorum <= len({key.public_key for key in self.witnesses}):
+        if len({key.public_key for key in self.witnesses}) < len(self.witnesses):
+            raise Wrong("two of its witnesses have the same key")
+        try:
+            self.quorum = whole(fields.get("witness_quorum", 0))
+            self.min_era = whole(fields.get("min_era", 2 if is_pinned else 1))
+        except ValueError:
+            raise Wrong("witness_quorum or min_era is no whole number")
+        if self.quorum > len(self.witnesses):
             raise Wrong("witness_quorum is not a number of its witnesses")
         if self.witnesses and ("witness_quorum" not in fields or not self.log_key):
             raise Wrong("it has witnesses, and lacks witness_quorum or log_key")
-        if type(self.min_era) is not int or self.min_era not in (1, 2, 3):
+        if self.min_era not in (1, 2, 3):
             raise Wrong("min_era is none of 1, 2 and 3")
         if is_pinned and not self.keys and not self.log_key:
             raise Wrong("it pins nothing: give it ledger_keys or log_key")
         self.seen = Checkpoint(fields["checkpoint"]) if "checkpoint" in fields else None
         if self.seen and not (self.log_key and self.log_key.name == self.seen.origin and self.log_key.finds(self.seen)):
             raise Wrong("its checkpoint is not signed by its log_key")
+
+
+def is_no_key(fields):
+    return bool(fields.keys() - KEY_FIELDS) or not isinstance(fields.get("recovery_key", ""), str)
 
 
 def keys_of(named):
@@ -458,10 +506,13 @@ class Remote:
 
     def __init__(self, address, trust):
         self.address = address.rstrip("/")
-        self.total, self.exact = None, True
+        self.total = None
         try:
             with open_address(self.address + "/api/how-to-verify") as answer:
-                named = parse(answer.read(MAX_BYTES))
+                named = parse(decode(answer.read(MAX_BYTES)))
+                reason = oddity(named)
+                if reason:
+                    raise CannotTell(f"{self.address}/api/how-to-verify can't be used: {reason}")
                 self.keys, log = named.get("keys", []), named.get("log")
         except (AttributeError, ValueError):
             raise CannotTell(f"{self.address}/api/how-to-verify does not answer as a ledger does")
@@ -484,8 +535,8 @@ class Remote:
 
     def entries(self):
         """Gives every entry, oldest first. Goes on where a connection was lost, as long as that brings more."""
-        position = 0
-        while self.total is None or position < self.total:
+        position, failure = 0, None
+        while self.total is None or failure or position < self.total:
             start, failure = position, None
             with open_address(f"{self.address}/api/export?from={position}", NDJSON) as answer:
                 try:
@@ -494,68 +545,114 @@ class Remote:
                         raise CannotTell(f"{answer.url} does not answer as a ledger does")
                     self.total = int(size)
                     for line in iter(lambda: answer.readline(MAX_BYTES), b""):
-                        if not line.endswith(b"\n"):
-                            raise ValueError("it ends in the middle of a receipt")
-                        if not line.startswith(b"{"):
-                            raise CannotTell(f"{answer.url}: expected a receipt a line, and found something else")
+                        if not line.strip(SPACES):
+                            continue
                         entry = entry_of(line)
+                        if entry is None and not line.endswith(b"\n"):
+                            raise ValueError("it ends in the middle of a receipt")
+                        is_page = isinstance(entry, dict) and isinstance(entry.get("receipts"), list)
+                        if is_page or not line.lstrip(SPACES).startswith(b"{"):
+                            raise CannotTell(f"{answer.url}: expected a receipt a line, and found something else")
                         yield entry
                         position = max(position + 1, claimed_position(entry) + 1)
                 except (OSError, ValueError, http.client.HTTPException) as error:
                     failure = error
+            if failure and (position == start or isinstance(failure, ValueError) and position >= self.total):
+                raise unreadable(self.address, failure)
             if position == start:
-                if failure:
-                    raise unreadable(self.address, failure)
                 return
 
 
-def entry_of(text):
+def entry_of(line):
     try:
-        return parse(text)
+        return parse(decode(line))
     except ValueError:
         return None
 
 
 class File:
-    """An exported file."""
+    """An exported file. All of it is read: receipts and at most one envelope, and nothing behind."""
 
     def __init__(self, path, trust):
-        self.path, self.checkpoint, self.exact = path, trust.seen, False
+        self.path, self.checkpoint = path, trust.seen
         self.keys, self.log_key, self.total, self.data = [], None, None, None
         try:
-            with open(path, encoding="utf-8") as file:
-                line = file.readline()
-                try:
-                    data = parse(line)
-                except ValueError:
-                    data = parse(line + file.read())
+            with open(path, "rb") as file:
+                lines = (line for line in file if line.strip(SPACES))
+                line, second = next(lines, b""), next(lines, None)
+                data = entry_of(line)
+                if data is None or second is None:  # one value, which may be of several lines
+                    file.seek(0)
+                    data = parse(decode(file.read()))
+                elif not is_receipt(data):
+                    raise ValueError("a value, and something behind it")
+                elif is_newest_first(data, entry_of(second)):
+                    self.data = [*self.read_lines()][::-1]
+                    return
+                else:
+                    return  # one receipt a line, which name no keys
         except (OSError, ValueError) as error:
             raise self.unreadable(error)
-        if isinstance(data, dict) and "hash_sha256" in data:
-            return  # one receipt a line, which name no keys
+        self.read_envelope(data)
+
+    def read_envelope(self, data):
+        if is_receipt(data) and not isinstance(data.get("receipts"), list):
+            data = [data]
         data = {"receipts": data} if isinstance(data, list) else data
         if not isinstance(data, dict) or not isinstance(data.get("receipts"), list):
-            raise CannotTell(f"{path}: there are no receipts in it")
-        if isinstance(data, Repeated):
-            raise CannotTell(f"{path}: it names something twice")
-        if data.get("from"):
-            raise CannotTell(f"{path}: it begins at position {data['from']}, and not with the first receipt")
+            raise CannotTell(f"{self.path}: there are no receipts in it")
+        envelope = {**data, "receipts": []}
+        reason = "it names something twice" if isinstance(data, Repeated) else oddity(envelope)
+        if reason:
+            raise CannotTell(f"{self.path}: {reason}")
+        try:
+            numbers = {name: whole(data[name]) for name in ("from", "count", "total") if name in data}
+            canonical(envelope)
+        except ValueError:
+            raise CannotTell(f"{self.path}: one of its numbers is none that it may have")
+        receipts = data["receipts"]
+        if not receipts or not is_receipt(receipts[0]):
+            raise CannotTell(f"{self.path}: there are no receipts in it")
+        if not all(isinstance(entry, dict) for entry in receipts):
+            raise CannotTell(f"{self.path}: there is something else than receipts in it")
+        if numbers.get("count", len(receipts)) != len(receipts):
+            raise CannotTell(f"{self.path}: it says that it has {numbers['count']} receipts, and has {len(receipts)}")
+        if numbers.get("from"):
+            raise CannotTell(f"{self.path}: it begins at position {numbers['from']}, and not with the first receipt")
         key = data.get("public_key")
         self.keys = data.get("keys") or ([{"public_key": key, "from_position": 0}] if key else [])
-        self.total, self.data = data.get("total"), data["receipts"]
+        self.total = numbers.get("total")
+        self.data = receipts[::-1] if is_newest_first(*receipts[:2]) else receipts
 
     def unreadable(self, error):
         return CannotTell(f"{self.path}: {getattr(error, 'strerror', None) or 'it is neither JSON nor one receipt a line'}")
 
-    def entries(self):
-        if self.data is not None:
-            yield from self.data
-            return
+    def read_lines(self):
         try:
-            with open(self.path, encoding="utf-8") as file:
-                yield from (parse(line) for line in file if line.strip())
+            with open(self.path, "rb") as file:
+                for line in file:
+                    if not line.strip(SPACES):
+                        continue
+                    text, entry = line.strip(SPACES), entry_of(line)
+                    if len(line) > MAX_BYTES or not (text.startswith(b"{") and text.endswith(b"}")):
+                        raise ValueError("no receipt")
+                    yield entry
         except (OSError, ValueError) as error:
             raise self.unreadable(error)
+
+    def entries(self):
+        return self.read_lines() if self.data is None else iter(self.data)
+
+
+def is_receipt(entry):
+    return isinstance(entry, dict) and all(isinstance(entry.get(name), str) for name in ("id", "hash_sha256"))
+
+
+def is_newest_first(first, second=None):
+    """The oldest receipt links to nothing. Where it is missing, the second one of a file links to the first."""
+    if first.get("prev_hash") == "" or not isinstance(first.get("prev_hash"), str):
+        return False
+    return not isinstance(second, dict) or second.get("prev_hash") != first.get("hash_sha256")
 
 
 def printable(text):
@@ -604,13 +701,13 @@ class Verification:
                 reason = f"up to here it is not what the checkpoint of {checkpoint.size} was signed of"
                 self.report(f"position {max(0, self.tree.size - 1)}", reason)
 
-    def end(self, total, exact):
+    def end(self, total):
         for checkpoint in self.checkpoints:
             self.report(f"position {self.position}", f"the end is missing, as a checkpoint of {checkpoint.size} was signed")
         if isinstance(total, int) and self.position < total and not self.checkpoints:
             self.report(f"position {self.position}", f"the end is missing, as there should be {total} receipts")
-        elif isinstance(total, int) and self.position > total and exact:
-            self.report(f"position {total}", f"the ledger says that it has {total} receipts, and shows {self.position}")
+        elif isinstance(total, int) and self.position > total:
+            self.report(f"position {total}", f"it says that it has {total} receipts, and shows {self.position}")
         for key in without_succession(self.keys, self.introduced):
             reason = f"the key {key.public[:16]}… is published from here on, and no receipt hands over to it"
             self.report(f"position {key.start}", reason)
@@ -629,7 +726,7 @@ def main(source, trust):
         if not keys and isinstance(entry, dict) and "signature" in entry:
             raise CannotTell(f"{source} does not name the key by which its receipts are signed: give a TRUST_FILE")
         verification.add(entry)
-    verification.end(opened.total, opened.exact)
+    verification.end(opened.total)
     eras = verification.eras
     weak = sum(eras[: trust.min_era - 1])
     if weak:
@@ -655,8 +752,11 @@ def main(source, trust):
 
 def read_trust(path):
     try:
-        with open(path, encoding="utf-8") as file:
-            return Trust(parse(file.read()) or {})
+        with open(path, "rb") as file:
+            fields = parse(decode(file.read()))
+        if oddity(fields):
+            raise Wrong(oddity(fields))
+        return Trust(fields or {})
     except (OSError, TypeError, ValueError) as error:
         raise CannotTell(f"{path}: {getattr(error, 'strerror', None) or 'it is no JSON, or not of a trust file'}")
     except Wrong as error:

@@ -22,6 +22,13 @@ export function readPublicKey(text: string): string {
   );
 }
 
+/** Parses a key as a ledger publishes it, which names no file of the reader. @throws {BadPublicKey} */
+function parsePublishedKey(text: string): string {
+  const key = parseKeyText(text);
+  if (key) return key;
+  throw new BadPublicKey("Expected an Ed25519 public key: 32 bytes as hex or base64, or PEM");
+}
+
 function isFile(path: string): boolean {
   const stats = existsSync(path) ? statSync(path) : undefined;
   return stats !== undefined && stats.isFile() && stats.size < 10_000;
@@ -57,7 +64,7 @@ function parsePublishedKeys(fields: Readonly<Record<string, unknown>>): TrustedK
   const { how_to_verify, keys, public_key } = fields;
   if (Array.isArray(keys)) return keys.map(parseKey);
   if (typeof public_key === "string") {
-    return [{ publicKey: readPublicKey(public_key), fromPosition: 0 }];
+    return [{ publicKey: parsePublishedKey(public_key), fromPosition: 0 }];
   }
   if (typeof how_to_verify === "object" && how_to_verify !== null) {
     return parsePublishedKeys(how_to_verify as Record<string, unknown>);
@@ -108,7 +115,7 @@ function parseKey(entry: unknown): TrustedKey {
   ) {
     throw new BadPublicKey("Expected of each key a public_key and a from_position");
   }
-  const key = { publicKey: readPublicKey(public_key), fromPosition: Number(from_position) };
+  const key = { publicKey: parsePublishedKey(public_key), fromPosition: Number(from_position) };
   if (typeof recovery_key !== "string") return key;
-  return { ...key, recoveryKey: readPublicKey(recovery_key) };
+  return { ...key, recoveryKey: parsePublishedKey(recovery_key) };
 }

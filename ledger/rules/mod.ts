@@ -32,6 +32,16 @@ export {
   nameKey,
   type SuccessionCategory,
 } from "./succession.ts";
+export {
+  BadReceiptFile,
+  createReceiptSplitter,
+  type Envelope,
+  isNewestFirst,
+  isReceipt,
+  parseObject,
+  type RawReceipt,
+  type ReceiptSplitter,
+} from "./receipt_stream.ts";
 export { type KeyProof, listProvenKeys, proveKeys } from "./prove_keys.ts";
 export {
   computeInclusionRoot,

@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { readPosition } from "../rules/mod.ts";
+import {
+  BadReceiptFile,
+  createReceiptSplitter,
+  NotCanonical,
+  parseObject,
+  type RawReceipt,
+  readPosition,
+} from "../rules/mod.ts";
 import { selectTrustedKeys } from "../crypto/mod.ts";
 import { NOTHING_PINNED, type ShownCheckpoint, type Trust } from "../trust/mod.ts";
-import { groupReceipts } from "./receipt_file.ts";
+import { asBuffer, groupReceipts } from "./receipt_file.ts";
 import type { LedgerSource } from "./verify_source.ts";
-import { BadReceiptFile, createReceiptSplitter, type RawReceipt } from "./receipt_stream.ts";
 
 /** A public ledger that is read over HTTP: `named` is the answer of its `/api/how-to-verify`. */
 export interface RemoteLedger extends LedgerSource {
@@ -38,13 +44,7 @@ export async function openLedgerUrl(
   trust: Trust = NOTHING_PINNED,
 ): Promise<RemoteLedger> {
   const base = url.replace(/\/+$/, "");
-  const response = await get(`${base}/api/how-to-verify`, "application/json");
-  const named = await response.json().catch(() => undefined) as
-    | Readonly<Record<string, unknown>>
-    | undefined;
-  if (typeof named !== "object" || named === null) {
-    throw new LedgerUnreachable(`${base}/api/how-to-verify does not say how to verify`);
-  }
+  const named = await readNamed(`${base}/api/how-to-verify`);
   const checkpoint = await readCheckpoint(base, named, trust);
   let total: number | undefined;
   async function* batches() {
@@ -52,14 +52,20 @@ export async function openLedgerUrl(
       const before = at;
       try {
         for await (const batch of groupReceipts(readReceipts(base, at, (size) => total = size))) {
-          yield batch.map(({ bytes }) => bytes);
+          const texts = batch.map(({ bytes }) => asBuffer(bytes));
+          yield texts;
           // Where some are missing, the position that the last one claims is higher than the count.
-          const claimed = readPosition(batch.at(-1)!.bytes.toString()) ?? 0;
+          const claimed = readPosition(texts.at(-1)!.toString()) ?? 0;
           at = Math.max(at + batch.length, claimed + 1);
         }
         if (at === before) return; // it ends earlier than it said, which the verifier reports
       } catch (error) {
-        if (error instanceof BadReceiptFile && at === before && attempts > 0) {
+        // Only an input that was cut off may be whole the next time, and not one with something behind its receipts.
+        const isCut = !(error instanceof BadReceiptFile) || error.isCut && attempts === 0;
+        const isOver = total !== undefined && at >= total;
+        if (
+          !isCut && at === before || error instanceof BadReceiptFile && (isOver || !error.isCut)
+        ) {
           throw asUnreachable(base, error);
         }
         attempts = at > before ? 1 : attempts + 1;
@@ -69,7 +75,7 @@ export async function openLedgerUrl(
     }
   }
   const keys = selectTrustedKeys(named, []);
-  return { named, keys, checkpoint, total: () => total, isTotalExact: true, batches };
+  return { named, keys, checkpoint, total: () => total, batches };
 }
 
 async function readCheckpoint(
@@ -85,7 +91,18 @@ async function readCheckpoint(
   return { note: response.ok ? text : undefined, verifierKey };
 }
 
-/** Reads the receipts of one response: all the rest where the ledger streams, else a page. */
+/** @throws {LedgerUnreachable} the ledger says nothing, or something twice */
+async function readNamed(url: string): Promise<Readonly<Record<string, unknown>>> {
+  const response = await get(url, "application/json");
+  try {
+    return parseObject(await response.text());
+  } catch (error) {
+    if (!(error instanceof NotCanonical)) throw asUnreachable(url, error);
+    throw new LedgerUnreachable(`${url} does not say how to verify: ${error.message}`);
+  }
+}
+
+/** Reads the receipts of one response: all the rest, one a line, where the ledger streams, else a page. */
 async function* readReceipts(
   base: string,
   from: number,
@@ -93,14 +110,26 @@ async function* readReceipts(
 ): AsyncGenerator<RawReceipt[]> {
   const response = await get(`${base}/api/export?from=${from}`, `${NDJSON}, application/json`);
   const size = response.headers.get("x-ledger-size");
-  if (size !== null) onTotal(Number(size));
-  const splitter = createReceiptSplitter(({ total }) => onTotal(Number(total)));
+  if (size !== null) onTotal(readSize(size));
+  const splitter = createReceiptSplitter();
   let isEmpty = true;
   for await (const chunk of response.body!) {
     isEmpty = false;
-    yield splitter.push(Buffer.from(chunk));
+    yield splitter.push(chunk);
   }
-  if (size === null || !isEmpty) splitter.end();
+  if (size !== null && isEmpty) return;
+  const { from: begin = from, total } = splitter.end();
+  const isExpected = size === null ? total !== undefined && begin === from : splitter.isOfLines();
+  if (!isExpected) {
+    throw new BadReceiptFile("Expected one receipt a line, or a page that names its total");
+  }
+  if (total !== undefined) onTotal(total);
+}
+
+/** @throws {BadReceiptFile} it is no number of receipts */
+function readSize(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new BadReceiptFile(`It says that it has ${text} receipts`);
 }
 
 async function request(url: string, accept: string): Promise<Response> {

@@ -11,8 +11,8 @@
  */
 export { readFileKeys } from "./file_keys.ts";
 export { LedgerUnreachable, openLedgerUrl, type RemoteLedger } from "./ledger_url.ts";
+export { BadReceiptFile } from "../rules/mod.ts";
 export { hashFile, openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
-export { BadReceiptFile, createReceiptSplitter } from "./receipt_stream.ts";
 export { verifyChain, verifyReceipt } from "./verify.ts";
 export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify_parallel.ts";
 export {

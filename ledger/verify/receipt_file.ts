@@ -1,13 +1,21 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { parseFields, readLink } from "../rules/mod.ts";
-import { BadReceiptFile, createReceiptSplitter, type RawReceipt } from "./receipt_stream.ts";
+import {
+  BadReceiptFile,
+  createReceiptSplitter,
+  type Envelope,
+  isNewestFirst,
+  isReceipt,
+  type RawReceipt,
+} from "../rules/mod.ts";
 
 /** A file of receipts: an answer of `/api/export`, one receipt a line, or an array, newest or oldest first. */
 export interface ReceiptFile {
-  /** Fields before the receipts. */
-  readonly envelope: Readonly<Record<string, unknown>>;
+  /** The fields around its receipts. */
+  readonly envelope: Envelope["fields"];
+  /** Number of receipts that its ledger has, where it says so. */
+  readonly total: number | undefined;
   readonly newestFirst: boolean;
   /**
    * Reads the receipts in batches, oldest first, each as JSON text without spaces between its tokens. Every call reads the
@@ -19,15 +27,17 @@ export interface ReceiptFile {
   close(): Promise<void>;
 }
 
+const NO_RECEIPT =
+  "There are no receipts in it: the first object is no JSON, or has no id or no hash_sha256";
 const CHUNK_BYTES = 1 << 20;
 const MAX_BATCH_SIZE = 500;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
 /**
- * Opens a file and reads its beginning.
+ * Opens a file, and reads all of it, so that nothing in it is left unread.
  *
  * @param options `isPart`: it may begin with any receipt
- * @throws {BadReceiptFile} there are no receipts in it, or not the first
+ * @throws {BadReceiptFile} there are no receipts in it, not the first, or something else beside them
  */
 export async function openReceiptFile(
   path: string,
@@ -35,17 +45,15 @@ export async function openReceiptFile(
 ): Promise<ReceiptFile> {
   const file = await open(path);
   try {
-    let envelope: Readonly<Record<string, unknown>> = {};
-    const [first, second] = await readFirstReceipts(path, (fields) => envelope = fields);
-    if (!isPart && Number(envelope.from) > 0) {
-      throw new BadReceiptFile(
-        `It begins at position ${envelope.from}, and not with the first receipt`,
-      );
+    const { first, second, envelope } = await readStructure(path);
+    const { fields, from = 0, total } = envelope;
+    if (!isPart && from > 0) {
+      throw new BadReceiptFile(`It begins at position ${from}, and not with the first receipt`);
     }
-    // The oldest receipt links to nothing. Where it is missing, the second receipt of the file links to the first.
-    const newestFirst = previousHash(first) !== "" && !(second && follows(second, first));
+    const newestFirst = isNewestFirst(first, second);
     return {
-      envelope,
+      envelope: fields,
+      total,
       newestFirst,
       batches: () => newestFirst ? readBackwards(file, path) : readForwards(path),
       close: () => file.close(),
@@ -99,69 +107,52 @@ async function* readChunks(path: string): AsyncGenerator<Buffer> {
 
 async function* readReceipts(
   path: string,
-  onEnvelope?: (fields: Readonly<Record<string, unknown>>) => void,
+  onEnd: (envelope: Envelope) => void = () => {},
 ): AsyncGenerator<RawReceipt[]> {
-  const splitter = createReceiptSplitter(onEnvelope);
+  const splitter = createReceiptSplitter();
   for await (const chunk of readChunks(path)) yield splitter.push(chunk);
-  splitter.end();
+  onEnd(splitter.end());
 }
 
-/** Reads the first two receipts, or one where there is no second. @throws {BadReceiptFile} there is none */
-async function readFirstReceipts(
-  path: string,
-  onEnvelope: (fields: Readonly<Record<string, unknown>>) => void,
-): Promise<readonly [Buffer, Buffer?]> {
-  let first: Buffer | undefined;
-  try {
-    for await (const receipts of readReceipts(path, onEnvelope)) {
-      for (const { bytes } of receipts) {
-        if (first) return [first, bytes];
-        first = bytes;
-      }
+/** Reads all of a file. Returns its first two receipts, or one where there is no second. */
+async function readStructure(path: string) {
+  const first: string[] = [];
+  let envelope: Envelope = { fields: {} };
+  for await (const receipts of readReceipts(path, (found) => envelope = found)) {
+    for (const { bytes } of receipts) {
+      if (first.length === 2) break;
+      first.push(asBuffer(bytes).toString());
+      if (first.length === 1 && !isReceipt(first[0]!)) throw new BadReceiptFile(NO_RECEIPT);
     }
-  } catch (error) {
-    if (!first) throw error; // else it is reported when all of it is read
   }
-  if (first) return [first];
-  throw new BadReceiptFile("There are no receipts in it");
+  if (first.length === 0) throw new BadReceiptFile("There are no receipts in it");
+  return { first: first[0]!, second: first[1], envelope };
 }
 
-function follows(receipt: Buffer, before: Buffer): boolean {
-  const { hash_sha256 } = parseFields(before.toString());
-  return readLink(receipt.toString()) === hash_sha256;
-}
-
-/** Returns the `prev_hash` of the first receipt. @throws {BadReceiptFile} it is not a receipt */
-function previousHash(receipt: Buffer): unknown {
-  let fields: Record<string, unknown>;
-  try {
-    fields = JSON.parse(receipt.toString());
-  } catch {
-    throw new BadReceiptFile("Its first receipt is not JSON");
-  }
-  if (typeof fields.id !== "string" || typeof fields.hash_sha256 !== "string") {
-    throw new BadReceiptFile(
-      "There are no receipts in it: the first object has no id or no hash_sha256",
-    );
-  }
-  return fields.prev_hash;
+/** Returns the same bytes as a buffer. */
+export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 async function* readForwards(path: string) {
   for await (const batch of groupReceipts(readReceipts(path))) {
-    yield batch.map(({ bytes }) => bytes);
+    yield batch.map(({ bytes }) => asBuffer(bytes));
   }
 }
 
-/** Finds the offsets of all batches, then reads them from the last to the first. */
+/** Finds the offsets of all receipts, then reads them from the last to the first. */
 async function* readBackwards(file: FileHandle, path: string) {
-  const ranges: { start: number; end: number }[] = [];
+  const batches: (readonly { readonly start: number; readonly end: number }[])[] = [];
   for await (const batch of groupReceipts(readReceipts(path))) {
-    ranges.push({ start: batch[0]!.start, end: batch.at(-1)!.end });
+    batches.push(batch.map(({ start, end }) => ({ start, end })));
   }
-  for (const { start, end } of ranges.toReversed()) {
-    const region = Buffer.alloc(end - start);
+  for (const batch of batches.toReversed()) {
+    const { start } = batch[0]!;
+    const region = Buffer.alloc(batch.at(-1)!.end - start);
     await file.read(region, 0, region.length, start);
-    yield createReceiptSplitter().push(region).map(({ bytes }) => bytes).toReversed();
+    yield batch.toReversed().map((one) => {
+      const text = region.subarray(one.start - start, one.end - start);
+      return asBuffer(createReceiptSplitter().push(text)[0]!.bytes);
+    });
   }
 }

@@ -29,7 +29,7 @@ const USAGE =
          [--pin <new file>] [--threads <n>]
 
 Verifies every receipt, every link, and that the ledger's signed checkpoint matches the receipts. A file is an export of a
-ledger (/api/export): one receipt a line, or an array.
+ledger (/api/export): one receipt a line, an array, or one page with all of them, and nothing else.
 --trust: a trust file, usually sealoop.trust.json, with what you know about the ledger from elsewhere: its keys, the log's
 key, witnesses, the newest checkpoint seen. Without it, whatever the ledger names is believed.
 --remember: writes the checkpoint into the trust file if everything is valid.
@@ -96,14 +96,12 @@ async function open(
     return { source: await openLedgerUrl(address, trust), close: () => Promise.resolve() };
   }
   const file = await openReceiptFile(address);
-  const { envelope, batches, close } = file;
-  const total = typeof envelope.total === "number" ? envelope.total : undefined;
+  const { envelope, total, batches, close } = file;
   const source = {
     named: envelope,
     keys: await readFileKeys(file, []),
     checkpoint: { note: trust.checkpoint?.note, verifierKey: undefined },
     total: () => total,
-    isTotalExact: false,
     batches,
   };
   return { source, close };

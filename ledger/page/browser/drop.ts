@@ -10,13 +10,15 @@ import {
   type View,
 } from "../views/mod.ts";
 import { byId, fill } from "./dom.ts";
-import { FetchError, fetchKeys, fetchRecords, fetchText } from "./fetch.ts";
+import { decodeText, FetchError, fetchKeys, fetchRecords, fetchText, parseJson } from "./fetch.ts";
 import type { Pool } from "./pool.ts";
 import { isTrustFile, pinTrust } from "./trust.ts";
 
 /** Larger files are for the command line. */
 const MAX_MIB = 256;
 const MAX_BREAKS = 20;
+/** A trust file is small; exported files are not. */
+const MAX_TRUST_BYTES = 100_000;
 
 /** Checks files that are chosen or dropped on the page: published ones by their SHA-256, and exports by what is in them. */
 export function offerFileCheck(pool: Pool): void {
@@ -71,10 +73,11 @@ async function checkFile(pool: Pool, file: File): Promise<View> {
 
 /** Checks an exported file, or pins a trust file. @returns why it is neither, where it is not */
 async function checkJson(pool: Pool, file: File, name: View): Promise<{ view: View } | string> {
-  const text = await file.text();
-  if (isTrustFile(text)) return { view: pinTrust(text) };
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const text = bytes.length < MAX_TRUST_BYTES ? decodeText(bytes) : undefined;
+  if (text !== undefined && isTrustFile(text)) return { view: pinTrust(text) };
   const keys = await fetchKeys();
-  const outcome = await pool.run({ task: { do: "file", text }, ...keys });
+  const outcome = await pool.run({ task: { do: "file", bytes }, ...keys });
   if (!("report" in outcome)) {
     return "failed" in outcome ? outcome.failed : "The check returned nothing";
   }
@@ -102,7 +105,9 @@ interface KnownFile {
 
 /** Asks the ledger for the receipt of a file. @returns undefined: it has none */
 async function findFile(sha256: string): Promise<KnownFile | undefined> {
-  const answer = JSON.parse(await fetchText(`/api/receipts?file_sha256=${sha256}&limit=1`));
+  const answer = parseJson(await fetchText(`/api/receipts?file_sha256=${sha256}&limit=1`)) as {
+    receipts: KnownFile[];
+  };
   return answer.receipts[0];
 }
 

@@ -1,6 +1,15 @@
-import { type KeyProof, proveKeys, readPosition, type TrustedKey } from "../../rules/mod.ts";
+import {
+  BadReceiptFile,
+  canonicalizeText,
+  createReceiptSplitter,
+  type KeyProof,
+  NotCanonical,
+  proveKeys,
+  readPosition,
+  type TrustedKey,
+} from "../../rules/mod.ts";
 import { judgeCheckpoint, type Judgement, mergePins, type Trust } from "../../trust/mod.ts";
-import { NOBLE, splitJson } from "../checks/mod.ts";
+import { NOBLE } from "../checks/mod.ts";
 import { readTrust } from "./trust.ts";
 
 /** The server could not be reached, or returned something unexpected. */
@@ -12,8 +21,22 @@ const TIMEOUT_MS = 30_000;
 
 /** Fetches text. @param path on this origin @throws {FetchError} */
 export async function fetchText(path: string): Promise<string> {
-  return await readBody(path, await request(path), (response) => response.text());
+  const bytes = await readBody(path, await request(path), (response) => response.arrayBuffer());
+  const text = decodeText(new Uint8Array(bytes));
+  if (text === undefined) throw new FetchError(`The server answered ${path} with no UTF-8`);
+  return text;
 }
+
+/** Decodes UTF-8, and leaves nothing out. @returns undefined: it is none */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    return STRICT_UTF_8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const STRICT_UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Fetches bytes that may not exist yet. @returns undefined if they do not @throws {FetchError} */
 export async function fetchOptional(path: string): Promise<Uint8Array | undefined> {
@@ -65,21 +88,31 @@ export async function fetchRecords(from: number, to: number): Promise<string[]> 
   return records;
 }
 
-/** Fetches one page. If a record is not JSON, bisects to find it, so that the others can be read. */
+/**
+ * Fetches one page, and reads it by the same lines as the command reads a file. If a record is not JSON, bisects to find it,
+ * so that the others can be read.
+ */
 async function fetchPage(from: number, to: number): Promise<string[]> {
   const page = await fetchText(`/api/export?from=${from}&to=${to}`);
-  const start = page.indexOf(RECEIPTS);
-  if (start < 0 || !page.startsWith(`{"from":${from},`)) {
+  if (!page.startsWith(`{"from":${from},`)) {
     throw new FetchError("The server returned something else than an export");
   }
-  const receipts = page.slice(start + RECEIPTS.length - 1, page.lastIndexOf("}"));
-  if (isJson(receipts)) return splitJson(receipts);
-  if (to - from === 1) return [receipts.slice(1, -1)];
-  const middle = Math.floor((from + to) / 2);
-  return [...await fetchPage(from, middle), ...await fetchPage(middle, to)];
+  try {
+    const splitter = createReceiptSplitter();
+    const records = splitter.push(new TextEncoder().encode(page));
+    splitter.end();
+    if (splitter.isOfLines()) throw new BadReceiptFile("It has no receipts");
+    return records.map(({ bytes }) => STRICT_UTF_8.decode(bytes));
+  } catch (error) {
+    if (!(error instanceof BadReceiptFile)) throw error;
+    if (error.isBehind || isJson(page)) {
+      throw new FetchError(`The server’s export can’t be read: ${error.message}`);
+    }
+    if (to - from === 1) return [page.slice(page.indexOf("[") + 1, page.lastIndexOf("]"))];
+    const middle = Math.floor((from + to) / 2);
+    return [...await fetchPage(from, middle), ...await fetchPage(middle, to)];
+  }
 }
-
-const RECEIPTS = '"receipts":[';
 
 function isJson(text: string): boolean {
   try {
@@ -170,11 +203,13 @@ export async function fetchClaim(): Promise<ServerClaim> {
   };
 }
 
-/** Parses a response. @throws {FetchError} it is not JSON */
+/** Parses a response. @throws {FetchError} it is not JSON, or names something twice */
 export function parseJson(json: string): unknown {
   try {
+    canonicalizeText(json);
     return JSON.parse(json);
-  } catch {
-    throw new FetchError("The server returned something else than JSON");
+  } catch (error) {
+    const reason = error instanceof NotCanonical ? `: ${error.message}` : "";
+    throw new FetchError(`The server returned something else than JSON${reason}`);
   }
 }

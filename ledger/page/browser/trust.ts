@@ -12,8 +12,6 @@ import { h, pluralize, showText, type View } from "../views/mod.ts";
 import { byId, fill } from "./dom.ts";
 
 const KEY = "sealoop-ledger-trust";
-/** A trust file is small; exported files are not. */
-const MAX_CHARACTERS = 100_000;
 
 /** Reads what this browser has pinned; nothing if that is nothing, or if the browser stores nothing. */
 export function readTrust(): Trust {
@@ -27,7 +25,7 @@ export function readTrust(): Trust {
 
 /** Returns true if a text is meant to be a trust file. */
 export function isTrustFile(text: string): boolean {
-  return text.length < MAX_CHARACTERS && text.trimStart().startsWith("{") &&
+  return text.trimStart().startsWith("{") &&
     ["ledger_keys", "log_key"].some((name) => findValue(text, name) !== undefined);
 }
 

@@ -31,7 +31,7 @@ export type Task =
     readonly wantsLeaves: boolean;
   }
   | { readonly do: "receipt"; readonly position: number; readonly asked: string | undefined }
-  | { readonly do: "file"; readonly text: string };
+  | { readonly do: "file"; readonly bytes: Uint8Array };
 
 /** A task, with what to check against. */
 export interface Job extends CheckKeys {
@@ -66,7 +66,7 @@ async function run({ task, ...against }: Job): Promise<Outcome> {
       case "receipt":
         return { steps: await runReceiptChecks(task, against) };
       case "file":
-        return { report: checkFile(task.text, listProvenKeys(keys, keyProof), NOBLE, trust) };
+        return { report: checkFile(task.bytes, listProvenKeys(keys, keyProof), NOBLE, trust) };
     }
   } catch (error) {
     const known = error instanceof FetchError || error instanceof TypeError;

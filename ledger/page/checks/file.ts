@@ -31,12 +31,12 @@ export interface FileReport {
  * @throws {TypeError} the file has no receipts
  */
 export function checkFile(
-  text: string,
+  file: string | Uint8Array,
   keys: readonly TrustedKey[],
   primitives: Primitives,
   trust: Trust = NOTHING_PINNED,
 ): FileReport {
-  const { records, from } = splitExport(text);
+  const { records, from, total } = splitExport(file);
   if (records.length === 0) throw new TypeError("The file has no receipts");
   const start = from ?? 0;
   const claimedEnd = (readPosition(records.at(-1)!) ?? 0) + 1;
@@ -66,6 +66,9 @@ export function checkFile(
       ...breaks,
       ...tree.differing(),
       ...(leaves ? tree.missing() : []),
+      ...(isFromStart && total !== undefined && total !== to
+        ? [{ position: to, reason: `It says that its ledger has ${total} receipts, and has ${to}` }]
+        : []),
       ...judged.faults.map((reason) => ({ position: start, reason })),
     ],
     absent: [

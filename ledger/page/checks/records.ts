@@ -2,7 +2,14 @@
  * Splits JSON without parsing its values, so that each record keeps its bytes. Text that is not JSON is split into
  * texts that are not JSON either, and verifying those fails.
  */
-import { readPosition } from "../../rules/mod.ts";
+import {
+  BadReceiptFile,
+  createReceiptSplitter,
+  isNewestFirst,
+  isReceipt,
+  readLink,
+  readPosition,
+} from "../../rules/mod.ts";
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const OPEN = new Set([0x7b, 0x5b]);
@@ -56,46 +63,40 @@ export interface ExportedRecords {
   readonly records: readonly string[];
   /** Position of the first; undefined if the file does not say it. */
   readonly from: number | undefined;
+  /** Number of receipts that the ledger has, if the file says it. */
+  readonly total?: number;
 }
 
 /**
- * Splits an exported file: a page of `/api/export`, an array of records, one record, or one record per line; oldest or
- * newest first.
+ * Splits an exported file, by the same lines as the command: a page of `/api/export`, an array of records, one record, or
+ * one record per line; oldest or newest first. All of the file is read, and there is nothing else in it.
  *
  * @throws {TypeError} the file has none of these forms
  */
-export function splitExport(text: string): ExportedRecords {
-  const json = text.trim();
-  if (json.startsWith("[")) return sortOldestFirst(splitJson(json));
-  if (!json.startsWith("{")) throw new TypeError(NOT_EXPORTED);
-  const lines = json.split("\n").filter((line) => line.trim() !== "");
-  if (lines.length > 1 && lines.every((line) => /^\s*\{.*\}\s*$/.test(line))) {
-    return sortOldestFirst(lines);
+export function splitExport(file: string | Uint8Array): ExportedRecords {
+  const bytes = typeof file === "string" ? UTF_8.encode(file) : file;
+  try {
+    const splitter = createReceiptSplitter();
+    const found = splitter.push(bytes).map((record) => STRICT_UTF_8.decode(record.bytes));
+    const { from, total } = splitter.end();
+    const [first, second] = found;
+    if (first !== undefined && !isReceipt(first)) throw new BadReceiptFile("It has no receipts");
+    const records = first !== undefined && isNewestFirst(first, second) ? found.reverse() : found;
+    const start = from ?? findStart(records[0]);
+    return { records, from: start, ...(total === undefined ? {} : { total }) };
+  } catch (error) {
+    if (!(error instanceof BadReceiptFile || error instanceof TypeError)) throw error;
+    throw new TypeError(`This is not an export: ${error.message}; ${EXPECTED}`);
   }
-  const receipts = findValue(json, "receipts");
-  if (receipts?.startsWith("[")) {
-    const from = Number(findValue(json, "from") ?? NaN);
-    const { records } = sortOldestFirst(splitJson(receipts));
-    return { records, from: Number.isSafeInteger(from) ? from : findStart(records[0]) };
-  }
-  if (findValue(json, "prev_hash") === undefined) throw new TypeError(NOT_EXPORTED);
-  return sortOldestFirst([json]);
 }
 
-const NOT_EXPORTED =
-  "This is not an export: expected a page of /api/export, an array of receipts, one receipt, or one receipt per line";
-
-function sortOldestFirst(records: readonly string[]): ExportedRecords {
-  const [first, second] = records;
-  const isNewestFirst = first !== undefined && second !== undefined &&
-    findValue(first, "prev_hash") === findValue(second, "hash_sha256") &&
-    findValue(first, "prev_hash") !== undefined;
-  const ordered = isNewestFirst ? records.toReversed() : records;
-  return { records: ordered, from: findStart(ordered[0]) };
-}
+const UTF_8 = new TextEncoder();
+const STRICT_UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const EXPECTED =
+  "expected a page of /api/export, an array of receipts, one receipt, or one receipt per line";
 
 /** Finds the position that a record claims. The very first receipt links to nothing; others of eras 1 and 2 claim none. */
 function findStart(record: string | undefined): number | undefined {
   if (record === undefined) return undefined;
-  return findValue(record, "prev_hash") === '""' ? 0 : readPosition(record);
+  return readLink(record) === "" ? 0 : readPosition(record);
 }

@@ -1,6 +1,16 @@
 /** Servers that show fewer receipts than there are, or altered ones. */
 import { content, hashOf, sealEra2 } from "./_chain.ts";
-import { type AddServer, checkpoint, IMPORTED, imported, ledger, NO_LOG, own } from "./_genuine.ts";
+import {
+  type AddServer,
+  attacker,
+  checkpoint,
+  IMPORTED,
+  imported,
+  ledger,
+  named,
+  NO_LOG,
+  own,
+} from "./_genuine.ts";
 
 /** Adds servers that lack receipts, or have them in another order. */
 export function addMissing(add: AddServer): void {
@@ -43,6 +53,27 @@ export function addMissing(add: AddServer): void {
     texts: own.with(5, own[6]!).with(6, own[5]!),
   });
   add(1, "a receipt twice", "prev_hash|twice", { texts: own.toSpliced(6, 0, own[5]!) });
+}
+
+/** Adds servers whose answers say more than one thing, so that programs differ in what they read. */
+export function addAmbiguous(add: AddServer): void {
+  const other = "read|something else|twice|export|middle";
+  add(2, "half a line behind the receipts", other, { behind: '{"id":"x","ha' });
+  add(2, "a word behind the receipts", other, { behind: "null" });
+  add(2, "another page behind the receipts", other, { behind: `{"receipts":[${own[0]!}]}` });
+  const forged = own.map((record) => record.replace('"ok"', '"no"'));
+  add(2, "pages that name their receipts twice", other, { before: forged });
+  const { keys, ...others } = named;
+  const text = JSON.stringify(others).slice(0, -1);
+  const [right, wrong] = [keys, [{ public_key: attacker.hex, from_position: 0 }]]
+    .map((one) => JSON.stringify(one));
+  add(2, "its keys twice", "twice", { namedText: `${text},"keys":${right},"keys":${wrong}}` });
+  add(2, "a field of a key twice", "twice", {
+    namedText: JSON.stringify(named).replace(
+      '"from_position":0',
+      '"from_position":9,"from_position":0',
+    ),
+  });
 }
 
 /** Adds servers with altered receipts of era 3. */

@@ -1,7 +1,7 @@
 /** Makes the vectors of honest and hostile servers. */
 import { addFalseCheckpoints, addFalseCosignatures } from "./_attacks_on_checkpoints.ts";
 import { addFalseKeys, addFalseSuccession, addUnsigned } from "./_attacks_on_keys.ts";
-import { addAltered, addEarlierEras, addMissing } from "./_attacks_on_receipts.ts";
+import { addAltered, addAmbiguous, addEarlierEras, addMissing } from "./_attacks_on_receipts.ts";
 import {
   type AddServer,
   chains,
@@ -54,6 +54,7 @@ export function makeVectors(): Vectors {
   addFalseSuccession(add);
   addUnsigned(add);
   addMissing(add);
+  addAmbiguous(add);
   addAltered(add);
   addEarlierEras(add);
   addFalseCheckpoints(add);

@@ -77,7 +77,7 @@ function answer(
   const { named, checkpoint, total } = vector;
   switch (url.pathname) {
     case "/api/how-to-verify":
-      response.end(JSON.stringify(named));
+      response.end(vector.namedText ?? JSON.stringify(named));
       return true;
     case "/checkpoint":
       response.writeHead(checkpoint === null ? 404 : 200).end(checkpoint ?? "");
@@ -100,7 +100,7 @@ function answer(
 }
 
 function sendExport(
-  { vector: { total, cutAfter }, records }: Shown,
+  { vector: { total, cutAfter, behind = "", before }, records }: Shown,
   { searchParams }: URL,
   { headers }: IncomingMessage,
   response: ServerResponse,
@@ -110,10 +110,13 @@ function sendExport(
   const range = records.slice(from, to);
   const isStream = headers.accept?.includes("application/x-ndjson");
   if (isStream) response.setHeader("x-ledger-size", total);
-  const text = isStream
-    ? range.map((record) => `${record}\n`).join("")
-    : `{"from":${from},"to":${from + range.length},"total":${total},"receipts":[${range}]}`;
+  const twice = before ? `"receipts":[${before.slice(from, to)}],` : "";
+  const page = `{"from":${from},"to":${
+    from + range.length
+  },"total":${total},${twice}"receipts":[${range}]}`;
+  const lines = range.map((record) => `${record}\n`).join("");
+  const text = (isStream && !before ? lines : page) + behind;
   if (cutAfter === undefined) return void response.end(text);
-  const before = records.slice(0, from).reduce((sum, { length }) => sum + length + 1, 0);
-  response.write(text.slice(0, Math.max(1, cutAfter - before)), () => response.destroy());
+  const sent = records.slice(0, from).reduce((sum, { length }) => sum + length + 1, 0);
+  response.write(text.slice(0, Math.max(1, cutAfter - sent)), () => response.destroy());
 }

@@ -19,6 +19,12 @@ export interface ServerVector {
   readonly records: readonly (string | number)[];
   /** Number of receipts that the server says it has. */
   readonly total: number;
+  /** What it sends behind each export. */
+  readonly behind?: string;
+  /** Records that its pages have under the same name before these; a stream begins with such a page. */
+  readonly before?: readonly string[];
+  /** Text of the answer of `/api/how-to-verify`, where it is not that of `named`. */
+  readonly namedText?: string;
   /** Bytes after which it ends the connection of an export. */
   readonly cutAfter?: number;
 }

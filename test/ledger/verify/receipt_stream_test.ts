@@ -1,27 +1,27 @@
 import assert from "node:assert/strict";
-import { createReceiptSplitter } from "../../../ledger/verify/mod.ts";
+import { createReceiptSplitter } from "../../../ledger/rules/mod.ts";
 
 interface Split {
   readonly receipts: readonly string[];
-  readonly envelopes: readonly object[];
+  readonly envelope: object;
 }
 
 /** Splits a text in chunks of so many bytes. */
 function split(text: string, size = 1 << 20): Split {
   const bytes = Buffer.from(text);
-  const envelopes: object[] = [];
-  const splitter = createReceiptSplitter((fields) => envelopes.push(fields));
+  const splitter = createReceiptSplitter();
   const receipts: string[] = [];
   for (let at = 0; at < bytes.length; at += size) {
     for (const receipt of splitter.push(bytes.subarray(at, at + size))) {
       const raw = bytes.subarray(receipt.start, receipt.end).toString();
-      assert.deepEqual(JSON.parse(raw), JSON.parse(receipt.bytes.toString()));
-      receipts.push(receipt.bytes.toString());
+      assert.deepEqual(JSON.parse(raw), JSON.parse(textOf(receipt.bytes)));
+      receipts.push(textOf(receipt.bytes));
     }
   }
-  splitter.end();
-  return { receipts, envelopes };
+  return { receipts, envelope: splitter.end().fields };
 }
+
+const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
 /** Receipts with contents that look like the structure around them. */
 const HARD = [
@@ -33,27 +33,24 @@ const hard = HARD.map((value) => JSON.stringify(value));
 const pretty = (value: unknown) => JSON.stringify(value, null, "\r\n\t ");
 
 describe("createReceiptSplitter()", () => {
-  const forms: Readonly<Record<string, readonly [text: string, envelopes: readonly object[]]>> = {
-    "one a line": [hard.join("\n"), []],
-    "an array": [`[${hard.join(",")}]`, []],
-    "an indented array": [pretty(HARD), []],
-    "a page": [`{"total":3,"deep":{"receipts":[1]},"receipts":[${hard.join(",")}],"x":{"y":[]}}`, [
-      { total: 3, deep: { receipts: [1] } },
-    ]],
-    "an indented page": [pretty({ keys: [{ a: 1 }], receipts: HARD }), [
-      { keys: [{ a: 1 }] },
-    ]],
-    "pages one after another": [
-      `${pretty({ n: 1, receipts: HARD.slice(0, 2) })}\n${
-        pretty({ n: 2, receipts: HARD.slice(2) })
-      }`,
-      [{ n: 1 }, { n: 2 }],
-    ],
+  const page = `{"total":3,"deep":{"receipts":[1]},"receipts":[${
+    hard.join(",")
+  }],"x":{"y":[]},"z":1}`;
+  const forms: Readonly<Record<string, readonly [text: string, envelope: object]>> = {
+    "one a line": [hard.join("\n"), {}],
+    "one a line, with blank lines": [`\n${hard.join("\r\n \n")}\n\n`, {}],
+    "an array": [`[${hard.join(",")}]`, {}],
+    "an indented array": [pretty(HARD), {}],
+    "a page": [page, { total: 3, deep: { receipts: [1] }, x: { y: [] }, z: 1 }],
+    "an indented page": [pretty({ keys: [{ a: 1 }], receipts: HARD, total: 3 }), {
+      keys: [{ a: 1 }],
+      total: 3,
+    }],
   };
-  for (const [form, [text, envelopes]] of Object.entries(forms)) {
+  for (const [form, [text, envelope]] of Object.entries(forms)) {
     it(`finds the receipts of ${form}, wherever it is cut`, () => {
       const whole = split(text);
-      assert.deepEqual(whole, { receipts: hard, envelopes });
+      assert.deepEqual(whole, { receipts: hard, envelope });
       for (let size = 1; size < 40; size++) assert.deepEqual(split(text, size), whole, `${size}`);
     });
   }
@@ -77,6 +74,31 @@ describe("createReceiptSplitter()", () => {
       '{"receipts":[{}}',
       '{"a":b,"receipts":[]}',
       "[{}] x",
+      "[{}{}]",
+      "[{},]",
+      "[,{}]",
+      "{}{}",
+      "{},{}",
+      "{} {}",
+      '{\n"a":1}\n{}',
+      '{}\n{\n"a":1}',
+      '{"a":1 2}',
+      '{"a":tr ue}',
+      '{"receipts":[{}]}\n{"receipts":[{}]}',
+      '{"receipts":[{}],"receipts":[{}]}',
+      '{"receipts":[{}],"\\u0072eceipts":[{}]}',
+      '{"receipts":[{}],"x":{"a":1,"a":2}}',
+      '{"total":2,"receipts":[{}],"total":1}',
+      '{"receipts":[{}],"total":"1"}',
+      '{"receipts":[{}],"total":1.5}',
+      '{"receipts":[{}],"from":-1}',
+      '{"receipts":[{}],"count":2}',
+      '{"receipts":[{}],"x":1e400}',
+      '{"receipts":[{}],"x":"\\ud800"}',
+      '{"receipts":[{}],"x":"\\u0000"}',
+      `{"receipts":[{}],"x":${"[".repeat(70)}${"]".repeat(70)}}`,
+      '{"receipts":[{}]}\0',
+      "\ufeff[{}]",
     ]
   ) {
     it(`refuses ${text}`, () => {

@@ -15,7 +15,9 @@ describe("splitExport()", () => {
   };
   for (const [form, text] of Object.entries(forms)) {
     it(`splits ${form} without changing records`, () => {
-      assert.deepEqual(splitExport(text), { records, from: 0 });
+      const { total, ...split } = splitExport(text);
+      assert.deepEqual(split, { records, from: 0 });
+      assert.equal(total, text.includes('"total":51') ? 51 : undefined);
     });
   }
 
