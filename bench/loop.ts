@@ -86,6 +86,7 @@ async function startBareWorkers({ config, place: { address, namespace } }: TestL
     workflows: { workflowBundle: await bundleBareWorkflow() },
     connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
     onFailure: (error) => console.error(error),
+    onStuck: (reason) => console.error(reason),
   });
 }
 

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { PLATFORM_TENANT } from "../domain/mod.ts";
-import { followFile } from "../integrations/files/mod.ts";
+import { type FileSource, fileSource, followFile } from "../integrations/files/mod.ts";
 import { discoverServices, graphHostName } from "../integrations/host/mod.ts";
 import { type Db, inTenant, type Store } from "../store/mod.ts";
 import { replaceRunbookValues } from "../store/catalogue/mod.ts";
 import { ensureTenant, listWatchedTenants } from "../store/keys/mod.ts";
-import { replaceServices, type ServiceRecord } from "../store/services/mod.ts";
+import { type ForeignService, replaceServices, type ServiceRecord } from "../store/services/mod.ts";
 import { locateTemporal } from "../temporal/mod.ts";
 import { addHostEdges, listPlatformServices } from "./_platform_services.ts";
 import { BadServicesFile, readServicesFile, type ServiceEntry } from "./services_file.ts";
@@ -24,45 +24,54 @@ export interface ServicesContext {
 }
 
 /**
- * Replaces the declared services of the store by those of the platform and of the user's file.
+ * Replaces what this worker has declared in the store by the services of the platform and of the user's file. A file that
+ * is missing takes back nothing.
  *
+ * @returns services of the files of other workers
  * @throws {BadServicesFile} the user's file is wrong
  */
-async function syncServices({ config, store, together }: ServicesContext): Promise<void> {
+async function syncServices(
+  { config, store, together }: ServicesContext,
+): Promise<readonly ForeignService[]> {
   const platform = listPlatformServices(config, {
     database: new URL(store.url),
     temporal: locateTemporal(config).address,
     together,
   });
-  const entries = readServicesFile(pathOf(config), platform.map(({ name }) => name));
-  await store.asPlatform().transaction(async (trx) => {
+  const path = pathOf(config);
+  const source = fileSource(path);
+  const entries = readServicesFile(path, platform.map(({ name }) => name));
+  return await store.asPlatform().transaction(async (trx) => {
+    const foreign: ForeignService[] = [];
     const named = entries.map(({ tenant }) => tenant);
     for (const tenant of new Set([...await listWatchedTenants(trx), ...named])) {
       await ensureTenant(trx, tenant);
       const own = entries.filter((entry) => entry.tenant === tenant);
-      await inTenant(
-        trx,
-        tenant,
-        (owner) => replaceDeclared(owner, tenant === PLATFORM_TENANT ? platform : [], own),
+      const declared = tenant === PLATFORM_TENANT ? platform : [];
+      foreign.push(
+        ...await inTenant(trx, tenant, (owner) => replaceDeclared(owner, source, declared, own)),
       );
     }
+    return foreign;
   });
 }
 
 /** Replaces the declared services of one tenant. */
 async function replaceDeclared(
   trx: Db,
+  source: FileSource,
   platform: readonly ServiceRecord[],
   entries: readonly ServiceEntry[],
-): Promise<void> {
+): Promise<readonly ForeignService[]> {
   const services = addHostEdges([...platform, ...entries.map(toRecord)]);
   const ofOrigin = (wanted: string) => services.filter(({ origin }) => origin === wanted);
   const values = entries.flatMap(({ name, runbook_values }) =>
     runbook_values ? [[name, runbook_values] as const] : []
   );
-  await replaceServices(trx, "platform", ofOrigin("platform"));
-  await replaceServices(trx, "file", ofOrigin("file"));
-  await replaceRunbookValues(trx, Object.fromEntries(values));
+  await replaceServices(trx, "platform", ofOrigin("platform"), source.name);
+  if (!source.exists) return [];
+  await replaceRunbookValues(trx, Object.fromEntries(values), source.name);
+  return await replaceServices(trx, "file", ofOrigin("file"), source.name);
 }
 
 function toRecord(
@@ -96,8 +105,8 @@ export interface FollowedServices {
 
 /**
  * Puts the services of the platform and of the user's file in force, and the file's again after each change. A new version
- * that is wrong is refused and logged: the old one stays in force. A file that is removed changes nothing until the next
- * start.
+ * that is wrong is refused and logged: the old one stays in force. A file that is missing or removed changes nothing; one
+ * without services takes back what it had brought.
  *
  * @throws {BadServicesFile} the file is wrong now
  */
@@ -107,14 +116,18 @@ export async function followServices(
 ): Promise<FollowedServices> {
   let isInForce = false;
   let problem: string | undefined;
+  const path = pathOf(services.config);
   const followed = await followFile({
-    path: pathOf(services.config),
+    path,
     name: "services file",
     log,
     async apply(exists) {
       if (isInForce && !exists) return;
+      if (!exists) {
+        log.info({ path }, "There is no services file here; what such files have brought stays");
+      }
       try {
-        await syncServices(services);
+        logForeign(await syncServices(services), path, log);
       } catch (error) {
         if (error instanceof BadServicesFile) problem = problemCode(error);
         throw error;
@@ -131,6 +144,18 @@ export async function followServices(
       return problem;
     },
   };
+}
+
+/** Tells what the files of other workers have brought. */
+function logForeign(foreign: readonly ForeignService[], path: string, log: Logger): void {
+  for (const source of new Set(foreign.map((service) => service.source))) {
+    const ofSource = foreign.filter((service) => service.source === source);
+    const replaced = ofSource.filter((service) => service.replaced).map(({ name }) => name);
+    const stay = ofSource.filter((service) => !service.replaced).map(({ name }) => name);
+    const counted = { path, source, replaced, stay };
+    if (replaced.length === 0) log.info(counted, "Services of another file stay in force");
+    else log.warn(counted, "This services file replaces services of another file");
+  }
 }
 
 function problemCode({ message }: BadServicesFile): string {

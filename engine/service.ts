@@ -33,6 +33,8 @@ export interface EngineParts {
   /** Returns undefined until the knowledge base is loaded; until then `POST /search` answers 503. */
   knowledge(): KnowledgeBase | undefined;
   readonly write: Writer;
+  /** @throws {Problem} nothing can be judged now; `/health` answers that */
+  checkReady(): Promise<void>;
 }
 
 /**
@@ -41,12 +43,13 @@ export interface EngineParts {
  * Every failure is an HTTP error, so that a client draws no conclusion from it.
  */
 export function createEngineApp(
-  { secret, http, classify, knowledge, guard, write }: EngineParts,
+  { secret, http, classify, knowledge, guard, write, checkReady }: EngineParts,
 ): Koa<RequestState> {
   const app = createApp(http);
   const router = new Router<RequestState>();
   const authenticate = requireSecret(secret);
-  router.get("/health", (ctx: Context) => {
+  router.get("/health", async (ctx: Context) => {
+    await checkReady();
     const ready = { classify: classify() !== undefined, validate: true };
     ctx.body = { status: "ok", service: SERVICE.engine, ready };
   });

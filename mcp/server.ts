@@ -19,6 +19,8 @@ export interface ToolServerParts<C> {
   readonly http: AppOptions;
   /** Public address of the server, where it has one, for the agent card. */
   readonly url?: string;
+  /** @throws {Problem} calls would not work now; `/health` answers that */
+  checkReady(): Promise<void>;
   /** Requests per minute and key, shown by `/health`. `auth` and `invoke` enforce them. */
   readonly limits: { readonly perMinute: number; readonly simulatePerMinute: number };
   readonly findInjection: FindInjection;
@@ -63,7 +65,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
     isClosing: mcp.isClosing,
   });
   bindToolList(router, tools);
-  bindHealth(router, parts.limits, tools, mcp.sessionCount);
+  bindHealth(router, parts, tools, mcp.sessionCount);
 
   const app = createApp({
     ...http,
@@ -94,11 +96,12 @@ function bindToolList<C>(router: Router<RequestState>, tools: Tools<C>): void {
 
 function bindHealth<C>(
   router: Router<RequestState>,
-  limits: ToolServerParts<C>["limits"],
+  { limits, checkReady }: ToolServerParts<C>,
   tools: Tools<C>,
   sessionCount: () => number,
 ): void {
-  router.get("health", "/health", (ctx) => {
+  router.get("health", "/health", async (ctx) => {
+    await checkReady();
     ctx.body = {
       status: "ok",
       service: SERVICE.toolServer,

@@ -20,3 +20,4 @@ export {
   useProcessMetrics,
 } from "./metrics.ts";
 export { usePlatformMetrics } from "./platform.ts";
+export { usePollMetrics } from "./polls.ts";

@@ -20,6 +20,8 @@ export interface Presence {
   begin(name: ProcessName, login: { readonly role: Role; readonly url: string }): void;
   /** Tells what the process waits for; null: for nothing. */
   waitFor(what: string | null): void;
+  /** Tells from now on how old the last polls of its task queues are. */
+  tellPolls(ages: () => Readonly<Record<string, number>>): void;
   /** Tells that it does its work. */
   ready(): void;
   /** Tells that it is about to end. */
@@ -29,7 +31,7 @@ export interface Presence {
 }
 
 /** A server that a process keeps, and tells of. */
-export type KeptProcess = Omit<ProcessReport, "host" | "waitsFor">;
+export type KeptProcess = Omit<ProcessReport, "host" | "waitsFor" | "polls">;
 
 /** Returns the id of a process's place in the tree of a data folder, the same at each start of the tree. */
 export function placeId(dataDir: string, name: string): string {
@@ -83,6 +85,7 @@ export function openPresence(
   let timer: NodeJS.Timeout | undefined;
   let reporting: Promise<void> | undefined;
   let isStale = false;
+  let pollAges: (() => Readonly<Record<string, number>>) | undefined;
 
   function reports(): ProcessReport[] {
     const status = isStopping
@@ -93,9 +96,10 @@ export function openPresence(
       ? "running"
       : "starting";
     const restarts = place?.restarts ?? null;
+    const polls = pollAges?.() ?? null;
     return [
-      { id, name, host, pid: process.pid, version: VERSION, restarts, status, waitsFor },
-      ...kept().map((one) => ({ ...one, host, waitsFor: null })),
+      { id, name, host, pid: process.pid, version: VERSION, restarts, status, waitsFor, polls },
+      ...kept().map((one) => ({ ...one, host, waitsFor: null, polls: null })),
     ];
   }
 
@@ -133,6 +137,9 @@ export function openPresence(
       if (waitsFor === what) return;
       waitsFor = what;
       report();
+    },
+    tellPolls(ages) {
+      pollAges = ages;
     },
     ready() {
       isReady = true;

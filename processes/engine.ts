@@ -12,7 +12,7 @@ import {
   openWriter,
 } from "../engine/mod.ts";
 import { followPolicyFile, openGuard } from "../guard/mod.ts";
-import { openStore } from "../store/mod.ts";
+import { openStore, requireReady } from "../store/mod.ts";
 import { isSecure, serve, serverNames } from "../web/mod.ts";
 import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 
@@ -40,8 +40,10 @@ async function startEngine(
     guard: openGuard({ store }),
     classify: () => classify,
     knowledge: () => knowledge,
+    checkReady: () => requireReady(store),
     write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),
   });
+  await requireReady(store);
   const server = await serve(app, bindSettings(settings), settings.SEALOOP_ENGINE_PORT);
   const loading = setTimeout(async () => {
     const classifier = await openClassifier();

@@ -3,6 +3,7 @@ import { watchTasks } from "../calls/tasks/mod.ts";
 import { findInjection } from "../guard/mod.ts";
 import { createToolServer } from "../mcp/mod.ts";
 import { cancelTask, operations, sendMessage } from "../operations/mod.ts";
+import { requireReady } from "../store/mod.ts";
 import { serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
@@ -20,6 +21,7 @@ async function startToolServer(parts: PresentParts): Promise<RunningProcess> {
   const tasks = await watchTasks(platform);
   const tools = createToolServer({
     operations,
+    checkReady: () => requireReady(platform.store),
     findInjection,
     invoke,
     auth: createToolServerAuth(platform),

@@ -1,6 +1,7 @@
 import { createSequencerActivities } from "../activities/mod.ts";
 import { TASK_QUEUE } from "../domain/mod.ts";
-import { openStore, WrongDatabaseRole } from "../store/mod.ts";
+import { usePollMetrics } from "../metrics/mod.ts";
+import { openStore, requireReady, WrongDatabaseRole } from "../store/mod.ts";
 import {
   connectTemporal,
   connectWorker,
@@ -19,13 +20,13 @@ await runProcess("sequencer", startSequencer);
 
 /** Takes work from the sequencer's task queue. No other process has the key that signs receipts, or the right to append them. */
 async function startSequencer(
-  { config, log, databaseUrl, presence }: PresentParts,
+  { config, log, databaseUrl, presence, endProcess }: PresentParts,
 ): Promise<RunningProcess> {
   await installRuntime(log, config.settings.SEALOOP_METRICS !== undefined);
   const retry = openRetry(log, presence.waitFor, [WrongDatabaseRole]);
   presence.begin("sequencer", { role: "sequencer", url: databaseUrl("sequencer") });
   const store = openStore(databaseUrl("sequencer"), "sequencer", 2);
-  await retry("PostgreSQL", () => store.asPlatform().query("SELECT")); // refuses another role at once
+  await retry("PostgreSQL", () => requireReady(store)); // refuses another role at once
   const temporal = await retry("Temporal", () => connectTemporal(config, store));
   await retry("Temporal", () => ensureSequencer(temporal.client));
   const stopping = new AbortController();
@@ -49,7 +50,10 @@ async function startSequencer(
         log.error({ err }, "The worker failed; connecting again");
         presence.waitFor("Temporal");
       },
+      onStuck: endProcess,
     }));
+  presence.tellPolls(workers.pollAges);
+  usePollMetrics(workers.pollAges);
   presence.waitFor(turn);
   const keeping = keepWorkflowRunning(temporal.client, ensureSequencer, signal);
   return {

@@ -10,13 +10,14 @@ import {
   keepDiscoveringServices,
   readDetectorsFile,
 } from "../detection/mod.ts";
+import { fileSource } from "../integrations/files/mod.ts";
 import { keepExportingSpans } from "../integrations/observability/mod.ts";
 import { keepReceivingMail } from "../integrations/mail/mod.ts";
 import { warmParsers } from "../integrations/strangers/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { BadRunbook, keepDeletingOldData, loadCatalogue, putInForce } from "../runbooks/mod.ts";
 import { followShieldFile, shieldFilePath } from "../shield/mod.ts";
-import { usePlatformMetrics } from "../metrics/mod.ts";
+import { usePlatformMetrics, usePollMetrics } from "../metrics/mod.ts";
 import { WrongDatabaseRole } from "../store/mod.ts";
 import { getMetricFigures } from "../store/platform/mod.ts";
 import {
@@ -65,8 +66,14 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
     ]));
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
   const servicesFile = await retry("PostgreSQL", () => followServices(services, log));
-  await retry("PostgreSQL", () => putInForce(store, runbooks));
-  await retry("PostgreSQL", () => releaseScripts(store, scripts));
+  const scriptsSource = fileSource(scriptsFolder(config));
+  const kept = [
+    ...await retry("PostgreSQL", () => putInForce(store, runbooks)),
+    ...await retry("PostgreSQL", () => releaseScripts(store, scripts, scriptsSource)),
+  ];
+  for (const { name, source } of kept) {
+    log.info({ name, source }, "A runbook or script of another folder stays in force");
+  }
   const governanceFile = await retry("PostgreSQL", () => {
     const operations = registry.values();
     return followGovernanceFile(governanceFileOf(config), { store, log, operations });
@@ -97,7 +104,10 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
         log.error({ err }, "The workers failed; connecting again");
         presence.waitFor("Temporal");
       },
+      onStuck: parts.endProcess,
     }));
+  presence.tellPolls(workers.pollAges);
+  usePollMetrics(workers.pollAges);
   const receiving = { ...platform, temporal: () => Promise.resolve(client) };
   const background = [
     keepDeletingOldData({ config, store, log, signal: stopping.signal }),

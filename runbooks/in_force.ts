@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Config, ROOT } from "../config.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import type { Store } from "../store/mod.ts";
-import { replaceCommands, replaceRunbooks } from "../store/catalogue/mod.ts";
+import { type InForce, replaceCommands, replaceRunbooks } from "../store/catalogue/mod.ts";
 import { type Catalogue, loadRunbooks } from "./load.ts";
 
 /** Folder of the runbooks that come with the product. */
@@ -25,17 +25,21 @@ export function loadCatalogue(
 /**
  * Puts the runbooks of the files in force, and seals each change. Public are the names and hashes of those that ship; of
  * the user's own there are commitments alone. Safe to repeat: runbooks that are in force already are no change.
+ *
+ * @returns runbooks in force that the folders of other workers have brought, or this one's before it went missing
  */
-export async function putInForce(store: Store, catalogue: Catalogue): Promise<void> {
+export async function putInForce(store: Store, catalogue: Catalogue): Promise<readonly InForce[]> {
+  const { name, exists } = catalogue.source;
   const runbooks = catalogue.runbooks.map(({ origin, sha256, ...document }) => ({
     name: document.runbook,
     version: document.version,
     origin,
     sha256,
+    source: origin === "user" ? name : "",
     document,
   }));
-  await store.asPlatform().transaction(async (trx) => {
-    const changes = await replaceRunbooks(trx, runbooks);
+  return await store.asPlatform().transaction(async (trx) => {
+    const { changes, kept } = await replaceRunbooks(trx, runbooks, exists ? name : undefined);
     if (changes.length > 0) {
       await requestSeal(trx, {
         category: "runbook_change",
@@ -44,7 +48,7 @@ export async function putInForce(store: Store, catalogue: Catalogue): Promise<vo
         action: "runbooks.put_in_force",
         outcome: "in_force",
         details: {
-          in_force: runbooks.length,
+          in_force: runbooks.length + kept.length,
           own_changes: changes.filter(({ origin }) => origin === "user").length,
           changes: changes.filter(({ origin }) => origin === "shipped")
             .map(({ name, before, after }) => ({
@@ -57,7 +61,7 @@ export async function putInForce(store: Store, catalogue: Catalogue): Promise<vo
       });
     }
     const commands = await replaceCommands(trx, catalogue.commands_sha256);
-    if (!commands) return;
+    if (!commands) return kept;
     await requestSeal(trx, {
       category: "config_change",
       actor: ACTOR,
@@ -69,5 +73,6 @@ export async function putInForce(store: Store, catalogue: Catalogue): Promise<vo
         hashes: { before: commands.before, after: catalogue.commands_sha256 },
       },
     });
+    return kept;
   });
 }

@@ -2,7 +2,13 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { z } from "zod";
-import { formatMistakes, type Mistake, readYaml } from "../integrations/files/mod.ts";
+import {
+  type FileSource,
+  fileSource,
+  formatMistakes,
+  type Mistake,
+  readYaml,
+} from "../integrations/files/mod.ts";
 import { isInterpreter } from "./commands.ts";
 import {
   type AllowedCommand,
@@ -26,6 +32,8 @@ export interface Catalogue {
   readonly commands: readonly AllowedCommand[];
   /** Over the files of the allow-list. */
   readonly commands_sha256: string;
+  /** Folder of the user's own. */
+  readonly source: FileSource;
 }
 
 /** A runbook's file is wrong; the message names file and line. */
@@ -38,6 +46,7 @@ type Inconsistency = [path: PropertyKey[], text: string];
 
 /** Name of the file with the allow-list, in each folder of runbooks. */
 const COMMANDS_FILE = "commands.yaml";
+const NO_FOLDER: FileSource = { name: "", exists: false };
 
 /**
  * Reads all runbooks. One of the user's replaces the shipped one of the same name; the commands of both allow-lists are
@@ -61,6 +70,7 @@ export function loadRunbooks(shipped: string, own?: string): Catalogue {
     runbooks: runbooks.sort((a, b) => a.runbook < b.runbook ? -1 : 1),
     commands: [...theirs.commands, ...ours.commands],
     commands_sha256: sha256([...ours.texts, ...theirs.texts].join("\0")),
+    source: own === undefined ? NO_FOLDER : fileSource(own),
   };
 }
 

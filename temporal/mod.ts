@@ -29,10 +29,6 @@ export {
 export { noteActivityTenant, workerCodec } from "./payloads.ts";
 export { registerTemporal } from "./register.ts";
 export { createSdkLogger, installRuntime } from "./sdk_log.ts";
-export {
-  listWorkerQueues,
-  startWorkers,
-  type WorkerParts,
-  type Workers,
-  type WorkflowCode,
-} from "./workers.ts";
+export type { PollAges } from "./_poll_watch.ts";
+export type { WorkerParts, WorkflowCode } from "./_worker_group.ts";
+export { listWorkerQueues, startWorkers, type Workers } from "./workers.ts";

@@ -3,6 +3,7 @@ import { asyncLocalStorage } from "@temporalio/activity";
 import type { Payload, PayloadCodec } from "@temporalio/common";
 import { PLATFORM_TENANT } from "../domain/mod.ts";
 import type { Store } from "../store/mod.ts";
+import { waitForDatabase } from "./_wait_for_database.ts";
 import { openPrivateTexts } from "./_private_texts.ts";
 import {
   listReferences,
@@ -31,12 +32,21 @@ export function clientCodec(store: Store): PayloadCodec {
   return payloadCodec(store, () => store.tenant);
 }
 
-/** Returns the codec of workers, which serve all tenants: workflows mark their payloads, activities say whose they are. */
-export function workerCodec(store: Store): PayloadCodec {
-  return payloadCodec(store, (mark) => {
+/**
+ * Returns the codec of workers, which serve all tenants: workflows mark their payloads, activities say whose they are.
+ * It waits while the database is away, as the SDK would end the worker for an error.
+ *
+ * @param signal ends the waiting
+ */
+export function workerCodec(store: Store, signal?: AbortSignal): PayloadCodec {
+  const codec = payloadCodec(store, (mark) => {
     const activity = asyncLocalStorage.getStore();
     return mark ?? (activity && activityTenants.get(activity)) ?? PLATFORM_TENANT;
   });
+  return {
+    encode: (payloads) => waitForDatabase(() => codec.encode(payloads), signal),
+    decode: (payloads) => waitForDatabase(() => codec.decode(payloads), signal),
+  };
 }
 
 /** @param ownerOf returns the tenant of a payload, from its mark if it has one */

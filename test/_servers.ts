@@ -17,6 +17,7 @@ import {
   startPostgres,
   startTemporal,
 } from "../embedded/mod.ts";
+import { ensureRecoveryKey, parseRecoveryKey } from "../ledger/mod.ts";
 import { migrate, openStore, type Role, ROLES, type Store } from "../store/mod.ts";
 import { atEndOfRun, freePort, testFolder, workerNumber } from "./_run.ts";
 
@@ -48,6 +49,8 @@ const INDEXED_VALUE = {
   KeywordList: 7,
 } as const;
 
+/** The private recovery key of the ledgers of all tests, as an operator would keep it. */
+export const TEST_RECOVERY_KEY = "MC4CAQAwBQYDK2VwBCIEIAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB";
 const TEMPLATE = "sealoop_template";
 const LET_TESTS_SEAL = `INSERT INTO seal_categories
   SELECT role, category FROM unnest(ARRAY['sealoop_gateway', 'sealoop_tools', 'sealoop_worker', 'sealoop_engine']) AS role,
@@ -67,9 +70,16 @@ interface Run {
 /** The PostgreSQL of a run. */
 export type TestPostgres = Pick<Postgres, "version" | "port" | "urls" | "superuserUrl">;
 
-/** Lets the processes of the platform request receipts of categories that only tests use. @param owner of role `owner` */
+/**
+ * Stores the recovery key of tests, and lets the processes of the platform request receipts of categories that only tests
+ * use.
+ *
+ * @param owner of role `owner`
+ */
 export async function letTestsSeal(owner: Store): Promise<void> {
   await owner.asPlatform().execute(LET_TESTS_SEAL);
+  const { publicKey } = parseRecoveryKey(TEST_RECOVERY_KEY);
+  await ensureRecoveryKey(owner, { publicKey: publicKey.toString("hex"), show: () => {} });
 }
 
 /** Creates a database with the platform's schema, which takes about 50 ms once the server runs. */

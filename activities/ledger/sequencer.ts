@@ -30,10 +30,6 @@ export interface SequencerActivityParts {
 /** Pause until sealing is tried again that waits for the operator. */
 const HELD_PAUSE_MS = 10_000;
 
-/** Said of a private recovery key that nobody has been shown: `npm start` and the settings make one before. */
-const RECOVERY_KEY =
-  "The new ledger's private recovery key, stored nowhere: keep it offline, and remove it from this log";
-
 /** Creates the activity that runs the sequencer. */
 export function sequencerActivities(
   { config, store, stopping, onSealing = () => {} }: SequencerActivityParts,
@@ -57,7 +53,6 @@ export function sequencerActivities(
         store,
         keyFile: join(config.dataDir, "ledger.key"),
         recoveryKey: config.settings.SEALOOP_LEDGER_RECOVERY_KEY,
-        onRecoveryKey: (secret) => log.warn(`${RECOVERY_KEY}: ${secret}`),
         signal,
         onStart: () => {
           onSealing(true);

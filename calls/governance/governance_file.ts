@@ -5,7 +5,11 @@ import type { Logger } from "pino";
 import { BadSetting, type Config } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { type FollowedFile, followFile } from "../../integrations/files/mod.ts";
-import { type FilePolicy, putPolicyInForce } from "../../integrations/policy_files/mod.ts";
+import {
+  type FilePolicy,
+  logPolicyChange,
+  putPolicyInForce,
+} from "../../integrations/policy_files/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
 import {
@@ -39,6 +43,8 @@ export interface GovernanceFile {
 export interface AppliedFile {
   /** Name of the policy in force; undefined: none was ever set. */
   readonly version: string | undefined;
+  /** Name of the policy in force before. */
+  readonly replaced?: string;
   /** Why the file is not followed. */
   readonly trouble?: string;
   /** Content of the file, where it is followed. */
@@ -64,9 +70,13 @@ export async function applyGovernanceFile(
   const content = readFile(file);
   if (content && "policy" in content) {
     const { policy } = content;
-    const after = await putPolicyInForce(store, POLICY, policy);
+    const { before, after } = await putPolicyInForce(store, POLICY, policy);
     await noteFollowed(store, path);
-    return { version: governanceVersion(after), file: content };
+    return {
+      version: governanceVersion(after),
+      ...(before && { replaced: governanceVersion(before) }),
+      file: content,
+    };
   }
   const db = store.db;
   const stored = await currentPolicy(db, POLICY.table);
@@ -146,11 +156,11 @@ export async function followGovernanceFile(
     },
   });
 
-  function logResult({ version, trouble: reason, file: content }: AppliedFile): void {
+  function logResult({ version, replaced, trouble: reason, file: content }: AppliedFile): void {
     if (reason) {
       log.error({ path, reason, in_force: version }, "The governance file is not followed");
     } else if (version) {
-      log.info({ version }, "The governance policy is in force");
+      logPolicyChange(log, "The governance policy is in force", version, replaced);
     }
     for (const reason of content ? unknownNamesIn(content, [...operations]) : []) {
       log.warn({ reason }, "A rule of the governance file matches nothing");

@@ -13,4 +13,5 @@ export { type FilePlace, readAddedLines } from "./added_lines.ts";
 export { type FollowedFile, followFile } from "./follow_file.ts";
 export { matchesGlob } from "./glob.ts";
 export { readOrCreateSecret } from "./secret_file.ts";
+export { type FileSource, fileSource } from "./source.ts";
 export { formatMistakes, type Mistake, readYaml, readYamlFile } from "./yaml_file.ts";

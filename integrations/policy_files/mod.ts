@@ -11,5 +11,6 @@ export {
   type FilePolicy,
   type FollowedPolicy,
   followPolicy,
+  logPolicyChange,
   putPolicyInForce,
 } from "./policy_files.ts";

@@ -2,12 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
-import {
-  type PolicyChange,
-  type PolicyRecord,
-  type PolicyTable,
-  setPolicy,
-} from "../../store/calls/mod.ts";
+import { type PolicyChange, type PolicyTable, setPolicy } from "../../store/calls/mod.ts";
 import { type FollowedFile, followFile } from "../files/mod.ts";
 
 /** Details of a change that everybody may read: counts, codes and names of fields. */
@@ -41,7 +36,7 @@ export async function putPolicyInForce<Policy extends object>(
   store: Store,
   kind: FilePolicy<Policy>,
   policy: Policy,
-): Promise<PolicyRecord> {
+): Promise<PolicyChange> {
   return await store.asPlatform().transaction(async (trx) => {
     const change = await setPolicy(
       trx,
@@ -49,7 +44,7 @@ export async function putPolicyInForce<Policy extends object>(
       { ...policy } as Record<string, unknown>,
     );
     if (change.after !== change.before) await sealChange(trx, kind, change);
-    return change.after;
+    return change;
   });
 }
 
@@ -69,10 +64,28 @@ export async function followPolicy<Policy extends object>(
     logFirstError: true,
     async apply(exists) {
       if (!exists) return;
-      const { version } = await putPolicyInForce(store, policy, read(readFileSync(path, "utf8")));
-      log.info({ version }, `The ${name} is in force`);
+      const { before, after } = await putPolicyInForce(
+        store,
+        policy,
+        read(readFileSync(path, "utf8")),
+      );
+      logPolicyChange(log, `The ${name} is in force`, after.version, before?.version);
     },
   });
+}
+
+/**
+ * Logs the version in force. It is one value: where workers have files that differ, the one that was started, or whose
+ * file has changed, last counts, and its log says what it has replaced.
+ */
+export function logPolicyChange(
+  log: Logger,
+  text: string,
+  version: number | string,
+  replaced: number | string | undefined,
+): void {
+  if (replaced === undefined || replaced === version) log.info({ version }, text);
+  else log.warn({ version, replaced }, `${text}, in place of the one before`);
 }
 
 async function sealChange<Policy>(

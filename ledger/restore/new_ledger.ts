@@ -107,6 +107,7 @@ async function storeReplaced(
   replaced: ReplacedLedger,
 ): Promise<void> {
   await trx.execute("DELETE FROM ledger_import");
+  await trx.execute("DELETE FROM ledger_recovery"); // the new ledger needs one of its own
   await trx.execute(
     "INSERT INTO ledger_import (file_sha256, size, finished_at, replaced) VALUES ($1, $2, now(), $3)",
     [createHash("sha256").update(hash).digest(), size, JSON.stringify(replaced)],
@@ -125,7 +126,6 @@ async function retire(
   const paths = [
     keyFile,
     `${keyFile}.next`,
-    `${keyFile}.recovery`,
     signerFolder(keyFile),
     logKeyFile,
     checkpointFile,

@@ -10,16 +10,14 @@ import { appendReceipts, readHead } from "./_append.ts";
 import { SealingHeld } from "./_trouble.ts";
 import { makeAdoption, makeGenesis, makeRotation } from "./_key_receipts.ts";
 import { computeLeaves, type LinkedReceipt } from "./_link.ts";
-import { makeRecoveryKey, readRecoveryKey } from "./recovery_key.ts";
+import { chooseRecoveryKey } from "./recovery_key.ts";
 
-/** The files of the ledger's keys, and the recovery key. */
+/** The file of the ledger's key, and the recovery key. */
 export interface KeyOptions {
   /** PEM file of the signing key, beside the signer's journal. Both are created where there is neither. */
   readonly keyFile: string;
-  /** Public recovery key of a new ledger, hex. Default: the one that {@linkcode ensureRecoveryKey} has made. */
+  /** Public recovery key of a new ledger, hex. Default: the one that {@linkcode ensureRecoveryKey} has stored. */
   readonly recoveryKey?: string | undefined;
-  /** Called with the private recovery key where a new ledger has none yet, so that one is made. It is stored nowhere. */
-  readonly onRecoveryKey?: ((secret: string) => void) | undefined;
 }
 
 /** Parts of sealing a receipt that introduces keys. */
@@ -81,7 +79,10 @@ export async function ensureOwnKey(
         `holds ${own}. Put the right key there; if it is lost: npm run keys -- ledger recover`,
     );
   }
-  const ours = { ledgerKey: own, recoveryKey: await chooseRecoveryKey(options) };
+  const ours = {
+    ledgerKey: own,
+    recoveryKey: await chooseRecoveryKey(writer, options.recoveryKey),
+  };
   await writeDurably(rootKeyFile(dirname(keyFile)), `${own}\n`);
   const receipt = head.size === 0
     ? makeGenesis(ours)
@@ -100,17 +101,6 @@ async function readReplaced(
     size,
   ]);
   return row?.replaced ?? undefined;
-}
-
-/** Returns the public recovery key that the ledger begins with. */
-async function chooseRecoveryKey(
-  { keyFile, recoveryKey, onRecoveryKey }: KeyOptions,
-): Promise<string> {
-  const known = recoveryKey ?? await readRecoveryKey(keyFile);
-  if (known !== undefined) return known;
-  const { publicKey, secret } = makeRecoveryKey();
-  onRecoveryKey?.(secret);
-  return publicKey;
 }
 
 /** Returns true where this ledger has no receipts of its own: it is empty, or all were imported. */

@@ -28,6 +28,10 @@ const Service = z.object({
   version: z.string().nullable(),
   restarts: z.number().int().nullable().describe("Since `npm start`; null: nobody counts them"),
   waits_for: z.string().nullable().describe("null: for nothing"),
+  polls: z.record(z.string(), z.number().min(0)).nullable().describe(
+    "Seconds since Temporal last saw a poll of it, by task queue: up to 60 while nothing is to do; null: it takes no work " +
+      "from Temporal, or is silent",
+  ),
 });
 
 type Service = z.output<typeof Service>;
@@ -57,6 +61,7 @@ export const serviceList = operation({
         version: "0.1.0",
         restarts: 1,
         waits_for: "Temporal",
+        polls: { itsm: 4.2, ledger: 31.5, media: 12 },
       }],
     },
   },
@@ -87,7 +92,7 @@ function toService({ id: _, waitsFor, since, ...record }: ProcessRecord): Servic
 
 function absent(name: string): Service {
   const unknown = { host: null, pid: null, since: null, version: null, restarts: null };
-  return { ...unknown, name, status: "absent", waits_for: null };
+  return { ...unknown, name, status: "absent", waits_for: null, polls: null };
 }
 
 /** Describes the thread that signs, which lives in the one sequencer that seals. */

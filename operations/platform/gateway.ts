@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { API_VERSION, PRODUCT, SERVICE } from "../../domain/mod.ts";
+import { requireReady } from "../../store/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 
 /** Name of the service and places of its descriptions. */
@@ -43,12 +44,14 @@ export const gatewayInfo = operation({
     }),
 });
 
-/** Liveness of the gateway's process. */
+/** Readiness of the gateway. */
 export const gatewayHealth = operation({
   name: "gateway.health",
   group: "core",
-  summary: "Check whether the gateway answers",
-  description: "Does not probe PostgreSQL or Temporal; `GET /v1/status` does.",
+  summary: "Check whether the gateway can serve calls",
+  description:
+    "200 means that a call would work: the database answers and has the tables of this version. Temporal is not asked: calls " +
+    "that need it say so themselves, and `GET /v1/status` probes it.",
   effect: "read",
   access: "public",
   counted: false,
@@ -63,10 +66,13 @@ export const gatewayHealth = operation({
     input: {},
     output: { status: "ok", service: SERVICE.gateway, timestamp: "2026-07-01T12:00:00.000Z" },
   },
-  run: () =>
-    Promise.resolve({
+  async run(_, { store }) {
+    await requireReady(store);
+    return {
       status: "ok" as const,
       service: SERVICE.gateway,
       timestamp: new Date().toISOString(),
-    }),
+    };
+  },
+  errors: ["Unavailable"],
 });

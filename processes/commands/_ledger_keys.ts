@@ -1,9 +1,10 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Config, loadConfig } from "../../config.ts";
 import {
   computeFingerprint,
+  ensureRecoveryKey,
   listLedgerKeys,
   parseRecoveryKey,
   readPublicKey,
@@ -18,6 +19,8 @@ import { openDatabase } from "./_database.ts";
 /** Time that the sequencer has for a rotation until the command no longer waits. */
 const ROTATION_TIMEOUT_MS = 60_000;
 const POLL_MS = 250;
+const ALREADY =
+  "The ledger has a recovery key already; npm run keys -- ledger list shows the public one";
 
 /**
  * Runs `npm run keys -- ledger …`: lists the keys of the ledger, rotates or recovers its signing key.
@@ -33,7 +36,10 @@ export async function runLedgerKeys(
   const config = loadConfig(process.env);
   if (verb === "list") return await list(openPlatformStore());
   if (verb === "rotate") return await rotate(openPlatformStore(), config);
-  if (verb !== "recover") throw new UsageError("Give one of ledger list, rotate, recover");
+  if (verb === "make-recovery-key") return await makeRecoveryKey(config, options.to);
+  if (verb !== "recover") {
+    throw new UsageError("Give one of ledger list, make-recovery-key, rotate, recover");
+  }
   await recover(config, options);
 }
 
@@ -56,6 +62,31 @@ async function rotate(store: Store, { dataDir }: Config): Promise<void> {
     await sleep(POLL_MS);
   }
   printNewKey(newKey);
+}
+
+/** Makes the recovery key of a ledger that has none. Its private half goes to a terminal or a new file, never to a log. */
+async function makeRecoveryKey(config: Config, file: unknown): Promise<void> {
+  if (typeof file !== "string" && !process.stdout.isTTY) {
+    throw new UsageError(
+      "make-recovery-key needs --to and a new file, or a terminal to show it on",
+    );
+  }
+  const database = await openDatabase(config);
+  try {
+    const owner = openStore(database.urls.owner, "owner", 1);
+    const isMade = await ensureRecoveryKey(owner, {
+      publicKey: config.settings.SEALOOP_LEDGER_RECOVERY_KEY,
+      show(secret) {
+        if (typeof file === "string") {
+          writeFileSync(file, `${secret}\n`, { mode: 0o600, flag: "wx" });
+        } else console.log(secret);
+      },
+    }).finally(() => owner.close());
+    console.log(isMade ? "Stored the public key. Keep the private one offline." : ALREADY);
+    if (!isMade) process.exitCode = 1;
+  } finally {
+    await database.stop();
+  }
 }
 
 async function recover(config: Config, options: CommandArguments["options"]): Promise<void> {

@@ -28,6 +28,7 @@ const USAGE = `Usage: npm run keys -- list [--all]
        npm run keys -- renew-link <key id>
        npm run keys -- ledger list
        npm run keys -- ledger rotate
+       npm run keys -- ledger make-recovery-key [--to <file>]
        npm run keys -- ledger recover --recovery-key <file> [--new-recovery-key <public key>]
 
 A new key is printed once; only its hash is stored. All but list is sealed.
@@ -35,7 +36,8 @@ list --all: with revoked and expired keys. rotate: issues a key like the old one
 one expires after the grace, by default a day.
 renew-link: gives the key another link to its calendar; the one before ends. GET /v1/calendar/events shows it.
 --may-approve: for a person who decides on approvals, over REST alone; the tool server refuses such keys.
-ledger: the keys that sign receipts. rotate: the sequencer hands over to a new key, while everything runs. recover: for a
+ledger: the keys that sign receipts. make-recovery-key: for a ledger that has none yet; shows the private key on the
+terminal, or writes it to a new file that you alone can read. rotate: the sequencer hands over to a new key, while everything runs. recover: for a
 key that is lost or stolen, with the private recovery key, while the platform is stopped. See docs/keys.md.`;
 
 await runCommand(USAGE, {
@@ -47,6 +49,7 @@ await runCommand(USAGE, {
   "may-approve": { type: "boolean", default: false },
   expires: { type: "string" },
   grace: { type: "string", default: "24h" },
+  "to": { type: "string" },
   "recovery-key": { type: "string" },
   "new-recovery-key": { type: "string" },
 }, async (openStore, { words, options }) => {

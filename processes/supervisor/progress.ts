@@ -1,5 +1,7 @@
 /** The progress of a start, as the operator sees it. */
 export interface Progress {
+  /** False: what is printed may be kept, as in a log. */
+  readonly isTerminal: boolean;
   /**
    * Runs a step, and prints a line with its result and how long it took.
    *
@@ -49,6 +51,7 @@ export function openProgress(output: NodeJS.WriteStream): Progress {
   }
 
   return {
+    isTerminal,
     line,
     mute: () => {
       isMuted = true;

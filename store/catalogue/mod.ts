@@ -6,6 +6,7 @@
  * ```
  * @module
  */
+export type { InForce } from "./merge.ts";
 export {
   getRunbookValues,
   listRunbooks,

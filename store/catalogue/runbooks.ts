@@ -1,4 +1,5 @@
 import type { Db } from "../connection.ts";
+import { type InForce, mergeInForce } from "./merge.ts";
 
 /** A runbook in one version. */
 export interface RunbookRecord {
@@ -7,6 +8,8 @@ export interface RunbookRecord {
   readonly origin: "shipped" | "user";
   /** Over the bytes of its file. */
   readonly sha256: string;
+  /** `host:path` of the folder that has brought it; empty: it is shipped. */
+  readonly source: string;
   readonly document: unknown;
 }
 
@@ -21,23 +24,33 @@ export interface RunbookChange {
   readonly after: string | null;
 }
 
+/** Changes of what is in force, and what stays in force that other folders have brought. */
+export interface CatalogueChanges {
+  readonly changes: readonly RunbookChange[];
+  readonly kept: readonly InForce[];
+}
+
 /** Key of the advisory lock under which runbooks are compared, as several workers start at once. */
 const LOCK = 7_365_616_112;
 
 /**
- * Puts exactly these runbooks in force. Earlier versions stay readable by their hash. Must run in a transaction.
+ * Puts these runbooks in force, as {@linkcode mergeInForce} says. Earlier versions stay readable by their hash. Must run in
+ * a transaction.
  *
- * @returns what changed, by name
+ * @param source folder of the user's own; undefined: it is missing
+ * @returns what changed, by name, and what other folders have in force
  */
 export async function replaceRunbooks(
   trx: Db,
   runbooks: readonly RunbookRecord[],
-): Promise<RunbookChange[]> {
+  source: string | undefined,
+): Promise<CatalogueChanges> {
   await trx.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
-  const active = await trx.query<Pick<RunbookRecord, "name" | "sha256" | "origin">>(
-    "SELECT name, sha256, origin FROM runbooks WHERE active",
+  const active = await trx.query<InForce>(
+    "SELECT name, sha256, origin, source FROM runbooks WHERE active",
   );
-  const changes = compareRunbooks(active, runbooks);
+  const { put, kept } = mergeInForce(active, runbooks, source);
+  const changes = compareRunbooks(active, [...put, ...kept]);
   const outdated = changes.flatMap(({ before }) => before ?? []);
   await trx.execute(
     "UPDATE runbooks SET active = false, changed_at = now() WHERE sha256 = ANY ($1::text[])",
@@ -45,13 +58,18 @@ export async function replaceRunbooks(
   );
   const names = new Set(changes.map(({ name }) => name));
   await trx.execute(
-    `INSERT INTO runbooks (name, version, origin, sha256, document, active)
-     SELECT name, version, origin, sha256, document, true
-     FROM jsonb_to_recordset($1) AS r (name text, version text, origin text, sha256 text, document jsonb)
-     ON CONFLICT (sha256) DO UPDATE SET active = true, changed_at = now()`,
-    [JSON.stringify(runbooks.filter(({ name }) => names.has(name)))],
+    `INSERT INTO runbooks (name, version, origin, source, sha256, document, active)
+     SELECT name, version, origin, source, sha256, document, true
+     FROM jsonb_to_recordset($1) AS r (name text, version text, origin text, source text, sha256 text, document jsonb)
+     ON CONFLICT (sha256) DO UPDATE SET active = true, source = excluded.source, changed_at = now()`,
+    [JSON.stringify(put.filter(({ name }) => names.has(name)))],
   );
-  return changes;
+  await trx.execute(
+    `UPDATE runbooks SET source = r.source FROM jsonb_to_recordset($1) AS r (sha256 text, source text)
+     WHERE active AND runbooks.sha256 = r.sha256 AND runbooks.source <> r.source`,
+    [JSON.stringify(put.map(({ sha256, source }) => ({ sha256, source })))],
+  );
+  return { changes, kept };
 }
 
 /** Returns the changes between what was in force and what shall be, by name. */
@@ -106,21 +124,22 @@ export async function getRunbookValues(
   return row?.given ?? {};
 }
 
-/** Replaces the values that all services give to parameters of runbooks. */
+/** Replaces the values that the services of one services file give to parameters of runbooks. */
 export async function replaceRunbookValues(
   db: Db,
   given: Readonly<Record<string, object>>,
+  source: string = "",
 ): Promise<void> {
   const values = JSON.stringify(given);
   await db.transaction(async (trx) => {
     await trx.execute(
-      "DELETE FROM runbook_values WHERE service <> ALL ($1::text[])",
-      [Object.keys(given)],
+      "DELETE FROM runbook_values WHERE source = $2 AND service <> ALL ($1::text[])",
+      [Object.keys(given), source],
     );
     await trx.execute(
-      `INSERT INTO runbook_values (service, given) SELECT key, value FROM jsonb_each($1)
-       ON CONFLICT (tenant_id, service) DO UPDATE SET given = excluded.given`,
-      [values],
+      `INSERT INTO runbook_values (service, source, given) SELECT key, $2, value FROM jsonb_each($1)
+       ON CONFLICT (tenant_id, service) DO UPDATE SET given = excluded.given, source = excluded.source`,
+      [values, source],
     );
   });
 }

@@ -1,5 +1,6 @@
 import type { Db } from "../connection.ts";
-import { compareRunbooks, type RunbookChange } from "./runbooks.ts";
+import { type InForce, mergeInForce } from "./merge.ts";
+import { type CatalogueChanges, compareRunbooks } from "./runbooks.ts";
 
 /** A script for devices in one version. */
 export interface ScriptRelease {
@@ -8,6 +9,8 @@ export interface ScriptRelease {
   readonly origin: "shipped" | "user";
   /** Over the bytes of its file. */
   readonly sha256: string;
+  /** `host:path` of the folder that has brought it; empty: it is shipped. */
+  readonly source: string;
   readonly document: unknown;
   /** Receipt that releases it. */
   readonly receiptId: string;
@@ -19,25 +22,30 @@ export interface ScriptRelease {
 const LOCK = 7_365_616_113;
 
 /**
- * Releases exactly these scripts. Earlier versions stay readable by their hash. Must run in a transaction.
+ * Releases these scripts, as {@linkcode mergeInForce} says. Earlier versions stay readable by their hash. Must run in a
+ * transaction.
  *
- * @returns what changed, by name
+ * @param source folder of the user's own; undefined: it is missing
+ * @returns what changed, by name, and what other folders have in force
  */
 export async function replaceScripts(
   trx: Db,
   scripts: readonly ScriptRelease[],
-): Promise<RunbookChange[]> {
+  source: string | undefined,
+): Promise<CatalogueChanges> {
   await trx.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
-  const active = await trx.query<Pick<ScriptRelease, "name" | "sha256" | "origin">>(
-    "SELECT name, sha256, origin FROM scripts WHERE active",
+  const active = await trx.query<InForce>(
+    "SELECT name, sha256, origin, source FROM scripts WHERE active",
   );
-  const changes = compareRunbooks(active, scripts);
+  const { put, kept } = mergeInForce(active, scripts, source);
+  const changes = compareRunbooks(active, [...put, ...kept]);
   const names = new Set(changes.map(({ name }) => name));
   await trx.execute(
     "UPDATE scripts SET active = false, changed_at = now() WHERE active AND name = ANY ($1::text[])",
     [[...names]],
   );
   await trx.execute(
+<<<<<<< HEAD
     `INSERT INTO scripts (name, version, origin, sha256, document, active, release_receipt, release_salt)
      SELECT name, version, origin, sha256, document, true, "receiptId", decode(salt, 'hex')
      FROM jsonb_to_recordset($1)
@@ -48,8 +56,20 @@ export async function replaceScripts(
       scripts.filter(({ name }) => names.has(name))
         .map((script) => ({ ...script, salt: script.salt.toString("hex") })),
     )],
+=======
+    `INSERT INTO scripts (name, version, origin, source, sha256, document, active)
+     SELECT name, version, origin, source, sha256, document, true
+     FROM jsonb_to_recordset($1) AS r (name text, version integer, origin text, source text, sha256 text, document jsonb)
+     ON CONFLICT (sha256) DO UPDATE SET active = true, source = excluded.source, changed_at = now()`,
+    [JSON.stringify(put.filter(({ name }) => names.has(name)))],
+>>>>>>> e3372f38 (Wait for a database that is away, and end workers that don't poll)
   );
-  return changes;
+  await trx.execute(
+    `UPDATE scripts SET source = r.source FROM jsonb_to_recordset($1) AS r (sha256 text, source text)
+     WHERE active AND scripts.sha256 = r.sha256 AND scripts.source <> r.source`,
+    [JSON.stringify(put.map(({ sha256, source }) => ({ sha256, source })))],
+  );
+  return { changes, kept };
 }
 
 const COLUMNS = `name, version, origin, sha256, document, release_receipt AS "receiptId",
@@ -68,7 +88,11 @@ export async function findScriptVersion(
 /** Returns a released script by its name, or undefined. */
 export async function getScript(db: Db, name: string): Promise<ScriptRelease | undefined> {
   return await db.first<ScriptRelease>(
+<<<<<<< HEAD
     `SELECT ${COLUMNS} FROM scripts WHERE active AND name = $1`,
+=======
+    "SELECT name, version, origin, source, sha256, document FROM scripts WHERE active AND name = $1",
+>>>>>>> e3372f38 (Wait for a database that is away, and end workers that don't poll)
     [name],
   );
 }
@@ -76,6 +100,10 @@ export async function getScript(db: Db, name: string): Promise<ScriptRelease | u
 /** Lists the released scripts by name. */
 export async function listScripts(db: Db): Promise<ScriptRelease[]> {
   return await db.query<ScriptRelease>(
+<<<<<<< HEAD
     `SELECT ${COLUMNS} FROM scripts WHERE active ORDER BY name`,
+=======
+    "SELECT name, version, origin, source, sha256, document FROM scripts WHERE active ORDER BY name",
+>>>>>>> e3372f38 (Wait for a database that is away, and end workers that don't poll)
   );
 }

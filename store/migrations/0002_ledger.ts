@@ -48,6 +48,12 @@ export const ledger = `
     added_at timestamptz NOT NULL DEFAULT now()
   );
 
+  CREATE TABLE ledger_recovery (  -- the recovery key that a new ledger begins with
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    public_key bytea NOT NULL CHECK (length(public_key) = 32),
+    stored_at timestamptz NOT NULL DEFAULT now()
+  );
+
   CREATE TABLE seal_requests (    -- every id that was ever requested, with the hash of its content
     id text PRIMARY KEY,
     request_hash bytea NOT NULL   -- empty: its evidence was deleted, or its receipt was put back after a loss

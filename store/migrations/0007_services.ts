@@ -8,6 +8,7 @@ export const services = `
     host text NOT NULL DEFAULT 'localhost',
     owner text,
     origin text NOT NULL CHECK (origin IN ('platform', 'file', 'test', 'discovered')),
+    source text NOT NULL DEFAULT '', -- host:path of the services file by which a worker brought it; empty: none
     health_check jsonb,           -- {http} | {tcp} | {command}
     restart jsonb,                -- {command} | {process}; null: none is configured
     runbook text,                 -- id of its own runbook; null: matched by category and finding

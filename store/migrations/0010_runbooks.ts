@@ -5,6 +5,7 @@ export const runbooks = `
     name text NOT NULL,
     version text NOT NULL,
     origin text NOT NULL CHECK (origin IN ('shipped', 'user')),
+    source text NOT NULL,         -- host:path of the folder that has brought it; empty: it is shipped
     document jsonb NOT NULL,
     active boolean NOT NULL,
     first_seen_at timestamptz NOT NULL DEFAULT now(),
@@ -20,6 +21,7 @@ export const runbooks = `
   CREATE TABLE runbook_values (
     tenant_id text NOT NULL DEFAULT current_tenant(),
     service text NOT NULL,
+    source text NOT NULL,         -- host:path of the services file that has brought them
     given jsonb NOT NULL,         -- parameter → value
     PRIMARY KEY (tenant_id, service)
   );

@@ -5,6 +5,7 @@ export const deviceCommands = `
     name text NOT NULL,
     version integer NOT NULL,
     origin text NOT NULL CHECK (origin IN ('shipped', 'user')),
+    source text NOT NULL,         -- host:path of the folder that has brought it; empty: it is shipped
     document jsonb NOT NULL,
     active boolean NOT NULL,
     release_receipt text NOT NULL, -- receipt that releases it, which devices are shown

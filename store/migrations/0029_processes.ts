@@ -11,6 +11,7 @@ export const processes = `
     restarts integer,             -- of its place; null: nobody counts them
     status text NOT NULL CHECK (status IN ('starting', 'waiting', 'running', 'stopping')),
     waits_for text,
+    polls jsonb,                  -- seconds since Temporal last saw a poll, by task queue; null: it polls none
     since timestamptz NOT NULL DEFAULT clock_timestamp(),
     heard_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     CHECK ((role, name) IN (

@@ -15,6 +15,8 @@ export interface ProcessReport {
   readonly status: Exclude<ProcessStatus, "silent" | "absent">;
   /** Null: for nothing. */
   readonly waitsFor: string | null;
+  /** Seconds since Temporal last saw a poll of it, by task queue; null: it takes no work from Temporal. */
+  readonly polls: Readonly<Record<string, number>> | null;
 }
 
 /** A process, as far as it was heard of. */
@@ -37,12 +39,12 @@ export async function reportProcesses(
   reports: readonly ProcessReport[],
 ): Promise<void> {
   await db.execute(
-    `INSERT INTO processes AS p (id, name, host, pid, version, restarts, status, waits_for)
-     SELECT id, name, host, pid, version, restarts, status, "waitsFor"
-     FROM jsonb_to_recordset($1) AS r(
-       id uuid, name text, host text, pid int, version text, restarts int, status text, "waitsFor" text)
+    `INSERT INTO processes AS p (id, name, host, pid, version, restarts, status, waits_for, polls)
+     SELECT id, name, host, pid, version, restarts, status, "waitsFor", nullif(polls, 'null')
+     FROM jsonb_to_recordset($1) AS r(id uuid, name text, host text, pid int, version text, restarts int, status text,
+       "waitsFor" text, polls jsonb)
      ON CONFLICT (id) DO UPDATE SET host = excluded.host, pid = excluded.pid, version = excluded.version,
-       restarts = excluded.restarts, status = excluded.status, waits_for = excluded.waits_for,
+       restarts = excluded.restarts, status = excluded.status, waits_for = excluded.waits_for, polls = excluded.polls,
        since = CASE WHEN (p.pid, p.restarts, p.status) IS DISTINCT FROM (excluded.pid, excluded.restarts, excluded.status)
          THEN excluded.since ELSE p.since END,
        heard_at = excluded.heard_at`,
@@ -64,6 +66,7 @@ export async function listProcesses(db: Db): Promise<ProcessRecord[]> {
     `SELECT id, name, host, pid, version, restarts,
        CASE WHEN heard THEN status ELSE 'silent' END AS status,
        CASE WHEN heard THEN waits_for END AS "waitsFor",
+       CASE WHEN heard THEN polls END AS polls,
        CASE WHEN heard THEN since ELSE heard_at END AS since
      FROM (SELECT *, heard_at BETWEEN clock_timestamp() - make_interval(secs => $1)
          AND clock_timestamp() + make_interval(secs => $2) AS heard FROM processes) p

@@ -7,6 +7,7 @@ export const LEDGER_TABLES: TableRights = {
   receipts: [["SELECT", ...EVERYONE], ["SELECT, INSERT", "ledgerWriter"]],
   ledger_head: [["SELECT", ...EVERYONE], ["SELECT, UPDATE", "ledgerWriter"]],
   ledger_keys: [["SELECT", ...EVERYONE], ["SELECT, INSERT", "ledgerWriter"]],
+  ledger_recovery: [["SELECT, INSERT", "sequencer"]], // else the owner's role stores it
   seal_requests: [
     ["SELECT", ...READING, "sequencer", "crossing", "ledgerWriter"],
     ["INSERT", "crossing", "ledgerWriter"], // the ids of imported receipts are taken, too

@@ -3,7 +3,7 @@ import { DEVICE_TABLES } from "./_devices.ts";
 import { INCIDENT_TABLES } from "./_incidents.ts";
 import { LEDGER_TABLES } from "./_ledger.ts";
 import { PEOPLE_TABLES } from "./_people.ts";
-import type { Grant, TableRights } from "./grantees.ts";
+import { EVERYONE, type Grant, type TableRights } from "./grantees.ts";
 
 /**
  * Rights on each table, by role: what is not listed is not granted. `migrate` grants exactly these, the page
@@ -14,7 +14,7 @@ export const RIGHTS: TableRights = withErasing({
   ...INCIDENT_TABLES,
   ...PEOPLE_TABLES,
   ...DEVICE_TABLES,
-  migrations: [],
+  migrations: [["SELECT", ...EVERYONE]], // whether a process is of the version of the tables
   migrations_lock: [],
 });
 

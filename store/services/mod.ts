@@ -22,6 +22,7 @@ export { findServices, getCmdbSummary, type ServiceMatch } from "./service_searc
 export {
   type DeclaredPort,
   type DeclaredService,
+  type ForeignService,
   getService,
   listDeclaredServices,
   listServiceNames,

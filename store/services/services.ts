@@ -25,6 +25,8 @@ export interface ServiceRecord<Check = unknown, Restart = unknown> {
   /** Ports besides that of its check. */
   readonly ports?: readonly DeclaredPort[];
   readonly watched: boolean;
+  /** The services file by which a worker brought it, as `host:path`. */
+  readonly source?: string;
   readonly dependsOn: readonly Dependency[];
 }
 
@@ -39,28 +41,30 @@ export interface ProbeResult {
  * Dependencies on services that don't exist are left out.
  */
 export async function putServices(db: Db, services: readonly ServiceRecord[]): Promise<void> {
-  const records = services.map(({ dependsOn: _, check, runbook, ports, ...rest }) => ({
+  const records = services.map(({ dependsOn: _, check, runbook, ports, source, ...rest }) => ({
     ...rest,
     health_check: check,
     runbook: runbook ?? null,
     ports: ports ?? [],
+    source: source ?? "",
   }));
   await db.transaction(async (trx) => {
     await trx.execute(
-      `INSERT INTO services (name, type, host, owner, origin, health_check, restart, runbook, ports, watched)
-       SELECT name, type, host, owner, origin, nullif(health_check, 'null'), nullif(restart, 'null'), runbook, ports, watched
-       FROM jsonb_to_recordset($1) AS r (name text, type text, host text, owner text, origin text,
+      `INSERT INTO services (name, type, host, owner, origin, source, health_check, restart, runbook, ports, watched)
+       SELECT name, type, host, owner, origin, source, nullif(health_check, 'null'), nullif(restart, 'null'), runbook,
+         ports, watched
+       FROM jsonb_to_recordset($1) AS r (name text, type text, host text, owner text, origin text, source text,
          health_check jsonb, restart jsonb, runbook text, ports jsonb, watched boolean)
        ORDER BY name
        ON CONFLICT (tenant_id, name) DO UPDATE SET type = excluded.type, host = excluded.host, owner = excluded.owner,
-         origin = excluded.origin, health_check = excluded.health_check, restart = excluded.restart,
+         origin = excluded.origin, source = excluded.source, health_check = excluded.health_check, restart = excluded.restart,
          runbook = excluded.runbook, ports = excluded.ports, watched = excluded.watched, updated_at = now(),
          status = CASE WHEN services.origin = excluded.origin THEN services.status ELSE 'unknown' END
        WHERE (excluded.origin <> 'discovered' OR services.origin = 'discovered')
-         AND (services.type, services.host, services.owner, services.origin, services.health_check,
+         AND (services.type, services.host, services.owner, services.origin, services.source, services.health_check,
            services.restart, services.runbook, services.ports, services.watched)
-         IS DISTINCT FROM (excluded.type, excluded.host, excluded.owner, excluded.origin, excluded.health_check,
-           excluded.restart, excluded.runbook, excluded.ports, excluded.watched)`,
+         IS DISTINCT FROM (excluded.type, excluded.host, excluded.owner, excluded.origin, excluded.source,
+           excluded.health_check, excluded.restart, excluded.runbook, excluded.ports, excluded.watched)`,
       [JSON.stringify(records)],
     );
     await replaceDependencies(trx, services);
@@ -92,18 +96,40 @@ async function replaceDependencies(trx: Db, services: readonly ServiceRecord[]):
   );
 }
 
-/** Makes the services of one origin exactly these, all or nothing. */
+/** A declared service of another services file. */
+export interface ForeignService {
+  readonly name: string;
+  /** The services file that has brought it, as `host:path`. */
+  readonly source: string;
+  /** True: this file has brought one of the same name in its place. */
+  readonly replaced: boolean;
+}
+
+/**
+ * Makes the services that one services file brings exactly these, all or nothing. Those that other files have brought
+ * stay, unless this one has a service of the same name.
+ *
+ * @returns the services of other files
+ */
 export async function replaceServices(
   db: Db,
   origin: "platform" | "file",
   services: readonly ServiceRecord[],
-): Promise<void> {
-  await db.transaction(async (trx) => {
+  source: string = "",
+): Promise<ForeignService[]> {
+  const names = services.map(({ name }) => name);
+  return await db.transaction(async (trx) => {
     await trx.execute(
-      "DELETE FROM services WHERE origin = $1 AND name <> ALL ($2::text[])",
-      [origin, services.map(({ name }) => name)],
+      "DELETE FROM services WHERE origin = $1 AND source = $3 AND name <> ALL ($2::text[])",
+      [origin, names, source],
     );
-    await putServices(trx, services);
+    const foreign = await trx.query<ForeignService>(
+      `SELECT name, source, name = ANY ($2::text[]) AS replaced FROM services
+       WHERE origin = $1 AND source <> $3 ORDER BY source, name`,
+      [origin, names, source],
+    );
+    await putServices(trx, services.map((service) => ({ ...service, source })));
+    return foreign;
   });
 }
 

@@ -13,6 +13,7 @@ import type { Store } from "../../store/mod.ts";
 import { findApprovalOwner, getApproval } from "../../store/approvals/mod.ts";
 import type { NewKey } from "../../store/keys/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
+import { requireReady } from "../../store/mod.ts";
 import { serve, serverNames } from "../../web/mod.ts";
 import { eventually } from "../_time.ts";
 import { connect } from "../mcp/_tool_server.ts";
@@ -129,6 +130,7 @@ export async function openPeople(
       a2a: { tasks, sendMessage, cancelTask },
       http: { log, trustedHops: 0, secure: false, names: serverNames(loadConfig({}).settings) },
       limits: { perMinute: 60, simulatePerMinute: 10 },
+      checkReady: () => requireReady(store),
       findInjection,
     });
     const served = await serve(server.app, loadConfig({}).settings, 0);

@@ -64,7 +64,8 @@ describe("the catalogue", () => {
     try {
       await releaseScripts(store, loadScripts());
       await releaseScripts(store, loadScripts());
-      await releaseScripts(store, await load(SCRIPT));
+      const source = { name: "here:/scripts", exists: true };
+      await releaseScripts(store, await load(SCRIPT), source);
       const rows = await store.pool.query("SELECT payload FROM seal_outbox ORDER BY seq");
       const receipts = rows.rows.map(({ payload }) => JSON.parse(payload))
         .filter(({ category }) => category === "script_release");
@@ -72,7 +73,13 @@ describe("the catalogue", () => {
       assert.deepEqual([receipts[1].details.own_changes, receipts[1].details.changes], [1, []]);
       assert.ok(!JSON.stringify(receipts[1]).includes("say"));
       assert.equal((await getScript(store.db, "say"))!.origin, "user");
-      await releaseScripts(store, loadScripts());
+      const elsewhere = { name: "there:/scripts", exists: true };
+      for (const other of [undefined, elsewhere, { ...source, exists: false }]) {
+        const [kept] = await releaseScripts(store, loadScripts(), other);
+        assert.deepEqual([kept?.name, kept?.source], ["say", "here:/scripts"]);
+        assert.equal((await getScript(store.db, "say"))!.origin, "user");
+      }
+      assert.deepEqual(await releaseScripts(store, loadScripts(), source), []);
       assert.equal(await getScript(store.db, "say"), undefined);
     } finally {
       await close();

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Config } from "../../config.ts";
+import { type Config, loadConfig } from "../../config.ts";
 import { BadServicesFile, type FollowedServices, followServices } from "../../detection/mod.ts";
 import type { Store } from "../../store/mod.ts";
+import { getRunbookValues } from "../../store/catalogue/mod.ts";
 import { getImpact, getService, listServiceNames } from "../../store/services/mod.ts";
 import { createLog } from "../../web/mod.ts";
+import { testFolder } from "../_run.ts";
 import { testStore } from "../_servers.ts";
 
 describe("followServices()", () => {
@@ -119,5 +121,43 @@ describe("followServices()", () => {
     await rm(path);
     assert.equal(await refresh(), undefined);
     assert.ok((await names()).includes("shop"));
+  });
+
+  it("takes back only what the same file has brought, and nothing where there is no file", async () => {
+    writeFileSync(
+      path,
+      "services:\n  - { name: shop, runbook_values: { unit: shop.service } }\n  - { name: till }\n",
+    );
+    await follow();
+    const other = loadConfig({ SEALOOP_DATA: await testFolder() });
+    const otherPath = join(other.dataDir, "sealoop.services.yaml");
+    const followOther = async () =>
+      following.push(
+        await followServices(
+          { config: other, store, together: false },
+          createLog("test", "silent"),
+        ),
+      );
+    await followOther(); // without a file
+    const declared = async () =>
+      (await names()).filter((name) => ["shop", "till", "bank"].includes(name)).sort();
+    assert.deepEqual(await declared(), ["shop", "till"]);
+    assert.deepEqual(await getRunbookValues(store.asPlatform(), "shop"), { unit: "shop.service" });
+    writeFileSync(otherPath, "services:\n  - { name: bank }\n  - { name: till, host: db1 }\n");
+    await followOther();
+    assert.deepEqual(await declared(), ["bank", "shop", "till"]);
+    writeFileSync(otherPath, "services: []\n");
+    await followOther();
+    assert.deepEqual(await declared(), ["shop"]);
+    assert.deepEqual(await getRunbookValues(store.asPlatform(), "shop"), { unit: "shop.service" });
+    await follow(); // the file here still has both
+    assert.deepEqual(await declared(), ["shop", "till"]);
+    await rm(path);
+    await follow();
+    assert.deepEqual(await declared(), ["shop", "till"]);
+    assert.ok(
+      (await names()).includes("this-host"),
+      "the part of the other worker's platform is gone",
+    );
   });
 });

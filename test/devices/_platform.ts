@@ -3,13 +3,7 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadConfig } from "../../config.ts";
-import {
-  ensureRecoveryKey,
-  type LogWriter,
-  openLog,
-  readLogSettings,
-  runSequencer,
-} from "../../ledger/mod.ts";
+import { type LogWriter, openLog, readLogSettings, runSequencer } from "../../ledger/mod.ts";
 import { readDeviceRoots } from "../../integrations/devices/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { replaceTenantToken } from "../../store/keys/mod.ts";
@@ -40,7 +34,6 @@ export async function startDeviceGateway(
   const gateway = await startGateway({ settings: own, port });
   const store = openStore(gateway.urls.sequencer, "sequencer");
   const keyFile = join(folder, "ledger.key");
-  await ensureRecoveryKey(keyFile, () => {});
   const stop = new AbortController();
   const logEnd = new AbortController();
   let log: LogWriter | undefined;

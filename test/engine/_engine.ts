@@ -15,7 +15,7 @@ import {
   openWriter,
 } from "../../engine/mod.ts";
 import { openGuard } from "../../guard/mod.ts";
-import { openStore } from "../../store/mod.ts";
+import { openStore, requireReady } from "../../store/mod.ts";
 import { createLog, serve, serverNames } from "../../web/mod.ts";
 import { program } from "../_programs.ts";
 import { freePort } from "../_run.ts";
@@ -60,6 +60,7 @@ export async function serveEngine(databaseUrl: string, env: Record<string, strin
     knowledge: () => knowledge,
     write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),
     guard: openGuard({ store }),
+    checkReady: () => requireReady(store),
   });
   const server = await serve(app, settings, 0);
   return {

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
-  ensureRecoveryKey,
   getHead,
   type LogWriter,
   openFileSigner,
@@ -19,7 +18,7 @@ import { startLedger } from "../../processes/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { testFolder } from "../_run.ts";
-import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { TEST_RECOVERY_KEY, type TestDatabase, testDatabase } from "../_servers.ts";
 
 /** Returns a request that can be sealed. */
 export const anyRequest = (fields: Partial<SealRequest> = {}): SealRequest => ({
@@ -78,8 +77,6 @@ export async function prepareSealing(
   const sealer = await openSealer(app);
   const logSettings = readLogSettings(loadConfig({ SEALOOP_DATA: folder, ...settings }));
   const keyFile = join(folder, "ledger.key");
-  let recoveryKey = "";
-  await ensureRecoveryKey(keyFile, (secret) => recoveryKey = secret);
   const troubles: string[] = [];
   let stop = new AbortController();
   let running: Promise<void> = Promise.resolve();
@@ -124,7 +121,7 @@ export async function prepareSealing(
     database,
     folder,
     keyFile,
-    recoveryKey,
+    recoveryKey: TEST_RECOVERY_KEY,
     app,
     sealer,
     troubles,

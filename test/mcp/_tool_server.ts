@@ -13,6 +13,7 @@ import { cancelTask, operations, sendMessage } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
 import type { NewKey } from "../../store/keys/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
+import { requireReady } from "../../store/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { giveKey } from "../_superuser.ts";
@@ -58,6 +59,7 @@ export async function startToolServer(
     invoke,
     auth: createToolServerAuth(platform),
     http,
+    checkReady: () => requireReady(platform.store),
     limits: { perMinute: config.settings.SEALOOP_LIMIT_TOOLS, simulatePerMinute: 10 },
     a2a: { tasks, sendMessage, cancelTask },
     timing,

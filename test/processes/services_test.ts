@@ -180,6 +180,6 @@ describe("the platform's processes", () => {
   function report(name: ProcessReport["name"]): ProcessReport {
     const id = "00000000-0000-4000-8000-000000000002";
     const process = { host: "other", pid: 1, version: "0.1.0", restarts: null };
-    return { id, name, ...process, status: "running", waitsFor: null };
+    return { id, name, ...process, status: "running", waitsFor: null, polls: null };
   }
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import { NativeConnection } from "@temporalio/worker";
 import { loadConfig } from "../../config.ts";
 import { listWorkerQueues, startWorkers } from "../../temporal/mod.ts";
@@ -15,6 +16,7 @@ describe("startWorkers()", () => {
       workflows: { workflowBundle: { codePath: "/nowhere/bundle.js" } },
       connect: () => Promise.resolve({ connection, namespace }),
       onFailure: assert.fail,
+      onStuck: assert.fail,
     });
     await assert.rejects(starting, /nowhere/);
     await assert.rejects(connection.workflowService.getSystemInfo({}), /closed/i);
@@ -28,10 +30,36 @@ describe("startWorkers()", () => {
       activities: {},
       connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
       onFailure: assert.fail,
+      onStuck: assert.fail,
     });
     await workers.stop();
   });
 });
+
+describe("startWorkers() that fails again and again", () => {
+  it("leaves no threads behind where the server does not have the namespace", async function () {
+    if (process.platform !== "linux") this.skip();
+    const { address } = await testTemporal();
+    const fail = () =>
+      assert.rejects(startWorkers({
+        config: loadConfig({}),
+        taskQueues: listWorkerQueues(loadConfig({})),
+        activities: {},
+        connect: async () => ({
+          connection: await NativeConnection.connect({ address }),
+          namespace: "nowhere",
+        }),
+        onFailure: assert.fail,
+        onStuck: assert.fail,
+      }));
+    await fail();
+    const before = countThreads();
+    for (let n = 0; n < 3; n++) await fail();
+    assert.ok(countThreads() <= before + 2, `${before} threads, and then ${countThreads()}`);
+  });
+});
+
+const countThreads = () => readdirSync("/proc/self/task").length;
 
 describe("listWorkerQueues()", () => {
   it("lists all queues but the sequencer's, or those of the setting", () => {

@@ -269,6 +269,7 @@ export async function openLoop(
     workflows: { workflowBundle: await bundleTestWorkflows(), debugMode: !threads },
     connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
     onFailure: (error) => console.error(error),
+    onStuck: (reason) => console.error(reason),
   });
   return {
     ...parts,

@@ -48,6 +48,7 @@ describe("workers of a named build", () => {
           namespace,
         }),
         onFailure: (error) => console.error(error),
+        onStuck: (reason) => console.error(reason),
       }),
     );
   }

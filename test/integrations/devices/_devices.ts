@@ -6,7 +6,6 @@ import type { Platform } from "../../../calls/mod.ts";
 import { loadConfig } from "../../../config.ts";
 import {
   canonicalize,
-  ensureRecoveryKey,
   getPublishedCheckpoint,
   listLedgerKeys,
   type LogWriter,
@@ -42,7 +41,6 @@ export async function startDevicePlatform(
   const gateway = await startGateway({ settings: { SEALOOP_DATA: folder, ...settings } });
   const sequencer = openStore(gateway.urls.sequencer, "sequencer", 4);
   const keyFile = join(folder, "ledger.key");
-  await ensureRecoveryKey(keyFile, () => {});
   const stop = new AbortController();
   const logEnd = new AbortController();
   let log: LogWriter | undefined;

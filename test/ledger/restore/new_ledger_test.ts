@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loadConfig } from "../../../config.ts";
 import {
   beginNewLedger,
+  ensureRecoveryKey,
   exportReceipts,
   getHead,
   readLogSettings,
@@ -12,6 +13,8 @@ import {
 import { openStore, type Store } from "../../../store/mod.ts";
 import { anyRequest } from "../_ledger.ts";
 import { openRestore, type RestoreSetup } from "./_restore.ts";
+
+const never = new AbortController().signal;
 
 describe("a new ledger in place of one of which receipts are lost for ever", () => {
   let setup: RestoreSetup;
@@ -47,6 +50,9 @@ describe("a new ledger in place of one of which receipts are lost for ever", () 
     assert.ok(!existsSync(join(folder, "ledger.key")));
 
     const store = openStore(database.urls.sequencer, "sequencer");
+    const without = runSequencer({ store, keyFile: join(folder, "ledger.key"), signal: never });
+    await assert.rejects(without, /no recovery key.*make-recovery-key/);
+    assert.ok(await ensureRecoveryKey(owner, { show: () => {} }));
     const stop = new AbortController();
     const keyFile = join(folder, "ledger.key");
     const running = runSequencer({ store, keyFile, signal: stop.signal });
