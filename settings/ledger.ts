@@ -21,7 +21,7 @@ export const LEDGER_SETTINGS = {
   SEALOOP_LEDGER_RECOVERY_KEY: z.string().regex(/^[0-9a-f]{64}$/, "Expected 32 bytes as hex")
     .optional()
     .describe(
-      "Public recovery key that a new ledger begins with, as hex; unset: npm start makes one, and shows the private key once",
+      "Public recovery key that a new ledger begins with, as hex; unset: the one in the database, which npm start makes, showing the private key once",
     ),
   SEALOOP_WITNESSES: text(
     "Witnesses that cosign checkpoints: of each its verifier key and its URL, with a space between; comma-separated",
