@@ -45,24 +45,16 @@ export async function replaceScripts(
     [[...names]],
   );
   await trx.execute(
-<<<<<<< HEAD
-    `INSERT INTO scripts (name, version, origin, sha256, document, active, release_receipt, release_salt)
-     SELECT name, version, origin, sha256, document, true, "receiptId", decode(salt, 'hex')
-     FROM jsonb_to_recordset($1)
-       AS r (name text, version integer, origin text, sha256 text, document jsonb, "receiptId" text, salt text)
-     ON CONFLICT (sha256) DO UPDATE SET active = true, changed_at = now(), release_receipt = excluded.release_receipt,
-       release_salt = excluded.release_salt`,
+    `INSERT INTO scripts (name, version, origin, source, sha256, document, active, release_receipt, release_salt)
+     SELECT name, version, origin, source, sha256, document, true, "receiptId", decode(salt, 'hex')
+     FROM jsonb_to_recordset($1) AS r (name text, version integer, origin text, source text, sha256 text,
+       document jsonb, "receiptId" text, salt text)
+     ON CONFLICT (sha256) DO UPDATE SET active = true, source = excluded.source, changed_at = now(),
+       release_receipt = excluded.release_receipt, release_salt = excluded.release_salt`,
     [JSON.stringify(
-      scripts.filter(({ name }) => names.has(name))
+      put.filter(({ name }) => names.has(name))
         .map((script) => ({ ...script, salt: script.salt.toString("hex") })),
     )],
-=======
-    `INSERT INTO scripts (name, version, origin, source, sha256, document, active)
-     SELECT name, version, origin, source, sha256, document, true
-     FROM jsonb_to_recordset($1) AS r (name text, version integer, origin text, source text, sha256 text, document jsonb)
-     ON CONFLICT (sha256) DO UPDATE SET active = true, source = excluded.source, changed_at = now()`,
-    [JSON.stringify(put.filter(({ name }) => names.has(name)))],
->>>>>>> e3372f38 (Wait for a database that is away, and end workers that don't poll)
   );
   await trx.execute(
     `UPDATE scripts SET source = r.source FROM jsonb_to_recordset($1) AS r (sha256 text, source text)
@@ -72,7 +64,7 @@ export async function replaceScripts(
   return { changes, kept };
 }
 
-const COLUMNS = `name, version, origin, sha256, document, release_receipt AS "receiptId",
+const COLUMNS = `name, version, origin, source, sha256, document, release_receipt AS "receiptId",
   release_salt AS salt`;
 
 /** Returns a script by the hash of its file, also where another version is in force by now; undefined: it never was. */
@@ -88,11 +80,7 @@ export async function findScriptVersion(
 /** Returns a released script by its name, or undefined. */
 export async function getScript(db: Db, name: string): Promise<ScriptRelease | undefined> {
   return await db.first<ScriptRelease>(
-<<<<<<< HEAD
     `SELECT ${COLUMNS} FROM scripts WHERE active AND name = $1`,
-=======
-    "SELECT name, version, origin, source, sha256, document FROM scripts WHERE active AND name = $1",
->>>>>>> e3372f38 (Wait for a database that is away, and end workers that don't poll)
     [name],
   );
 }
@@ -100,10 +88,6 @@ export async function getScript(db: Db, name: string): Promise<ScriptRelease | u
 /** Lists the released scripts by name. */
 export async function listScripts(db: Db): Promise<ScriptRelease[]> {
   return await db.query<ScriptRelease>(
-<<<<<<< HEAD
     `SELECT ${COLUMNS} FROM scripts WHERE active ORDER BY name`,
-=======
-    "SELECT name, version, origin, source, sha256, document FROM scripts WHERE active ORDER BY name",
->>>>>>> e3372f38 (Wait for a database that is away, and end workers that don't poll)
   );
 }
