@@ -66,7 +66,10 @@ const TEMPORAL = z.strictObject({
     version: z.string(),
     archives: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, "Expected a SHA-256")),
     sqlite: z.record(z.string(), z.string()),
-    dynamic_config: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
+    dynamic_config: z.record(
+      z.string(),
+      z.union([z.number(), z.string(), z.boolean(), z.array(z.string())]),
+    ),
   }),
 });
 

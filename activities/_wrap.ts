@@ -6,11 +6,19 @@ import {
   defaultPayloadConverter,
 } from "@temporalio/common";
 import { Problem } from "../contract/mod.ts";
-import { noteActivityTenant } from "../temporal/mod.ts";
+import {
+  argumentsOf,
+  type ArgumentsSchema,
+  parseArguments,
+  type SchemaOf,
+  TenantId,
+} from "../domain/schemas/mod.ts";
 
 const HEARTBEAT_INTERVAL_MS = 1_000;
 /** Puts messages and stack traces into payloads, as they may have private text. */
 const CONVERTER = new DefaultFailureConverter({ encodeCommonAttributes: true });
+
+const TENANT = argumentsOf(TenantId);
 
 type Activity = (...args: never[]) => Promise<unknown>;
 type ByName = Readonly<Record<string, Activity>>;
@@ -20,9 +28,16 @@ export type OfTenant<A extends ByName> = {
   [Name in keyof A]: (tenant: string, ...args: Parameters<A[Name]>) => ReturnType<A[Name]>;
 };
 
+/** A schema of the arguments of each activity, no more and no less than these. */
+export type SchemasOf<A extends ByName, Schemas> = {
+  readonly [Name in keyof A]: Name extends keyof Schemas
+    ? Schemas[Name] extends ArgumentsSchema ? SchemaOf<Schemas[Name], Parameters<A[Name]>> : never
+    : never;
+};
+
 /**
- * Wraps activities for their worker: each works in the name of a tenant, sends heartbeats and fails with typed errors,
- * whose messages only clients and workflows of the tenant can read.
+ * Wraps activities for their worker: each parses its arguments before anything else, works in the name of a tenant, sends
+ * heartbeats and fails with typed errors, whose messages only clients and workflows of the tenant can read.
  *
  * By the heartbeats, Temporal notices within seconds that the worker was killed, however long the work takes. A
  * {@linkcode Problem} becomes a failure of its own name, on which workflows and the retry policy decide; the SDK would
@@ -30,21 +45,32 @@ export type OfTenant<A extends ByName> = {
  *
  * @param any activities of any tenant, for their names
  * @param ofTenant returns the activities of one tenant
+ * @param schemas of their arguments
  */
-export function wrapActivities<A extends ByName>(
+export function wrapActivities<
+  A extends ByName,
+  Schemas extends { readonly [Name in keyof A]: ArgumentsSchema },
+>(
   any: A,
   ofTenant: (tenant: string) => A,
+  schemas: Schemas & SchemasOf<A, Schemas>,
 ): OfTenant<A> {
-  const entries = Object.keys(any).map((name) => [name, wrap(name, ofTenant)]);
+  const byName: Readonly<Record<string, ArgumentsSchema>> = schemas;
+  const entries = Object.keys(any).map((name) => [name, wrap(name, ofTenant, byName[name])]);
   return Object.fromEntries(entries);
 }
 
-function wrap(name: string, ofTenant: (tenant: string) => ByName) {
-  return async (tenant: string, ...args: never[]) => {
-    noteActivityTenant(tenant);
+function wrap(
+  name: string,
+  ofTenant: (tenant: string) => ByName,
+  schema: ArgumentsSchema | undefined,
+) {
+  return async (tenant: unknown, ...args: unknown[]) => {
     const timer = setInterval(() => heartbeat(), HEARTBEAT_INTERVAL_MS);
     try {
-      return await ofTenant(tenant)[name]!(...args);
+      const [owner] = parseArguments(`tenant of the activity ${name}`, TENANT, [tenant]);
+      const parsed = parseArguments(`activity ${name}`, schema, args) as never[];
+      return await ofTenant(owner as string)[name]!(...parsed);
     } catch (error) {
       throw withoutText(error instanceof Problem ? failureOf(error) : error);
     } finally {

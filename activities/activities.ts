@@ -21,6 +21,7 @@ import {
   endedCommandActivities,
   followCommandActivities,
 } from "./commands/mod.ts";
+import { ACTIVITY_ARGUMENTS } from "./arguments/mod.ts";
 import { conversationActivities, peerActivities } from "./conversations/mod.ts";
 import { deviceActivities } from "./devices.ts";
 import { crewActivities, diagnosisDraftActivities } from "./crew/mod.ts";
@@ -91,7 +92,7 @@ export function createSequencerActivities(
   parts: SequencerActivityParts,
 ): Pick<TenantActivities, "runLedgerSequencer"> {
   const activities = sequencerActivities(parts);
-  return wrapActivities(activities, () => activities);
+  return wrapActivities(activities, () => activities, ACTIVITY_ARGUMENTS);
 }
 
 /** Creates the activities of a worker. */
@@ -108,7 +109,7 @@ export function createActivities(parts: ActivityParts): OfTenant<ReturnType<type
     byTenant.set(tenant, known);
     return known;
   };
-  return wrapActivities(ofTenant(PLATFORM_TENANT), ofTenant);
+  return wrapActivities(ofTenant(PLATFORM_TENANT), ofTenant, ACTIVITY_ARGUMENTS);
 }
 
 /** Creates the activities that work in the name of one tenant. */

@@ -12,6 +12,7 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { PLATFORM_TENANT } from "../domain/mod.ts";
+import { pathBelow } from "../integrations/files/mod.ts";
 
 const CURRENT = "current";
 const RELEASES = "releases";
@@ -38,14 +39,14 @@ export async function deployFolder(
   confirm: () => Promise<unknown>,
   signal: AbortSignal,
 ): Promise<void> {
-  const site = join(folder, tenant);
+  const site = pathBelow(folder, tenant);
   const name = `${new Date().toISOString().replaceAll(/[:.]/g, "-")}-${
     randomBytes(4).toString("hex")
   }`;
   const release = join(site, RELEASES, name);
   for (const [path, text] of files) {
     signal.throwIfAborted();
-    const target = join(release, path);
+    const target = pathBelow(release, path);
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, text, { flush: true });
   }
@@ -58,7 +59,7 @@ export async function deployFolder(
 
 /** Removes all deployments of a tenant's site but the one that is shown. */
 export async function removeOldReleases(folder: string, tenant: string): Promise<void> {
-  const site = join(folder, tenant);
+  const site = pathBelow(folder, tenant);
   await removeOld(site, basename(await readlink(join(site, CURRENT))), 0);
 }
 
@@ -82,8 +83,9 @@ export async function readSiteFile(
   if (path.split("/").some((part) => !/^[a-z0-9][a-z0-9._-]*$/.test(part))) return undefined;
   if (!/^[a-z0-9][a-z0-9_-]*$/i.test(tenant)) return undefined;
   try {
-    const site = join(folder, tenant);
-    return await readFile(join(site, await readlink(join(site, CURRENT)), path));
+    const site = pathBelow(folder, tenant);
+    const release = pathBelow(site, await readlink(join(site, CURRENT)));
+    return await readFile(pathBelow(release, path));
   } catch (error) {
     if (["ENOENT", "ENOTDIR", "EISDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) {
       return undefined;

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { pathBelow } from "../integrations/files/mod.ts";
 
 const run = promisify(execFile);
 const TIMEOUT_MS = 60_000;
@@ -35,8 +36,9 @@ export async function deployGit(
       if (name !== ".git") await rm(join(folder, name), { recursive: true });
     }
     for (const [path, text] of files) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), text);
+      const target = pathBelow(folder, path);
+      await mkdir(dirname(target), { recursive: true });
+      await writeFile(target, text);
     }
     await git("add", "--all");
     const changed = await git("status", "--porcelain");

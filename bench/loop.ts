@@ -7,14 +7,14 @@
  * client and service share this process in both cases. Temporal, PostgreSQL and the engine are processes of their own,
  * and fsync is on.
  */
-import { NativeConnection } from "@temporalio/worker";
+import { Client, Connection } from "@temporalio/client";
+import { NativeConnection, Worker } from "@temporalio/worker";
 import { createServiceFinding } from "../detection/mod.ts";
 import { startAttributes, TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 import { DEFAULT_POLICY } from "../guard/mod.ts";
 import type { Store } from "../store/mod.ts";
 import { setPolicy } from "../store/calls/mod.ts";
 import { putService } from "../store/services/mod.ts";
-import { startWorkers } from "../temporal/mod.ts";
 import { startEngine } from "../test/engine/_engine.ts";
 import { openLoop, type TestLoop } from "../test/workflows/_loop.ts";
 import type { itsmLoop } from "../workflows/mod.ts";
@@ -37,9 +37,9 @@ type PrepareRun = () => Promise<() => Promise<void>>;
 export async function* run(): AsyncGenerator<Figure> {
   const loop = await openLoop({ serve: serveEngineApart, threads: true });
   await allowManyRepairs(loop.store);
-  const bareWorkers = await startBareWorkers(loop);
+  const bareWorker = await startBare(loop);
   const services = await openDownServices(loop.config.dataDir);
-  const prepare = { baseline: prepareBare(loop), platform: prepareLoop(loop, services) };
+  const prepare = { baseline: prepareBare(bareWorker), platform: prepareLoop(loop, services) };
   const time = (side: Side) => () => timeRuns(prepare[side], 1);
   const rate = (side: Side) => async () =>
     AT_ONCE / (await timeRuns(prepare[side], AT_ONCE)) * 1000;
@@ -58,7 +58,7 @@ export async function* run(): AsyncGenerator<Figure> {
     yield { label, ...rates, baselineLabel, goal: "≥ 0.5" };
   } finally {
     await services.close();
-    await bareWorkers.stop();
+    await bareWorker.stop();
     await loop.stop();
   }
 }
@@ -76,18 +76,32 @@ async function allowManyRepairs(store: Store): Promise<void> {
   await setPolicy(engine.asPlatform(), "guard_policies", { ...DEFAULT_POLICY, bounds });
 }
 
-/** Starts workers for a queue of the bare workflow, with the settings of the platform's own. */
-async function startBareWorkers({ config, place: { address, namespace } }: TestLoop) {
-  const task_queues = { [BARE_QUEUE]: config.temporal.task_queues.itsm! };
-  return await startWorkers({
-    config: { ...config, temporal: { ...config.temporal, task_queues } },
-    taskQueues: [BARE_QUEUE],
+/** Starts a worker and a client for the bare workflow, with the settings of the platform's own. */
+async function startBare({ config, place: { address, namespace } }: TestLoop) {
+  const { workflow_tasks, activities, pollers } = config.temporal.task_queues.itsm!;
+  const connection = await NativeConnection.connect({ address });
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: BARE_QUEUE,
+    workflowBundle: await bundleBareWorkflow(),
     activities: BARE_ACTIVITIES,
-    workflows: { workflowBundle: await bundleBareWorkflow() },
-    connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
-    onFailure: (error) => console.error(error),
-    onStuck: (reason) => console.error(reason),
+    reuseV8Context: true,
+    maxConcurrentWorkflowTaskExecutions: workflow_tasks,
+    maxConcurrentActivityTaskExecutions: activities,
+    maxConcurrentWorkflowTaskPolls: pollers,
+    maxConcurrentActivityTaskPolls: pollers,
   });
+  const running = worker.run();
+  const clients = await Connection.connect({ address });
+  return {
+    client: new Client({ connection: clients, namespace }),
+    async stop() {
+      worker.shutdown();
+      await running;
+      await Promise.all([connection.close(), clients.close()]);
+    },
+  };
 }
 
 /** Runs so many at once. @returns milliseconds */
@@ -98,7 +112,7 @@ async function timeRuns(prepare: PrepareRun, count: number): Promise<number> {
 
 let runCount = 0;
 
-function prepareBare({ client }: TestLoop): PrepareRun {
+function prepareBare({ client }: { readonly client: Client }): PrepareRun {
   return () =>
     Promise.resolve(async () => {
       await client.workflow.execute<typeof bare>("bare", {

@@ -4,9 +4,10 @@ import {
   type WorkflowHandle,
   WorkflowNotFoundError,
 } from "@temporalio/client";
-import { defaultPayloadConverter } from "@temporalio/common";
 import { Problem } from "../contract/mod.ts";
 import { ATTRIBUTE, PLATFORM_TENANT, WORKFLOW } from "../domain/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { readEnvelope } from "../temporal/mod.ts";
 import { TOKEN_HOLDER } from "./authenticate.ts";
 import type { Context, Platform } from "./platform.ts";
 import { mapTemporalErrors } from "./temporal_errors.ts";
@@ -34,12 +35,12 @@ interface Requester {
  * @throws {Problem} `Forbidden`
  */
 export async function refuseOtherKeys(
-  { caller }: Pick<Context, "caller">,
+  { caller, store }: Pick<Context, "caller" | "store">,
   type: string,
   handle: WorkflowHandle,
 ): Promise<void> {
   if (!PRIVATE.has(type) || caller.tier === "admin") return;
-  const key = await requestingKey(handle);
+  const key = await requestingKey(handle, store);
   if (key === caller.keyId || key === TOKEN_HOLDER) return;
   throw new Problem(
     "Forbidden",
@@ -90,7 +91,10 @@ export function runsOfTenant(tenant: string): string {
 }
 
 /** Returns the key that asked for a run, by the run's argument; undefined: no key did. */
-async function requestingKey({ workflowId, client }: WorkflowHandle): Promise<string | undefined> {
+async function requestingKey(
+  { workflowId, client }: WorkflowHandle,
+  store: Store,
+): Promise<string | undefined> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
     execution: { workflowId },
@@ -98,8 +102,9 @@ async function requestingKey({ workflowId, client }: WorkflowHandle): Promise<st
   });
   const [first] = history?.events ?? [];
   const [payload] = first?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-  if (!payload) return undefined;
-  const argument: Requester | string | null = defaultPayloadConverter.fromPayload(payload);
+  const start = await readEnvelope(store, payload);
+  if (!start) return undefined;
+  const [argument] = start.args as readonly (Requester | string | undefined)[];
   const { key_id, requested_by = "" }: Requester = typeof argument === "string"
     ? { requested_by: argument }
     : argument ?? {};

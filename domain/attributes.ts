@@ -1,4 +1,9 @@
-import { defineSearchAttributeKey } from "@temporalio/common";
+import {
+  defineSearchAttributeKey,
+  type SearchAttributePair,
+  type TypedSearchAttributes,
+} from "@temporalio/common";
+import { PLATFORM_TENANT } from "./names.ts";
 
 /** Search attributes, by which an operator filters in the Web UI. `temporal.yaml` has the same types. */
 export const ATTRIBUTE = {
@@ -20,3 +25,12 @@ export const startAttributes = (
 
 /** Returns the search attribute that says whose a run is. Every run that a tenant's key asks for is started with it. */
 export const tenantAttribute = (tenant: string) => ({ key: ATTRIBUTE.tenant, value: tenant });
+
+/** Returns the tenant of a run that is started with search attributes: the operator's, if they name none. */
+export function tenantOfAttributes(
+  attributes: TypedSearchAttributes | readonly SearchAttributePair[] | undefined,
+): string {
+  const pairs = attributes && "getAll" in attributes ? attributes.getAll() : attributes ?? [];
+  const named = pairs.find(({ key }) => key.name === ATTRIBUTE.tenant.name);
+  return named ? String(named.value) : PLATFORM_TENANT;
+}

@@ -41,7 +41,7 @@ export type {
   RequestingRun,
   VoteRef,
 } from "./approvals.ts";
-export { ATTRIBUTE, startAttributes, tenantAttribute } from "./attributes.ts";
+export { ATTRIBUTE, startAttributes, tenantAttribute, tenantOfAttributes } from "./attributes.ts";
 export { CATEGORIES, type Category } from "./categories.ts";
 export type {
   AgentAnswer,
@@ -110,6 +110,19 @@ export {
   SCENARIOS,
   type TestRequest,
 } from "./drills.ts";
+export {
+  activityOf,
+  enclose,
+  type Envelope,
+  ENVELOPE_MARK,
+  type ExpectedEnvelope,
+  isEnvelope,
+  isRefused,
+  openEnvelope,
+  type Refused,
+  refusePayload,
+  UNAUTHENTICATED,
+} from "./envelopes.ts";
 export { type ErrorName, type ErrorRule, ERRORS } from "./errors.ts";
 export {
   type Finding,

@@ -14,6 +14,7 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Config } from "../config.ts";
+import { pathBelow } from "../integrations/files/mod.ts";
 
 /** A kept file. */
 export interface MediaFile {
@@ -48,7 +49,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 /** Opens the files of a data folder. */
 export function openMediaFiles({ dataDir }: Pick<Config, "dataDir">): MediaFiles {
   const root = join(dataDir, "media");
-  const pathOf = (sha256: string) => join(root, "files", sha256.slice(0, 2), sha256);
+  const pathOf = (sha256: string) => pathBelow(join(root, "files"), sha256.slice(0, 2), sha256);
 
   async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
     await mkdir(join(root, "work"), { recursive: true, mode: 0o700 });
@@ -78,8 +79,8 @@ export function openMediaFiles({ dataDir }: Pick<Config, "dataDir">): MediaFiles
   return {
     keys: join(root, "keys"),
     find(sha256) {
-      const path = pathOf(sha256);
-      return SHA256.test(sha256) && existsSync(path) ? path : undefined;
+      const path = SHA256.test(sha256) ? pathOf(sha256) : undefined;
+      return path !== undefined && existsSync(path) ? path : undefined;
     },
     keep,
     keepBytes: (bytes) =>

@@ -1,9 +1,10 @@
 import { constants } from "node:fs";
-import { open, realpath, writeFile } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Config } from "../config.ts";
 import { Problem } from "../contract/mod.ts";
+import { realPathBelow } from "../integrations/files/mod.ts";
 import { openHttpClient, OutboundFailed, OutboundRefused } from "../integrations/http/mod.ts";
 import { AUDIO_LIMITS } from "./audio.ts";
 
@@ -71,14 +72,8 @@ async function readInbox(
   source: string,
 ): Promise<Buffer> {
   const missing = new Problem("NotFound", "There is no such file below the inbox folder");
-  const inbox = await realpath(inboxFolder(config)).catch(() => {
-    throw missing;
-  });
-  const path = await realpath(join(inbox, source)).catch(() => {
-    throw missing;
-  });
-  const below = relative(inbox, path);
-  if (below === "" || below === ".." || below.startsWith(`..${sep}`)) throw missing;
+  const path = await realPathBelow(inboxFolder(config), source).catch(() => undefined);
+  if (path === undefined) throw missing;
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     .catch(() => {
       throw missing;

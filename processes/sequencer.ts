@@ -36,6 +36,7 @@ async function startSequencer(
     startWorkers({
       config,
       taskQueues: [TASK_QUEUE.sequencer],
+      store,
       activities: createSequencerActivities({
         config,
         store,

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, rmdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { pathBelow } from "../integrations/files/mod.ts";
 import { ASIDE, BadFolder, checkFolder } from "./_files.ts";
 import { createMark, marksFolder, readMark, writeMark } from "./_marks.ts";
 import { isOwnFolder, makeOwnFolder, moveBack, moveFile } from "./_move.ts";
@@ -123,8 +124,8 @@ function planManifest(act: CleanAct, clean: Clean, limit: CleanLimit): Manifest 
   const files = plan.files.map(({ path, bytes, inode }, n): MovedFile => {
     const folder = folders.find((one) => path.startsWith(`${one}/`))!;
     const aside = place === "elsewhere"
-      ? join(act.dataDir, "aside", act.effectId)
-      : join(folder, ASIDE, act.effectId);
+      ? pathBelow(join(act.dataDir, "aside"), act.effectId)
+      : pathBelow(join(folder, ASIDE), act.effectId);
     return { path, to: join(aside, String(n)), bytes, inode };
   });
   const manifest: Manifest = { place, files };

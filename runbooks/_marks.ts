@@ -11,10 +11,11 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { pathBelow } from "../integrations/files/mod.ts";
 
 /** Returns the folder of an act's marks. */
 export function marksFolder(dataDir: string, effectId: string): string {
-  return join(dataDir, "effects", effectId);
+  return pathBelow(join(dataDir, "effects"), effectId);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { pathBelow } from "../integrations/files/mod.ts";
 import { belongsToEffect, readMarks } from "../integrations/host/mod.ts";
 import { MANIFEST, PURGED } from "./_aside.ts";
 import { marksFolder } from "./_marks.ts";
@@ -31,7 +32,7 @@ export function removeMarks(dataDir: string, effectIds: readonly string[]): void
 /** Returns whether files that were moved aside can be put back. The marks are needed for that. */
 function holdsAside(dataDir: string, effectId: string): boolean {
   const marks = marksFolder(dataDir, effectId);
-  return existsSync(join(dataDir, "aside", effectId)) ||
+  return existsSync(pathBelow(join(dataDir, "aside"), effectId)) ||
     existsSync(join(marks, MANIFEST)) && !existsSync(join(marks, PURGED));
 }
 

@@ -101,11 +101,13 @@ function copyRedoc(folder) {
 async function buildWorkflows(file) {
   const entry = join(ROOT, "workflows", "mod.ts");
   const converters = join(ROOT, "workflows", "_converters.ts");
+  const interceptors = join(ROOT, "workflows", "_interceptors.ts");
   const version = readFileSync(
     join(ROOT, "node_modules/@temporalio/workflow/package.json"),
     "utf8",
   );
-  const texts = [await bundledText(entry), await bundledText(converters)];
+  const texts = [];
+  for (const one of [entry, converters, interceptors]) texts.push(await bundledText(one));
   const kept = join(CACHE, `workflows-${digest([version, ...texts])}.js`);
   const isKept = existsSync(kept);
   if (!isKept) {
@@ -115,6 +117,7 @@ async function buildWorkflows(file) {
       workflowsPath: entry,
       payloadConverterPath: converters,
       failureConverterPath: converters,
+      workflowInterceptorModules: [interceptors],
       logger,
     });
     mkdirSync(CACHE, { recursive: true });

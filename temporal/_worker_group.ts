@@ -7,7 +7,7 @@ import { type Config, ROOT } from "../config.ts";
 import type { Store } from "../store/mod.ts";
 import { type PollAges, type WatchedWorker, watchPolls } from "./_poll_watch.ts";
 import type { WorkerConnection } from "./connect.ts";
-import { workerCodec } from "./payloads.ts";
+import { authenticatedWork } from "./authenticated_work.ts";
 
 /** Workflows as the SDK takes them: a bundle, or their sources. `debugMode`: they run in no thread of their own. */
 export type WorkflowCode = Pick<WorkerOptions, "workflowBundle" | "workflowsPath" | "debugMode">;
@@ -18,8 +18,8 @@ export interface WorkerParts {
   /** Task queues of `temporal.yaml` to take work from. */
   readonly taskQueues: readonly string[];
   readonly activities: object;
-  /** The texts of payloads are kept in it. Absent: payloads have none, and stay as they are. */
-  readonly store?: Store;
+  /** The texts of payloads are kept in it, and the secret that authenticates them. */
+  readonly store: Store;
   /** Default: the bundle that `npm run build` makes. */
   readonly workflows?: WorkflowCode;
   /** Connects to Temporal. */
@@ -85,7 +85,7 @@ export async function startGroup(parts: WorkerParts): Promise<WorkerGroup> {
     namespace,
     identity,
     workers,
-    pingDatabase: async () => void await store?.asPlatform().query("SELECT"),
+    pingDatabase: async () => void await store.asPlatform().query("SELECT"),
     limitMs,
     onStuck: (reason) => parts.onStuck(reason),
   });
@@ -149,7 +149,7 @@ async function createWorkers(
       ...workflows,
       taskQueue: queue,
       activities,
-      ...(store ? { dataConverter: { payloadCodecs: [workerCodec(store, signal)] } } : {}),
+      ...authenticatedWork(store, signal),
       reuseV8Context: true,
       maxConcurrentWorkflowTaskExecutions: limits.workflow_tasks,
       maxConcurrentActivityTaskExecutions: limits.activities,

@@ -10,6 +10,7 @@ import type { NativeConnection } from "@temporalio/worker";
 import type { Config } from "../config.ts";
 import { Problem } from "../contract/mod.ts";
 import type { Store } from "../store/mod.ts";
+import { encloseCalls } from "./_client_calls.ts";
 import { clientCodec } from "./payloads.ts";
 
 /** Location of Temporal. */
@@ -92,7 +93,7 @@ export function clientFor({ connection, options: { namespace } }: Client, store:
     connection,
     namespace,
     dataConverter: { payloadCodecs: [clientCodec(store)] },
-    interceptors: { workflow: [SHOW_PAUSED_AS_RUNNING] },
+    interceptors: { workflow: [SHOW_PAUSED_AS_RUNNING, encloseCalls(store.tenant)] },
   });
   known.set(store, client);
   return client;

@@ -26,7 +26,8 @@ export {
   ensureSequencer,
   keepWorkflowRunning,
 } from "./long_lived_workflows.ts";
-export { noteActivityTenant, workerCodec } from "./payloads.ts";
+export { authenticatedWork } from "./authenticated_work.ts";
+export { readEnvelope, readValue, workerCodec } from "./payloads.ts";
 export { registerTemporal } from "./register.ts";
 export { createSdkLogger, installRuntime } from "./sdk_log.ts";
 export type { PollAges } from "./_poll_watch.ts";

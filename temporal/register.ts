@@ -6,6 +6,8 @@ import {
 } from "@temporalio/client";
 import { msToTs } from "@temporalio/common/lib/time.js";
 import type { Config, TemporalSettings } from "../config.ts";
+import { UNAUTHENTICATED } from "../domain/mod.ts";
+import { scheduledStart } from "./_client_calls.ts";
 
 /** @see temporal.api.enums.v1.IndexedValueType */
 const INDEXED_VALUE = {
@@ -96,18 +98,18 @@ async function putSchedule(
     workflowType: workflow,
     taskQueue: task_queue,
     workflowId: scheduleId,
-    args: [],
+    args: scheduledStart(workflow, scheduleId),
     staticSummary: about,
   };
   // Runs that were missed while no server ran are not made up for.
   const policies = { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: "1m" as const };
-  const update = () =>
-    client.schedule.getHandle(scheduleId)
-      .update((before) => ({ ...before, spec, action, policies }));
+  const schedule = client.schedule.getHandle(scheduleId);
+  const update = () => schedule.update((before) => ({ ...before, spec, action, policies }));
   try {
     await update();
   } catch (error) {
-    if (!(error instanceof ScheduleNotFoundError)) throw error;
+    if ((error as Error).name === UNAUTHENTICATED) await schedule.delete(); // a stranger has changed it
+    else if (!(error instanceof ScheduleNotFoundError)) throw error;
     await client.schedule.create({ scheduleId, spec, action, policies }).catch((error) => {
       if (error instanceof ScheduleAlreadyRunning) return update(); // another process was quicker
       throw error;

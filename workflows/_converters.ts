@@ -7,12 +7,13 @@ import {
   defaultPayloadConverter,
   type PayloadConverter,
 } from "@temporalio/common";
+import { refusePayload } from "../domain/mod.ts";
 import { currentTenant } from "./_run.ts";
 
 const MARK = "tenant";
 const decoder = new TextDecoder();
 
-/** Marks payloads with the run's tenant, and refuses those of another tenant. */
+/** Marks payloads with the run's tenant, and gives none of another tenant. */
 export const payloadConverter: PayloadConverter = {
   toPayload(value, ...rest) {
     const payload = defaultPayloadConverter.toPayload(value, ...rest);
@@ -21,7 +22,7 @@ export const payloadConverter: PayloadConverter = {
   fromPayload(payload, ...rest) {
     const mark = payload.metadata?.[MARK];
     if (mark && decoder.decode(mark) !== currentTenant()) {
-      throw new Error("Cannot read a payload: it belongs to another tenant than this run");
+      return refusePayload("it belongs to another tenant than this run") as never;
     }
     return defaultPayloadConverter.fromPayload(payload, ...rest);
   },

@@ -4,7 +4,7 @@ import {
   type ActivityOptions,
   proxyActivities,
 } from "@temporalio/workflow";
-import type { Activities, TenantActivities } from "../activities/mod.ts";
+import type { Activities } from "../activities/mod.ts";
 import { ERRORS, TASK_QUEUE } from "../domain/mod.ts";
 import { currentTenant } from "./_run.ts";
 
@@ -129,17 +129,13 @@ export const TURN: ActivityOptions = {
 
 /**
  * Returns the activities with options, and with a summary of this call for the Web UI. They work in the name of the run's
- * tenant. Where many wait for a queue, tenants take turns.
+ * tenant, which its door adds to each call. Where many wait for a queue, tenants take turns.
  *
  * ```ts
  * await perform(QUICK, "Probes billing again").detect(finding);
  * ```
  */
 export function perform(options: ActivityOptions, summary: string): Activities {
-  const tenant = currentTenant();
-  const priority = { fairnessKey: tenant };
-  const activities = proxyActivities<TenantActivities>({ ...options, summary, priority });
-  return new Proxy({} as Activities, {
-    get: (_, name: keyof Activities) => (...args: never[]) => activities[name](tenant, ...args),
-  });
+  const priority = { fairnessKey: currentTenant() };
+  return proxyActivities<Activities>({ ...options, summary, priority });
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { LOOP_ACTOR } from "../../domain/mod.ts";
+import { pathBelow } from "../../integrations/files/mod.ts";
 import { stopManagedProcess } from "../../integrations/host/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
@@ -19,16 +20,17 @@ export function createDrillServices({ store, config }: Pick<ActivityParts, "stor
 
   /** Returns the folder of a service. */
   function folderOf(name: string): string {
-    return join(config.dataDir, "test-services", name);
+    return pathBelow(join(config.dataDir, "test-services"), name);
   }
 
   /** Stops a service and removes everything of it. Safe to repeat. */
   async function remove(name: string): Promise<void> {
+    const folder = folderOf(name); // nothing is done where it has none
     await stopManagedProcess(config.dataDir, name);
     await removeService(db, name);
-    await deleteLogPlaces(db, folderOf(name));
+    await deleteLogPlaces(db, folder);
     for (const id of await listCancelledTickets(db, name)) await closeCancelledTicket(id);
-    rmSync(folderOf(name), { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 
   /** Closes the ticket of a cancelled drill: its service is gone, so people have nothing left to do. */

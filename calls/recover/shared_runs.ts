@@ -1,8 +1,10 @@
 /** Runs that several calls share: the history of such a run says which calls have started or joined it. */
 import type { Client, WorkflowHandle } from "@temporalio/client";
-import { defaultPayloadConverter, type SearchAttributePair } from "@temporalio/common";
+import type { SearchAttributePair } from "@temporalio/common";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
 import { tenantAttribute } from "../../domain/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { readEnvelope, readValue } from "../../temporal/mod.ts";
 import { getCallEffects, noteCallEffects } from "../../store/calls/mod.ts";
 import type { Context, Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
@@ -78,14 +80,14 @@ export async function recoverMarked(
 
 /** Finds the run of a workflow that a call has started, joined, or asked to end; undefined: Temporal remembers none. */
 export async function findMarkedRun(
-  { temporal }: Pick<Platform, "temporal">,
+  { temporal, store }: Pick<Platform, "temporal" | "store">,
   workflowId: string,
   { decisionId, since }: LostCall,
 ): Promise<CallRun | undefined> {
   const client = await temporal();
   for (const run of await runsSince(client, workflowId, since)) {
     const handle = client.workflow.getHandle(workflowId, run.runId);
-    if (await isMarked(handle, decisionId)) return run;
+    if (await isMarked(store, handle, decisionId)) return run;
   }
   return undefined;
 }
@@ -115,18 +117,24 @@ async function runsSince(client: Client, workflowId: string, since: Date): Promi
 }
 
 /** Returns whether a run's history names the decision by which it was started, joined or cancelled. */
-async function isMarked(handle: WorkflowHandle, decisionId: string): Promise<boolean> {
+async function isMarked(
+  store: Store,
+  handle: WorkflowHandle,
+  decisionId: string,
+): Promise<boolean> {
   const { events } = await mapTemporalErrors(handle.fetchHistory());
-  return (events ?? []).some((event) => {
+  for (const event of events ?? []) {
     const started = event.workflowExecutionStartedEventAttributes;
     const signaled = event.workflowExecutionSignaledEventAttributes;
     const canceled = event.workflowExecutionCancelRequestedEventAttributes;
     const memo = started?.memo?.fields?.[STARTED_BY];
-    if (memo) return defaultPayloadConverter.fromPayload(memo) === decisionId;
-    const [argument] = signaled?.input?.payloads ?? [];
-    if (signaled?.signalName === REQUESTED_BY && argument) {
-      return defaultPayloadConverter.fromPayload(argument) === decisionId;
+    if (memo && await readValue(store, handle.workflowId, memo) === decisionId) return true;
+    if (signaled?.signalName === REQUESTED_BY) {
+      const mark = await readEnvelope(store, signaled.input?.payloads?.[0]);
+      const isHere = mark?.name === REQUESTED_BY && mark.of === handle.workflowId;
+      if (isHere && mark.args[0] === decisionId) return true;
     }
-    return canceled?.cause === decisionId;
-  });
+    if (canceled?.cause === decisionId) return true;
+  }
+  return false;
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
+import { pathBelow } from "../files/mod.ts";
 
 /** Folder of the credentials in the data folder. */
 const FOLDER = "credentials";
@@ -22,7 +23,7 @@ export function findCredential(
   name: string,
 ): string | undefined {
   const isSet = config.settings.SEALOOP_CREDENTIALS[name] !== undefined;
-  const exists = existsSync(join(config.dataDir, FOLDER, name));
+  const exists = existsSync(pathOf(config.dataDir, name));
   return isSet || exists ? readCredential(config, name) : undefined;
 }
 
@@ -37,7 +38,7 @@ export function readCredential(
 ): string {
   const set = settings.SEALOOP_CREDENTIALS[name];
   if (set !== undefined) return set;
-  const path = join(dataDir, FOLDER, name);
+  const path = pathOf(dataDir, name);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats?.isFile()) {
     throw new BadCredential(
@@ -50,4 +51,8 @@ export function readCredential(
   const text = readFileSync(path, "utf8").trim();
   if (text === "") throw new BadCredential(`The credential ${name} is empty: ${path}`);
   return text;
+}
+
+function pathOf(dataDir: string, name: string): string {
+  return pathBelow(join(dataDir, FOLDER), name);
 }

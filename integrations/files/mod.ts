@@ -10,6 +10,7 @@
  * @module
  */
 export { type FilePlace, readAddedLines } from "./added_lines.ts";
+export { pathBelow, realPathBelow } from "./below.ts";
 export { type FollowedFile, followFile } from "./follow_file.ts";
 export { matchesGlob } from "./glob.ts";
 export { readOrCreateSecret } from "./secret_file.ts";

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess } from "../../embedded/mod.ts";
 import type { ServiceRecord } from "../../store/services/mod.ts";
+import { pathBelow } from "../files/mod.ts";
 import {
   becameEffect,
   belongsToEffect,
@@ -123,5 +124,5 @@ function killGroup(leader: number): void {
 }
 
 function marksFolder({ dataDir, effectId }: ActRequest): string {
-  return join(dataDir, "effects", effectId);
+  return pathBelow(join(dataDir, "effects"), effectId);
 }

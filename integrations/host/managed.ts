@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRunning, type ProcessId, stopProcess } from "../../embedded/mod.ts";
+import { pathBelow } from "../files/mod.ts";
 
 /** A process that the platform runs for its user, as `processes/<name>.json` of the data folder records it. */
 export interface ManagedRecord extends ProcessId {
@@ -45,7 +46,7 @@ export async function stopManagedProcess(
 }
 
 function recordPath(dataDir: string, service: string): string {
-  return join(dataDir, "processes", `${encodeURIComponent(service)}.json`);
+  return pathBelow(join(dataDir, "processes"), `${encodeURIComponent(service)}.json`);
 }
 
 function readRecord(path: string): ManagedRecord | undefined {

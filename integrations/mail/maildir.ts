@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { link, mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { pathBelow } from "../files/mod.ts";
 import type { MailAddress } from "./addresses.ts";
 
 /** Folder of mailboxes within the data folder. */
@@ -12,8 +13,8 @@ const MAIL_FOLDER = "mail";
  * @see https://cr.yp.to/proto/maildir.html
  */
 export function mailboxFolder(dataDir: string, { key, domain }: MailAddress): string {
-  const mailbox = key.slice(0, key.lastIndexOf("@"));
-  return join(dataDir, MAIL_FOLDER, domain, encodeURIComponent(mailbox));
+  const mailbox = encodeURIComponent(key.slice(0, key.lastIndexOf("@")));
+  return pathBelow(pathBelow(join(dataDir, MAIL_FOLDER), domain), mailbox);
 }
 
 /**

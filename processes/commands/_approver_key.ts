@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { issueSealedKey } from "../../calls/mod.ts";
 import { PLATFORM_TENANT } from "../../domain/mod.ts";
+import { pathBelow } from "../../integrations/files/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { currentUser, OPERATOR } from "./_command.ts";
 
@@ -20,7 +20,7 @@ export interface ApproverKey {
  */
 export async function userKey(openStore: () => Store, dataDir: string): Promise<ApproverKey> {
   const user = currentUser();
-  const path = join(dataDir, `approver-${encodeURIComponent(user)}.key`);
+  const path = pathBelow(dataDir, `approver-${encodeURIComponent(user)}.key`);
   const known = readKey(path);
   if (known !== undefined) return { key: known, path };
   const { key, record } = await issueSealedKey(openStore(), OPERATOR, {

@@ -62,7 +62,7 @@ function copySources(copy: string): void {
 function followSteps(title: string, copy: string): void {
   const [, rest] = guide.split(`\n## ${title}\n`);
   assert.ok(rest, `There is no section ${title}`);
-  for (const step of rest.split("\n## ")[0]!.split(/^(?=\d\. )/m)) {
+  for (const step of rest.split("\n## ")[0]!.split(/^(?=\d+\. )/m)) {
     const block = /^ {3}```(\w+)\n(.*?)^ {3}```$/ms.exec(step);
     if (!block) continue;
     const [, path] = /`([\w./-]+\.(?:ts|yaml))`/.exec(step)!;

@@ -1,18 +1,21 @@
 /** A workflow of the tests of workers: it hands a text to an activity, and returns that one's text. */
-import { proxyActivities } from "@temporalio/workflow";
+import { proxyActivities, workflowInfo } from "@temporalio/workflow";
+import { activityOf, enclose, type Envelope, PLATFORM_TENANT } from "../../domain/mod.ts";
 
 /** A text, which is private. */
 export interface Note {
   readonly note: string;
 }
 
-const { work } = proxyActivities<{ work(note: Note): Promise<Note> }>({
+const { work } = proxyActivities<{ work(call: unknown): Promise<Envelope> }>({
   startToCloseTimeout: "5 minutes",
   heartbeatTimeout: "2s",
   retry: { initialInterval: "100ms" },
 });
 
-/** Runs one activity. */
-export async function hand(note: Note): Promise<Note> {
-  return await work(note);
+/** Runs one activity. Takes and gives envelopes itself, as it has no interceptors. */
+export async function hand({ args }: Envelope): Promise<Note> {
+  const of = activityOf(workflowInfo().workflowId, "1");
+  const call: Envelope = { envelope: "activity", name: "work", of, tenant: PLATFORM_TENANT, args };
+  return (await work(enclose(call))).args[0] as Note;
 }

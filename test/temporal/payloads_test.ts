@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { defaultPayloadConverter, type Payload } from "@temporalio/common";
 import { openStore } from "../../store/mod.ts";
+import { isRefused } from "../../domain/mod.ts";
 import { workerCodec } from "../../temporal/mod.ts";
 import { testStore } from "../_servers.ts";
 
@@ -66,11 +67,27 @@ describe("the codec of payloads", () => {
     assert.equal(await count(), before + 1);
   });
 
-  it("leaves values that are no JSON, and those of old", async () => {
+  it("leaves values that are no JSON", async () => {
     assert.equal(await decode(await encode(undefined)), undefined);
     assert.equal(await decode(await encode(null)), null);
-    const plain = defaultPayloadConverter.toPayload({ prompt: "By hand" });
-    assert.deepEqual(await decode(plain), { prompt: "By hand" });
+  });
+
+  it("gives no value that the platform has not made, or not as it is, or not for this workflow", async () => {
+    const codec = workerCodec(opened.store);
+    const of = (workflowId: string) => ({ type: "workflow", namespace: "", workflowId }) as const;
+    const refused = async (payload: Payload, workflowId: string) => {
+      const [decoded] = await codec.decode([payload], of(workflowId));
+      return isRefused(defaultPayloadConverter.fromPayload(decoded!));
+    };
+    const value = defaultPayloadConverter.toPayload({ code: "ok" });
+    const [signed] = await codec.encode([value], of("loop-1"));
+    assert.equal(await refused(signed!, "loop-1"), false);
+    assert.equal(await refused(signed!, "loop-2"), true);
+    assert.equal(await refused(value, "loop-1"), true);
+    const data = Buffer.from('{"code":"no"}');
+    assert.equal(await refused({ ...signed, data }, "loop-1"), true);
+    const metadata = { ...signed!.metadata, tenant: Buffer.from("rival") };
+    assert.equal(await refused({ ...signed, metadata }, "loop-1"), true);
   });
 
   it("says which text is missing", async () => {

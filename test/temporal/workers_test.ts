@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { NativeConnection } from "@temporalio/worker";
 import { loadConfig } from "../../config.ts";
+import type { Store } from "../../store/mod.ts";
 import { listWorkerQueues, startWorkers } from "../../temporal/mod.ts";
 import { testTemporal } from "../_servers.ts";
 
@@ -13,6 +14,7 @@ describe("startWorkers()", () => {
       config: loadConfig({}),
       taskQueues: listWorkerQueues(loadConfig({})),
       activities: {},
+      store: {} as Store, // no payload comes
       workflows: { workflowBundle: { codePath: "/nowhere/bundle.js" } },
       connect: () => Promise.resolve({ connection, namespace }),
       onFailure: assert.fail,
@@ -28,6 +30,7 @@ describe("startWorkers()", () => {
       config: loadConfig({}),
       taskQueues: [],
       activities: {},
+      store: {} as Store, // no payload comes
       connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
       onFailure: assert.fail,
       onStuck: assert.fail,
@@ -45,6 +48,7 @@ describe("startWorkers() that fails again and again", () => {
         config: loadConfig({}),
         taskQueues: listWorkerQueues(loadConfig({})),
         activities: {},
+        store: {} as Store, // no payload comes
         connect: async () => ({
           connection: await NativeConnection.connect({ address }),
           namespace: "nowhere",

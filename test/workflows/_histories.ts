@@ -20,6 +20,10 @@ export interface RecordedHistory {
   readonly workflowType: string;
   /** Text of the file. */
   readonly text: string;
+  /** Id of its workflow. */
+  readonly workflowId: string;
+  /** Id of its run. */
+  readonly runId: string;
   readonly history: { readonly events: readonly HistoryEvent[] };
 }
 
@@ -31,7 +35,11 @@ export function readHistories(): RecordedHistory[] {
   return readdirSync(HISTORIES).filter((name) => name.endsWith(".json")).map((file) => {
     const text = readFileSync(new URL(file, HISTORIES), "utf8");
     const name = file.slice(0, -".json".length);
-    return { name, workflowType: name.split(".")[0]!, text, history: JSON.parse(text) };
+    const history = JSON.parse(text) as RecordedHistory["history"];
+    const { workflowId, originalExecutionRunId: runId } = history.events[0]!
+      .workflowExecutionStartedEventAttributes as Record<string, string>;
+    const workflowType = name.split(".")[0]!;
+    return { name, workflowType, text, workflowId: workflowId!, runId: runId!, history };
   });
 }
 
@@ -45,7 +53,8 @@ export async function printHistory(
   history: History,
   codec: PayloadCodec,
 ): Promise<string> {
-  const decoded = await decodePayloads(JSON.parse(historyToJSON(history)), codec);
+  const recorded = JSON.parse(historyToJSON(history));
+  const decoded = await decodePayloads(recorded, codec, listWorkflows(recorded));
   const { events } = JSON.parse(JSON.stringify(decoded), (key, value) => {
     if (key === "identity") return "recorder";
     if (key === "stackTrace") return "";
@@ -57,30 +66,58 @@ export async function printHistory(
   return `{"events":[\n${lines.join(",\n")}\n]}\n`;
 }
 
-/** Decodes the payloads within a history's JSON, in which bytes are base64. */
-async function decodePayloads(value: unknown, codec: PayloadCodec): Promise<unknown> {
+/** Lists the workflow of a history and its children, to which its payloads belong. */
+function listWorkflows({ events }: { readonly events: readonly HistoryEvent[] }): string[] {
+  const ids = events.flatMap((event) =>
+    [
+      "workflowExecutionStartedEventAttributes",
+      "startChildWorkflowExecutionInitiatedEventAttributes",
+    ]
+      .map((name) => (event[name] as { workflowId?: string } | undefined)?.workflowId)
+  );
+  return ids.filter((id) => id !== undefined);
+}
+
+/** Decodes the payloads within a history's JSON, in which bytes are base64, and removes their MACs. */
+async function decodePayloads(
+  value: unknown,
+  codec: PayloadCodec,
+  workflows: readonly string[],
+): Promise<unknown> {
   if (value === null || typeof value !== "object") return value;
-  if (isCoded(value)) {
+  if (isSigned(value)) {
     const metadata = Object.entries(value.metadata).map(([name, text]) => [name, toBytes(text)]);
-    const payload = { metadata: Object.fromEntries(metadata), data: toBytes(value.data) };
-    const [decoded] = await codec.decode([payload]);
-    const { tenant: _, ...others } = value.metadata;
-    return { metadata: others, data: Buffer.from(decoded!.data!).toString("base64") };
+    const data = value.data === undefined ? {} : { data: toBytes(value.data) };
+    const payload = { metadata: Object.fromEntries(metadata), ...data };
+    const { mac: _, tenant: __, ...others } = value.metadata;
+    for (const workflowId of workflows) {
+      const context = { type: "workflow", namespace: "", workflowId } as const;
+      const [decoded] = await codec.decode([payload], context);
+      const text = Buffer.from(decoded!.data ?? []);
+      if (text.includes('"$refused"')) continue;
+      return {
+        metadata: others,
+        ...value.data === undefined ? {} : { data: text.toString("base64") },
+      };
+    }
+    throw new Error(`A payload belongs to none of ${workflows}: ${JSON.stringify(value)}`);
   }
   if (Array.isArray(value)) {
-    return await Promise.all(value.map((one) => decodePayloads(one, codec)));
+    return await Promise.all(value.map((one) => decodePayloads(one, codec, workflows)));
   }
   const entries = Object.entries(value)
-    .map(async ([name, one]) => [name, await decodePayloads(one, codec)] as const);
+    .map(async ([name, one]) => [name, await decodePayloads(one, codec, workflows)] as const);
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** Returns true for a payload some of whose texts stand in the database. */
-function isCoded(
+/** Returns true for a payload that the codec has signed. */
+function isSigned(
   value: object,
-): value is { metadata: Readonly<Record<string, string>>; data: string } {
-  return "data" in value && "metadata" in value &&
-    (value.metadata as Record<string, string>)?.tenant !== undefined;
+): value is { metadata: Readonly<Record<string, string>>; data?: string } {
+  const { metadata, data } = value as { metadata?: Record<string, string>; data?: string };
+  if (typeof metadata !== "object") return false;
+  return metadata.mac !== undefined ||
+    typeof data === "string" && toBytes(data).includes('"envelope":');
 }
 
 const toBytes = (base64: string) => Buffer.from(base64, "base64");

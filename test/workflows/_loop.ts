@@ -118,6 +118,7 @@ async function cachedBundle(): Promise<WorkflowBundle> {
     workflowsPath: join(ROOT, "workflows", "mod.ts"),
     payloadConverterPath: converters,
     failureConverterPath: converters,
+    workflowInterceptorModules: [join(ROOT, "workflows", "_interceptors.ts")],
     logger: quiet,
   });
   mkdirSync(CACHE, { recursive: true });

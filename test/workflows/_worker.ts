@@ -15,7 +15,7 @@ import { openEngine } from "../../engine/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
 import { loadCatalogue } from "../../runbooks/mod.ts";
 import { openStore } from "../../store/mod.ts";
-import { clientFor, workerCodec } from "../../temporal/mod.ts";
+import { authenticatedWork, clientFor } from "../../temporal/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import type { KillPoint } from "./_loop_bench.ts";
@@ -73,7 +73,7 @@ const workers = await Promise.all(
       taskQueue,
       workflowBundle: { codePath: codePath! },
       activities: deadly,
-      dataConverter: { payloadCodecs: [workerCodec(platform.store)] },
+      ...authenticatedWork(platform.store),
       reuseV8Context: true,
       debugMode: true, // workflows run in this thread, which saves half a second
       stickyQueueScheduleToStartTimeout: "1s",

@@ -87,10 +87,11 @@ async function replay(
   installQuietRuntime();
   const results = Worker.runReplayHistories(
     { workflowBundle: await bundleTestWorkflows() },
-    histories.map(({ name, history }) => ({ workflowId: name, history })),
+    histories.map(({ workflowId, history }) => ({ workflowId, history })),
   );
+  const names = new Map(histories.map(({ runId, name }) => [runId, name]));
   const outcomes: [string, Error | undefined][] = [];
-  for await (const { workflowId, error } of results) outcomes.push([workflowId, error]);
+  for await (const { runId, error } of results) outcomes.push([names.get(runId)!, error]);
   return outcomes as [[string, Error | undefined]];
 }
 

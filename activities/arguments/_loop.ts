@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { ATTACKS, SCENARIOS } from "../../domain/mod.ts";
+import {
+  argumentsOf,
+  AttackRequestSchema,
+  DrillId,
+  DrillService,
+  FindingSchema,
+  Name,
+  RepairSubjectSchema,
+  RunIdSchema,
+  TestRequestSchema,
+} from "../../domain/schemas/mod.ts";
+import {
+  CloseOrderSchema,
+  EndedRunSchema,
+  RepairOrderSchema,
+  RepairRequestSchema,
+  RoundOrderSchema,
+  TicketOrderSchema,
+} from "./_orders.ts";
+
+/** Schemas of the arguments of activities: loop. */
+export const LOOP_ARGUMENTS = {
+  openSandbox: argumentsOf(AttackRequestSchema),
+  attackSandbox: argumentsOf(
+    z.object({ id: DrillId, scenario: z.enum(ATTACKS), requested_by: Name, service: DrillService }),
+  ),
+  countAttack: argumentsOf(z.object({ service: DrillService })),
+  removeSandbox: argumentsOf(z.object({ id: DrillId })),
+  prepareTestService: argumentsOf(TestRequestSchema),
+  breakTestService: argumentsOf(
+    z.object({
+      id: DrillId,
+      scenario: z.enum(SCENARIOS),
+      requested_by: Name,
+      service: DrillService,
+    }),
+  ),
+  removeTestService: argumentsOf(z.object({ id: DrillId })),
+  removeStrayTestServices: argumentsOf(),
+  runSecurityScan: argumentsOf(RunIdSchema),
+  runDetectors: argumentsOf(z.object({ everyTenant: z.boolean() })),
+  findEndedRuns: argumentsOf(),
+  sealEndedRun: argumentsOf(EndedRunSchema),
+  closeAndSeal: argumentsOf(CloseOrderSchema),
+  undo: argumentsOf(RepairOrderSchema),
+  remediate: argumentsOf(RepairRequestSchema),
+  getRepairHold: argumentsOf(RepairSubjectSchema),
+  liftSilence: argumentsOf(RepairOrderSchema),
+  diagnose: argumentsOf(RoundOrderSchema),
+  openTicket: argumentsOf(TicketOrderSchema),
+  detect: argumentsOf(FindingSchema),
+  verify: argumentsOf(RoundOrderSchema),
+};

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import {
+  argumentsOf,
+  BatchRangeSchema,
+  Count,
+  DeliveryId,
+  FindingSchema,
+  RunIdSchema,
+  ScrubPassSchema,
+  TenantFailureSchema,
+  TenantId,
+  TenantSyncPlanSchema,
+  TenantSyncSchema,
+  Time,
+} from "../../domain/schemas/mod.ts";
+
+/** Schemas of the arguments of activities: platform. */
+export const PLATFORM_ARGUMENTS = {
+  settleLostCalls: argumentsOf(),
+  runRelay: argumentsOf(),
+  deliverWebhook: argumentsOf(z.object({ delivery_id: DeliveryId, attempt: Count })),
+  orderMeasurements: argumentsOf(),
+  sealHeartbeats: argumentsOf(Time),
+  planTenantSync: argumentsOf(TenantSyncSchema),
+  sealTenantSyncIntent: argumentsOf(TenantSyncPlanSchema, RunIdSchema),
+  registerTenants: argumentsOf(z.array(TenantId)),
+  sealTenantSync: argumentsOf(TenantSyncPlanSchema, z.array(TenantFailureSchema), RunIdSchema),
+  openAnchors: argumentsOf(),
+  advanceAnchor: argumentsOf(BatchRangeSchema),
+  beginScrub: argumentsOf(),
+  scrubPart: argumentsOf(ScrubPassSchema),
+  endScrub: argumentsOf(ScrubPassSchema),
+  sealClear: argumentsOf(z.object({ finding: FindingSchema, run: RunIdSchema })),
+  runLedgerSequencer: argumentsOf(),
+};

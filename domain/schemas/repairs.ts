@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { ACT_STATES } from "../mod.ts";
+import { ApprovalId, Digest, Name, SealedId, Text, Time, Word } from "./ids.ts";
+
+/** Schema of the type `FaultClass`. */
+export const FaultClassSchema = z.object({
+  category: Word,
+  severity: Word,
+  confidence: z.number().min(0),
+  provider: Name,
+});
+
+/** Schema of the type `ActionStep`. */
+export const ActionStepSchema = z.looseObject({ step: Word, kind: Word, does: Text });
+
+/** Schema of the type `Action`. */
+export const ActionSchema = z.object({
+  id: Word,
+  runbook: Word,
+  version: Word,
+  service: Name,
+  steps: z.array(ActionStepSchema),
+  exceeds: z.array(Text),
+  source_sha256: Digest,
+  sha256: Digest,
+});
+
+/** Schema of the type `Diagnosis`. */
+export const DiagnosisSchema = z.object({
+  cause: Text,
+  basis: z.enum(["measured", "words", "runbook_alone"]),
+  classification: FaultClassSchema.nullable(),
+  citations: z.array(z.object({ id: Name, sha256: Digest })),
+  passed_over: z.array(z.object({ runbook: Word, code: Word })),
+  action: ActionSchema.nullable(),
+});
+
+/** Schema of the type `Permission`. */
+export const PermissionSchema = z.object({
+  granted: z.boolean(),
+  decision: z.enum(["allow", "needs_approval", "deny", "away"]),
+  policy_version: Word.optional(),
+  receipt_id: SealedId.nullable(),
+  approval: z.object({ approval_id: ApprovalId, approvers: z.array(Name) }).optional(),
+  requested_by: Name.optional(),
+});
+
+/** Schema of the type `StepResult`. */
+export const StepResultSchema = z.object({
+  id: Word,
+  step: Word,
+  kind: Word,
+  state: z.enum(ACT_STATES),
+  code: Word,
+  ok: z.boolean(),
+  counts: z.record(z.string(), z.number()).optional(),
+});
+
+/** Schema of the type `RepairEffect`. */
+export const RepairEffectSchema = z.object({
+  id: Word,
+  state: z.enum(["unknown", "done", "not_done", "partly_done"]),
+  code: Word,
+  steps: z.array(StepResultSchema),
+  undoable: z.boolean(),
+});
+
+/** Schema of the type `VerifyResult`. */
+export const VerifyResultSchema = z.object({ healthy: z.boolean(), code: Word });
+
+/** Schema of the type `RepairHold`. */
+export const RepairHoldSchema = z.object({
+  kind: z.enum(["all", "key", "tool", "maintenance"]),
+  name: Name,
+  until: Time.optional(),
+});
+
+/** Schema of the type `UndoResult`. */
+export const UndoResultSchema = z.object({
+  state: z.enum(ACT_STATES),
+  code: Word,
+  steps: z.array(StepResultSchema),
+  held: RepairHoldSchema.optional(),
+});
+
+/** Schema of the type `RepairSubject`. */
+export const RepairSubjectSchema = z.object({ service: Name, requested_by: Name.optional() });

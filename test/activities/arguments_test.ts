@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { MockActivityEnvironment } from "@temporalio/testing";
+import { DefaultLogger } from "@temporalio/worker";
+import { createAllActivities, openParts } from "../workflows/_loop.ts";
+import { readHistories } from "../workflows/_histories.ts";
+import { ACTIVITY_ARGUMENTS } from "../../activities/arguments/mod.ts";
+import { parseArguments } from "../../domain/schemas/mod.ts";
+
+/** What nobody may pass for an id, a name, or a whole argument. */
+const FOREIGN: readonly unknown[] = [
+  "x/../../../victim",
+  "../victim",
+  "/etc/passwd",
+  "a\0b",
+  "..",
+  -1,
+  1.5,
+  null,
+  true,
+  [],
+  {},
+  [["../victim"]],
+];
+const QUIET = new DefaultLogger("ERROR", () => {});
+
+type Work = (...args: unknown[]) => Promise<unknown>;
+
+describe("activities", () => {
+  let parts: Awaited<ReturnType<typeof openParts>>;
+  let activities: Readonly<Record<string, Work>>;
+
+  before(async () => {
+    parts = await openParts();
+    const { stopping, ...rest } = parts;
+    activities = createAllActivities({ ...rest, stopping: stopping.signal }) as never;
+  });
+  after(() => parts.close());
+
+  const run = (name: string, args: readonly unknown[]) =>
+    new MockActivityEnvironment({}, { logger: QUIET }).run(activities[name]!, ...args);
+
+  it("have each a schema of their arguments", () => {
+    assert.deepEqual(Object.keys(ACTIVITY_ARGUMENTS).sort(), Object.keys(activities).sort());
+  });
+
+  it("take no argument that is not of its schema, and touch nothing", async () => {
+    const victim = join(parts.config.dataDir, "victim");
+    mkdirSync(victim, { recursive: true });
+    writeFileSync(join(victim, "file"), "stays");
+    const before = listAll(parts.config.dataDir);
+    for (const name of Object.keys(activities)) {
+      for (const foreign of FOREIGN) {
+        const first = { id: foreign, run: foreign, ticket_id: foreign, service: foreign };
+        for (const args of [[foreign, "one too many"], [first, first, first, first, first]]) {
+          await assert.rejects(
+            run(name, ["platform", ...args]),
+            { type: "InvalidInput", nonRetryable: true },
+            `${name}(${JSON.stringify(args)})`,
+          );
+        }
+      }
+      await assert.rejects(run(name, [{ tenant: "platform" }]), { type: "InvalidInput" }, name);
+    }
+    assert.deepEqual(listAll(parts.config.dataDir), before);
+  });
+
+  it("refuse an id that leads out of the folder of drills", async () => {
+    const victim = join(parts.config.dataDir, "victim");
+    mkdirSync(victim, { recursive: true });
+    const requested = { scenario: "crash", requested_by: "key:1", service: "x/../../victim" };
+    for (const id of ["x/../../../victim", "x/../../victim", "../victim", victim]) {
+      for (
+        const name of ["removeTestService", "prepareTestService", "removeSandbox", "openSandbox"]
+      ) {
+        await assert.rejects(run(name, ["platform", { id, ...requested }]), {
+          type: "InvalidInput",
+        });
+      }
+      await assert.rejects(
+        run("breakTestService", ["platform", { id: "0a1b2c3d", ...requested }]),
+        { type: "InvalidInput" },
+      );
+    }
+    assert.ok(existsSync(victim));
+  });
+
+  it("take all arguments of recorded runs", () => {
+    let count = 0;
+    const schemas: Readonly<Record<string, Parameters<typeof parseArguments>[1]>> =
+      ACTIVITY_ARGUMENTS;
+    for (const { name, history: { events } } of readHistories()) {
+      for (const event of events) {
+        const { activityType, input } = (event.activityTaskScheduledEventAttributes ?? {}) as {
+          activityType?: { name: string };
+          input?: { payloads: { data: string }[] };
+        };
+        if (!activityType) continue;
+        const { args } = JSON.parse(Buffer.from(input!.payloads[0]!.data, "base64").toString());
+        const parsed = parseArguments(
+          `${name} ${activityType.name}`,
+          schemas[activityType.name],
+          args,
+        );
+        assert.equal(parsed.length, args.length);
+        count++;
+      }
+    }
+    assert.ok(count > 300, String(count));
+  });
+});
+
+/** Returns the paths of all files below a folder, with their texts. */
+function listAll(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => `${path} ${readFileSync(path).toString("base64")}`)
+    .sort();
+}
