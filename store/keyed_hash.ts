@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Db, Store } from "./connection.ts";
-import type { SecretPurpose } from "./rights/secrets.ts";
+import type { SecretPurpose } from "./rights/mod.ts";
 
 /** The secrets of each open database that were read, by their purpose. They never change, and are the same for all tenants. */
 const secrets = new WeakMap<Store["pool"], Map<SecretPurpose, Promise<Buffer>>>();

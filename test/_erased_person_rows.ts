@@ -194,6 +194,7 @@ export async function publishArticles(people: People, repository: string): Promi
       content: { title: article.title },
       checks: [{ check: "names", passed: true, about: article.title }],
       page_sha256: "0".repeat(64),
+      words: 2,
       page_salt: `\\x${"ab".repeat(32)}`,
       page_receipt_id: "r",
       requested_by: "ann",

@@ -1,4 +1,4 @@
-import { SECRETS } from "../rights/secrets.ts";
+import { SECRETS } from "../rights/mod.ts";
 
 const PURPOSES = Object.keys(SECRETS);
 const NEW_SECRET = "sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))";
