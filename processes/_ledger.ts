@@ -34,7 +34,7 @@ export async function startLedger(
   port: number = settings.SEALOOP_LEDGER_PORT,
 ): Promise<RunningProcess & { readonly address: string }> {
   const store = openStore(databaseUrl("ledger"), "ledger");
-  await requireReady(store);
+  await requireReady(store, { isStarting: true });
   useRootKey(store, rootKeyFile(dataDir));
   const chain = await watchChain(store, {
     recheckEveryMs: RECHECK_MS,

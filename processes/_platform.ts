@@ -41,7 +41,7 @@ export async function openPlatform(
   const store = openStore(databaseUrl(role), role, 20);
   const failures = openFailureLimiter(settings.SEALOOP_LIMIT_UNKNOWN_KEYS);
   useRootKey(store, rootKeyFile(config.dataDir));
-  await requireReady(store).catch(async (error) => {
+  await requireReady(store, { isStarting: true }).catch(async (error) => {
     await store.close();
     throw error;
   });

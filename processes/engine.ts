@@ -43,7 +43,7 @@ async function startEngine(
     checkReady: () => requireReady(store),
     write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),
   });
-  await requireReady(store);
+  await requireReady(store, { isStarting: true });
   const server = await serve(app, bindSettings(settings), settings.SEALOOP_ENGINE_PORT);
   const loading = setTimeout(async () => {
     const classifier = await openClassifier();

@@ -26,7 +26,7 @@ async function startSequencer(
   const retry = openRetry(log, presence.waitFor, [WrongDatabaseRole]);
   presence.begin("sequencer", { role: "sequencer", url: databaseUrl("sequencer") });
   const store = openStore(databaseUrl("sequencer"), "sequencer", 2);
-  await retry("PostgreSQL", () => requireReady(store)); // refuses another role at once
+  await retry("PostgreSQL", () => requireReady(store, { isStarting: true })); // refuses another role at once
   const temporal = await retry("Temporal", () => connectTemporal(config, store));
   await retry("Temporal", () => ensureSequencer(temporal.client));
   const stopping = new AbortController();

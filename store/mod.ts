@@ -32,4 +32,5 @@ export { listen, type Listener } from "./listen.ts";
 export { migrate } from "./migrate.ts";
 export { requireReady } from "./readiness.ts";
 export { getPrivateTexts, prunePrivateTexts, putPrivateTexts } from "./private_texts.ts";
+export { mayReadSecret } from "./rights/mod.ts";
 export { createDatabaseSql, createRolesSql, FUNCTION_OWNERS, type Role, ROLES } from "./roles.ts";

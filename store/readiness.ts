@@ -2,7 +2,9 @@ import { isDatabaseAway, Problem, withTimeout } from "../contract/mod.ts";
 import type { Store } from "./connection.ts";
 import { migrations } from "./migrations/mod.ts";
 
-const TIMEOUT_MS = 3_000;
+/** Time that a health check waits. A start may wait longer, as on a machine where everything starts at once. */
+const CHECK_TIMEOUT_MS = 3_000;
+const START_TIMEOUT_MS = 60_000;
 /** Time for which an answer counts, so that health checks of strangers cost nothing. */
 const CACHED_MS = 1_000;
 const UNDEFINED_TABLE = "42P01";
@@ -17,12 +19,17 @@ const answers = new WeakMap<
 /**
  * Checks that calls would work: that the database answers, has all tables of this version, and that the role may read them.
  *
+ * @param options.isStarting waits a minute, and not the three seconds of a health check
  * @throws {Problem} `Unavailable`: they would not, and why
  */
-export async function requireReady(store: Pick<Store, "pool" | "asPlatform">): Promise<void> {
+export async function requireReady(
+  store: Pick<Store, "pool" | "asPlatform">,
+  { isStarting = false }: { readonly isStarting?: boolean } = {},
+): Promise<void> {
+  const timeoutMs = isStarting ? START_TIMEOUT_MS : CHECK_TIMEOUT_MS;
   const known = answers.get(store.pool);
   if (known && performance.now() - known.at < CACHED_MS) return await known.check;
-  const check = withTimeout(TIMEOUT_MS, checkSchema(store)).catch((cause) => {
+  const check = withTimeout(timeoutMs, checkSchema(store)).catch((cause) => {
     throw cause instanceof Problem
       ? cause
       : new Problem("Unavailable", explain(cause), { cause, headers: { "retry-after": "5" } });

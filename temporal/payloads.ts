@@ -11,7 +11,7 @@ import {
   refusePayload,
   UNAUTHENTICATED,
 } from "../domain/mod.ts";
-import type { Store } from "../store/mod.ts";
+import { mayReadSecret, type Store } from "../store/mod.ts";
 import { encode, isJson, parseJson, textOf, toJson } from "./_bytes.ts";
 import { openMacs } from "./_macs.ts";
 import { waitForDatabase } from "./_wait_for_database.ts";
@@ -104,6 +104,8 @@ function payloadCodec(
 ): PayloadCodec {
   const macs = openMacs(store);
   const textsOf = (tenant: string) => openPrivateTexts(store.forTenant(tenant));
+  /** False: the process has no right to private texts, and its payloads have none. The sequencer's are ids and hashes. */
+  const keepsTexts = mayReadSecret(store.role, "private_texts");
 
   async function encodeOne(payload: Payload, context?: SerializationContext): Promise<Payload> {
     const { [TENANT]: mark, [ENVELOPE_MARK]: isEnvelope, ...metadata } = payload.metadata ?? {};
@@ -124,6 +126,7 @@ function payloadCodec(
 
   /** @returns the values with references, and the tenant that the texts were stored for, if there are any */
   async function replaceTexts(values: readonly unknown[], owner: () => string) {
+    if (!keepsTexts) return { values };
     const parts: PrivatePart[] = [];
     const replaced = values.map((value) => replacePrivateParts(value, parts));
     if (parts.length === 0) return { values };

@@ -11,5 +11,5 @@ export { SEAL_CATEGORIES } from "./categories.ts";
 export { FUNCTIONS } from "./functions.ts";
 export { grantRights } from "./grant.ts";
 export type { Grant, Grantee } from "./grantees.ts";
-export { type SecretPurpose, SECRETS } from "./secrets.ts";
+export { mayReadSecret, type SecretPurpose, SECRETS } from "./secrets.ts";
 export { RIGHTS } from "./tables.ts";

@@ -1,3 +1,4 @@
+import type { Role } from "../roles.ts";
 import { type Grantee, WORKING } from "./grantees.ts";
 
 /**
@@ -41,3 +42,8 @@ export const SECRETS = {
 
 /** The purpose of a secret: the column that it stands in. */
 export type SecretPurpose = keyof typeof SECRETS;
+
+/** Returns whether a role makes or checks what a secret is for. */
+export function mayReadSecret(role: Role, purpose: SecretPurpose): boolean {
+  return role === "owner" || (SECRETS[purpose] as readonly Grantee[]).includes(role);
+}
