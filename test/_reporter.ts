@@ -1,4 +1,5 @@
 import { appendFileSync } from "node:fs";
+import { inspect } from "node:util";
 import { type MochaOptions, reporters, type Runnable, type Runner } from "mocha";
 
 /**
@@ -11,7 +12,7 @@ export default class Report extends reporters.Spec {
     const list = process.env.FAILED_TESTS;
     if (list === undefined) return;
     runner.on("fail", ({ file, title }: Runnable, error: Error) => {
-      console.error(`  failed: ${file}: ${title}\n${error.stack ?? error.message}`);
+      console.error(`  failed: ${file}: ${title}\n${inspect(error)}`);
       appendFileSync(list, `${file}\n`);
     });
   }

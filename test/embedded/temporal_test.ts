@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -53,6 +60,36 @@ describe("startTemporal()", function () {
     }
   });
 
+  it("starts nothing for a web page that posts to any of its ports", async function () {
+    if (process.platform !== "linux") this.skip(); // ports are found in /proc
+    const ports = { grpc: await freePort(), ui: await freePort() };
+    const server = await startTemporal(await testFolder(), ports, temporal);
+    try {
+      const { namespace } = server;
+      const answers = await Promise.all(
+        listPorts(server.process.pid).map(async (port) => {
+          const url = `http://127.0.0.1:${port}/api/v1/namespaces/${namespace}/workflows/drill`;
+          const body = JSON.stringify({
+            workflowType: { name: "itsmTest" },
+            taskQueue: { name: "itsm" },
+            input: [{ id: "x/../../../victim", scenario: "crash", requested_by: "key:1" }],
+          });
+          const headers = { "content-type": "text/plain", origin: "https://page.example" };
+          const answer = await fetch(url, { method: "POST", headers, body }).catch(() => undefined);
+          return answer?.status; // the gRPC port speaks HTTP/2 alone
+        }),
+      );
+      assert.ok(answers.includes(403), `the HTTP API is not among ${answers.join()}`);
+      assert.deepEqual(answers.filter((status) => status !== undefined && status < 400), []);
+      await withConnection(server.address, async ({ workflowService }) => {
+        const { executions } = await workflowService.listWorkflowExecutions({ namespace });
+        assert.deepEqual(executions, []);
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+
   it("does not take another server for its own", async () => {
     const { address } = await testTemporal();
     const ports = { grpc: Number(address.split(":")[1]), ui: await freePort() };
@@ -62,6 +99,25 @@ describe("startTemporal()", function () {
     );
   });
 });
+
+/** Lists the TCP ports on which a process of this machine listens. */
+function listPorts(pid: number): number[] {
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return [readlinkSync(`/proc/${pid}/fd/${fd}`)];
+      } catch {
+        return []; // it was closed meanwhile
+      }
+    }),
+  );
+  const lines = ["tcp", "tcp6"].flatMap((name) =>
+    readFileSync(`/proc/${pid}/net/${name}`, "utf8").trim().split("\n").slice(1)
+  );
+  return lines.map((line) => line.trim().split(/\s+/))
+    .filter(([, , , state, , , , , , inode]) => state === "0A" && sockets.has(`socket:[${inode}]`))
+    .map(([, address]) => Number.parseInt(address!.split(":")[1]!, 16));
+}
 
 describe("findTemporal()", function () {
   this.timeout(600_000);

@@ -3,7 +3,7 @@ import { defaultPayloadConverter, type Payload } from "@temporalio/common";
 import { openStore } from "../../store/mod.ts";
 import { isRefused } from "../../domain/mod.ts";
 import { workerCodec } from "../../temporal/mod.ts";
-import { testStore } from "../_servers.ts";
+import { storeAs, testStore } from "../_servers.ts";
 
 describe("the codec of payloads", () => {
   let opened: Awaited<ReturnType<typeof testStore>>;
@@ -65,6 +65,15 @@ describe("the codec of payloads", () => {
     const before = await count();
     for (let n = 0; n < 3; n++) await encode({ n, prompt: "the same", again: "the same" });
     assert.equal(await count(), before + 1);
+  });
+
+  it("stores no text for the sequencer, which has no right to any", async () => {
+    const codec = workerCodec(await storeAs(opened.store, "sequencer"));
+    const value = { message: "Connection refused" };
+    const [payload] = await codec.encode([defaultPayloadConverter.toPayload(value)]);
+    assert.deepEqual(shown(payload!), value);
+    const [decoded] = await codec.decode([payload!]);
+    assert.deepEqual(defaultPayloadConverter.fromPayload(decoded!), value);
   });
 
   it("leaves values that are no JSON", async () => {
