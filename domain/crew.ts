@@ -22,7 +22,7 @@ export interface CrewScope {
 /** A service that an agent takes for the cause. */
 export interface Suspect {
   readonly service: string;
-  /** 0 to 1; weights of several agents are combined. */
+  /** -1 to 1, below 0 against it; weights of several agents are combined. */
   readonly weight: number;
   readonly why: string;
 }

@@ -20,7 +20,7 @@ export const PLATFORM_ARGUMENTS = {
   runRelay: argumentsOf(),
   deliverWebhook: argumentsOf(z.object({ delivery_id: DeliveryId, attempt: Count })),
   orderMeasurements: argumentsOf(),
-  sealHeartbeats: argumentsOf(Time),
+  sealHeartbeats: argumentsOf(Time.optional()),
   planTenantSync: argumentsOf(TenantSyncSchema),
   sealTenantSyncIntent: argumentsOf(TenantSyncPlanSchema, RunIdSchema),
   registerTenants: argumentsOf(z.array(TenantId)),

@@ -11,7 +11,7 @@ import {
   PublishOrderSchema,
   RunIdSchema,
   SceneOrderSchema,
-  Text,
+  SealedId,
   Word,
 } from "../../domain/schemas/mod.ts";
 import {
@@ -49,7 +49,7 @@ export const PUBLISHING_ARGUMENTS = {
       state: z.enum(ACT_STATES),
       code: Word,
     }),
-    Text,
+    SealedId.optional(),
   ),
   sealArticle: argumentsOf(ArticleRunOrderSchema),
   stopArticle: argumentsOf(ArticleRunOrderSchema),

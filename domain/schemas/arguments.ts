@@ -12,8 +12,13 @@ export type SchemaOf<Schema extends ArgumentsSchema, Args> = [Plain<z.output<Sch
   : { readonly "the schema has fields or values that are none of": Args }
   : { readonly "the schema lacks fields or values of": Args };
 
-/** A type without readonly and optional, so that two that describe the same are equal. */
-type Plain<T> = T extends object ? { -readonly [Key in keyof T]-?: Plain<T[Key]> } : T;
+/** A type without readonly, and with what is optional in a tuple of its own, so that two that describe the same are equal. */
+type Plain<T> = T extends object ? {
+    -readonly [Key in keyof T]-?: unknown extends T[Key] ? unknown
+      : undefined extends T[Key] ? [Plain<Exclude<T[Key], undefined>>]
+      : Plain<T[Key]>;
+  }
+  : T;
 
 /** Returns the schema of a call's arguments. */
 export function argumentsOf<const Schemas extends readonly z.ZodType[]>(

@@ -68,7 +68,7 @@ export const CrewScopeSchema = z.object({
 /** Schema of the type `Suspect`. */
 export const SuspectSchema = z.object({
   service: Name,
-  weight: z.number().min(0),
+  weight: z.number(),
   why: Text,
 });
 

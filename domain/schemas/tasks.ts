@@ -51,7 +51,7 @@ export const TaskRecordSchema = z.object({
 });
 
 /** Schema of the type `StartedRun`. */
-export const StartedRunSchema = z.object({ workflow_id: Id, run_id: RunUuid });
+export const StartedRunSchema = z.looseObject({ workflow_id: Id, run_id: RunUuid });
 
 /** Schema of the type `SkillTask`. */
 export const SkillTaskSchema = z.object({

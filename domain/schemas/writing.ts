@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Count, Name, Text, Word } from "./ids.ts";
+import { Count, Name, Text } from "./ids.ts";
 
 /** Schema of the type `Claim`. */
 export const ClaimSchema = z.object({ text: Text, evidence: z.array(Count) });
@@ -8,7 +8,7 @@ export const ClaimSchema = z.object({ text: Text, evidence: z.array(Count) });
 export const AnswerDraftSchema = z.object({ claims: z.array(ClaimSchema) });
 
 /** Schema of the type `Evidence`. */
-export const EvidenceSchema = z.object({ n: Count, from: Word, text: Text });
+export const EvidenceSchema = z.object({ n: Count, from: Name, text: Text });
 
 /** Schema of the type `DiagnosisRequest`. */
 export const DiagnosisRequestSchema = z.object({
