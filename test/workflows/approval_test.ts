@@ -13,6 +13,7 @@ import { canonicalize, exportReceipts } from "../../ledger/mod.ts";
 import { getApproval, listApprovalMoves } from "../../store/approvals/mod.ts";
 import { getTicket, resolveTicket } from "../../store/incidents/mod.ts";
 import type { KeyRecord } from "../../store/keys/mod.ts";
+import { readEnvelope } from "../../temporal/mod.ts";
 import type { approval, itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { eventually } from "../_time.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
@@ -112,8 +113,9 @@ describe("the approval workflow", () => {
     const { id, handle } = await ask();
     const { id: other } = await ask();
     const forged = { key_id: ann.id, principal: "ann", may_approve: true } as never;
+    const [malformed] = await refusal(handle.executeUpdate(approveUpdate, { args: [forged] }));
+    assert.equal(malformed, "InvalidInput");
     const refs = [
-      forged,
       { vote_id: "VOT-000000000000" },
       { vote_id: await storeVote(loop.store, other, "approved", ann) },
       { vote_id: await storeVote(loop.store, id, "denied", ann) },
@@ -230,7 +232,7 @@ describe("the approval workflow", () => {
     assert.equal((await again.result()).ticket_id, ticket_id);
     const { events } = await again.fetchHistory();
     const [payload] = events![0]!.workflowExecutionStartedEventAttributes!.input!.payloads!;
-    const { resumes } = JSON.parse(Buffer.from(payload!.data!).toString());
+    const [{ resumes }] = (await readEnvelope(loop.store, payload))!.args as [Finding];
     assert.deepEqual(resumes, {
       approval_id: id,
       action_sha256: request.action_sha256,
@@ -304,8 +306,8 @@ describe("the approval workflow", () => {
       service: null,
       check: "report",
       code: "x",
-      fingerprint: "f",
-      observed_at: "",
+      fingerprint: randomBytes(8).toString("hex"),
+      observed_at: new Date().toISOString(),
     };
     const asking_run = {
       workflow_id: waiting.workflowId,
