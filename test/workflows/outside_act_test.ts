@@ -45,9 +45,10 @@ describe("outsideAct", () => {
     systems.close();
   });
 
+  /** Orders an act as the worker does once people have approved it. */
   async function order(id: string) {
     const order = { act_id: `ACT-0000000000${id}`, decision_id: `GOV-0000000000${id}` };
-    const { db } = await storeAs(loop.store, "gateway");
+    const { db } = loop.store;
     const act = { system: "n8n", workflow: "tqX81", body: {} };
     await noteCallEffects(db, order.decision_id, { act_id: order.act_id }, { act, key_id: null });
     return await loop.client.workflow.start(WORKFLOW.outsideAct, {
