@@ -28,7 +28,11 @@ export const DEVICE_TABLES: TableRights = {
     ["SELECT", ...WORKING, "operator", "crossing"],
     ["INSERT, UPDATE", "gateway"],
     ["UPDATE (online_since, returned)", "worker"],
-    ["UPDATE (counter, journal_seq, journal_head)", "operator", "worker"],
+    [
+      "UPDATE (counter, journal_seq, journal_head, challenge, challenge_counter)",
+      "operator",
+      "worker",
+    ],
   ],
   device_inventories: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "gateway"]],
   split_views: [["SELECT", ...WORKING, "operator"], ["INSERT", "gateway"]],
