@@ -550,8 +550,7 @@ class Remote:
                         entry = entry_of(line)
                         if entry is None and not line.endswith(b"\n"):
                             raise ValueError("it ends in the middle of a receipt")
-                        is_page = isinstance(entry, dict) and isinstance(entry.get("receipts"), list)
-                        if is_page or not line.lstrip(SPACES).startswith(b"{"):
+                        if is_page(entry) or not line.lstrip(SPACES).startswith(b"{"):
                             raise CannotTell(f"{answer.url}: expected a receipt a line, and found something else")
                         yield entry
                         position = max(position + 1, claimed_position(entry) + 1)
@@ -634,7 +633,7 @@ class File:
                     if not line.strip(SPACES):
                         continue
                     text, entry = line.strip(SPACES), entry_of(line)
-                    if len(line) > MAX_BYTES or not (text.startswith(b"{") and text.endswith(b"}")):
+                    if len(line) > MAX_BYTES or not (text.startswith(b"{") and text.endswith(b"}")) or is_page(entry):
                         raise ValueError("no receipt")
                     yield entry
         except (OSError, ValueError) as error:
@@ -646,6 +645,10 @@ class File:
 
 def is_receipt(entry):
     return isinstance(entry, dict) and all(isinstance(entry.get(name), str) for name in ("id", "hash_sha256"))
+
+
+def is_page(entry):
+    return isinstance(entry, dict) and isinstance(entry.get("receipts"), list)
 
 
 def is_newest_first(first, second=None):

@@ -125,8 +125,9 @@ export function createReceiptSplitter(): ReceiptSplitter {
   function within(code: number): void {
     if (hasGap && !MARKS.has(last) && !MARKS.has(code)) unexpected(); // two values, and not one
     if (code === BRACE || code === BRACKET) {
-      const isPage = code === BRACKET && form === "unknown" && depth === 1 &&
+      const isPage = code === BRACKET && (form === "unknown" || form === "lines") && depth === 1 &&
         RECEIPTS.includes(recorder.tail(RECEIPTS[0]!.length, at));
+      if (isPage && form === "lines") unexpected(); // a page behind receipts, and no receipt
       depth++;
       if (isPage) [form, closeDepth, head] = ["page", depth, recorder.take(at)];
     } else if (code === BRACE_END || code === BRACKET_END) {

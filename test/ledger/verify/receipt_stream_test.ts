@@ -82,6 +82,8 @@ describe("createReceiptSplitter()", () => {
       "{} {}",
       '{\n"a":1}\n{}',
       '{}\n{\n"a":1}',
+      '{}\n{"receipts":[{}]}',
+      '{}\n{"total":1,"receipts":[]}',
       '{"a":1 2}',
       '{"a":tr ue}',
       '{"receipts":[{}]}\n{"receipts":[{}]}',
