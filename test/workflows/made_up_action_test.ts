@@ -144,7 +144,7 @@ describe("a repair, where somebody has the tool server's credential and Temporal
       const values = { [action.service]: { wait: "1" } };
       for (const [service, given] of Object.entries(values)) {
         await loop.store.asPlatform().execute(
-          `INSERT INTO runbook_values (service, given) VALUES ($1, $2)
+          `INSERT INTO runbook_values (service, source, given) VALUES ($1, 'test', $2)
            ON CONFLICT (tenant_id, service) DO UPDATE SET given = excluded.given`,
           [service, JSON.stringify(given)],
         );
