@@ -196,8 +196,8 @@ describe("the description", () => {
     assert.equal(description.info.version, "1.0.0");
     const routes = Object.values(description.paths).flatMap((path) => Object.values(path));
     assert.equal(routes.length, operations.flatMap(({ rest }) => Object.keys(rest ?? {})).length);
-    const held = operations.filter(({ effect, humanControl, access }) =>
-      effect !== "read" && !humanControl && access !== "token" && access !== "device"
+    const held = operations.filter(({ effect, humanControl, asksPeople, access }) =>
+      effect !== "read" && !humanControl && !asksPeople && access !== "token" && access !== "device"
     ).flatMap(({ rest }) => Object.keys(rest ?? {}));
     const described = routes.filter(({ responses }) =>
       /asks people/.test(responses["202"]?.description ?? "")
