@@ -28,11 +28,8 @@ export const DEVICE_TABLES: TableRights = {
     ["SELECT", ...WORKING, "operator", "crossing"],
     ["INSERT, UPDATE", "gateway"],
     ["UPDATE (online_since, returned)", "worker"],
-    [
-      "UPDATE (counter, journal_seq, journal_head, challenge, challenge_counter)",
-      "operator",
-      "worker",
-    ],
+    ["UPDATE (counter, journal_seq, journal_head)", "operator", "worker"],
+    ["UPDATE (challenge, challenge_counter)", "operator"],
   ],
   device_inventories: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "gateway"]],
   split_views: [["SELECT", ...WORKING, "operator"], ["INSERT", "gateway"]],
