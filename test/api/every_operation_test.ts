@@ -3,7 +3,6 @@ import { isGoverned, type Operation } from "../../contract/mod.ts";
 import { ledgerOperations } from "../../ledger/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { createAnswerCheck } from "../_described_answers.ts";
-import { setGovernance } from "../_governance.ts";
 import { serveLedger } from "../ledger/_ledger.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
@@ -99,18 +98,6 @@ describe("every operation of the gateway", () => {
       const answers = await askAll({ "x-api-key": key });
       assert.ok([...answers.values()].some(({ status }) => status === 200));
     }
-  });
-
-  it("answers as described where people are asked first", async () => {
-    const rule = { name: "own", then: "needs_approval", guardrails: false };
-    await setGovernance(gateway.platform.store, { rules: [rule] });
-    const answers = await askAll({ "x-api-key": keys.admin });
-    await setGovernance(gateway.platform.store, {});
-    const held = [...answers].filter(([, { status, body }]) =>
-      status === 202 && body?.governance?.status === "pending"
-    ).map(([id]) => id);
-    assert.ok(held.includes("agent_message"), held.join());
-    assert.ok(held.length > 20, held.join());
   });
 
   it("answers as described to a dry run", async () => {
