@@ -3,6 +3,7 @@ import { DEPLOY_TARGETS } from "../../domain/mod.ts";
 import {
   ActionSchema,
   ApprovalId,
+  ApprovalRequestSchema,
   ArticleId,
   CommandId,
   Count,
@@ -104,21 +105,7 @@ export const EndedApprovalSchema = z.object({
 });
 
 /** Schema of the type `ApprovalOpening`. */
-export const ApprovalOpeningSchema = z.object({
-  run: RunIdSchema,
-  approval_id: ApprovalId,
-  subject: Name,
-  action_sha256: Digest,
-  requested_by: Name,
-  ticket_id: TicketId.optional(),
-  action: z.record(z.string(), z.unknown()).optional(),
-  asking_run: RequestingRunSchema.optional(),
-  acts: z.boolean().optional(),
-  reopens: z.object({ status: z.enum(["denied", "expired"]), moves: Count }).optional(),
-  needed: Count.optional(),
-  expires_in_seconds: Count.optional(),
-  escalate_after_seconds: Count.optional(),
-});
+export const ApprovalOpeningSchema = ApprovalRequestSchema.extend({ run: RunIdSchema });
 
 /** Schema of the type `MoveOrder`. */
 export const MoveOrderSchema = z.object({

@@ -54,25 +54,4 @@ export const TaskRecordSchema = z.object({
 export const StartedRunSchema = z.looseObject({ workflow_id: Id, run_id: RunUuid });
 
 /** Schema of the type `SkillTask`. */
-export const SkillTaskSchema = z.object({
-  skill: Word,
-  id: Id,
-  context_id: Name,
-  key_id: Id,
-  state: z.enum([
-    "failed",
-    "rejected",
-    "completed",
-    "submitted",
-    "working",
-    "input-required",
-    "canceled",
-  ]),
-  version: Count,
-  since: Time,
-  said: TaskMessageSchema.nullable(),
-  history: z.array(TaskMessageSchema),
-  artifacts: z.array(TaskArtifactSchema),
-  approval_id: ApprovalId.optional(),
-  metadata: z.record(z.string(), z.unknown()).optional(),
-});
+export const SkillTaskSchema = TaskRecordSchema.extend({ skill: Word });
