@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Socket } from "node:net";
 import { programPath, ROOT } from "../../config.ts";
@@ -12,7 +13,12 @@ import type { Refusal } from "./refusal.ts";
 const MAX_MEMORY_MIB = 256;
 /** Share of it that objects of JavaScript may take; the rest is for bytes and for the engine itself. */
 const MAX_HEAP_MIB = 160;
-const MAX_START_MS = 60_000;
+const MAX_START_MS = 10_000;
+/** How much longer than its time a child may wait for the processor, as its input is not to blame for a busy machine. */
+const MAX_WAIT_FACTOR = 6;
+const LOOK_MS = 50;
+/** Unit of processor times in `/proc`, see proc(5): USER_HZ is 100 on all of Linux. */
+const TICK_MS = 10;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const MAX_STDERR_CHARACTERS = 4_000;
 const PROGRAM = "processes/_parser_program.ts";
@@ -75,12 +81,13 @@ export function startChild(): ParserChild {
   /** @returns undefined: its time is over; null: the child has ended, or sends what is no answer */
   async function receive(timeoutMs: number): Promise<Buffer | null | undefined> {
     let timer: NodeJS.Timeout | undefined;
+    const isLate = clockOf(child.pid, timeoutMs);
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), timeoutMs);
+      timer = setInterval(() => isLate() && resolve(undefined), LOOK_MS);
     });
     const next = answers.next().then(({ value }) => value ?? null, () => null);
     const frame = await Promise.race([next, late]);
-    clearTimeout(timer);
+    clearInterval(timer);
     if (!frame) end();
     return frame;
   }
@@ -97,13 +104,35 @@ export function startChild(): ParserChild {
       if (frame) return JSON.parse(frame.toString()) as ParseAnswer;
       const code = frame === undefined ? "too_slow" : "too_much_memory";
       const about = frame === undefined
-        ? `Reading it takes longer than ${timeoutMs / 1_000} s`
+        ? `Reading it takes more than ${timeoutMs / 1_000} s of the processor`
         : `Reading it takes more than ${MAX_MEMORY_MIB} MiB of memory`;
       return { refusal: { code, about } };
     },
     isUsable: () => isUsable,
     end,
   };
+}
+
+/** Returns a function that tells whether a process has had its time: on the processor where the system tells it. */
+function clockOf(pid: number | undefined, timeoutMs: number): () => boolean {
+  const begin = performance.now();
+  const before = processorMs(pid);
+  return () => {
+    const passed = performance.now() - begin;
+    if (passed < timeoutMs) return false;
+    const used = before === undefined ? passed : (processorMs(pid) ?? Infinity) - before;
+    return used >= timeoutMs || passed >= timeoutMs * MAX_WAIT_FACTOR;
+  };
+}
+
+function processorMs(pid: number | undefined): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const [user, system] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14);
+    return (Number(user) + Number(system)) * TICK_MS;
+  } catch {
+    return undefined; // no Linux, or it has ended
+  }
 }
 
 function nodeOptions(): string[] {

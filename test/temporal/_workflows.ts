@@ -9,7 +9,7 @@ export interface Note {
 
 const { work } = proxyActivities<{ work(call: unknown): Promise<Envelope> }>({
   startToCloseTimeout: "5 minutes",
-  heartbeatTimeout: "2s",
+  heartbeatTimeout: "5s",
   retry: { initialInterval: "100ms" },
 });
 

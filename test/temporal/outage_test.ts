@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { startTestWorkers, type TestWorkers } from "./_workers.ts";
 
 /** Attempts of a codec to reach the database. Half a second lies between two. */
-const ATTEMPTS = 8;
+const ATTEMPTS = 14;
 
 describe("workers, while the database is away", () => {
   let started: TestWorkers | undefined;

@@ -23,6 +23,7 @@ const NOBODYS = new Set([
   "ledger_import",
   "ledger_import_receipts",
   "ledger_keys",
+  "ledger_recovery",
   "ledger_scrub",
   "ledger_trouble",
   "log_checkpoint",

@@ -18,6 +18,7 @@ import { giveKey } from "../_superuser.ts";
 /** Input fields that name nothing which anybody owns. Those that do are the keys of a tenant's `things`. */
 const FREE = new Set([
   "approvers_version",
+  "challenge",
   "keyword",
   "link",
   "metadata",

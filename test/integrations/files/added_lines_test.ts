@@ -22,7 +22,8 @@ const names = JSON.parse(
 describe("readAddedLines()", () => {
   /** Creates a log that was read once, and has lines since, beside another log. */
   async function createLog(name: string) {
-    const folder = await testFolder();
+    // Archives beside a log's folder are looked through, too, and other tests have logs like this one.
+    const folder = join(await testFolder(), "logs");
     const path = join(folder, name);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, `one\ntwo\n${"pad".repeat(100)}\n`);
@@ -94,7 +95,8 @@ describe("readAddedLines()", () => {
     let state = seed % 2147483647 || 1;
     const pick = (n: number) => Math.floor((state = state * 48271 % 2147483647) / 2147483647 * n);
     for (let round = 0; round < 40; round++) {
-      const folder = await testFolder();
+      const folder = join(await testFolder(), "logs");
+      await mkdir(folder);
       const path = join(folder, "app.log");
       await writeFile(path, "");
       let { place }: { place: FilePlace } = await readAddedLines(path, undefined);
