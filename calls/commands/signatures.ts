@@ -39,7 +39,8 @@ export async function commandRefusal(
   if (signatures_required === 0) return undefined;
   return refuse(
     `${id} is about a command on a device that asks for its approvers' own signatures: ` +
-      `npm run approvals -- approve ${id} --sign <your key's file>`,
+      `npm run approvals -- show ${id} --save shown.json, then sign shown.json --sign <your key's file>, and ` +
+      `approve ${id} --signature <its output>`,
   );
 }
 
