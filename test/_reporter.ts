@@ -12,7 +12,7 @@ export default class Report extends reporters.Spec {
     const list = process.env.FAILED_TESTS;
     if (list === undefined) return;
     runner.on("fail", ({ file, title }: Runnable, error: Error) => {
-      console.error(`  failed: ${file}: ${title}\n${inspect(error)}`);
+      console.error(`  failed: ${file}: ${title}\n${inspect(error, { depth: 8 })}`);
       appendFileSync(list, `${file}\n`);
     });
   }

@@ -4,6 +4,7 @@ import {
   BatchRangeSchema,
   Count,
   DeliveryId,
+  Fingerprint,
   FindingSchema,
   RunIdSchema,
   ScrubPassSchema,
@@ -13,6 +14,9 @@ import {
   TenantSyncSchema,
   Time,
 } from "../../domain/schemas/mod.ts";
+
+/** What was looked for and not found: a fault, or any at all, which has no fingerprint. */
+const NothingFoundSchema = FindingSchema.extend({ fingerprint: Fingerprint.or(z.literal("")) });
 
 /** Schemas of the arguments of activities: platform. */
 export const PLATFORM_ARGUMENTS = {
@@ -30,6 +34,6 @@ export const PLATFORM_ARGUMENTS = {
   beginScrub: argumentsOf(),
   scrubPart: argumentsOf(ScrubPassSchema),
   endScrub: argumentsOf(ScrubPassSchema),
-  sealClear: argumentsOf(z.object({ finding: FindingSchema, run: RunIdSchema })),
+  sealClear: argumentsOf(z.object({ finding: NothingFoundSchema, run: RunIdSchema })),
   runLedgerSequencer: argumentsOf(),
 };
