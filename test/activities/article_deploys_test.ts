@@ -32,6 +32,8 @@ import { asSuperuser } from "../_superuser.ts";
 /** Refused attempts are expected. */
 const QUIET = new DefaultLogger("ERROR");
 
+const VOTE = { key_id: "key-of-ann", principal: "ann" };
+
 describe("deployments of articles", () => {
   let store: Store;
   let close: () => Promise<void>;
@@ -103,10 +105,10 @@ describe("deployments of articles", () => {
     const order = { article_id: id, run: { workflow_id: `seo-${n}`, run_id: "first" } };
     const { approval_id } = await askAboutArticle(order);
     const decide = async (status: "approved" | "denied") => {
-      await asSuperuser(store).execute("UPDATE approvals SET status = $2 WHERE id = $1", [
-        approval_id,
-        status,
-      ]);
+      await asSuperuser(store).execute(
+        "UPDATE approvals SET status = $2, approvers = $3 WHERE id = $1",
+        [approval_id, status, JSON.stringify(status === "approved" ? [VOTE] : [])],
+      );
       return (await decideArticle(order)).approved;
     };
     return { id, decide };
