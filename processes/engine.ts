@@ -15,6 +15,7 @@ import { followPolicyFile, openGuard } from "../guard/mod.ts";
 import { openStore, requireReady } from "../store/mod.ts";
 import { isSecure, serve, serverNames } from "../web/mod.ts";
 import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
+import { openRetry } from "./_retry.ts";
 
 await runProcess("engine", startEngine);
 
@@ -24,7 +25,8 @@ async function startEngine(
 ): Promise<RunningProcess> {
   const { settings, dataDir } = config;
   presence.begin("engine", { role: "engine", url: databaseUrl("engine") });
-  presence.waitFor("its classifier, which is being loaded");
+  const classifierLoad = "its classifier, which is being loaded";
+  presence.waitFor(classifierLoad);
   const store = openStore(databaseUrl("engine"), "engine", 10);
   const model = openModel(settings);
   let classify: ClassifyReport | undefined;
@@ -43,7 +45,6 @@ async function startEngine(
     checkReady: () => requireReady(store),
     write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),
   });
-  await requireReady(store, { isStarting: true });
   const server = await serve(app, bindSettings(settings), settings.SEALOOP_ENGINE_PORT);
   const loading = setTimeout(async () => {
     const classifier = await openClassifier();
@@ -54,6 +55,12 @@ async function startEngine(
     presence.waitFor(null);
     log.info("the classifier is ready");
   });
+  // Reports are judged from memory meanwhile.
+  const retry = openRetry(
+    log,
+    (server) => presence.waitFor(server ?? (classify ? null : classifierLoad)),
+  );
+  await retry("PostgreSQL", () => requireReady(store, { isStarting: true }));
   const policy = await followPolicyFile(policyFilePath(config), store, log);
   return {
     address: server.address,

@@ -4,6 +4,7 @@ import { Client, Connection } from "@temporalio/client";
 import { PLATFORM_TENANT, tenantAttribute } from "../../domain/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { hashKey, type NewKey } from "../../store/keys/mod.ts";
+import { clientFor } from "../../temporal/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { testTemporal } from "../_servers.ts";
 import { eventually, runInOneMinute } from "../_time.ts";
@@ -101,8 +102,8 @@ describe("GET /v1/workflows/{workflow_id}/result", () => {
   before(async () => {
     const { address, namespace } = await testTemporal();
     connection = await Connection.connect({ address });
-    client = new Client({ connection, namespace });
     gateway = await startGateway();
+    client = clientFor(new Client({ connection, namespace }), gateway.platform.store);
     Object.assign(gateway.platform, { temporal: () => Promise.resolve(client) });
   });
   after(async () => {
@@ -144,7 +145,8 @@ describe("GET /v1/workflows/{workflow_id}/result", () => {
       const own = await fetch(`${gateway.url}/v1/workflows/${run}/result?timeout_seconds=0`, {
         headers: { "x-api-key": key },
       });
-      assert.equal((await own.json() as { status: string }).status, "RUNNING");
+      const result = await own.json() as { status: string };
+      assert.equal(result.status, "RUNNING", JSON.stringify(result));
       assert.equal(await statusFor({}, run), 403);
       assert.equal(await statusFor({ tier: "admin" }, run), 200);
     }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { once } from "node:events";
@@ -145,7 +146,7 @@ policies:
   });
 
   it("has the script undone by its opposite, where the script did not help", async () => {
-    const run = { workflow_id: `loop-${incident.fingerprint}`, run_id: "undone" };
+    const run = { workflow_id: `loop-${incident.fingerprint}`, run_id: randomUUID() };
     const { code } = incident;
     const ticket_id = await act("openTicket", { finding: incident, code, run });
     const order = { finding: incident, ticket_id, code, round: 1, run };
@@ -165,7 +166,7 @@ policies:
 
   it("is not waited for by an activity that is cancelled", async () => {
     await machine.stop();
-    const run = { workflow_id: `loop-${incident.fingerprint}`, run_id: "cancelled" };
+    const run = { workflow_id: `loop-${incident.fingerprint}`, run_id: randomUUID() };
     const { code } = incident;
     const ticket_id = await act("openTicket", { finding: incident, code, run });
     const order = { finding: incident, ticket_id, code, round: 1, run };

@@ -80,10 +80,12 @@ export async function serveEngine(databaseUrl: string, env: Record<string, strin
  *
  * @param databaseUrl as role `engine`
  * @param settings environment variables
+ * @param isReady tells whether it can be used; an error says no
  */
 export async function startEngine(
   databaseUrl: string,
   settings: Readonly<Record<string, string>> = {},
+  isReady = async (client: Engine) => (await client.health()).classify,
 ): Promise<TestEngine> {
   const port = settings.SEALOOP_ENGINE_PORT ?? String(await freePort());
   const secret = "a secret of a test, of more than 32 characters";
@@ -106,7 +108,10 @@ export async function startEngine(
           ...settings,
         },
       });
-      await Promise.race([waitUntilReady(url), once(child, "exit").then(throwOnExit)]);
+      await Promise.race([
+        waitUntil(() => isReady(engine.client)),
+        once(child, "exit").then(throwOnExit),
+      ]);
     },
     async kill() {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -119,11 +124,8 @@ export async function startEngine(
   return engine;
 }
 
-async function waitUntilReady(url: string): Promise<void> {
-  for (;; await sleep(50)) {
-    const health = await fetch(`${url}/health`).then((answer) => answer.json(), () => undefined);
-    if ((health as { ready?: { classify: boolean } })?.ready?.classify) return;
-  }
+async function waitUntil(isReady: () => Promise<boolean>): Promise<void> {
+  while (!await isReady().catch(() => false)) await sleep(50);
 }
 
 function throwOnExit([code]: unknown[]): never {

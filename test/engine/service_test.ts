@@ -169,7 +169,11 @@ describe("the engine's process", () => {
   });
 
   it("answers from memory while the database is away", async () => {
-    const elsewhere = await startEngine("postgres://nobody@127.0.0.1:9/none");
+    const elsewhere = await startEngine(
+      "postgres://nobody@127.0.0.1:9/none",
+      {},
+      async (client) => await client.classify(report, PLATFORM_TENANT) !== undefined,
+    );
     try {
       const { classification, rag_context } = await elsewhere.client.classify(
         report,
@@ -177,6 +181,7 @@ describe("the engine's process", () => {
       );
       assert.equal(classification.category, "storage");
       assert.ok(rag_context.passages.length > 0);
+      await assert.rejects(elsewhere.client.health(), isUnavailable(/not ready/));
     } finally {
       await elsewhere.kill();
     }
