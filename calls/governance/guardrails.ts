@@ -13,6 +13,8 @@ export interface TextVerdict {
 const NAME = /^[\w.:@/+-]{0,32}$/;
 /** A random id holds no text. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Group of operations whose agents are spoken to, or given tasks, and not acted on. */
+const PEOPLE = "people";
 const TARGET_FIELDS = ["service", "target", "host", "device_id", "agent_id", "via_device"] as const;
 
 /** Returns the target that a call names; undefined: it names none. */
@@ -29,13 +31,13 @@ export function targetOf(input: Readonly<Record<string, unknown>>): string | und
  */
 export async function judgeText(
   engine: Engine,
-  { summary }: Pick<Operation, "summary">,
+  { summary, group }: Pick<Operation, "summary" | "group">,
   tool: string,
   input: Readonly<Record<string, unknown>>,
   tenant: string,
   judged: Readonly<Record<string, unknown>> = input,
 ): Promise<TextVerdict> {
-  const target = targetOf(input);
+  const target = group === PEOPLE ? undefined : targetOf(input);
   try {
     const { decision, rails } = await engine.validate({
       incident: `The tool ${tool} is called${target ? ` for ${target}` : ""}: ${summary}`,
