@@ -11,7 +11,7 @@ import {
   watchChain,
 } from "../ledger/mod.ts";
 import { bindSite } from "../ledger/page/mod.ts";
-import { openStore, requireReady } from "../store/mod.ts";
+import { openStore } from "../store/mod.ts";
 import { isSecure, serve, serverNames } from "../web/mod.ts";
 import type { ProcessParts, RunningProcess } from "./_process.ts";
 
@@ -34,7 +34,6 @@ export async function startLedger(
   port: number = settings.SEALOOP_LEDGER_PORT,
 ): Promise<RunningProcess & { readonly address: string }> {
   const store = openStore(databaseUrl("ledger"), "ledger");
-  await requireReady(store, { isStarting: true });
   useRootKey(store, rootKeyFile(dataDir));
   const chain = await watchChain(store, {
     recheckEveryMs: RECHECK_MS,

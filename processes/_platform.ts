@@ -17,7 +17,7 @@ import { openPolicyAdviser } from "../integrations/policy/mod.ts";
 import { createProbes, openViews } from "../calls/views/mod.ts";
 import { openSealer, rootKeyFile, useRootKey, watchChain } from "../ledger/mod.ts";
 import { registry } from "../operations/mod.ts";
-import { openStore, requireReady } from "../store/mod.ts";
+import { openStore, requireDatabase } from "../store/mod.ts";
 import { openUsageMeter } from "../store/calls/mod.ts";
 import { openLazyTemporal } from "../temporal/mod.ts";
 import { type AppOptions, isSecure, serverNames } from "../web/mod.ts";
@@ -41,7 +41,7 @@ export async function openPlatform(
   const store = openStore(databaseUrl(role), role, 20);
   const failures = openFailureLimiter(settings.SEALOOP_LIMIT_UNKNOWN_KEYS);
   useRootKey(store, rootKeyFile(config.dataDir));
-  await requireReady(store, { isStarting: true }).catch(async (error) => {
+  await requireDatabase(store).catch(async (error) => {
     await store.close();
     throw error;
   });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BadSetting } from "../config.ts";
+import { WrongDatabaseRole } from "../store/mod.ts";
 import type { Log } from "../web/mod.ts";
 
 const RETRY_MS = 1_000;
@@ -11,7 +12,7 @@ export type Retry = <T>(server: string, work: () => Promise<T>) => Promise<T>;
  * Returns a function that repeats work and logs that the server is away.
  *
  * @param onWait called with the name of the server that is waited for, and with null once it has answered
- * @param operatorErrors errors that the operator has to mend, besides wrong settings
+ * @param operatorErrors errors that the operator has to mend, besides wrong settings and database roles
  */
 export function openRetry(
   log: Log,
@@ -26,7 +27,9 @@ export function openRetry(
         onWait(null);
         return result;
       } catch (error) {
-        if ([BadSetting, ...operatorErrors].some((kind) => error instanceof kind)) throw error;
+        if (
+          [BadSetting, WrongDatabaseRole, ...operatorErrors].some((kind) => error instanceof kind)
+        ) throw error;
         log.warn({ err: error }, `${server} is away; trying again`);
         await sleep(RETRY_MS);
       }

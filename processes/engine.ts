@@ -12,7 +12,7 @@ import {
   openWriter,
 } from "../engine/mod.ts";
 import { followPolicyFile, openGuard } from "../guard/mod.ts";
-import { openStore, requireReady } from "../store/mod.ts";
+import { openStore, requireDatabase, requireReady } from "../store/mod.ts";
 import { isSecure, serve, serverNames } from "../web/mod.ts";
 import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 import { openRetry } from "./_retry.ts";
@@ -60,7 +60,7 @@ async function startEngine(
     log,
     (server) => presence.waitFor(server ?? (classify ? null : classifierLoad)),
   );
-  await retry("PostgreSQL", () => requireReady(store, { isStarting: true }));
+  await retry("PostgreSQL", () => requireDatabase(store));
   const policy = await followPolicyFile(policyFilePath(config), store, log);
   return {
     address: server.address,

@@ -13,6 +13,7 @@ import { GATEWAY_INFO } from "./_gateway_info.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 import { SCHEMAS } from "./_schemas.ts";
+import { waitForDatabase } from "./_wait_for_database.ts";
 
 /** Milliseconds that model calls have which the server has cut off. */
 const SETTLE_MS = 1_500;
@@ -22,6 +23,7 @@ await runProcess("gateway", startGateway);
 /** Serves the operations over REST. */
 async function startGateway(parts: PresentParts): Promise<RunningProcess> {
   parts.presence.begin("gateway", { role: "gateway", url: parts.databaseUrl("gateway") });
+  await waitForDatabase(parts, "gateway");
   const { platform, invoke, http, close } = await openPlatform(parts, "gateway");
   const { settings } = parts.config;
   const app = createRestApp({

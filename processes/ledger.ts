@@ -1,5 +1,6 @@
 import { startLedger } from "./_ledger.ts";
 import { runProcess } from "./_process.ts";
+import { waitForDatabase } from "./_wait_for_database.ts";
 import { runImport, runToEnd } from "./commands/mod.ts";
 
 const [, , word, ...args] = process.argv;
@@ -14,6 +15,7 @@ if (word === "import") {
 } else {
   await runProcess("ledger", async (parts) => {
     parts.presence.begin("ledger", { role: "ledger", url: parts.databaseUrl("ledger") });
+    await waitForDatabase(parts, "ledger");
     return await startLedger(parts);
   });
 }

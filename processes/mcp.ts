@@ -7,6 +7,7 @@ import { requireReady } from "../store/mod.ts";
 import { serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
+import { waitForDatabase } from "./_wait_for_database.ts";
 
 /** The streams have ended by then; only short answers are left. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -16,6 +17,7 @@ await runProcess("mcp", startToolServer);
 /** Serves the operations as tools over HTTP. */
 async function startToolServer(parts: PresentParts): Promise<RunningProcess> {
   parts.presence.begin("mcp", { role: "tools", url: parts.databaseUrl("tools") });
+  await waitForDatabase(parts, "tools");
   const { platform, invoke, http, close } = await openPlatform(parts, "tools");
   const { settings } = parts.config;
   const tasks = await watchTasks(platform);

@@ -1,7 +1,7 @@
 import { createSequencerActivities } from "../activities/mod.ts";
 import { TASK_QUEUE } from "../domain/mod.ts";
 import { usePollMetrics } from "../metrics/mod.ts";
-import { openStore, requireReady, WrongDatabaseRole } from "../store/mod.ts";
+import { openStore, requireDatabase } from "../store/mod.ts";
 import {
   connectTemporal,
   connectWorker,
@@ -23,10 +23,10 @@ async function startSequencer(
   { config, log, databaseUrl, presence, endProcess }: PresentParts,
 ): Promise<RunningProcess> {
   await installRuntime(log, config.settings.SEALOOP_METRICS !== undefined);
-  const retry = openRetry(log, presence.waitFor, [WrongDatabaseRole]);
+  const retry = openRetry(log, presence.waitFor);
   presence.begin("sequencer", { role: "sequencer", url: databaseUrl("sequencer") });
   const store = openStore(databaseUrl("sequencer"), "sequencer", 2);
-  await retry("PostgreSQL", () => requireReady(store, { isStarting: true })); // refuses another role at once
+  await retry("PostgreSQL", () => requireDatabase(store)); // refuses another role at once
   const temporal = await retry("Temporal", () => connectTemporal(config, store));
   await retry("Temporal", () => ensureSequencer(temporal.client));
   const stopping = new AbortController();

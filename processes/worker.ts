@@ -18,7 +18,6 @@ import { registry } from "../operations/mod.ts";
 import { BadRunbook, keepDeletingOldData, loadCatalogue, putInForce } from "../runbooks/mod.ts";
 import { followShieldFile, shieldFilePath } from "../shield/mod.ts";
 import { usePlatformMetrics, usePollMetrics } from "../metrics/mod.ts";
-import { WrongDatabaseRole } from "../store/mod.ts";
 import { getMetricFigures } from "../store/platform/mod.ts";
 import {
   connectTemporal,
@@ -41,12 +40,7 @@ await runProcess("worker", startWorker);
 async function startWorker(parts: PresentParts): Promise<RunningProcess> {
   const { config, log, presence } = parts;
   await installRuntime(log, config.settings.SEALOOP_METRICS !== undefined);
-  const retry = openRetry(log, presence.waitFor, [
-    BadServicesFile,
-    BadRunbook,
-    BadScript,
-    WrongDatabaseRole,
-  ]);
+  const retry = openRetry(log, presence.waitFor, [BadServicesFile, BadRunbook, BadScript]);
   presence.begin("worker", { role: "worker", url: parts.databaseUrl("worker") });
 
   readDetectorsFile(detectorsFilePath(config)); // refuses a wrong file now, and not in every sweep

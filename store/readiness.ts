@@ -7,8 +7,16 @@ const CHECK_TIMEOUT_MS = 3_000;
 const START_TIMEOUT_MS = 60_000;
 /** Time for which an answer counts, so that health checks of strangers cost nothing. */
 const CACHED_MS = 1_000;
-const UNDEFINED_TABLE = "42P01";
-const NO_RIGHT = "42501";
+/** What the database lacks, by PostgreSQL's code. */
+const LACKS: Readonly<Record<string, string>> = {
+  "42P01": "The database has no tables yet; npm start makes them",
+  "42501": "The database's role lacks the rights of this version; npm start grants them",
+};
+
+/** The database answers and lacks what this version needs. The message says what, and what would help. */
+export class DatabaseNotReady extends Error {
+  override readonly name = "DatabaseNotReady";
+}
 
 /** Newest answers, by database and role. */
 const answers = new WeakMap<
@@ -17,44 +25,48 @@ const answers = new WeakMap<
 >();
 
 /**
- * Checks that calls would work: that the database answers, has all tables of this version, and that the role may read them.
+ * Checks for a caller that calls would work: that the database answers, has all tables of this version, and that the role
+ * may read them. Takes three seconds at most.
  *
- * @param options.isStarting waits a minute, and not the three seconds of a health check
  * @throws {Problem} `Unavailable`: they would not, and why
  */
-export async function requireReady(
-  store: Pick<Store, "pool" | "asPlatform">,
-  { isStarting = false }: { readonly isStarting?: boolean } = {},
-): Promise<void> {
-  const timeoutMs = isStarting ? START_TIMEOUT_MS : CHECK_TIMEOUT_MS;
+export async function requireReady(store: Pick<Store, "pool" | "asPlatform">): Promise<void> {
   const known = answers.get(store.pool);
   if (known && performance.now() - known.at < CACHED_MS) return await known.check;
-  const check = withTimeout(timeoutMs, checkSchema(store)).catch((cause) => {
-    throw cause instanceof Problem
-      ? cause
-      : new Problem("Unavailable", explain(cause), { cause, headers: { "retry-after": "5" } });
+  const check = withTimeout(CHECK_TIMEOUT_MS, checkSchema(store)).catch((cause) => {
+    throw new Problem("Unavailable", explain(cause), { cause, headers: { "retry-after": "5" } });
   });
   answers.set(store.pool, { at: performance.now(), check });
   await check;
 }
 
+/**
+ * Checks the same for a process that starts. Takes a minute at most.
+ *
+ * @throws {DatabaseNotReady}
+ * @throws {WrongDatabaseRole}
+ * @throws whatever the driver throws, where the database is away
+ */
+export async function requireDatabase(store: Pick<Store, "asPlatform">): Promise<void> {
+  await withTimeout(START_TIMEOUT_MS, checkSchema(store));
+}
+
 async function checkSchema(store: Pick<Store, "asPlatform">): Promise<void> {
-  const rows = await store.asPlatform().query<{ name: string }>("SELECT name FROM migrations");
+  const rows = await store.asPlatform().query<{ name: string }>("SELECT name FROM migrations")
+    .catch((cause) => {
+      const lack = LACKS[(cause as { code?: string }).code ?? ""];
+      throw lack === undefined ? cause : new DatabaseNotReady(lack, { cause });
+    });
   const applied = new Set(rows.map(({ name }) => name));
   const missing = Object.keys(migrations).filter((name) => !applied.has(name));
   if (missing.length === 0) return;
-  throw new Problem(
-    "Unavailable",
+  throw new DatabaseNotReady(
     `The database lacks ${missing.length} migrations of this version; npm start applies them`,
   );
 }
 
 function explain(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  if (code === UNDEFINED_TABLE) return "The database has no tables yet; npm start makes them";
-  if (code === NO_RIGHT) {
-    return "The database's role lacks the rights of this version; npm start grants them";
-  }
+  if (error instanceof DatabaseNotReady) return error.message;
   if (isDatabaseAway(error)) return "The database can't be reached at the moment";
   return "The database does not answer as it should";
 }

@@ -84,9 +84,17 @@ export async function letTestsSeal(owner: Store): Promise<void> {
 
 /** Creates a database with the platform's schema, which takes about 50 ms once the server runs. */
 export async function testDatabase(): Promise<TestDatabase> {
-  const server = await postgresWithTemplate();
+  return await makeDatabase(await postgresWithTemplate(), TEMPLATE);
+}
+
+/** Creates a database that has no tables yet. */
+export async function emptyDatabase(): Promise<TestDatabase> {
+  return await makeDatabase(await testPostgres());
+}
+
+async function makeDatabase(server: TestPostgres, template?: string): Promise<TestDatabase> {
   const name = `test_${workerNumber}_${++count}`;
-  await asSuperuser(server, (client) => createDatabase(client, name, TEMPLATE));
+  await asSuperuser(server, (client) => createDatabase(client, name, template));
   const superuserUrl = urlTo(server.superuserUrl, name);
   return {
     urls: urlsTo(server, name),

@@ -5,7 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { ROOT } from "../../config.ts";
 import { program } from "../_programs.ts";
 import { freePort, testFolder } from "../_run.ts";
-import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { emptyDatabase, type TestDatabase, testDatabase } from "../_servers.ts";
 import { runInOneMinute } from "../_time.ts";
 import { keyIn, startToolProcess } from "./_process.ts";
 import {
@@ -70,12 +70,27 @@ describe("the tool server's processes", () => {
 
   it("print one sentence to correct a wrong setup", async () => {
     const { key } = await keyIn(database);
-    const [empty, nobody] = [await testFolder(), await freePort()];
-    const here = { SEALOOP_DATABASE_TOOLS_URL: database.urls.tools };
-    const away = { SEALOOP_DATABASE_TOOLS_URL: `postgres://a:b@127.0.0.1:${nobody}/c` };
+    const [folder, nobody] = [await testFolder(), await freePort()];
+    const [empty, revoked] = await Promise.all([emptyDatabase(), testDatabase()]);
+    await revoked.executeAsSuperuser("REVOKE SELECT ON migrations FROM sealoop_tools");
+    const at = (url: string) => ({ SEALOOP_DATABASE_TOOLS_URL: url });
+    const here = at(database.urls.tools);
+    const away = at(`postgres://a:b@127.0.0.1:${nobody}/c`);
     const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
       [{ ...away, SEALOOP_MCP_KEY: key }, /^Cannot reach the database: start the platform/],
-      [{ SEALOOP_DATA: empty, SEALOOP_MCP_KEY: key }, /^There is no platform in \S+ yet: start it/],
+      [
+        { ...at(empty.urls.tools), SEALOOP_MCP_KEY: key },
+        /has no tables yet; npm start makes them/,
+      ],
+      [
+        { ...at(revoked.urls.tools), SEALOOP_MCP_KEY: key },
+        /role lacks the rights of this version; npm start grants them/,
+      ],
+      [{ ...at(database.urls.gateway), SEALOOP_MCP_KEY: key }, /has to log in as sealoop_tools/],
+      [
+        { SEALOOP_DATA: folder, SEALOOP_MCP_KEY: key },
+        /^There is no platform in \S+ yet: start it/,
+      ],
       [here, /^Set SEALOOP_MCP_KEY/],
       [{ ...here, SEALOOP_MCP_KEY: `${key}x` }, /^Invalid API key/i],
     ];
@@ -91,6 +106,7 @@ describe("the tool server's processes", () => {
       assert.match(String(stderr), sentence);
       assert.equal(String(stderr).trimEnd().split("\n").length, 1, String(stderr));
     }
+    await Promise.all([empty.drop(), revoked.drop()]);
   });
 
   it("enforce the limit exactly over 1,000 concurrent calls of two processes and both protocols", async () => {
