@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { WorkflowHandle } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
@@ -245,17 +245,28 @@ describe("histories of a tenant's runs", () => {
   });
 
   it("begin no run of another tenant", async () => {
-    const { workflow } = clientFor(people.loop.client, people.store.forTenant(TENANT));
-    const run = await workflow.start(WORKFLOW.reasoning, {
-      taskQueue: TASK_QUEUE.itsm,
-      workflowId: "reasoning-of-another",
-      args: [{ prompt: `What of ${word("prompt")}?`, requested_by: "key:1" }],
-      typedSearchAttributes: [tenantAttribute("rival")],
+    const { workflows } = await get("/v1/workflows?type=crew");
+    const { workflow_id: workflowId } = workflows[0];
+    const { client, place } = people.loop;
+    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+    const { input } = events![0]!.workflowExecutionStartedEventAttributes!;
+    const text = JSON.stringify("rival");
+    const rival = { metadata: { encoding: Buffer.from("json/plain") }, data: Buffer.from(text) };
+    const { runId } = await client.workflowService.startWorkflowExecution({
+      namespace: place.namespace,
+      workflowId,
+      workflowType: { name: WORKFLOW.crew },
+      taskQueue: { name: TASK_QUEUE.itsm },
+      requestId: randomUUID(),
+      input,
+      searchAttributes: { indexedFields: { SealoopTenant: rival } },
     });
-    await assert.rejects(run.result());
-    const { events } = await run.fetchHistory();
-    const { failure } = events!.at(-1)!.workflowExecutionFailedEventAttributes!;
-    assert.equal(failure?.applicationFailureInfo?.type, "UnauthenticatedPayload");
+    const { workflow } = clientFor(client, people.store.forTenant("rival"));
+    await assert.rejects(workflow.getHandle(workflowId, runId).result(), ({ cause }: Json) => {
+      assert.equal(cause.type, "UnauthenticatedPayload");
+      assert.match(cause.message, /it was started for acme, and its attribute names rival/);
+      return true;
+    });
   });
 });
 
