@@ -152,9 +152,10 @@ export function openPresence(
     async end() {
       clearInterval(timer);
       open = undefined;
-      if (!store) return;
-      await withTimeout(END_TIMEOUT_MS, forgetProcess(store.asPlatform(), id)).catch(() => {});
-      void store.close().catch(() => {});
+      const used = store; // a report that fails meanwhile gives its store up
+      if (!used) return;
+      await withTimeout(END_TIMEOUT_MS, forgetProcess(used.asPlatform(), id)).catch(() => {});
+      void used.close().catch(() => {});
     },
   };
 }

@@ -9,7 +9,7 @@ const RETRY_MS = 1_000;
 export type Retry = <T>(server: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Returns a function that repeats work and logs that the server is away.
+ * Returns a function that repeats work and logs why a server cannot be used yet.
  *
  * @param onWait called with the name of the server that is waited for, and with null once it has answered
  * @param operatorErrors errors that the operator has to mend, besides wrong settings and database roles
@@ -30,7 +30,7 @@ export function openRetry(
         if (
           [BadSetting, WrongDatabaseRole, ...operatorErrors].some((kind) => error instanceof kind)
         ) throw error;
-        log.warn({ err: error }, `${server} is away; trying again`);
+        log.warn({ err: error }, `Cannot use ${server} yet; trying again`);
         await sleep(RETRY_MS);
       }
     }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { SERVICE } from "../../domain/mod.ts";
+import { requireReady } from "../../store/mod.ts";
 import { exportReceipts, getHead, listReceipts, type StoredReceipt } from "../receipts/mod.ts";
 import { common, operation } from "./_operation.ts";
 import { exampleSummary } from "./_receipt_schemas.ts";
@@ -174,6 +175,7 @@ const health = operation({
     output: { status: "ok", service: SERVICE.ledger, chain_intact: true, total_receipts: 42 },
   },
   run: async (_, parts) => {
+    await requireReady(parts.store);
     const { chain_intact } = getChainState(parts);
     const { size } = await getHead(parts.store);
     const status = chain_intact === null ? "verifying" : chain_intact ? "ok" : "broken";
