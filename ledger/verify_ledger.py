@@ -506,7 +506,7 @@ class Remote:
 
     def __init__(self, address, trust):
         self.address = address.rstrip("/")
-        self.total = None
+        self.total, self.faults = None, []
         try:
             with open_address(self.address + "/api/how-to-verify") as answer:
                 named = parse(decode(answer.read(MAX_BYTES)))
@@ -574,7 +574,7 @@ class File:
 
     def __init__(self, path, trust):
         self.path, self.checkpoint = path, trust.seen
-        self.keys, self.log_key, self.total, self.data = [], None, None, None
+        self.keys, self.log_key, self.total, self.data, self.faults = [], None, None, None, []
         try:
             with open(path, "rb") as file:
                 lines = (line for line in file if line.strip(SPACES))
@@ -615,7 +615,7 @@ class File:
         if not all(isinstance(entry, dict) for entry in receipts):
             raise CannotTell(f"{self.path}: there is something else than receipts in it")
         if numbers.get("count", len(receipts)) != len(receipts):
-            raise CannotTell(f"{self.path}: it says that it has {numbers['count']} receipts, and has {len(receipts)}")
+            self.faults.append(f"it says that it has {numbers['count']} receipts, and has {len(receipts)}")
         if numbers.get("from"):
             raise CannotTell(f"{self.path}: it begins at position {numbers['from']}, and not with the first receipt")
         key = data.get("public_key")
@@ -742,7 +742,7 @@ def main(source, trust):
         absent.append(f"from position {unproven} on no pinned key vouches for the key of the ledger")
     elif unproven is not None:
         print(f"unproven from position {unproven}: a new key adopted the receipts before; pin it if you know it")
-    for fault in faults:
+    for fault in faults + opened.faults:
         verification.report("the ledger", fault)
     broken = verification.found
     sizes = " and ".join(str(checkpoint.size) for checkpoint in checkpoints)

@@ -117,11 +117,14 @@ async function verify(
     onProgress: (count) => onProgress?.("verified", count),
   });
   requireUnbroken(verdict, keys);
-  const { envelope: { total } } = file;
-  if (typeof total === "number" && total !== verdict.total) {
+  const { total, contradiction } = file;
+  if (total !== undefined && total !== verdict.total) {
     throw new ImportRefused(
       `The file has ${verdict.total} receipts, and its field total says ${total}`,
     );
+  }
+  if (contradiction !== undefined) {
+    throw new ImportRefused(`The file contradicts itself: ${contradiction}`);
   }
   return verdict.total;
 }

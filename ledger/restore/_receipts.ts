@@ -35,6 +35,10 @@ export async function* readMissing(
   keys: readonly TrustedKey[],
 ): AsyncGenerator<MissingReceipt[]> {
   const file = await openReceiptFile(path, { isPart: true });
+  if (file.contradiction !== undefined) {
+    await file.close();
+    throw new RestoreRefused(`${path} contradicts itself: ${file.contradiction}`);
+  }
   let place = toPlace(head);
   let batch: MissingReceipt[] = [];
   let trusted = keys; // and those that the receipts introduce, which verifying them proves

@@ -22,6 +22,8 @@ export interface Envelope {
   /** Numbers that it says, where it says them. */
   readonly from?: number;
   readonly total?: number;
+  /** How it contradicts the receipts within it, where it does. */
+  readonly contradiction?: string;
 }
 
 /** Splits a stream of bytes into receipts. It never holds more than one that is incomplete. */
@@ -39,10 +41,10 @@ export class BadReceiptFile extends Error {
   override readonly name = "BadReceiptFile";
 
   /**
-   * @param isCut true where it ends too early, and may be whole elsewhere
-   * @param isBehind true where something is behind its receipts
+   * @param part what of it can't be read. `end`: it is missing, and may be there elsewhere; `receipt`: one of the receipts,
+   * of which others may be readable
    */
-  constructor(message: string, readonly isCut = false, readonly isBehind = false) {
+  constructor(message: string, readonly part: "end" | "receipt" | "other" = "other") {
     super(message);
   }
 }
@@ -52,7 +54,9 @@ const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
 const LINE_FEED = 0x0a;
 const SPACES = new Set([0x20, 0x09, LINE_FEED, 0x0d]);
 const MARKS = new Set([QUOTE, COMMA, COLON, BRACE, BRACE_END, BRACKET, BRACKET_END]);
-const RECEIPTS = ['{"receipts":', ',"receipts":'];
+/** Length of the longest spelling of `{"receipts":`, with each letter as an escape. */
+const MAX_NAME_LENGTH = 52;
+const NAME_AT_END = /[{,]("(?:[^"\\]|\\.)*"):$/;
 const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** What may come next between receipts. */
@@ -61,7 +65,7 @@ type Next = "first" | "separator" | "receipt";
 /** Creates a splitter. The content of a receipt is not checked here. */
 export function createReceiptSplitter(): ReceiptSplitter {
   const recorder = openRecorder((reason) => {
-    throw new BadReceiptFile(reason);
+    throw new BadReceiptFile(reason, "receipt");
   });
   let form: "unknown" | "array" | "page" | "lines" = "unknown";
   let receipts: RawReceipt[] = [];
@@ -96,7 +100,7 @@ export function createReceiptSplitter(): ReceiptSplitter {
 
   function unexpected(): never {
     const message = `Expected receipts, and found something else at byte ${offset + at}`;
-    throw new BadReceiptFile(message, false, hasEnded);
+    throw new BadReceiptFile(message, hasEnded ? "other" : "receipt");
   }
 
   /** Reads a byte that stands between receipts. */
@@ -126,7 +130,7 @@ export function createReceiptSplitter(): ReceiptSplitter {
     if (hasGap && !MARKS.has(last) && !MARKS.has(code)) unexpected(); // two values, and not one
     if (code === BRACE || code === BRACKET) {
       const isPage = code === BRACKET && (form === "unknown" || form === "lines") && depth === 1 &&
-        RECEIPTS.includes(recorder.tail(RECEIPTS[0]!.length, at));
+        endsWithReceipts(recorder.tail(MAX_NAME_LENGTH, at));
       if (isPage && form === "lines") unexpected(); // a page behind receipts, and no receipt
       depth++;
       if (isPage) [form, closeDepth, head] = ["page", depth, recorder.take(at)];
@@ -188,13 +192,23 @@ export function createReceiptSplitter(): ReceiptSplitter {
     },
     end() {
       if (depth > 0 || inString) {
-        throw new BadReceiptFile("It ends in the middle of a receipt", true);
+        throw new BadReceiptFile("It ends in the middle of a receipt", "end");
       }
-      if (form === "unknown") throw new BadReceiptFile("It is empty", true);
+      if (form === "unknown") throw new BadReceiptFile("It is empty", "end");
       return head && tail ? readEnvelope(head, tail, count) : { fields: {} };
     },
     isOfLines: () => form === "lines",
   };
+}
+
+/** Returns true where a text ends with the name of the receipts and a colon, in whatever spelling. */
+function endsWithReceipts(text: string): boolean {
+  const name = NAME_AT_END.exec(text)?.[1];
+  try {
+    return name !== undefined && JSON.parse(name) === "receipts";
+  } catch {
+    return false;
+  }
 }
 
 const orEnd = (at: number, chunk: Uint8Array) => at < 0 ? chunk.length : at;
@@ -208,13 +222,14 @@ function readEnvelope(head: Uint8Array, tail: Uint8Array, found: number): Envelo
     if (value === undefined || Number.isSafeInteger(value) && Number(value) >= 0) return value;
     throw new BadReceiptFile(`Its ${name} is no whole number`);
   }) as (number | undefined)[];
-  if (count !== undefined && count !== found) {
-    throw new BadReceiptFile(`It says that it has ${count} receipts, and has ${found}`);
-  }
+  const contradiction = count === undefined || count === found
+    ? undefined
+    : `It says that it has ${count} receipts, and has ${found}`;
   return {
     fields: others,
     ...(from === undefined ? {} : { from }),
     ...(total === undefined ? {} : { total }),
+    ...(contradiction === undefined ? {} : { contradiction }),
   };
 }
 

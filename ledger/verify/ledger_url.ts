@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   BadReceiptFile,
   createReceiptSplitter,
+  type Envelope,
   NotCanonical,
   parseObject,
   type RawReceipt,
@@ -47,11 +48,16 @@ export async function openLedgerUrl(
   const named = await readNamed(`${base}/api/how-to-verify`);
   const checkpoint = await readCheckpoint(base, named, trust);
   let total: number | undefined;
+  let contradiction: string | undefined;
+  function addPage(page: Pick<Envelope, "total" | "contradiction">): void {
+    total = page.total ?? total;
+    contradiction ??= page.contradiction;
+  }
   async function* batches() {
     for (let at = 0, attempts = 0; total === undefined || at < total;) {
       const before = at;
       try {
-        for await (const batch of groupReceipts(readReceipts(base, at, (size) => total = size))) {
+        for await (const batch of groupReceipts(readReceipts(base, at, addPage))) {
           const texts = batch.map(({ bytes }) => asBuffer(bytes));
           yield texts;
           // Where some are missing, the position that the last one claims is higher than the count.
@@ -61,13 +67,10 @@ export async function openLedgerUrl(
         if (at === before) return; // it ends earlier than it said, which the verifier reports
       } catch (error) {
         // Only an input that was cut off may be whole the next time, and not one with something behind its receipts.
-        const isCut = !(error instanceof BadReceiptFile) || error.isCut && attempts === 0;
+        const isCut = !(error instanceof BadReceiptFile) || error.part === "end" && attempts === 0;
         const isOver = total !== undefined && at >= total;
-        if (
-          !isCut && at === before || error instanceof BadReceiptFile && (isOver || !error.isCut)
-        ) {
-          throw asUnreachable(base, error);
-        }
+        const isBad = error instanceof BadReceiptFile && (isOver || error.part !== "end");
+        if (!isCut && at === before || isBad) throw asUnreachable(base, error);
         attempts = at > before ? 1 : attempts + 1;
         if (attempts >= MAX_ATTEMPTS) throw asUnreachable(base, error);
         await sleep(RETRY_MS * attempts);
@@ -75,7 +78,14 @@ export async function openLedgerUrl(
     }
   }
   const keys = selectTrustedKeys(named, []);
-  return { named, keys, checkpoint, total: () => total, batches };
+  return {
+    named,
+    keys,
+    checkpoint,
+    total: () => total,
+    contradiction: () => contradiction,
+    batches,
+  };
 }
 
 async function readCheckpoint(
@@ -106,11 +116,11 @@ async function readNamed(url: string): Promise<Readonly<Record<string, unknown>>
 async function* readReceipts(
   base: string,
   from: number,
-  onTotal: (size: number) => void,
+  onPage: (page: Pick<Envelope, "total" | "contradiction">) => void,
 ): AsyncGenerator<RawReceipt[]> {
   const response = await get(`${base}/api/export?from=${from}`, `${NDJSON}, application/json`);
   const size = response.headers.get("x-ledger-size");
-  if (size !== null) onTotal(readSize(size));
+  if (size !== null) onPage({ total: readSize(size) });
   const splitter = createReceiptSplitter();
   let isEmpty = true;
   for await (const chunk of response.body!) {
@@ -118,12 +128,13 @@ async function* readReceipts(
     yield splitter.push(chunk);
   }
   if (size !== null && isEmpty) return;
-  const { from: begin = from, total } = splitter.end();
+  const page = splitter.end();
+  const { from: begin = from, total } = page;
   const isExpected = size === null ? total !== undefined && begin === from : splitter.isOfLines();
   if (!isExpected) {
     throw new BadReceiptFile("Expected one receipt a line, or a page that names its total");
   }
-  if (total !== undefined) onTotal(total);
+  onPage(page);
 }
 
 /** @throws {BadReceiptFile} it is no number of receipts */

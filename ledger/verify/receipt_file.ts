@@ -16,6 +16,8 @@ export interface ReceiptFile {
   readonly envelope: Envelope["fields"];
   /** Number of receipts that its ledger has, where it says so. */
   readonly total: number | undefined;
+  /** How its fields contradict its receipts, where they do. */
+  readonly contradiction: string | undefined;
   readonly newestFirst: boolean;
   /**
    * Reads the receipts in batches, oldest first, each as JSON text without spaces between its tokens. Every call reads the
@@ -46,7 +48,7 @@ export async function openReceiptFile(
   const file = await open(path);
   try {
     const { first, second, envelope } = await readStructure(path);
-    const { fields, from = 0, total } = envelope;
+    const { fields, from = 0, total, contradiction } = envelope;
     if (!isPart && from > 0) {
       throw new BadReceiptFile(`It begins at position ${from}, and not with the first receipt`);
     }
@@ -54,6 +56,7 @@ export async function openReceiptFile(
     return {
       envelope: fields,
       total,
+      contradiction,
       newestFirst,
       batches: () => newestFirst ? readBackwards(file, path) : readForwards(path),
       close: () => file.close(),

@@ -21,6 +21,8 @@ export interface LedgerSource {
   readonly checkpoint: ShownCheckpoint;
   /** Returns how many receipts there should be, if the source says so. */
   total(): number | undefined;
+  /** Returns how the source contradicts its receipts, if it does, once they are read. */
+  contradiction(): string | undefined;
   batches(): AsyncIterable<readonly Uint8Array[]>;
 }
 
@@ -63,6 +65,7 @@ export async function verifySource(
   ];
   const eras = judgeEras(trust, chain.eras);
   const hasSigned = chain.eras[1] + chain.eras[2] > 0;
+  const contradiction = source.contradiction();
   const keyless = keys.length === 0 && hasSigned
     ? ["Its receipts are signed, and nothing says by which key: pin it"]
     : [];
@@ -75,7 +78,7 @@ export async function verifySource(
     ...chain,
     ...found,
     keys,
-    faults: [...faults, ...eras.faults],
+    faults: [...faults, ...eras.faults, ...(contradiction === undefined ? [] : [contradiction])],
     absent: [...absent, ...describeUnproven(trust, chain.unproven), ...eras.absent, ...keyless],
     checkpointSizes: checkpoints.map(({ size }) => size),
     isUncompared: checkpoints.length > 0 && !isWhole,

@@ -96,12 +96,13 @@ async function open(
     return { source: await openLedgerUrl(address, trust), close: () => Promise.resolve() };
   }
   const file = await openReceiptFile(address);
-  const { envelope, total, batches, close } = file;
+  const { envelope, total, contradiction, batches, close } = file;
   const source = {
     named: envelope,
     keys: await readFileKeys(file, []),
     checkpoint: { note: trust.checkpoint?.note, verifierKey: undefined },
     total: () => total,
+    contradiction: () => contradiction,
     batches,
   };
   return { source, close };

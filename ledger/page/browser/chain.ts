@@ -2,9 +2,9 @@ import { type CheckSummary, createTally, NOBLE } from "../checks/mod.ts";
 import { byId } from "./dom.ts";
 import { drawClaim, drawSummary } from "./draw.ts";
 import {
+  describeFailure,
   fetchCheckpoint,
   fetchClaim,
-  FetchError,
   fetchKeys,
   type JudgedCheckpoint,
   type ServerClaim,
@@ -67,8 +67,7 @@ export function watchLedger(pool: Pool): void {
       }
       tally.setHead(now.total, now.lastHash);
     } catch (error) {
-      if (!(error instanceof FetchError)) throw error;
-      queue.setError(error.message);
+      queue.setError(describeFailure(error));
     }
     queue.work();
     draw();

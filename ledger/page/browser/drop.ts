@@ -145,7 +145,7 @@ async function compareWithLedger(
 ): Promise<boolean | undefined> {
   if (from === undefined) return undefined;
   try {
-    const [record] = await fetchRecords(to - 1, to);
+    const { records: [record] } = await fetchRecords(to - 1, to);
     return record !== undefined && findValue(record, "hash_sha256") === JSON.stringify(lastHash);
   } catch (error) {
     if (error instanceof FetchError) return undefined;

@@ -17,6 +17,11 @@ export class FetchError extends Error {
   override readonly name = "NotAnswered";
 }
 
+/** Describes why a check could not be made. */
+export function describeFailure(error: unknown): string {
+  return error instanceof FetchError ? error.message : `The check could not run: ${error}`;
+}
+
 const TIMEOUT_MS = 30_000;
 
 /** Fetches text. @param path on this origin @throws {FetchError} */
@@ -70,57 +75,81 @@ async function readBody<T>(
   }
 }
 
+/** Records of pages of `/api/export`. */
+export interface FetchedRecords {
+  /** Byte for byte, oldest first. Missing records are left out. */
+  readonly records: readonly string[];
+  /** How pages contradict the records within them. */
+  readonly contradictions: readonly string[];
+}
+
 /**
- * Fetches records byte for byte. Missing records are left out.
+ * Fetches records.
  *
  * @param to exclusive; at most 1000 after `from`
  * @throws {FetchError}
  */
-export async function fetchRecords(from: number, to: number): Promise<string[]> {
-  const records: string[] = [];
+export async function fetchRecords(from: number, to: number): Promise<FetchedRecords> {
+  const pages: FetchedRecords[] = [];
   for (let at = from; at < to;) {
     const page = await fetchPage(at, to); // a page of large receipts ends early
-    if (page.length === 0) break;
-    records.push(...page);
-    const last = readPosition(page.at(-1)!) ?? -1;
-    at = Math.max(at + page.length, last + 1);
+    pages.push(page);
+    const { records } = page;
+    if (records.length === 0) break;
+    const last = readPosition(records.at(-1)!) ?? -1;
+    at = Math.max(at + records.length, last + 1);
   }
-  return records;
+  return joinPages(pages);
 }
 
+const joinPages = (pages: readonly FetchedRecords[]): FetchedRecords => ({
+  records: pages.flatMap(({ records }) => records),
+  contradictions: pages.flatMap(({ contradictions }) => contradictions),
+});
+
 /**
- * Fetches one page, and reads it by the same lines as the command reads a file. If a record is not JSON, bisects to find it,
- * so that the others can be read.
+ * Fetches one page, and reads it by the same lines as the command reads a file. If a record can't be read, bisects to find it,
+ * so that the others can be.
  */
-async function fetchPage(from: number, to: number): Promise<string[]> {
+async function fetchPage(from: number, to: number): Promise<FetchedRecords> {
   const page = await fetchText(`/api/export?from=${from}&to=${to}`);
   if (!page.startsWith(`{"from":${from},`)) {
     throw new FetchError("The server returned something else than an export");
   }
   try {
-    const splitter = createReceiptSplitter();
-    const records = splitter.push(new TextEncoder().encode(page));
-    splitter.end();
-    if (splitter.isOfLines()) throw new BadReceiptFile("It has no receipts");
-    return records.map(({ bytes }) => STRICT_UTF_8.decode(bytes));
+    return splitPage(page, from);
   } catch (error) {
     if (!(error instanceof BadReceiptFile)) throw error;
-    if (error.isBehind || isJson(page)) {
+    if (error.part === "other") {
       throw new FetchError(`The server’s export can’t be read: ${error.message}`);
     }
-    if (to - from === 1) return [page.slice(page.indexOf("[") + 1, page.lastIndexOf("]"))];
+    if (to - from === 1) {
+      const record = page.slice(page.indexOf("[") + 1, page.lastIndexOf("]"));
+      return { records: [record], contradictions: [] };
+    }
     const middle = Math.floor((from + to) / 2);
-    return [...await fetchPage(from, middle), ...await fetchPage(middle, to)];
+    return joinPages([await fetchPage(from, middle), await fetchPage(middle, to)]);
   }
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** @throws {BadReceiptFile} */
+function splitPage(page: string, from: number): FetchedRecords {
+  const splitter = createReceiptSplitter();
+  const records = splitter.push(new TextEncoder().encode(page))
+    .map(({ bytes }) => STRICT_UTF_8.decode(bytes));
+  const { total = Infinity, contradiction } = splitter.end();
+  if (splitter.isOfLines()) throw new BadReceiptFile("It has no receipts");
+  const shown = from + records.length;
+  const found = [
+    contradiction,
+    total < shown ? `It says that the ledger has ${total} receipts, and shows ${shown}` : undefined,
+  ].filter((text) => text !== undefined);
+  return {
+    records,
+    contradictions: found.map((text) =>
+      `The server’s page from #${from} contradicts itself: ${text}`
+    ),
+  };
 }
 
 /** Keys and facts that receipts are checked against. */
@@ -143,7 +172,7 @@ export async function fetchKeys(): Promise<CheckKeys> {
   const published = hasPins && rules.keys === undefined ? [] : parseKeys(rules);
   const keys = mergePins(trust, published);
   const { total } = await fetchClaim();
-  const read = async (position: number) => (await fetchRecords(position, position + 1))[0];
+  const read = async (position: number) => (await fetchRecords(position, position + 1)).records[0];
   return {
     keys,
     keyProof: await proveKeys(keys, total, read, NOBLE),
@@ -169,12 +198,13 @@ export async function fetchCheckpoint(trust: Trust): Promise<JudgedCheckpoint | 
 
 function parseKeys({ keys }: Record<string, unknown>): TrustedKey[] {
   if (!Array.isArray(keys)) throw new FetchError("The server published no keys");
-  return keys.map(({ public_key, from_position, recovery_key }) => {
+  return keys.map((key) => {
+    const { public_key, from_position, recovery_key } = Object(key);
     if (typeof public_key !== "string" || !Number.isSafeInteger(from_position)) {
       throw new FetchError("The server published an invalid key");
     }
-    const key = { publicKey: public_key, fromPosition: from_position };
-    return typeof recovery_key === "string" ? { ...key, recoveryKey: recovery_key } : key;
+    const named = { publicKey: public_key, fromPosition: from_position };
+    return typeof recovery_key === "string" ? { ...named, recoveryKey: recovery_key } : named;
   });
 }
 
@@ -189,13 +219,13 @@ export interface ServerClaim {
 
 /** Fetches the size of the chain, and the server's verdict. @throws {FetchError} */
 export async function fetchClaim(): Promise<ServerClaim> {
-  const stats = parseJson(await fetchText("/api/stats")) as Record<string, unknown>;
+  const stats = Object(parseJson(await fetchText("/api/stats")));
   const { total_receipts: total, last_hash: lastHash, chain_intact: intact } = stats;
-  if (!Number.isSafeInteger(total) || typeof lastHash !== "string") {
+  if (!Number.isSafeInteger(total) || total < 0 || typeof lastHash !== "string") {
     throw new FetchError("The server does not report the number of receipts");
   }
   return {
-    total: total as number,
+    total,
     lastHash,
     intact: typeof intact === "boolean" ? intact : null,
     breaks: Number(stats.breaks ?? 0),

@@ -1,5 +1,5 @@
 import { findGaps, joinRanges, planChunks, type PositionRange, type Tally } from "../checks/mod.ts";
-import { FetchError, fetchKeys } from "./fetch.ts";
+import { describeFailure, FetchError, fetchKeys } from "./fetch.ts";
 import type { Pool } from "./pool.ts";
 
 /** The state of a {@linkcode CheckQueue}. */
@@ -39,26 +39,26 @@ export function createCheckQueue(pool: Pool, tally: Tally, onProgress: () => voi
   let error: string | undefined;
 
   async function runThread(): Promise<void> {
+    let chunk: { readonly from: number; readonly to: number } | undefined;
     try {
       const keys = await fetchKeys();
       tally.setKeys(keys.keyProof);
       while (!paused && queue.length > 0) {
-        const chunk = queue.shift()!;
+        chunk = queue.shift()!;
         const outcome = await pool.run({
           task: { do: "range", ...chunk, wantsLeaves: tally.wantsLeaves() },
           ...keys,
         });
         if (!("range" in outcome)) {
-          queue.unshift(chunk);
-          error = "failed" in outcome ? outcome.failed : "The check returned nothing";
-          return;
+          throw new FetchError("failed" in outcome ? outcome.failed : "The check returned nothing");
         }
         tally.add(outcome.range);
+        chunk = undefined;
         onProgress();
       }
     } catch (caught) {
-      if (!(caught instanceof FetchError)) throw caught;
-      error = caught.message;
+      if (chunk) queue.unshift(chunk);
+      error = describeFailure(caught);
     } finally {
       running--;
       onProgress();

@@ -1,7 +1,7 @@
 import { passes, type Step } from "../checks/mod.ts";
 import { h, stepsList, type View } from "../views/mod.ts";
 import { byId, fill } from "./dom.ts";
-import { FetchError, fetchKeys } from "./fetch.ts";
+import { describeFailure, fetchKeys } from "./fetch.ts";
 import type { Pool } from "./pool.ts";
 
 /** Checks the receipt of this page, and shows each step. @param asked the id that the page is about, if any */
@@ -18,7 +18,7 @@ export async function showReceiptChecks(
     if ("steps" in outcome) return showSteps(outcome.steps);
     fail("failed" in outcome ? outcome.failed : "The check returned nothing");
   } catch (error) {
-    fail(error instanceof FetchError ? error.message : `The check could not run: ${error}`);
+    fail(describeFailure(error));
   }
 
   function fail(reason: string): void {

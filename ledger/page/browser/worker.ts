@@ -15,6 +15,7 @@ import {
 import { listProvenKeys } from "../../rules/mod.ts";
 import {
   type CheckKeys,
+  describeFailure,
   FetchError,
   fetchOptional,
   fetchRecords,
@@ -60,8 +61,11 @@ async function run({ task, ...against }: Job): Promise<Outcome> {
   try {
     switch (task.do) {
       case "range": {
-        const records = await fetchRecords(Math.max(0, task.from - 1), task.to);
-        return { range: checkRange(records, task, keys, NOBLE) };
+        const { records, contradictions } = await fetchRecords(
+          Math.max(0, task.from - 1),
+          task.to,
+        );
+        return { range: checkRange(records, { ...task, contradictions }, keys, NOBLE) };
       }
       case "receipt":
         return { steps: await runReceiptChecks(task, against) };
@@ -69,8 +73,7 @@ async function run({ task, ...against }: Job): Promise<Outcome> {
         return { report: checkFile(task.bytes, listProvenKeys(keys, keyProof), NOBLE, trust) };
     }
   } catch (error) {
-    const known = error instanceof FetchError || error instanceof TypeError;
-    return { failed: known ? error.message : `The check could not run: ${error}` };
+    return { failed: error instanceof TypeError ? error.message : describeFailure(error) };
   }
 }
 
@@ -80,12 +83,20 @@ async function runReceiptChecks(
 ): Promise<Step[]> {
   const trusted = listProvenKeys(against.keys, against.keyProof);
   const from = Math.max(0, position - 1);
-  const records = await fetchRecords(from, position + 2);
+  const { records, contradictions } = await fetchRecords(from, position + 2);
   const record = records[position - from];
   if (record === undefined) throw new FetchError("The server did not return the record");
   const before = position === 0 ? undefined : records[0];
   const after = records[position - from + 1];
-  const steps = checkReceipt({ asked, position, record, before, after }, trusted, NOBLE);
+  const steps = [
+    ...checkReceipt({ asked, position, record, before, after }, trusted, NOBLE),
+    ...contradictions.map((text) => ({
+      name: "Export",
+      state: "fail" as const,
+      text,
+      compared: [],
+    })),
+  ];
   if (asked === undefined) return steps;
   const receipt = { position, id: asked, record };
   return [
@@ -100,13 +111,12 @@ async function runReceiptChecks(
   ];
 }
 
-/** Runs a check. Failing to fetch its data must not hide the other checks. */
+/** Runs a check. Failing to get its data, or to make sense of it, must not hide the other checks. */
 async function tryCheck(name: string, check: () => Promise<Step>): Promise<Step> {
   try {
     return await check();
   } catch (error) {
-    if (!(error instanceof FetchError)) throw error;
-    return { name, state: "not_checked", text: error.message, compared: [] };
+    return { name, state: "not_checked", text: describeFailure(error), compared: [] };
   }
 }
 

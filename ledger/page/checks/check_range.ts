@@ -59,6 +59,8 @@ export interface RangeToCheck {
   readonly source?: "server" | "file";
   /** True if leaves of the Merkle log are wanted. */
   readonly wantsLeaves?: boolean;
+  /** How the source contradicts its records. That is a break: the first one that they have, or one at their beginning. */
+  readonly contradictions?: readonly string[];
 }
 
 const MAX_ROWS = 20;
@@ -83,10 +85,11 @@ const REASONS = {
  */
 export function checkRange(
   records: readonly string[],
-  { from, to, alone = false, source = "server", wantsLeaves = false }: RangeToCheck,
+  range: RangeToCheck,
   keys: readonly TrustedKey[],
   primitives: Primitives,
 ): CheckedRange {
+  const { from, to, alone = false, source = "server", wantsLeaves, contradictions = [] } = range;
   const breaks: Break[] = [];
   const eras: Record<Era, number> = { 1: 0, 2: 0, 3: 0 };
   const [days, categories] = [createCounts(), createCounts()];
@@ -145,7 +148,7 @@ export function checkRange(
     to,
     hashBefore,
     lastHash: previous?.hash,
-    breaks,
+    breaks: contradictions.length === 0 ? breaks : addContradictions(breaks, contradictions, from),
     eras,
     days,
     categories,
@@ -154,6 +157,15 @@ export function checkRange(
       leaves: Array.from({ length: to - from }, (_, n) => leaves.get(from + n) ?? NO_LEAF),
     }),
   };
+}
+
+function addContradictions(
+  [first, ...others]: readonly Break[],
+  contradictions: readonly string[],
+  from: number,
+): Break[] {
+  const reasons = first ? [first.reason, ...contradictions] : contradictions;
+  return [{ position: first?.position ?? from, reason: reasons.join("; ") }, ...others];
 }
 
 const NO_LEAF: Hash = new Uint8Array(32);

@@ -36,7 +36,7 @@ export function checkFile(
   primitives: Primitives,
   trust: Trust = NOTHING_PINNED,
 ): FileReport {
-  const { records, from, total } = splitExport(file);
+  const { records, from, total, contradiction } = splitExport(file);
   if (records.length === 0) throw new TypeError("The file has no receipts");
   const start = from ?? 0;
   const claimedEnd = (readPosition(records.at(-1)!) ?? 0) + 1;
@@ -48,6 +48,7 @@ export function checkFile(
     to,
     alone: !isFromStart,
     source: "file",
+    contradictions: contradiction === undefined ? [] : [contradiction],
     wantsLeaves: isFromStart && trust.checkpoint !== undefined,
   } as const;
   const { breaks, lastHash, eras, leaves } = checkRange(records, range, keys, primitives);

@@ -65,6 +65,8 @@ export interface ExportedRecords {
   readonly from: number | undefined;
   /** Number of receipts that the ledger has, if the file says it. */
   readonly total?: number;
+  /** How the fields around the records contradict them, if they do. */
+  readonly contradiction?: string;
 }
 
 /**
@@ -78,12 +80,17 @@ export function splitExport(file: string | Uint8Array): ExportedRecords {
   try {
     const splitter = createReceiptSplitter();
     const found = splitter.push(bytes).map((record) => STRICT_UTF_8.decode(record.bytes));
-    const { from, total } = splitter.end();
+    const { from, total, contradiction } = splitter.end();
     const [first, second] = found;
     if (first !== undefined && !isReceipt(first)) throw new BadReceiptFile("It has no receipts");
     const records = first !== undefined && isNewestFirst(first, second) ? found.reverse() : found;
     const start = from ?? findStart(records[0]);
-    return { records, from: start, ...(total === undefined ? {} : { total }) };
+    return {
+      records,
+      from: start,
+      ...(total === undefined ? {} : { total }),
+      ...(contradiction === undefined ? {} : { contradiction }),
+    };
   } catch (error) {
     if (!(error instanceof BadReceiptFile || error instanceof TypeError)) throw error;
     throw new TypeError(`This is not an export: ${error.message}; ${EXPECTED}`);

@@ -53,6 +53,14 @@ describe("the overview of the ledger", () => {
       /^Broken at \d+ positions$/,
       (exported) => changeRecords(exported, (records) => records.map(() => records[0]!)),
     ],
+    "pages of another count": [
+      /^Broken at #0$/,
+      (exported) => exported.replace(/"count":\d+/, `"count":7`),
+    ],
+    "pages of a total that is smaller": [
+      /^Broken at #0$/,
+      (exported) => exported.replace(/"total":\d+/, `"total":7`),
+    ],
   };
   for (const [name, [verdict, change]] of Object.entries(CHANGES)) {
     it(`reports ${name}, whatever the server reports`, async () => {
@@ -73,14 +81,40 @@ describe("the overview of the ledger", () => {
     assert.match(await text("#verdict-breaks"), /the server’s statistics/);
   });
 
-  it("stops without a verdict while the records cannot be fetched", async () => {
+  it("shows that pages contradict themselves", async () => {
     pages.proxy.change = (path, text) =>
-      path.startsWith("/api/export") ? "<h1>Bad gateway</h1>" : text;
-    await pages.tab.page.goto(pages.proxy.url);
-    const hasStopped = `document.querySelector("#verdict .big").textContent === "Stopped"`;
-    await pages.tab.page.waitForFunction(hasStopped, WAIT);
-    assert.match(await text("#verdict-count"), /^0 of/);
+      path.startsWith("/api/export") ? text.replace(/"count":\d+/, `"count":7`) : text;
+    await pages.open("/", pages.proxy.url);
+    assert.match(await text("#verdict-breaks"), /#0 .* contradicts itself: .* has 7 receipts/);
+    assert.equal(await pages.open("/receipt/receipt-000003", pages.proxy.url), "Not valid");
+    assert.match(await text(".steps"), /Export\s*failed\s*.* contradicts itself/);
   });
+
+  /** Answers that can't be used, by the beginning of their path, and what the page says of them. */
+  const UNUSABLE: Readonly<Record<string, [path: string, answer: string, reason: RegExp]>> = {
+    "the records cannot be fetched": ["/api/export", "<h1>Bad gateway</h1>", /else than an export/],
+    "the server reports nothing": ["/api/stats", "null", /does not report the number/],
+    "the number of receipts is none": [
+      "/api/stats",
+      `{"total_receipts":-1,"last_hash":""}`,
+      /does not report the number/,
+    ],
+    "a published key is none": [
+      "/api/how-to-verify",
+      `{"keys":[null]}`,
+      /published an invalid key/,
+    ],
+  };
+  for (const [name, [begin, answer, reason]] of Object.entries(UNUSABLE)) {
+    it(`stops without a verdict, and says why, while ${name}`, async () => {
+      pages.proxy.change = (path, text) => path.startsWith(begin) ? answer : text;
+      await pages.tab.page.goto(pages.proxy.url);
+      const hasStopped = `document.querySelector("#verdict .big").textContent === "Stopped"`;
+      await pages.tab.page.waitForFunction(hasStopped, WAIT);
+      assert.match(await text("#verdict"), reason);
+      assert.match(await text("#verdict-count"), /^0 of/);
+    });
+  }
 
   it("remembers the chain, and reports at the next visit that it is shorter", async () => {
     const { proxy, tab, sealing } = pages;

@@ -5,10 +5,11 @@ import { ROOT } from "../../../config.ts";
 import { contents, genesis, ledger, own } from "../hostile/_genuine.ts";
 import { makeKey, seal } from "../hostile/_chain.ts";
 
-/** A file, and whether it is a whole ledger. */
+/** A file, and what a verifier ends with. */
 export interface FileVector {
   readonly name: string;
-  readonly accepted: boolean;
+  /** 0: it is a whole ledger; 1: something in it does not hold; 2: it is refused, and not judged. */
+  readonly exit: 0 | 1 | 2;
   /** The file's bytes in base64; `parts` of it that are receipts of the genuine chain are their positions. */
   readonly parts: readonly (string | number)[];
 }
@@ -39,10 +40,10 @@ export function makeFileVectors(): FileVectors {
   const files: FileVector[] = [];
   const numbers = chain.map((_, n) => n);
   const text = (value: string | Uint8Array) => Buffer.from(value).toString("base64");
-  const add = (accepted: boolean, name: string, ...pieces: (string | Uint8Array | number)[]) =>
+  const add = (exit: 0 | 1 | 2, name: string, ...pieces: (string | Uint8Array | number)[]) =>
     files.push({
       name,
-      accepted,
+      exit,
       parts: pieces.map((one) => typeof one === "number" ? one : text(one)),
     });
   const join = (separator: string, list: readonly (number | string)[] = numbers) =>
@@ -58,55 +59,65 @@ export function makeFileVectors(): FileVectors {
     forged.push(seal(fields, forged.length, last ? JSON.parse(last).hash_sha256 : "", attacker));
   }
 
-  add(true, "one a line", ...lines, "\n");
-  add(true, "one a line, the last without a line break", ...lines);
-  add(true, "one a line, with blank lines and CRLF", "\r\n", ...join("\r\n \t\r\n"), "\r\n\r\n");
-  add(true, "one a line, newest first", ...join("\n", numbers.toReversed()), "\n");
-  add(true, "an array", "[", ...join(","), "]");
+  add(0, "one a line", ...lines, "\n");
+  add(0, "one a line, the last without a line break", ...lines);
+  add(0, "one a line, with blank lines and CRLF", "\r\n", ...join("\r\n \t\r\n"), "\r\n\r\n");
+  add(0, "one a line, newest first", ...join("\n", numbers.toReversed()), "\n");
+  add(0, "an array", "[", ...join(","), "]");
   add(
-    true,
+    0,
     "an array, newest first, with spaces",
     " [\n",
     ...join(" ,\n", numbers.toReversed()),
     "\n]\n",
   );
-  add(true, "a page", ...page('"from":0,"to":4,"count":4,"total":4,', ""));
-  add(true, "a page of which fields come behind the receipts", ...page("", ',"total":4,"from":0'));
-  add(true, "a page of several lines", ...page('\n"total" : 4.0 ,\n ', "\n", spaced), "\n");
-  add(true, "a page that names its key", ...page(keysOf(ledger.hex), ""));
+  add(0, "a page", ...page('"from":0,"to":4,"count":4,"total":4,', ""));
+  add(0, "a page of which fields come behind the receipts", ...page("", ',"total":4,"from":0'));
+  add(0, "a page of several lines", ...page('\n"total" : 4.0 ,\n ', "\n", spaced), "\n");
+  add(0, "a page that names its receipts in escapes", ...spelled(page("", "")));
+  add(0, "a page that names its key", ...page(keysOf(ledger.hex), ""));
 
-  add(false, "an empty file");
-  add(false, "spaces alone", " \n\n");
-  add(false, "an empty array", "[]");
-  add(false, "a page without receipts", ...page("", "", []));
-  add(false, "a page whose receipts are no array", '{"receipts":{"0":', 0, "}}");
-  add(false, "receipts twice, with the genuine ones first", ...page("", `,"receipts":[${forged}]`));
-  add(false, "receipts twice, with the genuine ones last", ...page(`"receipts":[${forged}],`, ""));
-  add(false, "receipts twice, once in escapes", ...page(`"\\u0072eceipts":[${forged}],`, ""));
-  add(false, "receipts twice, once as null", ...page("", ',"receipts":null'));
-  add(false, "a field of the page twice", ...page('"total":4,', ',"total":5'));
-  add(false, "a field twice, deep in the page", ...page('"note":{"a":[{"b":1,"b":2}]},', ""));
-  add(false, "a field twice in a receipt", ...lines.with(2, edited(chain[1]!)), "\n");
-  add(false, "a page, and a page behind it", ...page("", ""), "\n", ...page("", "", forged));
-  add(false, "a page, and a receipt a line behind it", ...page("", ""), "\n", ...forged.join("\n"));
-  add(false, "an array, and a line behind it", "[", ...join(","), "]\n", forged[0]!);
-  add(false, "a page with half a line behind it", ...page("", ""), '\n{"id":"x","ha');
-  add(false, "half a line at the end", ...lines, '\n{"id":"x","ha');
-  add(false, "half a receipt at the end", ...lines.slice(0, -1), chain[3]!.slice(0, 200));
-  add(false, "half an array", "[", ...join(","));
-  add(false, "a word behind the lines", ...lines, "\nnull\n");
-  add(false, "a number behind an array", "[", ...join(","), "] 1");
-  add(false, "an array of which one entry is none", "[", ...join(","), ",7]");
-  add(false, "an array with a comma too many", "[", ...join(","), ",]");
-  add(false, "an array without a comma", "[", ...join(" "), "]");
-  add(false, "lines with commas", ...join(",\n"), "\n");
-  add(false, "two receipts on a line", ...join(" "), "\n");
-  add(false, "a receipt over several lines among others", ...lines.with(2, spaced[1]!), "\n");
-  add(false, "a mark of the order of bytes before lines", "\ufeff", ...lines);
-  add(false, "a mark of the order of bytes before a page", "\ufeff", ...page("", ""));
-  add(false, "a byte of zero behind", ...lines, "\n\0");
+  add(2, "an empty file");
+  add(2, "spaces alone", " \n\n");
+  add(2, "an empty array", "[]");
+  add(2, "a page without receipts", ...page("", "", []));
+  add(2, "a page whose receipts are no array", '{"receipts":{"0":', 0, "}}");
+  add(2, "receipts twice, with the genuine ones first", ...page("", `,"receipts":[${forged}]`));
+  add(2, "receipts twice, with the genuine ones last", ...page(`"receipts":[${forged}],`, ""));
+  add(2, "receipts twice, once in escapes", ...page(`"\\u0072eceipts":[${forged}],`, ""));
+  add(2, "receipts twice, the second time in escapes", ...page("", ',"\\u0072eceipts":[]'));
+  add(2, "receipts twice, once as null", ...page("", ',"receipts":null'));
+  add(2, "a field of the page twice", ...page('"total":4,', ',"total":5'));
+  add(2, "a field twice, deep in the page", ...page('"note":{"a":[{"b":1,"b":2}]},', ""));
+  add(1, "a field twice in a receipt", ...lines.with(2, edited(chain[1]!)), "\n");
+  add(2, "a page, and a page behind it", ...page("", ""), "\n", ...page("", "", forged));
+  add(2, "a page, and a receipt a line behind it", ...page("", ""), "\n", ...forged.join("\n"));
+  add(2, "an array, and a line behind it", "[", ...join(","), "]\n", forged[0]!);
+  add(2, "one a line, and a page behind them", ...lines, "\n", ...page("", "", forged));
   add(
-    false,
+    2,
+    "one a line, and a page behind them that names its receipts in escapes",
+    ...lines,
+    "\n",
+    ...spelled(page("", "", forged)),
+  );
+  add(2, "a page with half a line behind it", ...page("", ""), '\n{"id":"x","ha');
+  add(2, "half a line at the end", ...lines, '\n{"id":"x","ha');
+  add(2, "half a receipt at the end", ...lines.slice(0, -1), chain[3]!.slice(0, 200));
+  add(2, "half an array", "[", ...join(","));
+  add(2, "a word behind the lines", ...lines, "\nnull\n");
+  add(2, "a number behind an array", "[", ...join(","), "] 1");
+  add(2, "an array of which one entry is none", "[", ...join(","), ",7]");
+  add(2, "an array with a comma too many", "[", ...join(","), ",]");
+  add(2, "an array without a comma", "[", ...join(" "), "]");
+  add(2, "lines with commas", ...join(",\n"), "\n");
+  add(2, "two receipts on a line", ...join(" "), "\n");
+  add(2, "a receipt over several lines among others", ...lines.with(2, spaced[1]!), "\n");
+  add(2, "a mark of the order of bytes before lines", "\ufeff", ...lines);
+  add(2, "a mark of the order of bytes before a page", "\ufeff", ...page("", ""));
+  add(2, "a byte of zero behind", ...lines, "\n\0");
+  add(
+    2,
     "bytes that are no UTF-8 in the page",
     '{"x":"',
     Uint8Array.of(0xff),
@@ -115,28 +126,28 @@ export function makeFileVectors(): FileVectors {
     ...join(","),
     "]}",
   );
-  add(false, "half a pair of surrogates in the page", ...page('"x":"\\ud800",', ""));
-  add(false, "U+0000 in the page", ...page('"x":"\\u0000",', ""));
-  add(false, "a number beyond all doubles", ...page('"x":1e400,', ""));
-  add(false, "a number that is none", ...page('"x":NaN,', ""));
-  add(false, "a word with a space in it", ...page('"x":tr ue,', ""));
+  add(2, "half a pair of surrogates in the page", ...page('"x":"\\ud800",', ""));
+  add(2, "U+0000 in the page", ...page('"x":"\\u0000",', ""));
+  add(2, "a number beyond all doubles", ...page('"x":1e400,', ""));
+  add(2, "a number that is none", ...page('"x":NaN,', ""));
+  add(2, "a word with a space in it", ...page('"x":tr ue,', ""));
   add(
-    false,
+    2,
     "a page that is nested too deep",
     ...page(`"x":${"[".repeat(80)}${"]".repeat(80)},`, ""),
   );
-  add(false, "a total that is larger", ...page('"total":5,', ""));
-  add(false, "a total that is smaller", ...page('"total":3,', ""));
-  add(false, "a total that is a text", ...page('"total":"4",', ""));
-  add(false, "a total that is null", ...page('"total":null,', ""));
-  add(false, "a total that is true", ...page('"total":true,', ""));
-  add(false, "a total that is negative", ...page('"total":-4,', ""));
-  add(false, "a total beyond what is exact", ...page('"total":9007199254740993,', ""));
-  add(false, "a count of others", ...page('"count":3,', ""));
-  add(false, "a compressed file", Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0));
-  add(false, "a page of the name __proto__ twice", ...page('"__proto__":{},"__proto__":{},', ""));
+  add(1, "a total that is larger", ...page('"total":5,', ""));
+  add(1, "a total that is smaller", ...page('"total":3,', ""));
+  add(2, "a total that is a text", ...page('"total":"4",', ""));
+  add(2, "a total that is null", ...page('"total":null,', ""));
+  add(2, "a total that is true", ...page('"total":true,', ""));
+  add(2, "a total that is negative", ...page('"total":-4,', ""));
+  add(2, "a total beyond what is exact", ...page('"total":9007199254740993,', ""));
+  add(1, "a count of others", ...page('"count":3,', ""));
+  add(2, "a compressed file", Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0));
+  add(2, "a page of the name __proto__ twice", ...page('"__proto__":{},"__proto__":{},', ""));
   add(
-    true,
+    0,
     "a page with a field of the name __proto__",
     ...page('"__proto__":{"receipts":[]},', ""),
   );
@@ -147,6 +158,12 @@ const keysOf = (key: string) =>
   `"keys":[{"public_key":"${key}","from_position":0,"recovery_key":"${
     makeKey("recovery key of the ledger").hex
   }"}],`;
+
+/** Spells the name of the receipts of a page in escapes. */
+const spelled = ([head, ...rest]: readonly (number | string)[]) => [
+  String(head).replace('"receipts"', '"\\u0072eceip\\u0074s"'),
+  ...rest,
+];
 
 /** Has one outcome for readers that take the first of two, and another for the others. */
 const edited = (record: string) =>

@@ -30,6 +30,7 @@ const HARD = [
   { receipt: [], 'x,"receipts': [{}], "é€😀": " \t\n ", n: 1 },
 ];
 const hard = HARD.map((value) => JSON.stringify(value));
+const SPELLED = [..."receipts"].map((c) => `\\u00${c.charCodeAt(0).toString(16)}`).join("");
 const pretty = (value: unknown) => JSON.stringify(value, null, "\r\n\t ");
 
 describe("createReceiptSplitter()", () => {
@@ -42,6 +43,12 @@ describe("createReceiptSplitter()", () => {
     "an array": [`[${hard.join(",")}]`, {}],
     "an indented array": [pretty(HARD), {}],
     "a page": [page, { total: 3, deep: { receipts: [1] }, x: { y: [] }, z: 1 }],
+    "a page that names them in escapes": [page.replace(/receipts(?=":\[\{"id)/, SPELLED), {
+      total: 3,
+      deep: { receipts: [1] },
+      x: { y: [] },
+      z: 1,
+    }],
     "an indented page": [pretty({ keys: [{ a: 1 }], receipts: HARD, total: 3 }), {
       keys: [{ a: 1 }],
       total: 3,
@@ -84,6 +91,7 @@ describe("createReceiptSplitter()", () => {
       '{}\n{\n"a":1}',
       '{}\n{"receipts":[{}]}',
       '{}\n{"total":1,"receipts":[]}',
+      '{}\n{"\\u0072eceipts":[{}]}',
       '{"a":1 2}',
       '{"a":tr ue}',
       '{"receipts":[{}]}\n{"receipts":[{}]}',
@@ -94,7 +102,6 @@ describe("createReceiptSplitter()", () => {
       '{"receipts":[{}],"total":"1"}',
       '{"receipts":[{}],"total":1.5}',
       '{"receipts":[{}],"from":-1}',
-      '{"receipts":[{}],"count":2}',
       '{"receipts":[{}],"x":1e400}',
       '{"receipts":[{}],"x":"\\ud800"}',
       '{"receipts":[{}],"x":"\\u0000"}',
@@ -114,6 +121,12 @@ describe("createReceiptSplitter()", () => {
       assert.throws(() => split(text), /It is empty|It ends in the middle/);
     });
   }
+
+  it("reports how many receipts a page says to have, where it has others", () => {
+    const splitter = createReceiptSplitter();
+    splitter.push(Buffer.from('{"receipts":[{}],"count":2}'));
+    assert.equal(splitter.end().contradiction, "It says that it has 2 receipts, and has 1");
+  });
 
   it("refuses a value that is too large before it has read it all", () => {
     const splitter = createReceiptSplitter();

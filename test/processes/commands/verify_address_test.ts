@@ -191,6 +191,16 @@ describe("npm run verify", () => {
       assert.match(out, /^position 30: Missing: there should be 51 receipts$/m);
     });
 
+    it("tells of pages that say another count than they have", async () => {
+      const url = await serve((from, response) => {
+        const page = records.slice(from, from + 20);
+        response.end(`{"total":${records.length},"count":20,"receipts":[${page.join(",")}]}`);
+      });
+      const { status, out } = await verify(url);
+      assert.equal(status, 1);
+      assert.match(out, /^the ledger: It says that it has 20 receipts, and has 11$/m);
+    });
+
     it("gives up on one that only ever fails", async () => {
       const url = await serve((_, response) => void response.writeHead(503).end());
       await assert.rejects(verdictOf(url), { name: "LedgerUnreachable", message: /status 503/ });

@@ -93,6 +93,26 @@ describe("checkRange()", () => {
     });
   });
 
+  it("adds to the first break how the source contradicts its records", () => {
+    const contradictions = ["It says one thing", "and another"];
+    const breaksOf = (given: readonly string[]) =>
+      checkRange(given, { from: 0, to: 51, contradictions }, vectorKeys, NODE_PRIMITIVES).breaks;
+    const reason = contradictions.join("; ");
+    assert.deepEqual(breaksOf(records), [{ position: 0, reason }]);
+    assert.deepEqual(breaksOf(records.toSpliced(40, 1)), [
+      { position: 40, reason: `The server did not return it; ${reason}` },
+    ]);
+  });
+
+  it("reports a page of another count as broken, and not only where it is", () => {
+    const page = `{"from":0,"count":51,"total":51,"receipts":[${records.toSpliced(40, 1)}]}`;
+    const { breaks } = checkFile(page, vectorKeys, NODE_PRIMITIVES);
+    assert.deepEqual(breaks, [{
+      position: 40,
+      reason: "The file does not have it; It says that it has 51 receipts, and has 50",
+    }]);
+  });
+
   it("does not report a chain as intact if the record before a chunk was withheld", () => {
     const tally = createTally();
     tally.setHead(51, hashOf(records.at(-1)));
