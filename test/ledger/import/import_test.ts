@@ -117,6 +117,7 @@ describe("importLedger()", () => {
     const whole = `[${records.join(",")}]`;
     await assert.rejects(load(file(whole.slice(0, -100))), /ends in the middle/);
     await assert.rejects(load(file(`{"total":52,"receipts":${whole}}`)), /51 receipts.* says 52/);
+    await assert.rejects(load(file(`{"count":50,"receipts":${whole}}`)), /50 receipts, and has 51/);
     await assert.rejects(load(file(`{"from":9,"receipts":${whole}}`)), /begins at position 9/);
     for (const text of ["", "[]", "{}", "[1,2]", "nonsense", '{"receipts":{}}', "[[]]", '["x"]']) {
       await assert.rejects(load(file(text)), { name: "BadReceiptFile" }, text);
