@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { z } from "zod";
 import { similarNames } from "./contract/mod.ts";
-import { SETTINGS, type Settings } from "./settings/mod.ts";
+import { SETTINGS, type Settings } from "./contract/settings/mod.ts";
 
 export { SETTINGS, type Settings };
 

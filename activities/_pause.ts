@@ -1,6 +1,6 @@
 import { activityInfo } from "@temporalio/activity";
 import { ApplicationFailure, ApplicationFailureCategory } from "@temporalio/common";
-import type { FlagName } from "../domain/mod.ts";
+import type { FlagName } from "../contract/domain/mod.ts";
 import type { Db } from "../store/mod.ts";
 import { isFlagSet } from "../store/platform/mod.ts";
 

@@ -12,7 +12,7 @@ import {
   parseArguments,
   type SchemaOf,
   TenantId,
-} from "../domain/schemas/mod.ts";
+} from "../contract/domain/schemas/mod.ts";
 
 const HEARTBEAT_INTERVAL_MS = 1_000;
 /** Puts messages and stack traces into payloads, as they may have private text. */

@@ -1,7 +1,7 @@
 import { forTenant } from "../calls/mod.ts";
-import { settleLostUses } from "../calls/models/mod.ts";
+import { settleLostUses } from "../operations/models/use/mod.ts";
 import { settleLostCalls } from "../calls/recover/mod.ts";
-import { PLATFORM_TENANT } from "../domain/mod.ts";
+import { PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import { commsFilePath, followComms } from "../integrations/channels/mod.ts";
 import { openHolder } from "../store/mod.ts";
 import { type OfTenant, wrapActivities } from "./_wrap.ts";
@@ -18,12 +18,13 @@ import {
 } from "./articles/mod.ts";
 import {
   commandActivities,
+  deviceActivities,
+  discoveryActivities,
   endedCommandActivities,
   followCommandActivities,
-} from "./commands/mod.ts";
+} from "./devices/mod.ts";
 import { ACTIVITY_ARGUMENTS } from "./arguments/mod.ts";
 import { conversationActivities, peerActivities } from "./conversations/mod.ts";
-import { deviceActivities } from "./devices.ts";
 import { crewActivities, diagnosisDraftActivities } from "./crew/mod.ts";
 import { sandboxActivities, testServiceActivities } from "./drills/mod.ts";
 import {
@@ -41,8 +42,7 @@ import {
   remediateActivities,
   ticketActivities,
   undoActivities,
-} from "./loop/mod.ts";
-import { discoveryActivities } from "./discovery.ts";
+} from "./incidents/mod.ts";
 import { meshActivities } from "./mesh.ts";
 import { dueActivities, noticeActivities } from "./notices/mod.ts";
 import {
@@ -51,11 +51,9 @@ import {
   mailboxActivities,
   prepareEmailActivities,
   replyActivities,
-  resumeEmailActivities,
   sequenceActivities,
   transmitEmailActivities,
 } from "./mail/mod.ts";
-import { deviceReplacementActivities } from "./device_replacement.ts";
 import { outsideActivities, settleEndedActs } from "./outside/mod.ts";
 import {
   endedMediaActivities,
@@ -64,13 +62,13 @@ import {
   transcriptionActivities,
   videoActivities,
 } from "./media/mod.ts";
-import { openMedia } from "../media/mod.ts";
+import { openMedia } from "../integrations/media/mod.ts";
 import type { ActivityParts, TenantParts } from "./parts.ts";
 import {
   askAboutItemActivities,
   publishItemActivities,
   settleEndedItems,
-} from "./publishing/mod.ts";
+} from "./articles/publishing/mod.ts";
 import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
 import { relayActivities } from "./relay.ts";
 import { scanActivities } from "./security_scan.ts";
@@ -141,11 +139,9 @@ function activitiesOf(parts: TenantParts) {
     ...peerActivities(parts),
     ...taskActivities(parts),
     ...tenantActivities(parts),
-    ...deviceReplacementActivities(parts),
     ...endEmailActivities(parts),
     ...prepareEmailActivities(parts),
     ...transmitEmailActivities(parts),
-    ...resumeEmailActivities(parts),
     ...endedEmailActivities(parts),
     ...mailboxActivities(parts),
     ...replyActivities(parts),

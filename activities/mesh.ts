@@ -1,10 +1,10 @@
 /** The ways between devices, measured by their agents on a schedule. */
 import { createHash } from "node:crypto";
 import { log } from "@temporalio/activity";
-import { orderCommand } from "../calls/commands/mod.ts";
+import { orderCommand } from "../operations/devices/orders/mod.ts";
 import { forTenant } from "../calls/mod.ts";
 import { findAllowed } from "../integrations/discovery/mod.ts";
-import { MESH_SCRIPT, type MeshPeer, readMeshPeers } from "../shield/mod.ts";
+import { MESH_SCRIPT, type MeshPeer, readMeshPeers } from "../judgement/shield/mod.ts";
 import { getApprovers, listDevicesToMeasure } from "../store/devices/mod.ts";
 import { listTenants } from "../store/keys/mod.ts";
 import type { ActivityParts } from "./parts.ts";

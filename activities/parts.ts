@@ -1,8 +1,8 @@
 import type { Platform } from "../calls/mod.ts";
 import type { Comms } from "../integrations/channels/mod.ts";
-import type { Media } from "../media/mod.ts";
+import type { Media } from "../integrations/media/mod.ts";
 import type { Network } from "../ledger/anchors/ots/mod.ts";
-import type { Catalogue } from "../runbooks/mod.ts";
+import type { Catalogue } from "../judgement/runbooks/mod.ts";
 import type { Holder } from "../store/mod.ts";
 
 /** The parts that activities need: the platform's, and a worker's own. */

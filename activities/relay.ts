@@ -1,21 +1,23 @@
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
-import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../domain/mod.ts";
+import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../contract/domain/mod.ts";
 import { planDeliveries } from "../integrations/channels/mod.ts";
 import { type Db, listen } from "../store/mod.ts";
 import { listTenants } from "../store/keys/mod.ts";
 import {
-  listUnstartedDeliveries,
   listUnstartedNotices,
-  markDeliveryStarted,
   markNoticeStarted,
   MESSAGES_ADDED,
-  pruneDeliveries,
   routeMessages,
-  WEBHOOKS_QUEUED,
-} from "../store/messages/mod.ts";
+} from "../store/notices/mod.ts";
 import { isFlagSet } from "../store/platform/mod.ts";
 import type { TenantParts } from "./parts.ts";
 import { createTurnSignal, workerStopping } from "./turns.ts";
+import {
+  listUnstartedDeliveries,
+  markDeliveryStarted,
+  pruneDeliveries,
+  WEBHOOKS_QUEUED,
+} from "../store/webhooks/mod.ts";
 
 /** Interval at which the queues are read although no notification has come. */
 const POLL_INTERVAL_MS = 5_000;

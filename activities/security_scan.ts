@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import { receiptIdOf } from "../calls/mod.ts";
-import { transportOf } from "../compliance/mod.ts";
-import { SCAN_DETECTOR, scanAll, type ScannerResult } from "../compliance/scans/mod.ts";
-import type { RunId, ScanResult } from "../domain/mod.ts";
+import { transportOf } from "../judgement/compliance/mod.ts";
+import { SCAN_DETECTOR, scanAll, type ScannerResult } from "../judgement/compliance/scans/mod.ts";
+import type { RunId, ScanResult } from "../contract/domain/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import type { Db } from "../store/mod.ts";
 import {

@@ -3,10 +3,10 @@
  * operation would hold back.
  */
 import { Problem } from "../contract/mod.ts";
-import { PUBLISHING_NAMES, type RepairHold, type RepairSubject } from "../domain/mod.ts";
+import { PUBLISHING_NAMES, type RepairHold, type RepairSubject } from "../contract/domain/mod.ts";
 import type { Store } from "../store/mod.ts";
 import { findStop, type StopSubject } from "../store/calls/mod.ts";
-import { findMaintenance } from "../store/planning/mod.ts";
+import { findMaintenance } from "../store/calendar/mod.ts";
 
 /** A hold, why it is there, and since when. */
 export interface DatedHold extends RepairHold {

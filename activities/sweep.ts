@@ -1,4 +1,8 @@
-import { detectAll, type DetectedFinding, openDetectionContext } from "../detection/mod.ts";
+import {
+  detectAll,
+  type DetectedFinding,
+  openDetectionContext,
+} from "../judgement/detection/mod.ts";
 import type { Store } from "../store/mod.ts";
 import { countRepeatSightings, listEscalatedFaults } from "../store/incidents/mod.ts";
 import { listWatchedTenants } from "../store/keys/mod.ts";

@@ -7,10 +7,10 @@ import {
   watchRun as watch,
   withdrawCall as withdraw,
   withResult,
-} from "../calls/tasks/mod.ts";
-import type { HeldCallStatus, RunState, StartedRun, TaskRecord } from "../domain/mod.ts";
-import { putTask } from "../store/agents/mod.ts";
+} from "../operations/a2a/tasks/mod.ts";
+import type { HeldCallStatus, RunState, StartedRun, TaskRecord } from "../contract/domain/mod.ts";
 import type { ActivityParts } from "./parts.ts";
+import { putTask } from "../store/a2a/mod.ts";
 
 /** Creates the activities of A2A tasks. */
 export function taskActivities(parts: ActivityParts) {

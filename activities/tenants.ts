@@ -5,7 +5,7 @@ import type {
   TenantSync,
   TenantSyncPlan,
   TenantSyncResult,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { openIdentityProvider } from "../integrations/identity/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {

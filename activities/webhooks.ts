@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { cancellationSignal } from "@temporalio/activity";
-import type { DeliveryResult } from "../domain/mod.ts";
+import type { DeliveryResult } from "../contract/domain/mod.ts";
 import { openHttpClient, OutboundFailed, OutboundRefused } from "../integrations/http/mod.ts";
 import { openSecretBox, signWebhook, WEBHOOK_KEY_FILE } from "../integrations/webhooks/mod.ts";
+import { holdWhile } from "./_pause.ts";
+import type { ActivityParts } from "./parts.ts";
 import {
   disableWebhook,
   getOutgoingDelivery,
   type OutgoingDelivery,
   recordDeliveryAttempt,
-} from "../store/messages/mod.ts";
-import { holdWhile } from "./_pause.ts";
-import type { ActivityParts } from "./parts.ts";
+} from "../store/webhooks/mod.ts";
 
 const RESPONSE_TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;

@@ -57,7 +57,7 @@ import urllib.parse
 
 VERSION = "1.0.0"
 
-# Why a command was not run. The platform's list is domain/devices.ts; a test holds them equal.
+# Why a command was not run. The platform's list is contract/domain/devices.ts; a test holds them equal.
 REFUSALS = (
     "bad_shape",
     "checkpoint_signature",

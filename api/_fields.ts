@@ -6,7 +6,7 @@ import {
   Problem,
   unknownFieldsProblem,
 } from "../contract/mod.ts";
-import { MAX_BODY, readJson } from "../web/mod.ts";
+import { MAX_BODY, readJson } from "../runtime/web/mod.ts";
 
 /** Reads the fields of one route's requests. */
 export interface FieldReader {

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type Router from "@koa/router";
 import type { Platform } from "../calls/mod.ts";
-import { PLATFORM_TENANT } from "../domain/mod.ts";
-import { ARTICLE_POLICY, readSiteFile } from "../articles/mod.ts";
-import type { RequestState } from "../web/mod.ts";
+import { PLATFORM_TENANT } from "../contract/domain/mod.ts";
+import { ARTICLE_POLICY, readSiteFile } from "../operations/articles/writing/mod.ts";
+import type { RequestState } from "../runtime/web/mod.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",

@@ -16,7 +16,7 @@ import {
   type SignedRequest,
   withLocations,
 } from "../contract/mod.ts";
-import { createDisconnectSignal, FOREVER, type RequestState } from "../web/mod.ts";
+import { createDisconnectSignal, FOREVER, type RequestState } from "../runtime/web/mod.ts";
 import { sendEvents } from "./_events.ts";
 import { createFieldReader, type FieldReader } from "./_fields.ts";
 

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type Router from "@koa/router";
 import type { Platform } from "../calls/mod.ts";
 import { Problem } from "../contract/mod.ts";
-import { findKeyOfLink, printCalendar } from "../integrations/calendar/mod.ts";
-import { listEventsSince } from "../store/planning/mod.ts";
-import type { RequestState } from "../web/mod.ts";
+import { findKeyOfLink, printCalendar } from "../operations/calendar/booking/mod.ts";
+import { listEventsSince } from "../store/calendar/mod.ts";
+import type { RequestState } from "../runtime/web/mod.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Days for which past and cancelled events stay. */

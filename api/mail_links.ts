@@ -5,10 +5,10 @@ import {
   type MailLink,
   readMailLink,
   unsubscribe,
-} from "../calls/mail/mod.ts";
+} from "../operations/mail/sending/mod.ts";
 import type { Platform } from "../calls/mod.ts";
 import type { Store } from "../store/mod.ts";
-import type { RequestState } from "../web/mod.ts";
+import type { RequestState } from "../runtime/web/mod.ts";
 
 /** The part of a request that a page is shown for. */
 interface PageContext {

@@ -2,9 +2,9 @@ import { createReadStream } from "node:fs";
 import type Router from "@koa/router";
 import type { Platform } from "../calls/mod.ts";
 import { createTimeoutSignal, Problem } from "../contract/mod.ts";
-import { openMediaFiles } from "../media/mod.ts";
-import { findPublishedFile, getMediaFile } from "../store/publishing/mod.ts";
-import type { RequestState } from "../web/mod.ts";
+import { openMediaFiles } from "../integrations/media/mod.ts";
+import type { RequestState } from "../runtime/web/mod.ts";
+import { findPublishedFile, getMediaFile } from "../store/media/mod.ts";
 
 /** Nothing in a file runs, whatever it holds. */
 const POLICY =

@@ -13,7 +13,7 @@ import {
   createApp,
   type RequestState,
   serveRoutes,
-} from "../web/mod.ts";
+} from "../runtime/web/mod.ts";
 import { bindOperations } from "./bind.ts";
 
 /** The parts of a REST server. */

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { logPath } from "../embedded/mod.ts";
+import { logPath } from "../runtime/embedded/mod.ts";
 import type { CompiledPlatform } from "../test/workflows/_compiled.ts";
 
 const SAMPLE_MS = 1_000;

@@ -6,7 +6,7 @@
  * 360 loops. In every other round the loops are released up to 40 ms before the kill, so that kills meet the ends of
  * steps too. Meanwhile receipts are sealed one after the other, and what was acknowledged must be there at the end.
  */
-import { STEPS } from "../domain/mod.ts";
+import { STEPS } from "../contract/domain/mod.ts";
 import { startCompiledPlatform, type Target, TARGETS } from "../test/workflows/_compiled.ts";
 import { openHolds } from "../test/workflows/_holds.ts";
 import { killDuringLoops, type LoopEnd } from "../test/workflows/_kill_round.ts";

@@ -7,9 +7,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PLATFORM_TENANT } from "../domain/mod.ts";
+import { PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import { ROOT } from "../config.ts";
-import { type Engine, openEngine, readReports } from "../engine/mod.ts";
+import { type Engine, openEngine, readReports } from "../judgement/engine/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { freePort, testFolder } from "../test/_run.ts";
 import { testDatabase } from "../test/_servers.ts";
@@ -48,7 +48,7 @@ export async function* run(): AsyncGenerator<Figure> {
 }
 
 function listRequests(): Readonly<Record<string, SendRequest>> {
-  const reports = readReports(join(ROOT, "engine", "reports"));
+  const reports = readReports(join(ROOT, "judgement", "engine", "reports"));
   const textOf = (n: number) => reports[n % reports.length]!.text;
   const action = {
     description: "Restart the web server and look at its health",

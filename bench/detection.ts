@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createTimeoutSignal } from "../contract/mod.ts";
-import { detectAll, type Groupable, groupFindings } from "../detection/mod.ts";
+import { detectAll, type Groupable, groupFindings } from "../judgement/detection/mod.ts";
 import { putService } from "../store/services/mod.ts";
 import { createTestContext } from "../test/detection/_context.ts";
 import { type Figure, measureInTurns } from "./_figures.ts";

@@ -9,9 +9,9 @@
  */
 import { Client, Connection } from "@temporalio/client";
 import { NativeConnection, Worker } from "@temporalio/worker";
-import { createServiceFinding } from "../detection/mod.ts";
-import { startAttributes, TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
-import { DEFAULT_POLICY } from "../guard/mod.ts";
+import { createServiceFinding } from "../judgement/detection/mod.ts";
+import { startAttributes, TASK_QUEUE, WORKFLOW } from "../contract/domain/mod.ts";
+import { DEFAULT_POLICY } from "../judgement/guard/mod.ts";
 import type { Store } from "../store/mod.ts";
 import { setPolicy } from "../store/calls/mod.ts";
 import { putService } from "../store/services/mod.ts";

@@ -13,7 +13,7 @@ import {
   openMedia,
   speak,
   transcribe,
-} from "../media/mod.ts";
+} from "../integrations/media/mod.ts";
 import { testFolder } from "../test/_run.ts";
 import { type Figure, measureInTurns, type Pair } from "./_figures.ts";
 import { rounds, timeMs } from "./_work.ts";

@@ -5,8 +5,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createServiceFinding } from "../detection/mod.ts";
-import { TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
+import { createServiceFinding } from "../judgement/detection/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../contract/domain/mod.ts";
 import type { Service } from "../integrations/host/mod.ts";
 import { listPendingApprovals } from "../store/approvals/mod.ts";
 import { putServices } from "../store/services/mod.ts";

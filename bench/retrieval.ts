@@ -6,17 +6,17 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PLATFORM_TENANT } from "../domain/mod.ts";
+import { PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import { ROOT } from "../config.ts";
 import {
   createReportClassifier,
   openClassifier,
   openKnowledgeBase,
   readReports,
-} from "../engine/mod.ts";
+} from "../judgement/engine/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { testDatabase } from "../test/_servers.ts";
-import { createLog } from "../web/mod.ts";
+import { createLog } from "../runtime/web/mod.ts";
 import type { Figure } from "./_figures.ts";
 
 const RANKS = [1, 3, 5];
@@ -75,7 +75,7 @@ export async function* run(): AsyncGenerator<Figure> {
 }
 
 function readHeldOutReports() {
-  const folder = join(ROOT, "engine");
+  const folder = join(ROOT, "evals", "reports");
   return readdirSync(folder).filter((name) => name.startsWith("held_out"))
     .flatMap((name) => readReports(join(folder, name)));
 }

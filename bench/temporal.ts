@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@temporalio/client";
 import { NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
 import { loadConfig, type TemporalSettings } from "../config.ts";
-import { claimDataFolder, startTemporal } from "../embedded/mod.ts";
+import { claimDataFolder, startTemporal } from "../runtime/embedded/mod.ts";
 import { freePort, testFolder } from "../test/_run.ts";
 import { installQuietRuntime } from "../test/workflows/_loop.ts";
 import { BARE_ACTIVITIES, bundleBareWorkflow } from "./_bare_bundle.ts";

@@ -10,7 +10,7 @@ import {
   outputValue,
   Problem,
 } from "../contract/mod.ts";
-import { type ErrorName, ERRORS } from "../domain/mod.ts";
+import { type ErrorName, ERRORS } from "../contract/domain/mod.ts";
 import type { KeptCall, KeptEnd, KeptError } from "../store/calls/mod.ts";
 import type { CallOutcome, CheckedCall } from "./run.ts";
 

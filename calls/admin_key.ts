@@ -1,5 +1,5 @@
 import { open, rename } from "node:fs/promises";
-import { PLATFORM_TENANT } from "../domain/mod.ts";
+import { PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import type { Store } from "../store/mod.ts";
 import { hasAdminKey } from "../store/keys/mod.ts";
 import { issueSealedKey } from "./keys.ts";

@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Caller, type CallRequest, type Operation, Problem } from "../contract/mod.ts";
-import { KEY_PREFIX, PLATFORM_TENANT } from "../domain/mod.ts";
-import { readSigner, verifySigned } from "../integrations/devices/mod.ts";
+import { KEY_PREFIX, PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import { findDevice } from "../store/devices/mod.ts";
 import type { KeyRecord } from "../store/keys/mod.ts";
 import type { Platform } from "./platform.ts";
+import { readSigner, verifySigned } from "./request_signature.ts";
 
 /** Key id and principal of callers that hold the shared A2A token, which is the operator's own. */
 export const TOKEN_HOLDER = "a2a-token";

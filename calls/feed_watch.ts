@@ -1,7 +1,7 @@
 import { Problem } from "../contract/mod.ts";
 import { listen, type Listener, type Store } from "../store/mod.ts";
 import { KEYS_CHANGED } from "../store/keys/mod.ts";
-import { MESSAGES_ADDED } from "../store/messages/mod.ts";
+import { MESSAGES_ADDED } from "../store/notices/mod.ts";
 
 /** News for a follower: messages of its tenant, a change of any key, or both after a lost connection. */
 export interface FeedNews {

@@ -1,6 +1,6 @@
 /** Issuing, rotating and revoking keys, each sealed with the change. */
 import { InvalidInput, nameProblem, Problem } from "../contract/mod.ts";
-import { SHARED_TENANT } from "../domain/mod.ts";
+import { SHARED_TENANT } from "../contract/domain/mod.ts";
 import { prepareRequest } from "../ledger/mod.ts";
 import type { Db, Store } from "../store/mod.ts";
 import { noteCallEffects } from "../store/calls/mod.ts";

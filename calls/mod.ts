@@ -36,7 +36,7 @@ export {
   runOwner,
   runsOfTenant,
 } from "./run_access.ts";
-export { type RunEnd, waitForRun } from "./runs.ts";
+export { currentStep, type RunEnd, waitForRun } from "./runs.ts";
 export {
   decideAgain,
   isWorkersOwn,
@@ -47,3 +47,8 @@ export { openSpanRecorder, type SpanRecorder } from "./span_recorder.ts";
 export { followStartedRun, runAlone, runForResult, type RunStatus } from "./started_runs.ts";
 export { mapTemporalErrors } from "./temporal_errors.ts";
 export { createToolServerAuth, type ToolServerAuth } from "./tool_server_auth.ts";
+export { retryInBackground } from "./retry.ts";
+export { type NewsFollower, type NewsWatch, openNewsWatch } from "./news_watch.ts";
+export { buildSignatureBase, readSigner, verifySigned } from "./request_signature.ts";
+export { getRunStatus } from "./run_status.ts";
+export type { ApprovalSubject, SubjectVote } from "./approval_subject.ts";

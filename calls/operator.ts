@@ -1,5 +1,5 @@
 import { Problem } from "../contract/mod.ts";
-import { PLATFORM_TENANT } from "../domain/mod.ts";
+import { PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import type { Platform } from "./platform.ts";
 
 /** Refuses what is about the operator's host or processes to keys of other tenants. @throws {Problem} `Forbidden` */

@@ -2,21 +2,21 @@ import type { Client } from "@temporalio/client";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { type CallContext, type Caller, defineOperation, type Operation } from "../contract/mod.ts";
-import { PLATFORM_TENANT } from "../domain/mod.ts";
-import type { Engine } from "../engine/mod.ts";
+import { type IntegrationViews, PLATFORM_TENANT } from "../contract/domain/mod.ts";
+import type { Engine } from "../judgement/engine/mod.ts";
 import type { AlertSource } from "../integrations/alerts/mod.ts";
-import type { DeviceWatch } from "../integrations/devices/mod.ts";
 import type { OutsideSystems } from "../integrations/outside/mod.ts";
 import type { SpanExporter } from "../integrations/observability/mod.ts";
 import type { PolicyAdviser } from "../integrations/policy/mod.ts";
-import type { IntegrationViews } from "./views/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Store } from "../store/mod.ts";
 import type { UsageMeter } from "../store/calls/mod.ts";
-import { clientFor } from "../temporal/mod.ts";
+import { clientFor } from "../runtime/temporal/mod.ts";
+import type { ApprovalSubject } from "./approval_subject.ts";
 import type { FailureLimiter } from "./failure_limiter.ts";
 import type { FeedWatch } from "./feed_watch.ts";
 import type { Keyring } from "./keyring.ts";
+import type { NewsWatch } from "./news_watch.ts";
 import type { SpanRecorder } from "./span_recorder.ts";
 
 /** The parts that operations and activities work with. A process's entry puts them together. */
@@ -32,7 +32,7 @@ export interface Platform {
   /** Tells followers of the feed that there is news. */
   readonly feed: FeedWatch;
   /** Wakes heartbeats of devices that wait for commands. */
-  readonly devices: DeviceWatch;
+  readonly devices: NewsWatch;
   /** Limits wrong keys and tokens by address. */
   readonly failures: FailureLimiter;
   /** Judges reports and repairs, in a process of its own. */
@@ -55,6 +55,8 @@ export interface Platform {
   readonly urls: { readonly gateway: string; readonly ledger: string };
   /** Every operation by its name. `operations/` sits above, so that the process fills this in. */
   readonly operations: ReadonlyMap<string, Operation<Platform>>;
+  /** What approvals can be about, likewise. */
+  readonly subjects: readonly ApprovalSubject<Platform>[];
 }
 
 /** The argument of an operation's `run` besides its input. */

@@ -5,9 +5,9 @@ import {
   WorkflowNotFoundError,
 } from "@temporalio/client";
 import { Problem } from "../contract/mod.ts";
-import { ATTRIBUTE, PLATFORM_TENANT, WORKFLOW } from "../domain/mod.ts";
+import { ATTRIBUTE, PLATFORM_TENANT, WORKFLOW } from "../contract/domain/mod.ts";
 import type { Store } from "../store/mod.ts";
-import { readEnvelope } from "../temporal/mod.ts";
+import { readEnvelope } from "../runtime/temporal/mod.ts";
 import { TOKEN_HOLDER } from "./authenticate.ts";
 import type { Context, Platform } from "./platform.ts";
 import { mapTemporalErrors } from "./temporal_errors.ts";

@@ -13,7 +13,7 @@ import {
   reportsQuery,
   STEPS,
   WORKFLOW,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import type { Context } from "./platform.ts";
 import { mapTemporalErrors } from "./temporal_errors.ts";
 

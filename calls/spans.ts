@@ -1,6 +1,6 @@
 /** Spans of calls: who called what is left out; how long it took, how it ended, and what it led to is kept. */
 import { outputValue } from "../contract/mod.ts";
-import { countCall, countDecision } from "../metrics/mod.ts";
+import { countCall, countDecision } from "../runtime/metrics/mod.ts";
 import { type CallSpan, spanIdsOf } from "../store/platform/mod.ts";
 import { tenantOf } from "./platform.ts";
 import type { EndedCall } from "./record.ts";

@@ -8,7 +8,7 @@ import {
   TASK_QUEUE,
   tenantAttribute,
   type WorkflowName,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import type { Context } from "./platform.ts";
 import type { SharedRun } from "./recover/mod.ts";
 import { followRun } from "./runs.ts";

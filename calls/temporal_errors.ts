@@ -5,7 +5,7 @@ import {
 } from "@temporalio/client";
 import { ApplicationFailure } from "@temporalio/common";
 import { Problem } from "../contract/mod.ts";
-import { type ErrorName, ERRORS } from "../domain/mod.ts";
+import { type ErrorName, ERRORS } from "../contract/domain/mod.ts";
 
 /** gRPC codes for: nobody answers, or not in time. @see google.rpc.Code */
 const AWAY_CODES = [4, 8, 10, 14];

@@ -1,4 +1,4 @@
-import { type ErrorName, ERRORS } from "../domain/mod.ts";
+import { type ErrorName, ERRORS } from "./domain/mod.ts";
 import type { Components } from "./_components.ts";
 import { type Content, describeByStatus, type DescribedResponse } from "./_responses_by_status.ts";
 import {

@@ -1,4 +1,4 @@
-import { type ErrorName, type ErrorRule, ERRORS } from "../domain/mod.ts";
+import { type ErrorName, type ErrorRule, ERRORS } from "./domain/mod.ts";
 
 /**
  * An error whose message is for the caller: it says what was wrong and what would be right.

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Decision, DECISIONS } from "../domain/mod.ts";
+import { type Decision, DECISIONS } from "./domain/mod.ts";
 import type { Problem } from "./errors.ts";
 import type { Access, Effect } from "./operation.ts";
 import type { RequiredApproval } from "./required_approval.ts";

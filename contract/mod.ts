@@ -7,7 +7,7 @@
  * throw new Problem("Conflict", `Ticket ${id} is resolved already`);
  * ```
  *
- * A leaf: it imports `domain/` alone, and everyone may import it.
+ * A leaf: it imports `contract/domain/` alone, and everyone may import it.
  * @module
  */
 export type { Allowance, CallRequest, CallResult, Invoke } from "./call.ts";
@@ -73,3 +73,13 @@ export type { RequiredApproval } from "./required_approval.ts";
 export { SHIPPED_RULES, type ShippedRuleName } from "./shipped_rules.ts";
 export { similarNames } from "./similar_names.ts";
 export { createTimeoutSignal, withTimeout } from "./timeout.ts";
+export {
+  dateIn,
+  dayBounds,
+  findTimeZone,
+  NoSuchTime,
+  parseTime,
+  printTime,
+  toDate,
+  zoned,
+} from "./time_zones.ts";

@@ -1,4 +1,4 @@
-import { API_VERSION, PRODUCT } from "../domain/mod.ts";
+import { API_VERSION, PRODUCT } from "./domain/mod.ts";
 import { type Components, createComponents } from "./_components.ts";
 import { describeResponses, ERROR_SCHEMAS } from "./_responses.ts";
 import { hasDryRun, isGoverned } from "./governance.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { StartedRun, WorkflowName } from "../domain/mod.ts";
+import type { StartedRun, WorkflowName } from "./domain/mod.ts";
 import type { CallContext, Scope } from "./caller.ts";
 import type { EventStream, FileOutput, JsonText } from "./output.ts";
 import type { LostCall, Recovery } from "./recovery.ts";

@@ -1,6 +1,6 @@
 import type { ToolServerAuth } from "../calls/mod.ts";
 import type { Invoke, Operation } from "../contract/mod.ts";
-import type { Log } from "../web/mod.ts";
+import type { Log } from "../runtime/web/mod.ts";
 import type { ResourceChanges } from "./resource_changes.ts";
 import type { FindInjection } from "./untrusted.ts";
 

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { MAX_BODY, parseJson } from "../web/mod.ts";
+import { MAX_BODY, parseJson } from "../runtime/web/mod.ts";
 import { tidyMessage } from "./_tidy_message.ts";
 
 /** A connection of JSON texts, one per line. */

@@ -1,6 +1,6 @@
 import { asProblem, type CallResult, type Operation, type Problem } from "../contract/mod.ts";
-import type { ErrorName } from "../domain/mod.ts";
-import type { Log } from "../web/mod.ts";
+import type { ErrorName } from "../contract/domain/mod.ts";
+import type { Log } from "../runtime/web/mod.ts";
 import type { HandlerParts } from "./_handler_parts.ts";
 import type { Sender } from "./auth.ts";
 import { JSON_RPC } from "./json_rpc.ts";

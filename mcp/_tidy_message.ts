@@ -1,4 +1,4 @@
-import { parseJson } from "../web/mod.ts";
+import { parseJson } from "../runtime/web/mod.ts";
 
 /**
  * Returns a message in which what means "nothing" is absent. Clients and their serializers send `null`, an empty text or an

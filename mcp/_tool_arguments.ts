@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { parseJson } from "../web/mod.ts";
+import { parseJson } from "../runtime/web/mod.ts";
 
 /** Arguments that clients add to tools without arguments, as some models must send one. */
 const DUMMIES =

@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import type { ToolServerAuth } from "../calls/mod.ts";
 import { type Caller, Problem } from "../contract/mod.ts";
-import type { RequestState } from "../web/mod.ts";
+import type { RequestState } from "../runtime/web/mod.ts";
 
 /** The authenticated sender of a request. */
 export interface Sender {

@@ -1,4 +1,4 @@
-import { PRODUCT, TOOL_SERVER_VERSION } from "../domain/mod.ts";
+import { PRODUCT, TOOL_SERVER_VERSION } from "../contract/domain/mod.ts";
 import type { HandlerParts } from "./_handler_parts.ts";
 import { createOperationCall } from "./_operation_call.ts";
 import { createPromptHandlers } from "./_prompt_handlers.ts";

@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import type { ToolServerAuth } from "../calls/mod.ts";
 import { Problem } from "../contract/mod.ts";
-import { createDisconnectSignal, type RequestState } from "../web/mod.ts";
+import { createDisconnectSignal, type RequestState } from "../runtime/web/mod.ts";
 import { isCountedByOperation } from "./_counting.ts";
 import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./auth.ts";
 import { sendWebResponse, toWebRequest } from "./http.ts";

@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { Problem } from "../contract/mod.ts";
-import { readJson } from "../web/mod.ts";
+import { readJson } from "../runtime/web/mod.ts";
 import { tidyMessage } from "./_tidy_message.ts";
 
 /** A request of JSON-RPC, in contrast to a notification or a response. */

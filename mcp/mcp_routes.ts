@@ -1,6 +1,6 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import type { RequestState } from "../web/mod.ts";
+import type { RequestState } from "../runtime/web/mod.ts";
 import { settledWithin, trackCalls } from "./_calls_under_way.ts";
 import type { HandlerParts } from "./_handler_parts.ts";
 import type { Sender } from "./auth.ts";

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Context } from "koa";
 import type { ToolServerAuth } from "../calls/mod.ts";
 import { Problem } from "../contract/mod.ts";
-import type { RequestState } from "../web/mod.ts";
+import type { RequestState } from "../runtime/web/mod.ts";
 import { isCountedByOperation } from "./_counting.ts";
 import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./auth.ts";
 import { isRequest, JSON_RPC, readMessage, refuseMessage } from "./json_rpc.ts";

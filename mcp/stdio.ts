@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import type { ToolServerAuth } from "../calls/mod.ts";
 import { asProblem, type Invoke, type Operation, Problem } from "../contract/mod.ts";
-import type { Log } from "../web/mod.ts";
+import type { Log } from "../runtime/web/mod.ts";
 import { isCountedByOperation } from "./_counting.ts";
 import { openLines } from "./_lines.ts";
 import { createHandlers } from "./handlers.ts";

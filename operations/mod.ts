@@ -10,58 +10,65 @@
  * by a noun (`ticketList`). To add one, write it beside its neighbours and add it to the array of the folder's `mod.ts`.
  * @module
  */
-import type { Platform } from "../calls/mod.ts";
+import type { ApprovalSubject, Platform } from "../calls/mod.ts";
 import type { Operation } from "../contract/mod.ts";
 import { a2aOperations, cancelTask, sendMessage } from "./a2a/mod.ts";
 import { adminOperations } from "./admin/mod.ts";
 import { agentOperations } from "./agents/mod.ts";
 import { approvalOperations } from "./approvals/mod.ts";
-import { articleOperations } from "./articles/mod.ts";
+import { articleOperations, articleSubject, itemSubject } from "./articles/mod.ts";
 import { calendarOperations } from "./calendar/mod.ts";
 import { cmdbOperations } from "./cmdb/mod.ts";
-import { commsOperations } from "./comms/mod.ts";
+import { noticeOperations } from "./notices/mod.ts";
 import { complianceOperations } from "./compliance/mod.ts";
 import { crmOperations } from "./crm/mod.ts";
-import { deviceOperations } from "./devices/mod.ts";
+import { commandSubject, deviceOperations, deviceSubject } from "./devices/mod.ts";
 import { governanceOperations } from "./governance/mod.ts";
 import { integrationOperations } from "./integrations/mod.ts";
-import { judgementOperations } from "./judgement/mod.ts";
+import { reportOperations } from "./reports/mod.ts";
 import { keyOperations } from "./keys/mod.ts";
 import { learningOperations } from "./learning/mod.ts";
 import { ledgerOperations } from "./ledger/mod.ts";
-import { loopOperations } from "./loops/mod.ts";
-import { missionOperations } from "./missions/mod.ts";
+import { incidentOperations } from "./incidents/mod.ts";
+import { mediaOperations } from "./media/mod.ts";
 import { modelOperations } from "./models/mod.ts";
 import { partnerOperations } from "./partners/mod.ts";
-import { mailOperations } from "./mail/mod.ts";
+import { emailSubject, mailOperations } from "./mail/mod.ts";
 import { platformOperations } from "./platform/mod.ts";
 import { reasoningOperations } from "./reasoning/mod.ts";
 import { securityOperations } from "./security/mod.ts";
 import { shieldOperations } from "./shield/mod.ts";
-import { taskOperations } from "./tasks/mod.ts";
+import { boardOperations } from "./board/mod.ts";
 import { tenantOperations } from "./tenants/mod.ts";
-import { ticketOperations } from "./tickets/mod.ts";
 import { webhookOperations } from "./webhooks/mod.ts";
 import { workflowOperations } from "./workflows/mod.ts";
 
 export { cancelTask, sendMessage };
+
+/** What approvals can be about. */
+export const approvalSubjects: readonly ApprovalSubject<Platform>[] = [
+  commandSubject,
+  deviceSubject,
+  emailSubject,
+  articleSubject,
+  itemSubject,
+];
 
 /** All operations that interfaces list, in the order of the descriptions. */
 export const operations: readonly Operation<Platform>[] = [
   ...platformOperations,
   ...ledgerOperations,
   ...keyOperations,
-  ...judgementOperations,
+  ...reportOperations,
   ...cmdbOperations,
   ...workflowOperations,
-  ...loopOperations,
-  ...ticketOperations,
+  ...incidentOperations,
   ...webhookOperations,
   ...mailOperations,
   ...approvalOperations,
-  ...taskOperations,
+  ...boardOperations,
   ...calendarOperations,
-  ...commsOperations,
+  ...noticeOperations,
   ...governanceOperations,
   ...tenantOperations,
   ...deviceOperations,
@@ -73,7 +80,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...reasoningOperations,
   ...crmOperations,
   ...articleOperations,
-  ...missionOperations,
+  ...mediaOperations,
   ...partnerOperations,
   ...adminOperations,
   ...agentOperations,

@@ -12,7 +12,7 @@ import {
 } from "../ledger/mod.ts";
 import { bindSite } from "../ledger/page/mod.ts";
 import { openStore } from "../store/mod.ts";
-import { isSecure, serve, serverNames } from "../web/mod.ts";
+import { isSecure, serve, serverNames } from "../runtime/web/mod.ts";
 import type { ProcessParts, RunningProcess } from "./_process.ts";
 
 /** Pause between two verifications of the whole chain, milliseconds. */

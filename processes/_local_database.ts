@@ -1,5 +1,5 @@
 import { BadSetting, type Config } from "../config.ts";
-import { databaseUrl } from "../embedded/mod.ts";
+import { databaseUrl } from "../runtime/embedded/mod.ts";
 import type { Role } from "../store/mod.ts";
 import { databaseSetting } from "./_database_setting.ts";
 

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import { BadSetting, type Config, VERSION } from "../config.ts";
 import { Problem } from "../contract/mod.ts";
-import { PROCESS_NAMES } from "../domain/mod.ts";
-import { CONTENT_TYPE, renderMetrics, useProcessMetrics } from "../metrics/mod.ts";
+import { PROCESS_NAMES } from "../contract/domain/mod.ts";
+import { CONTENT_TYPE, renderMetrics, useProcessMetrics } from "../runtime/metrics/mod.ts";
 import {
   createApp,
   isLoopback,
@@ -11,7 +11,7 @@ import {
   type Log,
   serve,
   serverNames,
-} from "../web/mod.ts";
+} from "../runtime/web/mod.ts";
 
 /**
  * Serves the metrics of a process at `/metrics`, on a port of its own.

@@ -2,7 +2,7 @@
  * Parses what strangers send, in a process of the pool of `integrations/strangers/`: two frames on its standard input ask
  * (kind and parameters, then the bytes), one on its standard output answers. The first one says that it is ready.
  */
-import { readLogErrors, readLogLines, watchLogLines } from "../detection/mod.ts";
+import { readLogErrors, readLogLines, watchLogLines } from "../judgement/detection/mod.ts";
 import { readAlerts } from "../integrations/alerts/mod.ts";
 import { readMail } from "../integrations/mail/mod.ts";
 import {

@@ -3,24 +3,25 @@ import {
   openFailureLimiter,
   openFeedWatch,
   openKeyring,
+  openNewsWatch,
   openSpanRecorder,
   type Platform,
 } from "../calls/mod.ts";
 import type { Config, Settings } from "../config.ts";
 import type { Invoke } from "../contract/mod.ts";
-import { type Engine, loadEngineSecret, openEngine } from "../engine/mod.ts";
+import { type Engine, loadEngineSecret, openEngine } from "../judgement/engine/mod.ts";
 import { openAlertSource } from "../integrations/alerts/mod.ts";
-import { openDeviceWatch } from "../integrations/devices/mod.ts";
 import { openOutside } from "../integrations/outside/mod.ts";
 import { openLangfuse, openSpanExporter } from "../integrations/observability/mod.ts";
 import { openPolicyAdviser } from "../integrations/policy/mod.ts";
-import { createProbes, openViews } from "../calls/views/mod.ts";
+import { createProbes, openViews } from "../operations/integrations/views/mod.ts";
 import { openSealer, rootKeyFile, useRootKey, watchChain } from "../ledger/mod.ts";
-import { registry } from "../operations/mod.ts";
+import { approvalSubjects, registry } from "../operations/mod.ts";
 import { openStore, requireDatabase } from "../store/mod.ts";
 import { openUsageMeter } from "../store/calls/mod.ts";
-import { openLazyTemporal } from "../temporal/mod.ts";
-import { type AppOptions, isSecure, serverNames } from "../web/mod.ts";
+import { DEVICE_NEWS } from "../store/devices/mod.ts";
+import { openLazyTemporal } from "../runtime/temporal/mod.ts";
+import { type AppOptions, isSecure, serverNames } from "../runtime/web/mod.ts";
 import type { ProcessParts } from "./_process.ts";
 
 /** The parts that gateway, tool server and worker share. */
@@ -78,7 +79,7 @@ export async function openPlatform(
     usage: openUsageMeter(store.asPlatform()),
     keyring,
     feed: openFeedWatch(store, settings.SEALOOP_LIMIT_STREAMS),
-    devices: openDeviceWatch(store),
+    devices: openNewsWatch(store, DEVICE_NEWS),
     failures,
     engine,
     adviser,
@@ -93,6 +94,7 @@ export async function openPlatform(
       ledger: settings.SEALOOP_LEDGER_URL ?? `http://127.0.0.1:${settings.SEALOOP_LEDGER_PORT}`,
     },
     operations: registry,
+    subjects: approvalSubjects,
   };
   return {
     platform,

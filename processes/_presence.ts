@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { VERSION } from "../config.ts";
 import { withTimeout } from "../contract/mod.ts";
-import type { ProcessName } from "../domain/mod.ts";
+import type { ProcessName } from "../contract/domain/mod.ts";
 import { openStore, type Role, type Store } from "../store/mod.ts";
 import { forgetProcess, type ProcessReport, reportProcesses } from "../store/platform/mod.ts";
 

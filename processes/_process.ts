@@ -1,6 +1,6 @@
 import { BadSetting, type Config, loadConfig } from "../config.ts";
 import type { Role } from "../store/mod.ts";
-import { createLog, type Log, STANDARD_ERROR } from "../web/mod.ts";
+import { createLog, type Log, STANDARD_ERROR } from "../runtime/web/mod.ts";
 import { databaseSetting } from "./_database_setting.ts";
 import { serveMetrics } from "./_metrics.ts";
 import { operatorErrorText } from "./_operator_error.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BadSetting } from "../config.ts";
 import { WrongDatabaseRole } from "../store/mod.ts";
-import type { Log } from "../web/mod.ts";
+import type { Log } from "../runtime/web/mod.ts";
 
 const RETRY_MS = 1_000;
 

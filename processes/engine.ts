@@ -10,10 +10,10 @@ import {
   openKnowledgeBase,
   openModel,
   openWriter,
-} from "../engine/mod.ts";
-import { followPolicyFile, openGuard } from "../guard/mod.ts";
+} from "../judgement/engine/mod.ts";
+import { followPolicyFile, openGuard } from "../judgement/guard/mod.ts";
 import { openStore, requireDatabase, requireReady } from "../store/mod.ts";
-import { isSecure, serve, serverNames } from "../web/mod.ts";
+import { isSecure, serve, serverNames } from "../runtime/web/mod.ts";
 import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 import { openRetry } from "./_retry.ts";
 

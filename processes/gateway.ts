@@ -6,9 +6,9 @@ import {
   bindSchemas,
   createRestApp,
 } from "../api/mod.ts";
-import { waitForModelCalls } from "../calls/models/mod.ts";
+import { waitForModelCalls } from "../operations/models/use/mod.ts";
 import { operations } from "../operations/mod.ts";
-import { serve } from "../web/mod.ts";
+import { serve } from "../runtime/web/mod.ts";
 import { GATEWAY_INFO } from "./_gateway_info.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";

@@ -1,7 +1,8 @@
 import { startLedger } from "./_ledger.ts";
 import { runProcess } from "./_process.ts";
 import { waitForDatabase } from "./_wait_for_database.ts";
-import { runImport, runToEnd } from "./commands/mod.ts";
+import { runImport } from "./commands/mod.ts";
+import { runToEnd } from "./_end.ts";
 
 const [, , word, ...args] = process.argv;
 if (word === "import") {

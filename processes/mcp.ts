@@ -1,10 +1,10 @@
 import { createToolServerAuth, followResources } from "../calls/mod.ts";
-import { watchTasks } from "../calls/tasks/mod.ts";
-import { findInjection } from "../guard/mod.ts";
+import { watchTasks } from "../operations/a2a/tasks/mod.ts";
+import { findInjection } from "../judgement/guard/mod.ts";
 import { createToolServer } from "../mcp/mod.ts";
 import { cancelTask, operations, sendMessage } from "../operations/mod.ts";
 import { requireReady } from "../store/mod.ts";
-import { serve } from "../web/mod.ts";
+import { serve } from "../runtime/web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 import { waitForDatabase } from "./_wait_for_database.ts";

@@ -1,5 +1,5 @@
 import { createToolServerAuth, followResources } from "../calls/mod.ts";
-import { findInjection } from "../guard/mod.ts";
+import { findInjection } from "../judgement/guard/mod.ts";
 import { serveStdio } from "../mcp/mod.ts";
 import { operations } from "../operations/mod.ts";
 import type { Role } from "../store/mod.ts";

@@ -24,3 +24,4 @@ export {
   SUPERVISED,
 } from "./_process.ts";
 export { SCHEMAS } from "./_schemas.ts";
+export { runToEnd } from "./_end.ts";

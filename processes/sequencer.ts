@@ -1,6 +1,6 @@
 import { createSequencerActivities } from "../activities/mod.ts";
-import { TASK_QUEUE } from "../domain/mod.ts";
-import { usePollMetrics } from "../metrics/mod.ts";
+import { TASK_QUEUE } from "../contract/domain/mod.ts";
+import { usePollMetrics } from "../runtime/metrics/mod.ts";
 import { openStore, requireDatabase } from "../store/mod.ts";
 import {
   connectTemporal,
@@ -9,7 +9,7 @@ import {
   installRuntime,
   keepWorkflowRunning,
   startWorkers,
-} from "../temporal/mod.ts";
+} from "../runtime/temporal/mod.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 import { openRetry } from "./_retry.ts";
 

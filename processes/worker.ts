@@ -1,23 +1,33 @@
 import { createActivities } from "../activities/mod.ts";
-import { BadScript, loadScripts, releaseScripts, scriptsFolder } from "../catalogue/mod.ts";
+import {
+  BadScript,
+  loadScripts,
+  releaseScripts,
+  scriptsFolder,
+} from "../judgement/catalogue/mod.ts";
 import { followGovernanceFile, governanceFileOf } from "../calls/governance/mod.ts";
-import { receiveMail } from "../calls/mail/mod.ts";
-import { followModelFile, modelFilePath } from "../calls/models/mod.ts";
+import { receiveMail } from "../operations/mail/sending/mod.ts";
+import { followModelFile, modelFilePath } from "../operations/models/use/mod.ts";
 import {
   BadServicesFile,
   detectorsFilePath,
   followServices,
   keepDiscoveringServices,
   readDetectorsFile,
-} from "../detection/mod.ts";
+} from "../judgement/detection/mod.ts";
 import { fileSource } from "../integrations/files/mod.ts";
 import { keepExportingSpans } from "../integrations/observability/mod.ts";
 import { keepReceivingMail } from "../integrations/mail/mod.ts";
 import { warmParsers } from "../integrations/strangers/mod.ts";
 import { registry } from "../operations/mod.ts";
-import { BadRunbook, keepDeletingOldData, loadCatalogue, putInForce } from "../runbooks/mod.ts";
-import { followShieldFile, shieldFilePath } from "../shield/mod.ts";
-import { usePlatformMetrics, usePollMetrics } from "../metrics/mod.ts";
+import {
+  BadRunbook,
+  keepDeletingOldData,
+  loadCatalogue,
+  putInForce,
+} from "../judgement/runbooks/mod.ts";
+import { followShieldFile, shieldFilePath } from "../judgement/shield/mod.ts";
+import { usePlatformMetrics, usePollMetrics } from "../runtime/metrics/mod.ts";
 import { getMetricFigures } from "../store/platform/mod.ts";
 import {
   connectTemporal,
@@ -29,7 +39,7 @@ import {
   listWorkerQueues,
   registerTemporal,
   startWorkers,
-} from "../temporal/mod.ts";
+} from "../runtime/temporal/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 import { openRetry } from "./_retry.ts";

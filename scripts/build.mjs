@@ -15,7 +15,7 @@ const DIST = join(ROOT, "dist");
 const CACHE = join(ROOT, "node_modules", ".cache", "sealoop");
 const PAGE = join(ROOT, "ledger", "page", "browser");
 /** Folders without sources of programs. */
-const NOT_SOURCE = new Set(["node_modules", "dist", "test", "bench", "docs"]);
+const NOT_SOURCE = new Set(["node_modules", "dist", "test", "bench", "evals", "docs"]);
 const SOURCE = /\.(ts|css|svg|mjs)$/;
 /** Programs, by their paths: all of them processes or commands, or named `…_program.ts`, or `…_worker.ts` if threads. */
 const PROGRAM = /^(main|processes\/(commands\/)?(?!mod\b)[a-z]\w*|.*_(program|worker))\.ts$/;
@@ -154,7 +154,7 @@ function removeOldBundles() {
 
 /** Trains the classifier, so that the first process to use it need not wait for that. */
 async function trainClassifier() {
-  const code = await run([join(DIST, "engine", "classifier", "_train_program.js")]);
+  const code = await run([join(DIST, "judgement", "engine", "classifier", "_train_program.js")]);
   if (code !== 0) throw new Error("The classifier cannot be trained; what is wrong is above");
   return "trained";
 }

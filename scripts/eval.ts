@@ -7,11 +7,11 @@
 import { run } from "./_run.mjs";
 
 const SECTIONS: Readonly<Record<string, string>> = {
-  guard: "guard/eval.ts",
-  reports: "engine/classifier/eval.ts",
-  findings: "detection/findings_eval.ts",
-  citations: "engine/classifier/citations_eval.ts",
-  logs: "detection/logs_eval.ts",
+  guard: "evals/guard/eval.ts",
+  reports: "evals/reports/eval.ts",
+  findings: "evals/detection/findings_eval.ts",
+  citations: "evals/reports/citations_eval.ts",
+  logs: "evals/detection/logs_eval.ts",
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { PLATFORM_TENANT } from "../domain/mod.ts";
+import { PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import { prepareTenants, TenantQuery } from "./_tenant_query.ts";
 import { FUNCTION_OWNERS, type Role, ROLES } from "./roles.ts";
 

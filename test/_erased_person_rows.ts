@@ -1,21 +1,16 @@
 /** What parts of the platform store of the contact that the tests erase, where no call gets it there. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { deployFolder, deployGit, renderSite } from "../articles/mod.ts";
-import { openMediaFiles } from "../media/mod.ts";
+import { deployFolder, deployGit, renderSite } from "../operations/articles/writing/mod.ts";
+import { openMediaFiles } from "../integrations/media/mod.ts";
 import { recordFindings } from "../store/incidents/mod.ts";
 import { addLearningItems } from "../store/knowledge/mod.ts";
-import { addMessage } from "../store/messages/mod.ts";
-import {
-  addAudioClip,
-  addMediaFile,
-  addTranscript,
-  addVideoProject,
-} from "../store/publishing/mod.ts";
+import { addMessage } from "../store/notices/mod.ts";
 import { EMAIL, FILES, NAME } from "./_erased_person.ts";
 import { insertRows } from "./_rows.ts";
 import { asSuperuser } from "./_superuser.ts";
 import type { People } from "./api/_people.ts";
+import { addAudioClip, addMediaFile, addTranscript, addVideoProject } from "../store/media/mod.ts";
 
 /** Returns the folder of the articles' site. */
 export const siteFolder = (people: People) => join(people.loop.config.dataDir, "articles");

@@ -1,4 +1,4 @@
-import type { FlagName } from "../domain/mod.ts";
+import type { FlagName } from "../contract/domain/mod.ts";
 import type { Store } from "../store/mod.ts";
 import { putFlag } from "../store/platform/mod.ts";
 import { asSuperuser } from "./_superuser.ts";

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
-import { readJson, type TreeProcess } from "../embedded/mod.ts";
+import { readJson, type TreeProcess } from "../runtime/embedded/mod.ts";
 import { freePort, TEST_DETECTORS } from "./_run.ts";
 
 /** A platform, starting or running. */

@@ -3,7 +3,7 @@ import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FollowedFile } from "../integrations/files/mod.ts";
 import type { Db, Store } from "../store/mod.ts";
-import { createLog, type Log } from "../web/mod.ts";
+import { createLog, type Log } from "../runtime/web/mod.ts";
 import { testFolder } from "./_run.ts";
 import { testStore } from "./_servers.ts";
 

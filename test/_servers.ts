@@ -16,7 +16,7 @@ import {
   type Postgres,
   startPostgres,
   startTemporal,
-} from "../embedded/mod.ts";
+} from "../runtime/embedded/mod.ts";
 import { ensureRecoveryKey, parseRecoveryKey } from "../ledger/mod.ts";
 import { migrate, openStore, type Role, ROLES, type Store } from "../store/mod.ts";
 import { atEndOfRun, freePort, testFolder, workerNumber } from "./_run.ts";

@@ -1,6 +1,6 @@
 /** Changes that no process of the platform may make, for tests that arrange or tamper. */
 import pg from "pg";
-import { PLATFORM_TENANT } from "../domain/mod.ts";
+import { PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import type { Db, Row, Store } from "../store/mod.ts";
 import { type KeyRecord, KEYS_CHANGED, makeKey, type NewKey } from "../store/keys/mod.ts";
 import { testPostgres } from "./_servers.ts";

@@ -4,13 +4,12 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { endedArticleActivities } from "../activities/articles/mod.ts";
-import { readSiteFile } from "../articles/mod.ts";
+import { readSiteFile } from "../operations/articles/writing/mod.ts";
 import { ROOT } from "../config.ts";
-import { eraseContact } from "../integrations/crm/mod.ts";
+import { eraseContact } from "../operations/crm/records/mod.ts";
 import { exportReceipts, getHead, listLedgerKeys, verifyChain } from "../ledger/mod.ts";
 import { dumpDatabase, ERASABLE, normalizeEmail } from "../store/mod.ts";
-import { mayMail } from "../store/crm/mod.ts";
-import { addMessage } from "../store/messages/mod.ts";
+import { addMessage } from "../store/notices/mod.ts";
 import { EMAIL, FILES, OTHER, TRACES } from "./_erased_person.ts";
 import { callAboutContact, callerOf } from "./_erased_person_calls.ts";
 import { publishArticles, siteFolder, storeAboutContact } from "./_erased_person_rows.ts";
@@ -21,6 +20,7 @@ import { storeAs } from "./_servers.ts";
 import { asSuperuser } from "./_superuser.ts";
 import { openPeople, type People } from "./api/_people.ts";
 import type { Json } from "./mcp/_a2a.ts";
+import { mayMail } from "../store/mail/mod.ts";
 
 /** Tables in which the test puts something about them. */
 const TABLES = (

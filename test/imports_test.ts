@@ -13,7 +13,7 @@ import {
 } from "../scripts/imports/mod.ts";
 
 /** Rooms that every room may import. */
-const EVERYWHERE = ["contract", "domain", "config.ts"];
+const EVERYWHERE = ["contract"];
 /** Rooms of which only types may be imported, by the rooms that do. */
 const TYPES_ONLY: Readonly<Record<string, string>> = { workflows: "activities" };
 
@@ -31,7 +31,7 @@ describe("imports", () => {
       from: roomOf(from),
       to: roomOf(to),
       isType,
-    })).filter(({ from, to }) => from !== to && to !== "config.ts");
+    })).filter(({ from, to }) => from !== to);
     assert.deepEqual(findCycles(between).map((cycle) => cycle.join(" → ")), []);
   });
 
@@ -47,7 +47,7 @@ describe("imports", () => {
 
   it("point from every room of the product to a room that has rules", () => {
     const rooms = new Set(product.map(({ from }) => roomOf(from)));
-    const known = [...Object.keys(ROOMS), "main.ts", "config.ts", "settings"];
+    const known = [...Object.keys(ROOMS), "main.ts"];
     assert.deepEqual([...rooms].filter((room) => !known.includes(room)), []);
   });
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
-import { PROCESS_NAMES } from "../domain/mod.ts";
+import { PROCESS_NAMES } from "../contract/domain/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { freePort, testFolder } from "./_run.ts";
 import { eventually } from "./_time.ts";

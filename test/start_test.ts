@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { isRunning } from "../embedded/mod.ts";
+import { isRunning } from "../runtime/embedded/mod.ts";
 import { ROLES } from "../store/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { testFolder } from "./_run.ts";

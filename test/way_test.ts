@@ -8,7 +8,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { Client as TemporalClient, Connection } from "@temporalio/client";
 import { ROOT } from "../config.ts";
-import { STEPS } from "../domain/mod.ts";
+import { STEPS } from "../contract/domain/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { applySettings, type Block, readBlocks, toPattern } from "./_readme.ts";
 import { skipWithoutMedia } from "./media/_media.ts";

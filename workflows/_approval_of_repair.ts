@@ -1,5 +1,5 @@
 import type { RepairRequest } from "../activities/mod.ts";
-import { type ApprovalResult, LOOP_ACTOR, type Permission } from "../domain/mod.ts";
+import { type ApprovalResult, LOOP_ACTOR, type Permission } from "../contract/domain/mod.ts";
 import { askPeople } from "./_ask_people.ts";
 import type { Track } from "./_track.ts";
 

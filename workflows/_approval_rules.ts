@@ -1,5 +1,5 @@
 import { ApplicationFailure } from "@temporalio/workflow";
-import type { ApprovalState } from "../domain/mod.ts";
+import type { ApprovalState } from "../contract/domain/mod.ts";
 
 /** @throws {ApplicationFailure} `Conflict`: the approval is no longer pending */
 export function assertPending(approvalId: string, status: ApprovalState["status"]): void {

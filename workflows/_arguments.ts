@@ -1,6 +1,6 @@
 /** Schemas of what workflows take: of their own arguments, and of those of their signals and updates. */
 import { z } from "zod";
-import type { WorkflowName } from "../domain/mod.ts";
+import type { WorkflowName } from "../contract/domain/mod.ts";
 import {
   ActOrderSchema,
   AnchorBatchSchema,
@@ -35,7 +35,7 @@ import {
   TenantSyncSchema,
   TestRequestSchema,
   VoteRefSchema,
-} from "../domain/schemas/mod.ts";
+} from "../contract/domain/schemas/mod.ts";
 
 /** Schemas of the arguments of workflows. */
 export const WORKFLOW_ARGUMENTS = {

@@ -9,7 +9,7 @@ import {
   PLATFORM_SOURCE,
   type Retrieved,
   type Source,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
 
 /** Chooses what an agent examines. @returns the plan, and a sentence on it */

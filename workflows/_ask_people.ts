@@ -3,7 +3,7 @@ import {
   executeChild,
   ParentClosePolicy,
 } from "@temporalio/workflow";
-import type { ApprovalRequest, ApprovalResult } from "../domain/mod.ts";
+import type { ApprovalRequest, ApprovalResult } from "../contract/domain/mod.ts";
 import { inheritTenant } from "./_run.ts";
 import { approval } from "./approval.ts";
 

@@ -7,7 +7,7 @@ import {
   defaultPayloadConverter,
   type PayloadConverter,
 } from "@temporalio/common";
-import { refusePayload } from "../domain/mod.ts";
+import { refusePayload } from "../contract/domain/mod.ts";
 import { currentTenant } from "./_run.ts";
 
 const MARK = "tenant";

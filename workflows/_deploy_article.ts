@@ -1,5 +1,5 @@
 import { setCurrentDetails } from "@temporalio/workflow";
-import type { ArticleDeployOrder, ArticleResult } from "../domain/mod.ts";
+import type { ArticleDeployOrder, ArticleResult } from "../contract/domain/mod.ts";
 import { resultOrReason } from "./_drafts.ts";
 import { ONE_ATTEMPT, perform, PROOF, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";

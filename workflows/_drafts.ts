@@ -1,5 +1,5 @@
 import { isCancellation } from "@temporalio/workflow";
-import type { Authorship, Draft, Review } from "../domain/mod.ts";
+import type { Authorship, Draft, Review } from "../contract/domain/mod.ts";
 
 /** Most calls of a model in one run: one more where the review objects to the first text. */
 const MAX_CALLS = 2;

@@ -1,4 +1,4 @@
-import type { Evidence } from "../domain/mod.ts";
+import type { Evidence } from "../contract/domain/mod.ts";
 
 /** Most pieces of evidence for a model. */
 const MAX_PIECES = 66;

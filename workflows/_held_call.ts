@@ -1,5 +1,5 @@
 import { condition, setHandler } from "@temporalio/workflow";
-import { callChangedSignal, type HeldCallStatus } from "../domain/mod.ts";
+import { callChangedSignal, type HeldCallStatus } from "../contract/domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
 
 /** Interval at which a call is read although no signal has come, as a signal may be lost. */

@@ -1,5 +1,5 @@
 import { sleep } from "@temporalio/workflow";
-import type { RepairHold, RepairSubject } from "../domain/mod.ts";
+import type { RepairHold, RepairSubject } from "../contract/domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
 import type { Track } from "./_track.ts";
 

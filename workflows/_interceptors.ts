@@ -21,8 +21,12 @@ import {
   tenantOfAttributes,
   UNAUTHENTICATED,
   type WorkflowName,
-} from "../domain/mod.ts";
-import { type ArgumentsSchema, parseArguments, type SchemaOf } from "../domain/schemas/mod.ts";
+} from "../contract/domain/mod.ts";
+import {
+  type ArgumentsSchema,
+  parseArguments,
+  type SchemaOf,
+} from "../contract/domain/schemas/mod.ts";
 import { parseCall, WORKFLOW_ARGUMENTS } from "./_arguments.ts";
 import { currentTenant } from "./_run.ts";
 import type * as workflows from "./mod.ts";

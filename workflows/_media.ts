@@ -12,7 +12,7 @@ import {
   type MediaProgress,
   mediaProgressQuery,
   type MediaRequest,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { reasonOf } from "./_failures.ts";
 import { perform, PROGRAM_FAILURE, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";

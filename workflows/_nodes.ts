@@ -6,7 +6,7 @@ import {
   NODES,
   nodesQuery,
   type ReasoningResult,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { BY_RULES } from "./_drafts.ts";
 
 /** The nodes that a reasoning run has passed. */

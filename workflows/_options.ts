@@ -5,7 +5,7 @@ import {
   proxyActivities,
 } from "@temporalio/workflow";
 import type { Activities } from "../activities/mod.ts";
-import { ERRORS, TASK_QUEUE } from "../domain/mod.ts";
+import { ERRORS, TASK_QUEUE } from "../contract/domain/mod.ts";
 import { currentTenant } from "./_run.ts";
 
 /** Names of errors that a retry can't fix. */

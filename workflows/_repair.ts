@@ -1,6 +1,11 @@
 import { CancellationScope, isCancellation } from "@temporalio/workflow";
 import type { RepairOrder, RepairRequest } from "../activities/mod.ts";
-import type { RepairHold, RepairResult, RepairSubject, UndoResult } from "../domain/mod.ts";
+import type {
+  RepairHold,
+  RepairResult,
+  RepairSubject,
+  UndoResult,
+} from "../contract/domain/mod.ts";
 import { askAboutRepair } from "./_approval_of_repair.ts";
 import { isFailureOf, reasonOf } from "./_failures.ts";
 import { perform, QUICK, REPAIR } from "./_options.ts";

@@ -1,5 +1,5 @@
 import { workflowInfo } from "@temporalio/workflow";
-import { ATTRIBUTE, PLATFORM_TENANT, type RunId, tenantAttribute } from "../domain/mod.ts";
+import { ATTRIBUTE, PLATFORM_TENANT, type RunId, tenantAttribute } from "../contract/domain/mod.ts";
 
 /** Returns the ids of this run. */
 export function currentRun(): RunId {

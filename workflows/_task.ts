@@ -4,7 +4,7 @@ import {
   type TaskRecord,
   type TaskState,
   TERMINAL_STATES,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
 
 /** An A2A task that a workflow drives. */

@@ -17,7 +17,7 @@ import {
   type StepRecord,
   type UndoResult,
   type VerifyResult,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 
 const STATE_AFTER = {
   "DETECT": "detected",

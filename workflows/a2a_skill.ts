@@ -16,7 +16,7 @@ import {
   type StartedRun,
   type TaskArtifact,
   type TaskRecord,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { describeFailedCall, failedTaskState, waitForHeldCall } from "./_held_call.ts";
 import { perform, QUICK } from "./_options.ts";
 import { agentMessage, assertOpen, conflict, openTask, reply } from "./_task.ts";

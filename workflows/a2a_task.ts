@@ -22,7 +22,7 @@ import {
   type TaskRecord,
   type TaskState,
   TERMINAL_STATES,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { describeFailedCall, failedTaskState, waitForHeldCall } from "./_held_call.ts";
 import { inheritTenant } from "./_run.ts";
 import { agentMessage, assertOpen, conflict, openTask, reply } from "./_task.ts";

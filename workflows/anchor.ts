@@ -8,7 +8,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from "@temporalio/workflow";
-import { type AnchorBatch, type AnchorSweep, ATTRIBUTE } from "../domain/mod.ts";
+import { type AnchorBatch, type AnchorSweep, ATTRIBUTE } from "../contract/domain/mod.ts";
 import { perform, REMOTE } from "./_options.ts";
 
 const MAX_PAUSE_MS = 6 * 60 * 60_000;

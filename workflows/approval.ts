@@ -18,18 +18,13 @@ import {
   denyUpdate,
   reopenUpdate,
   type VoteRef,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { assertPending, assertReopenable } from "./_approval_rules.ts";
 import { perform, QUICK, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";
 
 /** Longest wait of a run that was started to be reopened; then it ends as the earlier run did. */
 const REOPEN_TIMEOUT = "1m";
-
-/** Matches the subject of an approval that is about a mail. */
-const EMAIL = /^EML-[0-9a-f]{12}$/;
-/** Matches the subject of an approval that a device asks for, which replaces another one. */
-const DEVICE = /^DEV-[0-9a-f]{12}$/;
 
 /** An approval while a run waits for people. */
 interface OpenApproval {
@@ -76,21 +71,18 @@ async function waitForPeople(request: ApprovalRequest): Promise<ApprovalResult> 
 
 /** Starts what the approval allows. */
 async function continueApproved(
-  { approval_id, subject, action_sha256, asking_run, acts }: ApprovalRequest,
+  { approval_id, action_sha256, asking_run, acts }: ApprovalRequest,
   { receipt_id }: ApprovalState,
 ): Promise<void> {
   if (asking_run) {
     await perform(QUICK, "Starts the loop again, if it has ended")
       .resumeAfterApproval({ approval_id, action_sha256, asking_run, receipt_id: receipt_id! });
   }
-  if (EMAIL.test(subject)) {
-    await perform(QUICK, "Sends the mail, if its run has ended").resumeEmail({ email_id: subject });
-  }
-  if (DEVICE.test(subject) && !acts) {
-    await perform(SEAL, "Replaces the device whose keys are lost").replaceDevice({ approval_id });
-  }
   if (acts) {
     await perform(QUICK, "Starts the call that was approved").startHeldCall({ approval_id });
+  }
+  if (!asking_run && !acts) {
+    await perform(SEAL, "Goes on with what was approved").resumeSubject({ approval_id });
   }
 }
 

@@ -1,5 +1,5 @@
 import { CancellationScope, executeChild, ParentClosePolicy } from "@temporalio/workflow";
-import { type AttackRequest, type AttackResult, ATTRIBUTE } from "../domain/mod.ts";
+import { type AttackRequest, type AttackResult, ATTRIBUTE } from "../contract/domain/mod.ts";
 import { DRILL, perform, QUICK } from "./_options.ts";
 import { inheritTenant } from "./_run.ts";
 import { itsmLoop } from "./itsm_loop.ts";

@@ -17,7 +17,7 @@ import {
   kindOfAgent,
   type Question,
   type RunId,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { BY_RULES } from "./_drafts.ts";
 import { perform, QUICK, SEAL } from "./_options.ts";
 import { currentRun, inheritTenant } from "./_run.ts";

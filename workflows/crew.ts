@@ -13,7 +13,7 @@ import {
   type Suspect,
   type Triage,
   type Verification,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { writeAndReview } from "./_drafts.ts";
 import { evidenceOf } from "./_evidence.ts";
 import { MODEL_CALL, MODEL_REVIEW, perform, QUICK } from "./_options.ts";

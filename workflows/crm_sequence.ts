@@ -1,5 +1,5 @@
 import { setCurrentDetails, sleep } from "@temporalio/workflow";
-import type { SequenceOrder, SequenceResult } from "../domain/mod.ts";
+import type { SequenceOrder, SequenceResult } from "../contract/domain/mod.ts";
 import { perform, QUICK, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";
 

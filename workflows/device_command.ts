@@ -6,7 +6,7 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from "@temporalio/workflow";
-import { ATTRIBUTE, commandChangedSignal, type CommandResult } from "../domain/mod.ts";
+import { ATTRIBUTE, commandChangedSignal, type CommandResult } from "../contract/domain/mod.ts";
 import { askPeople } from "./_ask_people.ts";
 import { perform, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";

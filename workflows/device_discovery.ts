@@ -1,4 +1,4 @@
-import type { DiscoveryRequest, DiscoveryResult } from "../domain/mod.ts";
+import type { DiscoveryRequest, DiscoveryResult } from "../contract/domain/mod.ts";
 import { LONG, perform, REMOTE, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";
 

@@ -4,7 +4,7 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from "@temporalio/workflow";
-import type { ReasoningResult, ReplyResult } from "../domain/mod.ts";
+import type { ReasoningResult, ReplyResult } from "../contract/domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
 import { inheritTenant } from "./_run.ts";
 import { reasoning } from "./reasoning.ts";

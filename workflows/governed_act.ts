@@ -1,5 +1,5 @@
 import { setCurrentDetails } from "@temporalio/workflow";
-import type { HeldCallResult } from "../domain/mod.ts";
+import type { HeldCallResult } from "../contract/domain/mod.ts";
 import { perform, REPAIR } from "./_options.ts";
 import { currentRun } from "./_run.ts";
 

@@ -6,7 +6,7 @@ import {
   type LoopResult,
   UNPROVEN,
   type VerifyResult,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { reasonOf } from "./_failures.ts";
 import { perform, QUICK, RECOVERY, SEAL } from "./_options.ts";
 import { liftSilence, repair, undo } from "./_repair.ts";

@@ -6,7 +6,7 @@ import {
   startAttributes,
   type SweepResult,
   tenantAttribute,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { LONG, perform, SEAL } from "./_options.ts";
 import { currentRun, currentTenant } from "./_run.ts";
 import { itsmLoop } from "./itsm_loop.ts";

@@ -4,7 +4,7 @@ import {
   type Scenario,
   startAttributes,
   type TestRequest,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { DRILL, perform, QUICK } from "./_options.ts";
 import { inheritTenant } from "./_run.ts";
 import { itsmLoop } from "./itsm_loop.ts";

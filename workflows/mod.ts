@@ -1,6 +1,6 @@
 /**
  * Workflows: what must survive a crash. They are deterministic and do no I/O. Clients start them by their names in
- * `domain/`.
+ * `contract/domain/`.
  *
  * ```ts
  * const options = { taskQueue: TASK_QUEUE.itsm, workflowId: `loop-${fingerprint}`, args: [finding] };

@@ -1,5 +1,5 @@
 import { setCurrentDetails, sleep } from "@temporalio/workflow";
-import type { NoticeOrder, NoticeResult } from "../domain/mod.ts";
+import type { NoticeOrder, NoticeResult } from "../contract/domain/mod.ts";
 import { LONG, perform, QUICK, REMOTE } from "./_options.ts";
 
 /**

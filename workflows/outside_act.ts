@@ -11,7 +11,7 @@ import {
   type ActProof,
   type ActResult,
   ATTRIBUTE,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { LONG, ONE_ATTEMPT, perform, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";
 

@@ -1,5 +1,5 @@
 import { CancellationScope, isCancellation, sleep } from "@temporalio/workflow";
-import type { AgentAnswer, PeerOutcome, PeerRequest } from "../domain/mod.ts";
+import type { AgentAnswer, PeerOutcome, PeerRequest } from "../contract/domain/mod.ts";
 import { BY_RULES } from "./_drafts.ts";
 import { ONE_ATTEMPT, perform, QUICK, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";

@@ -11,7 +11,7 @@ import {
   ATTRIBUTE,
   type PublishOrder,
   type PublishResult,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { askPeople, outliving } from "./_ask_people.ts";
 import { resultOrReason } from "./_drafts.ts";
 import { LONG, perform, PROOF, SEAL } from "./_options.ts";

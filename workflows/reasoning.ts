@@ -14,7 +14,7 @@ import type {
   ReasoningResult,
   Retrieved,
   Safety,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { askAgent, planForAgent } from "./_ask_agent.ts";
 import { BY_RULES, resultOrReason, writeAndReview } from "./_drafts.ts";
 import { evidenceOf } from "./_evidence.ts";

@@ -1,4 +1,4 @@
-import type { ScanResult } from "../domain/mod.ts";
+import type { ScanResult } from "../contract/domain/mod.ts";
 import { LONG, perform } from "./_options.ts";
 import { currentRun } from "./_run.ts";
 

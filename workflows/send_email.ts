@@ -5,7 +5,7 @@ import {
   sleep,
   upsertSearchAttributes,
 } from "@temporalio/workflow";
-import { ATTRIBUTE, type EmailResult } from "../domain/mod.ts";
+import { ATTRIBUTE, type EmailResult } from "../contract/domain/mod.ts";
 import { askPeople } from "./_ask_people.ts";
 import { perform, SEAL, TRANSMISSION } from "./_options.ts";
 import { currentRun } from "./_run.ts";

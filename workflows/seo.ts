@@ -11,7 +11,7 @@ import {
   type ArticleResult,
   ATTRIBUTE,
   type DeployTarget,
-} from "../domain/mod.ts";
+} from "../contract/domain/mod.ts";
 import { askPeople } from "./_ask_people.ts";
 import { deployArticle } from "./_deploy_article.ts";
 import { writeAndReview } from "./_drafts.ts";

@@ -1,4 +1,4 @@
-import type { TenantFailure, TenantSync, TenantSyncResult } from "../domain/mod.ts";
+import type { TenantFailure, TenantSync, TenantSyncResult } from "../contract/domain/mod.ts";
 import { COMPARISON, perform, REMOTE, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";
 

@@ -1,4 +1,4 @@
-import type { MediaRequest, TranscriptionResult } from "../domain/mod.ts";
+import type { MediaRequest, TranscriptionResult } from "../contract/domain/mod.ts";
 import { makeMedia, runPrograms } from "./_media.ts";
 import { MEDIA, perform } from "./_options.ts";
 

@@ -1,4 +1,4 @@
-import { type FilmResult, type MediaRequest } from "../domain/mod.ts";
+import { type FilmResult, type MediaRequest } from "../contract/domain/mod.ts";
 import { makeMedia, runPrograms } from "./_media.ts";
 import { MEDIA, perform } from "./_options.ts";
 

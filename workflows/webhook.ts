@@ -1,5 +1,5 @@
 import { setCurrentDetails, sleep } from "@temporalio/workflow";
-import type { DeliveryResult } from "../domain/mod.ts";
+import type { DeliveryResult } from "../contract/domain/mod.ts";
 import { perform, REMOTE } from "./_options.ts";
 
 /** Random part of a pause, so that deliveries that failed together are not retried together. */

@@ -6,18 +6,20 @@ import {
   type MoveResult,
   type OpenedApproval,
   recordOpening,
+  subjectOf,
 } from "../../calls/approvals/mod.ts";
+import { getRunStatus } from "../../calls/mod.ts";
 import {
   type RequestingRun,
   type RunId,
   TASK_QUEUE,
   tenantAttribute,
   WORKFLOW,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { getApproval, setResumedRun } from "../../store/approvals/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { getRunStatus } from "../run_status.ts";
+import { notifyTasks } from "../../operations/a2a/tasks/mod.ts";
 
 /** An approved action. Its loop may have ended meanwhile. */
 export interface ResumeOrder {
@@ -39,7 +41,9 @@ export function approvalActivities(parts: ActivityParts) {
 
   /** Makes a move, if the database allows it, and seals it. Safe to repeat: a vote counts once. */
   async function moveApproval(order: MoveOrder): Promise<MoveResult> {
-    return await makeMove(parts, order);
+    const moved = await makeMove(parts, order);
+    if (moved.status !== "pending") await notifyTasks(parts, order.approval_id);
+    return moved;
   }
 
   /** Delivers votes whose gateway died before it could. Safe to repeat: a vote counts once. @returns how many */
@@ -77,5 +81,13 @@ export function approvalActivities(parts: ActivityParts) {
     return run;
   }
 
-  return { openApproval, moveApproval, deliverWaitingVotes, resumeAfterApproval };
+  /** Goes on with what was approved, where nothing waits for that. The database says what it is. Safe to repeat. */
+  async function resumeSubject(
+    { approval_id }: { readonly approval_id: string },
+  ): Promise<void> {
+    const approval = await getApproval(db, approval_id);
+    if (approval) await subjectOf(parts, approval.subject)?.resume?.(parts, approval);
+  }
+
+  return { openApproval, moveApproval, deliverWaitingVotes, resumeAfterApproval, resumeSubject };
 }

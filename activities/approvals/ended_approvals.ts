@@ -1,6 +1,6 @@
 import { approvalWorkflowId, moveApproval } from "../../calls/approvals/mod.ts";
-import { forTenant } from "../../calls/mod.ts";
-import type { RunId } from "../../domain/mod.ts";
+import { forTenant, getRunStatus } from "../../calls/mod.ts";
+import type { RunId } from "../../contract/domain/mod.ts";
 import {
   type ApprovalRecord,
   dropApproval,
@@ -9,7 +9,6 @@ import {
 } from "../../store/approvals/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { getRunStatus } from "../run_status.ts";
 
 /** A pending approval whose workflow has ended. */
 export interface EndedApproval {

@@ -1,14 +1,14 @@
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
 import { receiptIdOf } from "../../calls/mod.ts";
-import { notifyTasks } from "../../calls/tasks/mod.ts";
+import { notifyTasks } from "../../operations/a2a/tasks/mod.ts";
 import {
   type HeldCallResult,
   type RunId,
   TASK_QUEUE,
   tenantAttribute,
   WORKFLOW,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { setResumedRun } from "../../store/approvals/mod.ts";
 import type { TenantParts } from "../parts.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ATTACKS, SCENARIOS } from "../../domain/mod.ts";
+import { ATTACKS, SCENARIOS } from "../../contract/domain/mod.ts";
 import {
   argumentsOf,
   AttackRequestSchema,
@@ -10,7 +10,7 @@ import {
   RepairSubjectSchema,
   RunIdSchema,
   TestRequestSchema,
-} from "../../domain/schemas/mod.ts";
+} from "../../contract/domain/schemas/mod.ts";
 import {
   CloseOrderSchema,
   EndedRunSchema,

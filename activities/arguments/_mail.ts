@@ -6,7 +6,7 @@ import {
   ReplyId,
   RunIdSchema,
   SequenceOrderSchema,
-} from "../../domain/schemas/mod.ts";
+} from "../../contract/domain/schemas/mod.ts";
 import { EmailOrderSchema, ReplyDraftSchema, SequenceStepSchema } from "./_orders.ts";
 
 /** Schemas of the arguments of activities: mail. */
@@ -26,7 +26,6 @@ export const MAIL_ARGUMENTS = {
   draftReply: argumentsOf(ReplyDraftSchema),
   readReplies: argumentsOf(),
   settleEndedMails: argumentsOf(),
-  resumeEmail: argumentsOf(z.object({ email_id: EmailId })),
   transmitEmail: argumentsOf(z.object({ email_id: EmailId, attempt: Count })),
   prepareEmail: argumentsOf(EmailOrderSchema),
   decideEmail: argumentsOf(EmailOrderSchema),

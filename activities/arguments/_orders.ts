@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DEPLOY_TARGETS } from "../../domain/mod.ts";
+import { DEPLOY_TARGETS } from "../../contract/domain/mod.ts";
 import {
   ActionSchema,
   ApprovalId,
@@ -35,7 +35,7 @@ import {
   VerifyResultSchema,
   VoteId,
   Word,
-} from "../../domain/schemas/mod.ts";
+} from "../../contract/domain/schemas/mod.ts";
 
 /** Schema of the type `NoticeAttempt`. */
 export const NoticeAttemptSchema = z.object({

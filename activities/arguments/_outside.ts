@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ACT_STATES } from "../../domain/mod.ts";
+import { ACT_STATES } from "../../contract/domain/mod.ts";
 import {
   ActOrderSchema,
   argumentsOf,
@@ -8,7 +8,7 @@ import {
   DiscoveryOrderSchema,
   RunIdSchema,
   Word,
-} from "../../domain/schemas/mod.ts";
+} from "../../contract/domain/schemas/mod.ts";
 import { CommandOrderSchema } from "./_orders.ts";
 
 /** Schemas of the arguments of activities: outside. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ACT_STATES } from "../../domain/mod.ts";
+import { ACT_STATES } from "../../contract/domain/mod.ts";
 import {
   ApprovalId,
   argumentsOf,
@@ -13,7 +13,7 @@ import {
   StartedRunSchema,
   TaskRecordSchema,
   Word,
-} from "../../domain/schemas/mod.ts";
+} from "../../contract/domain/schemas/mod.ts";
 import {
   ApprovalOpeningSchema,
   EndedApprovalSchema,
@@ -30,7 +30,7 @@ export const PEOPLE_ARGUMENTS = {
   isNoticeNeeded: argumentsOf(MessageId),
   deliverNotice: argumentsOf(NoticeAttemptSchema),
   endNotice: argumentsOf(MessageId),
-  replaceDevice: argumentsOf(z.object({ approval_id: ApprovalId })),
+  resumeSubject: argumentsOf(z.object({ approval_id: ApprovalId })),
   storeTask: argumentsOf(TaskRecordSchema),
   storeTaskResult: argumentsOf(
     z.union([

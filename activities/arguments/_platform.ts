@@ -4,8 +4,8 @@ import {
   BatchRangeSchema,
   Count,
   DeliveryId,
-  Fingerprint,
   FindingSchema,
+  Fingerprint,
   RunIdSchema,
   ScrubPassSchema,
   TenantFailureSchema,
@@ -13,7 +13,7 @@ import {
   TenantSyncPlanSchema,
   TenantSyncSchema,
   Time,
-} from "../../domain/schemas/mod.ts";
+} from "../../contract/domain/schemas/mod.ts";
 
 /** What was looked for and not found: a fault, or any at all, which has no fingerprint. */
 const NothingFoundSchema = FindingSchema.extend({ fingerprint: Fingerprint.or(z.literal("")) });

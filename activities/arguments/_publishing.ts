@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ACT_STATES, DEPLOY_TARGETS } from "../../domain/mod.ts";
+import { ACT_STATES, DEPLOY_TARGETS } from "../../contract/domain/mod.ts";
 import {
   AnswerDraftSchema,
   argumentsOf,
@@ -13,7 +13,7 @@ import {
   SceneOrderSchema,
   SealedId,
   Word,
-} from "../../domain/schemas/mod.ts";
+} from "../../contract/domain/schemas/mod.ts";
 import {
   ArticleRunOrderSchema,
   DeployRunOrderSchema,

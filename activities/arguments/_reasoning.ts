@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AGENTS } from "../../domain/mod.ts";
+import { AGENTS } from "../../contract/domain/mod.ts";
 import {
   AgentReportSchema,
   AnswerDraftSchema,
@@ -15,7 +15,7 @@ import {
   RetrievedSchema,
   SafetySchema,
   Text,
-} from "../../domain/schemas/mod.ts";
+} from "../../contract/domain/schemas/mod.ts";
 import { PromptSchema } from "./_orders.ts";
 
 /** Schemas of the arguments of activities: reasoning. */

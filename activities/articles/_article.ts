@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import { hasApproved } from "../../calls/approvals/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import type { ArticleOrder, ArticleState, RunId } from "../../domain/mod.ts";
-import { sitePath, siteTarget } from "../../articles/mod.ts";
+import type { ArticleOrder, ArticleState, RunId } from "../../contract/domain/mod.ts";
+import { sitePath, siteTarget } from "../../operations/articles/writing/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
 import { findStop } from "../../store/calls/mod.ts";
-import { type ArticleRecord, getArticle, lockArticle } from "../../store/publishing/mod.ts";
+import { type ArticleRecord, getArticle, lockArticle } from "../../store/articles/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { stopSubject } from "../stops.ts";
 

@@ -1,16 +1,16 @@
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import type { ArticleResult, ArticleState, RunId } from "../../domain/mod.ts";
-import { articleUrl } from "../../articles/mod.ts";
+import type { ArticleResult, ArticleState, RunId } from "../../contract/domain/mod.ts";
+import { articleUrl } from "../../operations/articles/writing/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { computeCommitment, type Db } from "../../store/mod.ts";
-import { addMessage } from "../../store/messages/mod.ts";
+import { addMessage } from "../../store/notices/mod.ts";
 import {
   type ArticleDeploy,
   type ArticleRecord,
   moveArticle,
   noteArticleStep,
-} from "../../store/publishing/mod.ts";
+} from "../../store/articles/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { actorOf, APPROVED, siteOf } from "./_article.ts";
 

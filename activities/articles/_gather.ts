@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { Problem } from "../../contract/mod.ts";
-import type { ArticleText } from "../../domain/mod.ts";
-import { EngineUnavailable } from "../../engine/mod.ts";
+import type { ArticleText } from "../../contract/domain/mod.ts";
+import { EngineUnavailable } from "../../judgement/engine/mod.ts";
 import {
   type FactBook,
   findSymptom,
@@ -14,17 +14,17 @@ import {
   writePeriodArticle,
   writeTicketArticle,
   writeTranscriptArticle,
-} from "../../articles/mod.ts";
+} from "../../operations/articles/writing/mod.ts";
 import { getTicket, listTicketEvents, type Ticket } from "../../store/incidents/mod.ts";
 import {
   type ArticleRecord,
   getCategoryFigures,
   getPassage,
   getPeriodFigures,
-  getTranscript,
   listPrivateNames,
-} from "../../store/publishing/mod.ts";
+} from "../../store/articles/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { getTranscript } from "../../store/media/mod.ts";
 
 const FIGURE_DAYS = 30;
 const MAX_QUESTION = 4_000;

@@ -1,10 +1,15 @@
 import { join } from "node:path";
 import { Problem } from "../../contract/mod.ts";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
-import { deployFolder, type GitTarget, readSiteFile, renderSite } from "../../articles/mod.ts";
-import { openMediaFiles } from "../../media/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
+import {
+  deployFolder,
+  type GitTarget,
+  readSiteFile,
+  renderSite,
+} from "../../operations/articles/writing/mod.ts";
+import { openMediaFiles } from "../../integrations/media/mod.ts";
 import type { Db } from "../../store/mod.ts";
-import { type ArticleRecord, listSitePages } from "../../store/publishing/mod.ts";
+import { type ArticleRecord, listSitePages } from "../../store/articles/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { siteOf } from "./_article.ts";
 

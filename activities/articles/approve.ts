@@ -1,11 +1,11 @@
 import { hasApproved, putQuestion, type StoredQuestion } from "../../calls/approvals/mod.ts";
 import { mayStillAct } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import type { DeployTarget } from "../../domain/mod.ts";
-import { articleUrl, siteTarget, toMarkdown } from "../../articles/mod.ts";
+import type { DeployTarget } from "../../contract/domain/mod.ts";
+import { articleUrl, siteTarget, toMarkdown } from "../../operations/articles/writing/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
-import { type ArticleRecord, moveArticle, noteArticleStep } from "../../store/publishing/mod.ts";
+import { type ArticleRecord, moveArticle, noteArticleStep } from "../../store/articles/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { type ArticleRunOrder, isStopped, lockRequiredArticle, siteOf } from "./_article.ts";
 

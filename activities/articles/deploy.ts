@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { cancellationSignal } from "@temporalio/activity";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { type ArticleResult, type DeployTarget } from "../../domain/mod.ts";
+import { type ArticleResult, type DeployTarget } from "../../contract/domain/mod.ts";
 import {
   articleUrl,
   deployFolder,
@@ -10,7 +10,7 @@ import {
   readGitFile,
   renderSite,
   siteTarget,
-} from "../../articles/mod.ts";
+} from "../../operations/articles/writing/mod.ts";
 import { openHttpClient } from "../../integrations/http/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
@@ -22,7 +22,7 @@ import {
   lockSite,
   moveArticle,
   noteArticleStep,
-} from "../../store/publishing/mod.ts";
+} from "../../store/articles/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import {
   actorOf,

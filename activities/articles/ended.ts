@@ -1,9 +1,8 @@
-import { forTenant } from "../../calls/mod.ts";
-import { articleDeployWorkflowId, articleWorkflowId } from "../../domain/mod.ts";
+import { forTenant, getRunStatus } from "../../calls/mod.ts";
+import { articleDeployWorkflowId, articleWorkflowId } from "../../contract/domain/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
-import { dropArticle, listOpenArticles } from "../../store/publishing/mod.ts";
+import { dropArticle, listOpenArticles } from "../../store/articles/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { getRunStatus } from "../run_status.ts";
 import { deployArticleActivities } from "./deploy.ts";
 import { removeErasedArticles } from "./erased.ts";
 

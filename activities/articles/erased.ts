@@ -6,9 +6,9 @@ import {
   readSiteFile,
   removeOldReleases,
   renderSite,
-} from "../../articles/mod.ts";
+} from "../../operations/articles/writing/mod.ts";
 import { createTimeoutSignal } from "../../contract/mod.ts";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
@@ -16,7 +16,7 @@ import {
   listSitePages,
   lockSite,
   noteErasedPageGone,
-} from "../../store/publishing/mod.ts";
+} from "../../store/articles/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { siteOf } from "./_article.ts";
 import { folderOf, gitOf, MAX_PAGES } from "./_site.ts";

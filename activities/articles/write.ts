@@ -6,7 +6,7 @@ import type {
   ArticleOrder,
   ArticleSentence,
   ArticleText,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import {
   articleUrl,
   checkArticle,
@@ -14,7 +14,7 @@ import {
   openFactBook,
   renderArticle,
   slugOf,
-} from "../../articles/mod.ts";
+} from "../../operations/articles/writing/mod.ts";
 import { commitTo } from "../../store/mod.ts";
 import {
   isSlugTaken,
@@ -24,7 +24,7 @@ import {
   setArticleChecks,
   setArticlePage,
   setArticleText,
-} from "../../store/publishing/mod.ts";
+} from "../../store/articles/mod.ts";
 import { findReceipt, ReceiptNotFound } from "../../ledger/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { requireArticle, siteOf } from "./_article.ts";

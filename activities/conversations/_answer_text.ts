@@ -1,5 +1,5 @@
 import { redactSecrets, stripInvisible } from "../../contract/mod.ts";
-import type { AgentAnswer, Question, Source } from "../../domain/mod.ts";
+import type { AgentAnswer, Question, Source } from "../../contract/domain/mod.ts";
 import type { AgentNote } from "../../store/agents/mod.ts";
 
 /** Longest text of an answer, in characters. */

@@ -4,7 +4,7 @@ import {
   type GivenAnswer,
   kindOfAgent,
   type Question,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
   addAnswer,
@@ -12,7 +12,7 @@ import {
   listNotes,
   takeQuestion as takeStoredQuestion,
 } from "../../store/agents/mod.ts";
-import { addMessage } from "../../store/messages/mod.ts";
+import { addMessage } from "../../store/notices/mod.ts";
 import { listServiceNames } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { completeAnswer } from "./_answer_text.ts";

@@ -1,6 +1,6 @@
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem, redactSecrets, stripInvisible } from "../../contract/mod.ts";
-import type { PeerOutcome, PeerRequest, RunId } from "../../domain/mod.ts";
+import type { PeerOutcome, PeerRequest, RunId } from "../../contract/domain/mod.ts";
 import { listPeers, openPeer, type PeerClient } from "../../integrations/peers/mod.ts";
 import { ReceiptConflict, requestSeal } from "../../ledger/mod.ts";
 import { getQuestionText } from "../../store/agents/mod.ts";

@@ -1,4 +1,4 @@
-import type { AgentReport, CrewScope, Source } from "../../domain/mod.ts";
+import type { AgentReport, CrewScope, Source } from "../../contract/domain/mod.ts";
 import { listReceipts } from "../../ledger/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
 import { getRepairHistory, listTickets } from "../../store/incidents/mod.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts";
-import { findLoggedErrors } from "../../detection/mod.ts";
-import type { AgentReport, CrewScope } from "../../domain/mod.ts";
+import { findLoggedErrors } from "../../judgement/detection/mod.ts";
+import type { AgentReport, CrewScope } from "../../contract/domain/mod.ts";
 import { listOpenFindings } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { MAX_LISTED, serviceSource } from "./_sources.ts";

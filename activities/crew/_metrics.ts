@@ -1,4 +1,4 @@
-import type { AgentReport, CrewScope, Suspect } from "../../domain/mod.ts";
+import type { AgentReport, CrewScope, Suspect } from "../../contract/domain/mod.ts";
 import type { ProbeResult } from "../../integrations/host/mod.ts";
 import { getProbeHistories, type ProbeHistory } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";

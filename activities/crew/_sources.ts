@@ -1,4 +1,4 @@
-import type { Source } from "../../domain/mod.ts";
+import type { Source } from "../../contract/domain/mod.ts";
 import { type HealthCheck, probe, type ProbeResult } from "../../integrations/host/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getService } from "../../store/services/mod.ts";

@@ -1,4 +1,4 @@
-import type { AgentReport, CrewScope, Suspect } from "../../domain/mod.ts";
+import type { AgentReport, CrewScope, Suspect } from "../../contract/domain/mod.ts";
 import { getImpact } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { serviceSource } from "./_sources.ts";

@@ -1,11 +1,11 @@
-import { SCAN_DETECTOR } from "../../compliance/scans/mod.ts";
-import { DRILL_SERVICE_PATTERN, type Triage } from "../../domain/mod.ts";
+import { SCAN_DETECTOR } from "../../judgement/compliance/scans/mod.ts";
+import { DRILL_SERVICE_PATTERN, type Triage } from "../../contract/domain/mod.ts";
 import {
   citedPassages,
   type ClassifyResult,
   type Engine,
   EngineUnavailable,
-} from "../../engine/mod.ts";
+} from "../../judgement/engine/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { listOpenFindings } from "../../store/incidents/mod.ts";
 import { listServiceNames } from "../../store/services/mod.ts";

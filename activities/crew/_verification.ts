@@ -1,4 +1,4 @@
-import type { AgentReport, CrewScope, Suspect, Verification } from "../../domain/mod.ts";
+import type { AgentReport, CrewScope, Suspect, Verification } from "../../contract/domain/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { probeService, serviceSource } from "./_sources.ts";
 

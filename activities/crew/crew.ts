@@ -4,7 +4,7 @@ import type {
   CrewScope,
   Triage,
   Verification,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { reportChanges } from "./_changes.ts";
 import { reportLogs } from "./_logs.ts";

@@ -1,12 +1,12 @@
-import { checkClaims, findNames } from "../../calls/writing/mod.ts";
+import { checkClaims, findNames } from "../../operations/models/writing/mod.ts";
 import type {
   DiagnosisDraft,
   DiagnosisRequest,
   Draft,
   Review,
   ReviewedDiagnosis,
-} from "../../domain/mod.ts";
-import { NO_CAUSE } from "../../engine/mod.ts";
+} from "../../contract/domain/mod.ts";
+import { NO_CAUSE } from "../../judgement/engine/mod.ts";
 import { listServiceNames } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { askModel, draftOf } from "../writing/mod.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { LOOP_ACTOR } from "../../domain/mod.ts";
+import { LOOP_ACTOR } from "../../contract/domain/mod.ts";
 import { pathBelow } from "../../integrations/files/mod.ts";
 import { stopManagedProcess } from "../../integrations/host/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";

@@ -3,8 +3,17 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../config.ts";
 import { createTimeoutSignal, Problem } from "../../contract/mod.ts";
-import { createServiceFinding, detectInLog, openDetectionContext } from "../../detection/mod.ts";
-import type { AttackCounts, AttackRequest, AttackScenario, Finding } from "../../domain/mod.ts";
+import {
+  createServiceFinding,
+  detectInLog,
+  openDetectionContext,
+} from "../../judgement/detection/mod.ts";
+import type {
+  AttackCounts,
+  AttackRequest,
+  AttackScenario,
+  Finding,
+} from "../../contract/domain/mod.ts";
 import {
   actOnce,
   findFreePort,

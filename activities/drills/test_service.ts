@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../config.ts";
 import { Problem } from "../../contract/mod.ts";
-import { createServiceFinding } from "../../detection/mod.ts";
+import { createServiceFinding } from "../../judgement/detection/mod.ts";
 import {
   DRILL_SERVICE_PATTERN,
   type Finding,
   type Scenario,
   type TestRequest,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import {
   actOnce,
   findFreePort,
@@ -21,9 +21,9 @@ import {
 import { listTenants } from "../../store/keys/mod.ts";
 import { getService, listTestServiceNames, putService } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { getRunStatus } from "../run_status.ts";
 import { assertDrillAllowed } from "../stops.ts";
 import { createDrillServices, healthUrl, startEffectId } from "./_drill_services.ts";
+import { getRunStatus } from "../../calls/mod.ts";
 
 const START_TIMEOUT_MS = 10_000;
 const BREAK_TIMEOUT_MS = 5_000;

@@ -1,5 +1,5 @@
 import { log } from "@temporalio/activity";
-import { WORKFLOW } from "../../domain/mod.ts";
+import { WORKFLOW } from "../../contract/domain/mod.ts";
 import {
   beginScrub as begin,
   type ChainSnapshot,

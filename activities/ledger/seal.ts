@@ -1,5 +1,5 @@
 import { receiptIdOf } from "../../calls/mod.ts";
-import { type Finding, LOOP_ACTOR, type RunId } from "../../domain/mod.ts";
+import { type Finding, LOOP_ACTOR, type RunId } from "../../contract/domain/mod.ts";
 import type { SealRequest } from "../../ledger/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 

@@ -1,8 +1,9 @@
-import type { EmailResult, RunId } from "../../domain/mod.ts";
+import type { EmailResult, RunId } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
-import { addActivity, type EmailRecord } from "../../store/crm/mod.ts";
-import { addMessage } from "../../store/messages/mod.ts";
+import { addActivity } from "../../store/crm/mod.ts";
+import { addMessage } from "../../store/notices/mod.ts";
+import { type EmailRecord } from "../../store/mail/mod.ts";
 
 /** Returns how to find out whether an `unknown` mail arrived. */
 function wayToFindOut({ messageId, recipient }: EmailRecord): string {

@@ -1,7 +1,7 @@
 import { Problem } from "../../contract/mod.ts";
-import type { RunId } from "../../domain/mod.ts";
+import type { RunId } from "../../contract/domain/mod.ts";
 import type { Db } from "../../store/mod.ts";
-import { type EmailRecord, getEmail } from "../../store/crm/mod.ts";
+import { type EmailRecord, getEmail } from "../../store/mail/mod.ts";
 
 /** An order about one mail. */
 export interface EmailOrder {

@@ -1,5 +1,5 @@
 import { cancellationSignal } from "@temporalio/activity";
-import type { EmailState } from "../../domain/mod.ts";
+import type { EmailState } from "../../contract/domain/mod.ts";
 import {
   findServer,
   isInMailbox,
@@ -10,6 +10,9 @@ import {
   type Transmission,
   transmitMail,
 } from "../../integrations/mail/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { holdWhile } from "../_pause.ts";
+import { isOver, requireEmail } from "./_mail.ts";
 import {
   type AttemptEnd,
   beginAttempt,
@@ -17,10 +20,7 @@ import {
   endAttempt,
   mayMail,
   noteEnding,
-} from "../../store/crm/mod.ts";
-import type { ActivityParts } from "../parts.ts";
-import { holdWhile } from "../_pause.ts";
-import { isOver, requireEmail } from "./_mail.ts";
+} from "../../store/mail/mod.ts";
 
 /** Result of one attempt. */
 export interface EmailAttempt {

@@ -1,15 +1,15 @@
 import { receiptIdOf } from "../../calls/mod.ts";
-import type { EmailResult } from "../../domain/mod.ts";
+import type { EmailResult } from "../../contract/domain/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { recordEmailEnd } from "./_end.ts";
+import { type EmailOrder, isOver } from "./_mail.ts";
 import {
   type AttemptEnd,
   endAttempt,
   lockEmail,
   setEmailReceipt,
   settleEmail,
-} from "../../store/crm/mod.ts";
-import type { ActivityParts } from "../parts.ts";
-import { recordEmailEnd } from "./_end.ts";
-import { type EmailOrder, isOver } from "./_mail.ts";
+} from "../../store/mail/mod.ts";
 
 /** Creates the activities that end a mail. */
 export function endEmailActivities({ store: { db } }: ActivityParts) {

@@ -1,10 +1,9 @@
-import { forTenant } from "../../calls/mod.ts";
-import { emailWorkflowId } from "../../domain/mod.ts";
-import { listOpenEmails } from "../../store/crm/mod.ts";
+import { forTenant, getRunStatus } from "../../calls/mod.ts";
+import { emailWorkflowId } from "../../contract/domain/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { getRunStatus } from "../run_status.ts";
 import { endEmailActivities } from "./end.ts";
+import { listOpenEmails } from "../../store/mail/mod.ts";
 
 /** Creates the activity about mail whose workflow was ended from outside. */
 export function endedEmailActivities(parts: ActivityParts) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { receiveMail } from "../../calls/mail/mod.ts";
+import { receiveMail } from "../../operations/mail/sending/mod.ts";
 import { isDatabaseAway, Problem } from "../../contract/mod.ts";
 import { readMailbox } from "../../integrations/mail/mod.ts";
 import type { ActivityParts } from "../parts.ts";

@@ -13,5 +13,4 @@ export { endedEmailActivities } from "./ended.ts";
 export { mailboxActivities } from "./mailbox.ts";
 export { prepareEmailActivities } from "./prepare.ts";
 export { replyActivities } from "./reply.ts";
-export { resumeEmailActivities } from "./resume.ts";
 export { sequenceActivities } from "./sequence.ts";

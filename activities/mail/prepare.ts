@@ -1,19 +1,19 @@
 import { hasApproved, putQuestion, type StoredQuestion } from "../../calls/approvals/mod.ts";
-import { emailAction, groundsOfEmail } from "../../calls/mail/mod.ts";
+import { emailAction, groundsOfEmail } from "../../operations/mail/sending/mod.ts";
 import { mayStillAct, receiptIdOf } from "../../calls/mod.ts";
-import type { RunId } from "../../domain/mod.ts";
+import type { RunId } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { type EmailOrder, requireEmail } from "./_mail.ts";
 import {
   type EmailRecord,
   hasOtherAnswer,
   lockEmail,
   reviveEmail,
   settleEmail,
-} from "../../store/crm/mod.ts";
-import type { ActivityParts } from "../parts.ts";
-import { type EmailOrder, requireEmail } from "./_mail.ts";
+} from "../../store/mail/mod.ts";
 
 /** Creates the activities that have people asked about a mail, where it has to be, and seal that it is about to be sent. */
 export function prepareEmailActivities({ store: { db }, config }: ActivityParts) {

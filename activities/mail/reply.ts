@@ -1,20 +1,25 @@
-import { sendMail, type SentMail, startSending } from "../../calls/mail/mod.ts";
+import { sendMail, type SentMail, startSending } from "../../operations/mail/sending/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import type { MailFinding, ReasoningResult, ReplyResult, Source } from "../../domain/mod.ts";
-import { findInjection } from "../../guard/mod.ts";
+import type {
+  MailFinding,
+  ReasoningResult,
+  ReplyResult,
+  Source,
+} from "../../contract/domain/mod.ts";
+import { findInjection } from "../../judgement/guard/mod.ts";
 import { matchesGlob } from "../../integrations/files/mod.ts";
 import { newWords } from "../../integrations/mail/mod.ts";
 import { keyedHash } from "../../store/mod.ts";
+import { getTicket } from "../../store/incidents/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { requireMailRules } from "./_rules.ts";
 import {
   getEmail,
   getReply,
   hasAutoReply,
   type ReplyRecord,
   setReplyDraft,
-} from "../../store/crm/mod.ts";
-import { getTicket } from "../../store/incidents/mod.ts";
-import type { ActivityParts } from "../parts.ts";
-import { requireMailRules } from "./_rules.ts";
+} from "../../store/mail/mod.ts";
 
 /** The answer of the reasoning pipeline; absent: it gave none. */
 export interface ReplyDraft

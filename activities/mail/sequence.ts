@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
-import { sendMail } from "../../calls/mail/mod.ts";
+import { sendMail } from "../../operations/mail/sending/mod.ts";
 import { mayStillAct, receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import type { RunId, SequenceOrder, SequenceResult } from "../../domain/mod.ts";
+import type { RunId, SequenceOrder, SequenceResult } from "../../contract/domain/mod.ts";
 import type { Sequence } from "../../integrations/mail/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import { addActivity, getContact, hasReplied } from "../../store/crm/mod.ts";
+import { addActivity, getContact } from "../../store/crm/mod.ts";
 import { getPrincipal } from "../../store/keys/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { requireMailRules } from "./_rules.ts";
+import { hasReplied } from "../../store/mail/mod.ts";
 
 /** A step of a contact's sequence. */
 export interface SequenceStep {

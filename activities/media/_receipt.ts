@@ -1,4 +1,4 @@
-import type { MediaOrder } from "../../domain/mod.ts";
+import type { MediaOrder } from "../../contract/domain/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import type { SealRequest } from "../../ledger/mod.ts";
 

@@ -1,11 +1,10 @@
-import { forTenant, receiptIdOf } from "../../calls/mod.ts";
-import type { MediaOrder } from "../../domain/mod.ts";
+import { forTenant, getRunStatus, receiptIdOf } from "../../calls/mod.ts";
+import type { MediaOrder } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
-import { failMedia, listOpenMedia } from "../../store/publishing/mod.ts";
 import type { ActivityParts, TenantParts } from "../parts.ts";
-import { getRunStatus } from "../run_status.ts";
+import { failMedia, listOpenMedia } from "../../store/media/mod.ts";
 
 /** A request that was not made, and why. */
 interface FailedMedia {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { cancellationSignal } from "@temporalio/activity";
 import { receiptIdOf } from "../../calls/mod.ts";
-import type { MediaOrder, SpeechResult } from "../../domain/mod.ts";
+import type { MediaOrder, SpeechResult } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
   addProvenance,
@@ -11,16 +11,16 @@ import {
   speak,
   SPEECH_ENGINE,
   textToSpeak,
-} from "../../media/mod.ts";
+} from "../../integrations/media/mod.ts";
 import type { Db } from "../../store/mod.ts";
+import type { TenantParts } from "../parts.ts";
+import { finishOnce, receiptOf } from "./_receipt.ts";
 import {
   addMediaFile,
   type AudioClip,
   finishAudioClip,
   getAudioClip,
-} from "../../store/publishing/mod.ts";
-import type { TenantParts } from "../parts.ts";
-import { finishOnce, receiptOf } from "./_receipt.ts";
+} from "../../store/media/mod.ts";
 
 const ENCODE_SECONDS = 300;
 const MP3_RATE = 44_100;

@@ -1,7 +1,11 @@
 import { join } from "node:path";
 import { cancellationSignal } from "@temporalio/activity";
 import { receiptIdOf } from "../../calls/mod.ts";
-import { type MediaOrder, PLATFORM_TENANT, type TranscriptionResult } from "../../domain/mod.ts";
+import {
+  type MediaOrder,
+  PLATFORM_TENANT,
+  type TranscriptionResult,
+} from "../../contract/domain/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
@@ -12,11 +16,11 @@ import {
   takeSource,
   transcribe,
   TRANSCRIPTION_ENGINE,
-} from "../../media/mod.ts";
+} from "../../integrations/media/mod.ts";
 import type { Db } from "../../store/mod.ts";
-import { finishTranscript, getTranscript, type Transcript } from "../../store/publishing/mod.ts";
 import type { TenantParts } from "../parts.ts";
 import { finishOnce, receiptOf } from "./_receipt.ts";
+import { finishTranscript, getTranscript, type Transcript } from "../../store/media/mod.ts";
 
 /** Creates the activity that transcribes. */
 export function transcriptionActivities({ config, store, media: { tools, files } }: TenantParts) {

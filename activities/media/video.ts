@@ -7,7 +7,7 @@ import {
   type MediaOrder,
   PLATFORM_TENANT,
   type SceneOrder,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
   addProvenance,
@@ -17,8 +17,10 @@ import {
   probeFilm,
   SPEECH_ENGINE,
   takeSource,
-} from "../../media/mod.ts";
+} from "../../integrations/media/mod.ts";
 import type { Db } from "../../store/mod.ts";
+import type { TenantParts } from "../parts.ts";
+import { finishOnce, receiptOf } from "./_receipt.ts";
 import {
   addMediaFile,
   beginScene,
@@ -30,9 +32,7 @@ import {
   listScenes,
   type VideoProject,
   type VideoScene,
-} from "../../store/publishing/mod.ts";
-import type { TenantParts } from "../parts.ts";
-import { finishOnce, receiptOf } from "./_receipt.ts";
+} from "../../store/media/mod.ts";
 
 const SHA256 = /^[0-9a-f]{64}$/;
 /** Longest difference between the film and its scenes. */

@@ -1,11 +1,11 @@
-import { extendSeries } from "../../integrations/calendar/mod.ts";
+import { extendSeries } from "../../operations/calendar/booking/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { listExpiringApprovals } from "../../store/approvals/mod.ts";
 import { markOffline, watchGateways } from "../../store/devices/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
-import { addMessage } from "../../store/messages/mod.ts";
-import { tellDueTasks } from "../../store/planning/mod.ts";
+import { addMessage } from "../../store/notices/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { tellDueTasks } from "../../store/board/mod.ts";
 
 /**
  * Sources of what is due at a time. Each adds a message for what is due and not yet told, with a key, so that it is told

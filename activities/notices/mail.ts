@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cancellationSignal } from "@temporalio/activity";
-import { type MailParts, reviewText, sendMail } from "../../calls/mail/mod.ts";
+import { type MailParts, reviewText, sendMail } from "../../operations/mail/sending/mod.ts";
 import { escapeInvisible, Problem } from "../../contract/mod.ts";
 import type { SendResult } from "../../integrations/channels/mod.ts";
-import { getEmail } from "../../store/crm/mod.ts";
-import type { Message } from "../../store/messages/mod.ts";
+import type { Message } from "../../store/notices/mod.ts";
 import { isFlagSet } from "../../store/platform/mod.ts";
+import { getEmail } from "../../store/mail/mod.ts";
 
 /** Longest wait for a mail's end. After it, the next channel is tried. */
 const WAIT_MS = 60_000;

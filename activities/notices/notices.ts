@@ -1,5 +1,5 @@
 import { cancellationSignal } from "@temporalio/activity";
-import type { NoticeOrder, NoticeResult } from "../../domain/mod.ts";
+import type { NoticeOrder, NoticeResult } from "../../contract/domain/mod.ts";
 import { type ChannelEntry, sendNotice, type SendResult } from "../../integrations/channels/mod.ts";
 import {
   getDelivery,
@@ -10,7 +10,7 @@ import {
   needsPeople,
   recordDelivery,
   skipDeliveries,
-} from "../../store/messages/mod.ts";
+} from "../../store/notices/mod.ts";
 import { isFlagSet } from "../../store/platform/mod.ts";
 import type { TenantParts } from "../parts.ts";
 import { mailNotice } from "./mail.ts";

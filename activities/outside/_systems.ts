@@ -1,7 +1,12 @@
 /** The operator's systems in which acts are done: how each is asked, and what each shows afterwards. */
-import { type OutsideAct, targetOf } from "../../calls/outside/mod.ts";
+import { type OutsideAct, targetOf } from "../../operations/integrations/acts/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { type ActOrder, type ActProof, PUBLISHING_NAMES, type RunId } from "../../domain/mod.ts";
+import {
+  type ActOrder,
+  type ActProof,
+  PUBLISHING_NAMES,
+  type RunId,
+} from "../../contract/domain/mod.ts";
 import type { OutsideSystems } from "../../integrations/outside/mod.ts";
 import { RemoteFailed } from "../../integrations/remote/mod.ts";
 

@@ -1,5 +1,9 @@
 import { receiptIdOf } from "../../calls/mod.ts";
-import { isActPermitted, readOrderedAct, targetOf } from "../../calls/outside/mod.ts";
+import {
+  isActPermitted,
+  readOrderedAct,
+  targetOf,
+} from "../../operations/integrations/acts/mod.ts";
 import { Problem, redactSecrets } from "../../contract/mod.ts";
 import {
   type ActAttempt,
@@ -8,12 +12,12 @@ import {
   type ActResult,
   actWorkflowId,
   type RunId,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { RemoteFailed } from "../../integrations/remote/mod.ts";
 import { ReceiptConflict, requestSeal } from "../../ledger/mod.ts";
 import { findStop } from "../../store/calls/mod.ts";
 import { findValidKeys } from "../../store/keys/mod.ts";
-import { addMessage } from "../../store/messages/mod.ts";
+import { addMessage } from "../../store/notices/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { readShown, receiptOf, send, stoppableNames, wayToFindOut } from "./_systems.ts";
 

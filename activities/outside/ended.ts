@@ -5,14 +5,13 @@ import {
   PLATFORM_TENANT,
   type RunId,
   WORKFLOW,
-} from "../../domain/mod.ts";
-import { forTenant } from "../../calls/mod.ts";
-import { readOrderedAct, unlessAway } from "../../calls/outside/mod.ts";
+} from "../../contract/domain/mod.ts";
+import { forTenant, getRunStatus } from "../../calls/mod.ts";
+import { readOrderedAct, unlessAway } from "../../operations/integrations/acts/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { getReceipt, getSealState, ReceiptConflict } from "../../ledger/mod.ts";
 import { findDecisionOfAct } from "../../store/calls/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { getRunStatus } from "../run_status.ts";
 import { endReceiptOf, intentReceiptOf, outsideActivities } from "./acts.ts";
 
 const MAX_RUNS = 1_000;

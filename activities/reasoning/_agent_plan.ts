@@ -1,4 +1,4 @@
-import type { AgentName, Intake, Lookup, Plan } from "../../domain/mod.ts";
+import type { AgentName, Intake, Lookup, Plan } from "../../contract/domain/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
 import { findServices, listServiceNames } from "../../store/services/mod.ts";

@@ -1,4 +1,4 @@
-import type { AnswerInput, LookupResult, Retrieved, Source } from "../../domain/mod.ts";
+import type { AnswerInput, LookupResult, Retrieved, Source } from "../../contract/domain/mod.ts";
 
 /** Confidence below which the engine's advice is more likely to mislead. */
 const MIN_ADVICE_CONFIDENCE = 0.6;

@@ -1,4 +1,4 @@
-import type { Intake, Lookup, Plan } from "../../domain/mod.ts";
+import type { Intake, Lookup, Plan } from "../../contract/domain/mod.ts";
 
 /** Returns the lookups for what a prompt names; none for an unclear one. */
 export function planFor(intake: Intake, kind: Plan["kind"]): Plan {

@@ -1,5 +1,5 @@
-import type { Intake, Retrieved, Topic } from "../../domain/mod.ts";
-import { findNames } from "../../calls/writing/mod.ts";
+import type { Intake, Retrieved, Topic } from "../../contract/domain/mod.ts";
+import { findNames } from "../../operations/models/writing/mod.ts";
 import { FAILURE, TOPIC_WORDS } from "./_prompt_words.ts";
 
 /** Most services, tickets and receipts of one prompt that are looked up, each. */

@@ -1,5 +1,5 @@
 /** Words by which prompts are read, as parts of regular expressions. */
-import type { Topic } from "../../domain/mod.ts";
+import type { Topic } from "../../contract/domain/mod.ts";
 
 const PLATFORM_WORDS = ["platform", "system", "overall", "cluster"];
 

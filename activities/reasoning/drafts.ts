@@ -1,4 +1,4 @@
-import { checkClaims, findNames } from "../../calls/writing/mod.ts";
+import { checkClaims, findNames } from "../../operations/models/writing/mod.ts";
 import type {
   AnswerDraft,
   AnswerRequest,
@@ -7,7 +7,7 @@ import type {
   PlanDraft,
   ReasoningRequest,
   Review,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { listServiceNames } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { askModel, draftOf } from "../writing/mod.ts";

@@ -10,8 +10,8 @@ import type {
   ReasoningRequest,
   Retrieved,
   Safety,
-} from "../../domain/mod.ts";
-import { citedPassages, EngineUnavailable } from "../../engine/mod.ts";
+} from "../../contract/domain/mod.ts";
+import { citedPassages, EngineUnavailable } from "../../judgement/engine/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
 import { listServiceNames } from "../../store/services/mod.ts";
 import type { ActivityParts } from "../parts.ts";

@@ -1,5 +1,5 @@
 /**
- * Texts that workflows have language models write. `calls/writing` checks them.
+ * Texts that workflows have language models write. `operations/models/writing` checks them.
  *
  * ```ts
  * const { answer, ...result } = await askModel(engine, request);

@@ -1,12 +1,12 @@
 import { cancellationSignal } from "@temporalio/activity";
 import { redactSecrets } from "../../contract/mod.ts";
-import type { Draft } from "../../domain/mod.ts";
+import type { Draft } from "../../contract/domain/mod.ts";
 import {
   type Engine,
   MAX_REPORT_LENGTH,
   type WriteRequest,
   type WriteResult,
-} from "../../engine/mod.ts";
+} from "../../judgement/engine/mod.ts";
 
 /**
  * Asks a model to write, where one is configured. Secrets are redacted first.

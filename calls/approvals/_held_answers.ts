@@ -6,7 +6,7 @@ import {
   JsonText,
   Problem,
 } from "../../contract/mod.ts";
-import { type ErrorName, ERRORS } from "../../domain/mod.ts";
+import { type ErrorName, ERRORS } from "../../contract/domain/mod.ts";
 import type { ApprovalRecord, HeldCall } from "../../store/approvals/mod.ts";
 import {
   type AnsweredEvaluation,

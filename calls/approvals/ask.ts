@@ -1,5 +1,10 @@
 import { Problem } from "../../contract/mod.ts";
-import { type ApprovalRequest, TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
+import {
+  type ApprovalRequest,
+  TASK_QUEUE,
+  tenantAttribute,
+  WORKFLOW,
+} from "../../contract/domain/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   type ApprovalRecord,

@@ -1,28 +1,26 @@
 import { Problem } from "../../contract/mod.ts";
 import { getApproval, getHeldCall } from "../../store/approvals/mod.ts";
 import { findStop, type Stop } from "../../store/calls/mod.ts";
-import { getDeviceCommand } from "../../store/devices/mod.ts";
 import { findValidKeys } from "../../store/keys/mod.ts";
-import { findObstacle } from "../commands/mod.ts";
 import { namesOf, type Platform } from "../platform.ts";
+import { subjectOf } from "./subject.ts";
 
 /**
  * Returns why approving a call now would use the approval up for nothing; undefined: nothing blocks it. That can change
  * until the call is run, so it is checked again then.
  */
 export async function approvalBlocker(
-  { store, operations }: Pick<Platform, "store" | "operations">,
+  parts: Platform,
   approvalId: string,
 ): Promise<Problem | undefined> {
-  const db = store.db;
+  const { store: { db }, operations } = parts;
   const blocked = (why: string) =>
     new Problem("Conflict", `Cannot approve ${approvalId} now, as it would be in vain: ${why}`);
   const held = await getHeldCall(db, approvalId);
   if (!held) { // a loop waits for a stop by itself, and a program acts by itself
-    const approval = await getApproval(db, approvalId);
-    const command = approval && await getDeviceCommand(db, approval.subject);
-    const obstacle = command && await findObstacle({ store, operations }, command);
-    return obstacle && blocked(obstacle.why);
+    const { subject = "" } = await getApproval(db, approvalId) ?? {};
+    const obstacle = await subjectOf(parts, subject)?.obstacle?.(parts, subject);
+    return obstacle === undefined ? undefined : blocked(obstacle);
   }
   if (held.endedAt) {
     return blocked(held.error?.message ?? "the call that it was to allow has ended");

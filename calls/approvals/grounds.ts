@@ -1,6 +1,6 @@
 /** The grounds of approvals: why people are asked, and what they decide about. */
-import type { ApprovalGrounds, EvidenceRef } from "../../domain/mod.ts";
-import { MIN_ADVICE_CONFIDENCE } from "../../engine/mod.ts";
+import type { ApprovalGrounds, EvidenceRef } from "../../contract/domain/mod.ts";
+import { MIN_ADVICE_CONFIDENCE } from "../../judgement/engine/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { listTicketEvents, type TimelineEvent } from "../../store/incidents/mod.ts";
 import { listReached } from "../../store/services/mod.ts";

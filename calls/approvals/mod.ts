@@ -19,3 +19,4 @@ export { type ApprovalOpening, type OpenedApproval, recordOpening } from "./open
 export { hasApproved, putQuestion, type Question, type StoredQuestion } from "./question.ts";
 export { holdCall, repeatHeldCall } from "./queue.ts";
 export { castVote, deliverVotes, type VoteResult } from "./votes.ts";
+export { subjectOf } from "./subject.ts";

@@ -1,5 +1,5 @@
 import { Problem } from "../../contract/mod.ts";
-import { type ApprovalState, LOOP_ACTOR, type RunId } from "../../domain/mod.ts";
+import { type ApprovalState, LOOP_ACTOR, type RunId } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
@@ -15,10 +15,8 @@ import {
   type VoteMove,
 } from "../../store/approvals/mod.ts";
 import { findValidKeys } from "../../store/keys/mod.ts";
-import { commandRefusal } from "../commands/mod.ts";
 import type { Platform } from "../platform.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
-import { notifyTasks } from "../tasks/mod.ts";
 import { webUiNotice } from "./notice.ts";
 import { countedApprovers, voteRefusal } from "./rights.ts";
 import { subjectRefusal } from "./subject.ts";
@@ -53,7 +51,7 @@ export type MoveResult = Omit<ApprovalState, "cycle" | "receipt_id"> & {
  * @throws {Problem} `Forbidden`, `Conflict`: nobody has voted so, or they may not; then nothing has changed
  */
 export async function moveApproval(
-  parts: Pick<Platform, "store" | "temporal" | "config">,
+  parts: Pick<Platform, "store" | "subjects">,
   order: MoveOrder,
 ): Promise<MoveResult> {
   // A refusal is returned, not thrown, so that the transaction that notes it commits.
@@ -63,14 +61,14 @@ export async function moveApproval(
     const { move } = order;
     return move === "expired" || move === "escalated"
       ? await moveByTime(trx, approval, { ...order, move })
-      : await moveByVote(trx, approval, { ...order, move });
+      : await moveByVote(parts, trx, approval, { ...order, move });
   });
   if (result instanceof Problem) throw result;
-  if (result.status !== "pending") await notifyTasks(parts, order.approval_id);
   return result;
 }
 
 async function moveByVote(
+  parts: Pick<Platform, "subjects">,
   trx: Db,
   approval: ApprovalRecord,
   { run, move, vote_id }: MoveOrder & { readonly move: VoteMove },
@@ -86,8 +84,7 @@ async function moveByVote(
   const refusal = vote.refused
     ? new Problem(vote.refused.name, vote.refused.message)
     : voteRefusal(approval, move, key, counted) ??
-      await subjectRefusal(trx, approval) ??
-      await commandRefusal(trx, approval, move, vote.signature);
+      await subjectRefusal(parts, trx, approval, vote);
   if (refusal) {
     await refuseVote(trx, vote.id, refusal);
     return refusal;

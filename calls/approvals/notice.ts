@@ -1,8 +1,8 @@
 /** Texts that tell people of an approval: in answers, webhooks, Temporal's Web UI and the terminal of `npm start`. */
 import { escapeInvisible, redactSecrets, toLine } from "../../contract/mod.ts";
-import { type EvidenceRef, LOOP_ACTOR, PLATFORM_TENANT } from "../../domain/mod.ts";
+import { type EvidenceRef, LOOP_ACTOR, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import type { ApprovalMove, ApprovalRecord } from "../../store/approvals/mod.ts";
-import type { NewMessage } from "../../store/messages/mod.ts";
+import type { NewMessage } from "../../store/notices/mod.ts";
 
 /** Services that a line names. */
 const MAX_NAMES = 8;

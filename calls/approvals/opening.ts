@@ -4,7 +4,7 @@ import {
   type ApprovalTerms,
   LOOP_ACTOR,
   type RunId,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { canonicalize, requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { addApprovalMove, getApproval, putApproval } from "../../store/approvals/mod.ts";

@@ -2,8 +2,9 @@
 import type { Db } from "../../store/mod.ts";
 import type { ApprovalMove, ApprovalRecord } from "../../store/approvals/mod.ts";
 import { addTicketEvent, getTicket } from "../../store/incidents/mod.ts";
-import { addMessage, queueApprovalDeliveries } from "../../store/messages/mod.ts";
+import { addMessage } from "../../store/notices/mod.ts";
 import { feedMessage, messageOf } from "./notice.ts";
+import { queueApprovalDeliveries } from "../../store/webhooks/mod.ts";
 
 /** Tells the feed and webhooks of a move that asks people, or that ends the asking. */
 export async function tellPeople(

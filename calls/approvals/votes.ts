@@ -9,7 +9,7 @@ import {
   TASK_QUEUE,
   tenantAttribute,
   WORKFLOW,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   type ApprovalRecord,
@@ -24,7 +24,6 @@ import {
   type VoteRecord,
 } from "../../store/approvals/mod.ts";
 import { findValidKeys, listTenants } from "../../store/keys/mod.ts";
-import { commandRefusal } from "../commands/mod.ts";
 import { type Context, forTenant, type Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 import { approvalWorkflowId, existingApproval, requestOf } from "./ask.ts";
@@ -73,8 +72,7 @@ export async function castVote(
   const db = store.db;
   const approval = await existingApproval(context, approvalId);
   const keyId = await checkVoter(context, approval, move);
-  const refusal = await subjectRefusal(db, approval) ??
-    await commandRefusal(db, approval, move, signature);
+  const refusal = await subjectRefusal(context, db, approval, { move, signature });
   if (refusal) throw refusal;
   if (move === "approved") {
     const blocker = await approvalBlocker(context, approvalId);

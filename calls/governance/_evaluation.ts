@@ -1,5 +1,5 @@
 import type { Problem } from "../../contract/mod.ts";
-import type { Decision } from "../../domain/mod.ts";
+import type { Decision } from "../../contract/domain/mod.ts";
 
 /** A decision about a call, before it is on record. */
 export interface Evaluation {

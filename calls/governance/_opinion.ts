@@ -1,6 +1,6 @@
 import { asProblem } from "../../contract/mod.ts";
-import { stricter } from "../../domain/mod.ts";
-import { findSecrets } from "../../guard/mod.ts";
+import { stricter } from "../../contract/domain/mod.ts";
+import { findSecrets } from "../../judgement/guard/mod.ts";
 import type { Platform } from "../platform.ts";
 import type { CheckedCall } from "../run.ts";
 import type { Evaluation } from "./_evaluation.ts";

@@ -1,5 +1,5 @@
 import { type GovernanceAnswer, type GovernanceDecision, Problem } from "../../contract/mod.ts";
-import type { Decision } from "../../domain/mod.ts";
+import type { Decision } from "../../contract/domain/mod.ts";
 import type { CheckedCall } from "../run.ts";
 import type { RecordedEvaluation } from "./decision_record.ts";
 

@@ -1,6 +1,6 @@
 import { type Operation, Problem } from "../../contract/mod.ts";
-import type { Decision } from "../../domain/mod.ts";
-import type { Engine } from "../../engine/mod.ts";
+import type { Decision } from "../../contract/domain/mod.ts";
+import type { Engine } from "../../judgement/engine/mod.ts";
 
 /** The guardrails' verdict on a call's text. */
 export interface TextVerdict {

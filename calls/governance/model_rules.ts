@@ -1,4 +1,4 @@
-import type { ModelProvider } from "../../domain/mod.ts";
+import type { ModelProvider } from "../../contract/domain/mod.ts";
 import { governanceInForce } from "../../store/calls/mod.ts";
 import { type Context, forTenant } from "../platform.ts";
 import { evaluate } from "./evaluate.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDatabaseAway, outputText, type Recovery } from "../../contract/mod.ts";
-import type { HeldCallResult } from "../../domain/mod.ts";
+import type { HeldCallResult } from "../../contract/domain/mod.ts";
 import type { HeldCall, HeldCallEnd } from "../../store/approvals/mod.ts";
 import { unknownCallTicketId } from "../../store/incidents/mod.ts";
 import type { CallReceipt } from "../record.ts";

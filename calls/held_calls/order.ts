@@ -1,4 +1,4 @@
-import type { RunId } from "../../domain/mod.ts";
+import type { RunId } from "../../contract/domain/mod.ts";
 
 /** An approved call, and the receipts of its beginning and its end. */
 export interface RunOrder {

@@ -9,7 +9,7 @@ import {
   Problem,
   type Recovery,
 } from "../../contract/mod.ts";
-import type { HeldCallResult } from "../../domain/mod.ts";
+import type { HeldCallResult } from "../../contract/domain/mod.ts";
 import { canonicalize, requestSeal } from "../../ledger/mod.ts";
 import { type Holder, isHolderGone, ROLES } from "../../store/mod.ts";
 import {

@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from "@temporalio/client";
 import type { Recovery } from "../../contract/mod.ts";
-import type { RunId } from "../../domain/mod.ts";
+import type { RunId } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { endHeldCall, getHeldCall } from "../../store/approvals/mod.ts";
 import {

@@ -2,9 +2,9 @@
 import type { Client, WorkflowHandle } from "@temporalio/client";
 import type { SearchAttributePair } from "@temporalio/common";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
-import { tenantAttribute } from "../../domain/mod.ts";
+import { tenantAttribute } from "../../contract/domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { readEnvelope, readValue } from "../../temporal/mod.ts";
+import { readEnvelope, readValue } from "../../runtime/temporal/mod.ts";
 import { getCallEffects, noteCallEffects } from "../../store/calls/mod.ts";
 import type { Context, Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Severity } from "../../domain/mod.ts";
+import type { Severity } from "../../contract/domain/mod.ts";
 import { Credential } from "./_credential_name.ts";
 import { bodyOf, jsonRequest, type Notice, type NoticeRequest, titleOf } from "./_requests.ts";
 

@@ -1,5 +1,5 @@
 import { toLine } from "../../contract/mod.ts";
-import type { Message } from "../../store/messages/mod.ts";
+import type { Message } from "../../store/notices/mod.ts";
 
 /** A message as channels tell it, with nothing in it that can't be seen. */
 export type Notice = Pick<

@@ -1,4 +1,4 @@
-import { asksPeople, type Channel } from "../../domain/mod.ts";
+import { asksPeople, type Channel } from "../../contract/domain/mod.ts";
 import { matchesGlob } from "../files/mod.ts";
 import type { ChannelEntry, CommsRule, CommsSection } from "./comms_file.ts";
 import { endOfQuiet } from "./quiet_hours.ts";

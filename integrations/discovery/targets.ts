@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { Problem } from "../../contract/mod.ts";
-import { DISCOVERY_LIMITS } from "../../domain/mod.ts";
+import { DISCOVERY_LIMITS } from "../../contract/domain/mod.ts";
 import { parseNetworks, plainAddress } from "../http/mod.ts";
 
 /** Addresses of a discovery. */

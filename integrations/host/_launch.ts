@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identifyProcess } from "../../embedded/mod.ts";
+import { identifyProcess } from "../../runtime/embedded/mod.ts";
 import { minimalEnvironment } from "./_environment.ts";
 import { startShell } from "./_shell.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identifyProcess } from "../../embedded/mod.ts";
+import { identifyProcess } from "../../runtime/embedded/mod.ts";
 import type { ServiceRecord } from "../../store/services/mod.ts";
 import { pathBelow } from "../files/mod.ts";
 import {

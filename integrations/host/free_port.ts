@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { checkPort } from "../../embedded/mod.ts";
+import { checkPort } from "../../runtime/embedded/mod.ts";
 
 /** Below the range from which systems take ports for outgoing connections: a free one of those is soon taken. */
 const FIRST = 20_000;

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isRunning, type ProcessId, stopProcess } from "../../embedded/mod.ts";
+import { isRunning, type ProcessId, stopProcess } from "../../runtime/embedded/mod.ts";
 import { pathBelow } from "../files/mod.ts";
 
 /** A process that the platform runs for its user, as `processes/<name>.json` of the data folder records it. */

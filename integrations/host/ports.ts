@@ -1,7 +1,7 @@
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Config, Settings } from "../../config.ts";
-import { parentOf, readJson } from "../../embedded/mod.ts";
+import { parentOf, readJson } from "../../runtime/embedded/mod.ts";
 import type { ServiceWithPorts } from "../../store/services/mod.ts";
 import { findManagedProcess } from "./managed.ts";
 import { type HealthCheck, parseHostPort } from "./probe.ts";

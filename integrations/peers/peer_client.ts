@@ -6,7 +6,7 @@ import {
   JsonRpcTransportFactory,
 } from "@a2a-js/sdk/client";
 import type { Config } from "../../config.ts";
-import type { PeerOutcome } from "../../domain/mod.ts";
+import type { PeerOutcome } from "../../contract/domain/mod.ts";
 import { readCredential } from "../channels/mod.ts";
 import { openHttpClient } from "../http/mod.ts";
 import { fetchWithin, type LastExchange } from "./_fetch.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Config } from "../../config.ts";
 import { Problem } from "../../contract/mod.ts";
-import { isBuiltInAgent } from "../../domain/mod.ts";
+import { isBuiltInAgent } from "../../contract/domain/mod.ts";
 import { formatMistakes, readYamlFile } from "../files/mod.ts";
 
 const Peer = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Config } from "../../config.ts";
-import { type Decision, DECISIONS } from "../../domain/mod.ts";
+import { type Decision, DECISIONS } from "../../contract/domain/mod.ts";
 import { findCredential } from "../channels/mod.ts";
 import { openRemoteClient, type RemoteClient } from "../remote/mod.ts";
 

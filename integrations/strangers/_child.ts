@@ -23,7 +23,7 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const MAX_STDERR_CHARACTERS = 4_000;
 const PROGRAM = "processes/_parser_program.ts";
 /** The program, its packages, and the folders of the parsers with their files of words and marks. */
-const READABLE = ["package.json", "node_modules", "dist", "integrations", "detection"];
+const READABLE = ["package.json", "node_modules", "dist", "integrations", "judgement/detection"];
 /** No core dumps, no files, and the memory as the kernel counts it. Units are those of POSIX shells. */
 const LIMITED = `ulimit -c 0; ulimit -f 0; ulimit -d ${MAX_MEMORY_MIB * 1024}; exec "$@"`;
 /** The name that this version of Node has for it. */

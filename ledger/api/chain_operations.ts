@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SERVICE } from "../../domain/mod.ts";
+import { SERVICE } from "../../contract/domain/mod.ts";
 import { requireReady } from "../../store/mod.ts";
 import { exportReceipts, getHead, listReceipts, type StoredReceipt } from "../receipts/mod.ts";
 import { common, operation } from "./_operation.ts";

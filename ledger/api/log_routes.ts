@@ -1,7 +1,7 @@
 import type Router from "@koa/router";
 import { Problem } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { FOREVER } from "../../web/mod.ts";
+import { FOREVER } from "../../runtime/web/mod.ts";
 import { encodeLeaf } from "../crypto/mod.ts";
 import { createHashReader, getPublishedCheckpoint, parseTilePath, TILE_WIDTH } from "../log/mod.ts";
 import { exportReceipts } from "../receipts/mod.ts";

@@ -1,7 +1,7 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import { Problem } from "../../contract/mod.ts";
-import { FOREVER } from "../../web/mod.ts";
+import { FOREVER } from "../../runtime/web/mod.ts";
 import {
   type Anchors,
   type Call,

@@ -1,6 +1,6 @@
 import { hash, randomUUID } from "node:crypto";
 import { InvalidInput, type Issue } from "../../contract/mod.ts";
-import { ANONYMOUS_ACTOR } from "../../domain/mod.ts";
+import { ANONYMOUS_ACTOR } from "../../contract/domain/mod.ts";
 import { type Commitment, commitTo } from "../../store/mod.ts";
 import { canonicalize, canonicalizeValues, joinFields, NotCanonical } from "../rules/mod.ts";
 import { boundEntry } from "./evidence.ts";

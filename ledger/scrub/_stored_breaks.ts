@@ -1,5 +1,5 @@
 import type { Db } from "../../store/mod.ts";
-import { addMessage } from "../../store/messages/mod.ts";
+import { addMessage } from "../../store/notices/mod.ts";
 import type { Break } from "../rules/mod.ts";
 import { requestSeals } from "../seal/mod.ts";
 import { announce } from "./_state.ts";

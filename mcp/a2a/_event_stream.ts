@@ -1,5 +1,5 @@
 import type { Context } from "koa";
-import type { RequestState } from "../../web/mod.ts";
+import type { RequestState } from "../../runtime/web/mod.ts";
 import { isValid, type Sender } from "../auth.ts";
 import { drained } from "../http.ts";
 import type { A2aHandlerParts } from "./handlers.ts";

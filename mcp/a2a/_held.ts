@@ -1,4 +1,4 @@
-import type { PendingApproval } from "../../calls/tasks/mod.ts";
+import type { PendingApproval } from "../../operations/a2a/tasks/mod.ts";
 import type { CallResult } from "../../contract/mod.ts";
 
 /** Returns true where governance's own answer takes the place of the output: the call is held, or it was a dry run. */

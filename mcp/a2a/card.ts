@@ -1,5 +1,5 @@
 import type { AgentCard, AgentSkill } from "@a2a-js/sdk";
-import { PRODUCT, TOOL_SERVER_VERSION } from "../../domain/mod.ts";
+import { PRODUCT, TOOL_SERVER_VERSION } from "../../contract/domain/mod.ts";
 import type { Tool, Tools } from "../tools.ts";
 
 export type { AgentCard } from "@a2a-js/sdk";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import type { RequestState } from "../../web/mod.ts";
+import type { RequestState } from "../../runtime/web/mod.ts";
 import { authenticate, type Sender } from "../auth.ts";
 import { createSealWork } from "./_seal.ts";
 import { type AgentCard, createCard, toWireCard } from "./card.ts";

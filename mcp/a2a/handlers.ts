@@ -1,9 +1,9 @@
 /** Requests of one key over A2A, in terms of the platform. */
 import type { ToolServerAuth } from "../../calls/mod.ts";
-import type { TaskWatch } from "../../calls/tasks/mod.ts";
+import type { TaskWatch } from "../../operations/a2a/tasks/mod.ts";
 import type { Invoke, Operation, Problem, RequestMarks } from "../../contract/mod.ts";
-import type { TaskPart, TaskRecord } from "../../domain/mod.ts";
-import type { Log } from "../../web/mod.ts";
+import type { TaskPart, TaskRecord } from "../../contract/domain/mod.ts";
+import type { Log } from "../../runtime/web/mod.ts";
 import type { Sender } from "../auth.ts";
 import type { Tools } from "../tools.ts";
 import type { FindInjection } from "../untrusted.ts";

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { newTask } from "../../calls/tasks/mod.ts";
+import { newTask } from "../../operations/a2a/tasks/mod.ts";
 import {
   type CallRequest,
   type CallResult,
   type Operation,
   outputValue,
 } from "../../contract/mod.ts";
-import type { TaskRecord } from "../../domain/mod.ts";
+import type { TaskRecord } from "../../contract/domain/mod.ts";
 import { earlierMeta, receiptMeta } from "../tool_call.ts";
 import { heldCallOf, isGovernanceAnswer } from "./_held.ts";
 import { createSealWork } from "./_seal.ts";

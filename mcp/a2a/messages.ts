@@ -2,7 +2,7 @@
 import type { SendMessageRequest } from "@a2a-js/sdk";
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import { parseMetadata, type RequestMarks } from "../../contract/mod.ts";
-import type { TaskPart } from "../../domain/mod.ts";
+import type { TaskPart } from "../../contract/domain/mod.ts";
 import { MEDIA_TYPES } from "./card.ts";
 import { contentTypeError, invalidParams } from "./errors.ts";
 import type { ConversationMessage, SkillCall } from "./handlers.ts";

@@ -10,7 +10,7 @@
  * @module
  */
 import type Router from "@koa/router";
-import type { RequestState } from "../../web/mod.ts";
+import type { RequestState } from "../../runtime/web/mod.ts";
 import { bindCards } from "./card_routes.ts";
 import { createRpcRoute, type RpcParts } from "./rpc_route.ts";
 

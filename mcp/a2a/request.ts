@@ -1,7 +1,7 @@
 /** Requests of A2A as they are received, and their errors in JSON-RPC. */
 import type { Context } from "koa";
 import { Problem, similarNames } from "../../contract/mod.ts";
-import { MAX_BODY, readJson } from "../../web/mod.ts";
+import { MAX_BODY, readJson } from "../../runtime/web/mod.ts";
 import { JSON_RPC } from "../json_rpc.ts";
 import { describeWrongParams, METHODS } from "./request_schemas.ts";
 

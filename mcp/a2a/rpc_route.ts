@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { Problem } from "../../contract/mod.ts";
-import { createDisconnectSignal, type RequestState } from "../../web/mod.ts";
+import { createDisconnectSignal, type RequestState } from "../../runtime/web/mod.ts";
 import { authenticate, type Sender, stoppingProblem } from "../auth.ts";
 import { JSON_RPC } from "../json_rpc.ts";
 import { EVENT_STREAM, sendEvents, toEvent } from "./_event_stream.ts";

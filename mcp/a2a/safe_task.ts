@@ -1,4 +1,4 @@
-import type { TaskMessage, TaskRecord } from "../../domain/mod.ts";
+import type { TaskMessage, TaskRecord } from "../../contract/domain/mod.ts";
 import type { Tools } from "../tools.ts";
 import { describeUntrusted, type FindInjection, makeSafe, untrustedMeta } from "../untrusted.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { createTimeoutSignal, Problem } from "../../contract/mod.ts";
-import { type TaskRecord, TERMINAL_STATES } from "../../domain/mod.ts";
+import { type TaskRecord, TERMINAL_STATES } from "../../contract/domain/mod.ts";
 import type { AgentCard } from "./card.ts";
 import { type ErrorContext, invalidParams, skillError, toProtocolError } from "./errors.ts";
 import type { A2aHandlers, MessageResult, Reply } from "./handlers.ts";

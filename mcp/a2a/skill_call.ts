@@ -1,5 +1,5 @@
 import { Problem } from "../../contract/mod.ts";
-import type { StartedRun } from "../../domain/mod.ts";
+import type { StartedRun } from "../../contract/domain/mod.ts";
 import { callTool } from "../tool_call.ts";
 import { heldCallIn } from "./_held.ts";
 import type {

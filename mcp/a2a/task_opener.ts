@@ -1,5 +1,5 @@
-import type { OpeningMessage } from "../../calls/tasks/mod.ts";
-import { type TaskRecord, TERMINAL_STATES } from "../../domain/mod.ts";
+import type { OpeningMessage } from "../../operations/a2a/tasks/mod.ts";
+import { type TaskRecord, TERMINAL_STATES } from "../../contract/domain/mod.ts";
 import { earlierMeta, receiptMeta } from "../tool_call.ts";
 import type { A2aHandlerParts, MessageResult, RequestSender } from "./handlers.ts";
 import { makeTaskSafe } from "./safe_task.ts";

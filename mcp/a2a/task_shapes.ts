@@ -9,7 +9,7 @@ import {
   TaskState as State,
   type TaskStatus,
 } from "@a2a-js/sdk";
-import type { TaskMessage, TaskPart, TaskRecord, TaskState } from "../../domain/mod.ts";
+import type { TaskMessage, TaskPart, TaskRecord, TaskState } from "../../contract/domain/mod.ts";
 
 const STATES: Readonly<Record<TaskState, State>> = {
   "submitted": State.TASK_STATE_SUBMITTED,

@@ -8,9 +8,9 @@ import {
   messageHash,
   recoverTaskCall,
   taskWorkflowId,
-} from "../../calls/tasks/mod.ts";
+} from "./tasks/mod.ts";
 import { InvalidInput } from "../../contract/mod.ts";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { EXAMPLE_RUN_ID, Timestamp } from "../schemas/mod.ts";
 
 const Id = z.string().min(1).max(200);

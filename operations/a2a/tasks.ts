@@ -7,8 +7,8 @@ import {
   checkOpenTask,
   newTask,
   recoverTaskCall,
-} from "../../calls/tasks/mod.ts";
-import { MAX_CHARACTERS, type TaskRecord } from "../../domain/mod.ts";
+} from "./tasks/mod.ts";
+import { MAX_CHARACTERS, type TaskRecord } from "../../contract/domain/mod.ts";
 import { FULL } from "../scopes.ts";
 
 const Id = z.string().min(1).max(200);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { FLAG_NAMES, type FlagName, FLAGS } from "../../domain/mod.ts";
+import { FLAG_NAMES, type FlagName, FLAGS } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { addStop, FLAG_STOP, noteCallEffects, removeStop } from "../../store/calls/mod.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
-import type { IntegrationName } from "../../domain/mod.ts";
+import type { IntegrationName } from "../../contract/domain/mod.ts";
 import { findCredential } from "../../integrations/channels/mod.ts";
 import { remoteSettingsOf } from "../../integrations/outside/mod.ts";
 import { listIntegrationHealth } from "../../store/platform/mod.ts";

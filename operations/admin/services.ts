@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
-import { probeBackend } from "../../detection/mod.ts";
-import { PROCESS_NAMES, PROCESS_STATUSES } from "../../domain/mod.ts";
+import { probeBackend } from "../../judgement/detection/mod.ts";
+import { PROCESS_NAMES, PROCESS_STATUSES } from "../../contract/domain/mod.ts";
 import {
   getSealingTrouble,
   listProcesses,

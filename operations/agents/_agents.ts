@@ -1,7 +1,12 @@
 import { z } from "zod";
 import type { Platform } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { type AgentKind, BUILT_IN_AGENTS, isBuiltInAgent, kindOfAgent } from "../../domain/mod.ts";
+import {
+  type AgentKind,
+  BUILT_IN_AGENTS,
+  isBuiltInAgent,
+  kindOfAgent,
+} from "../../contract/domain/mod.ts";
 import { listPeers } from "../../integrations/peers/mod.ts";
 
 /** Id of an agent. */

@@ -11,7 +11,7 @@ import {
   TASK_QUEUE,
   tenantAttribute,
   WORKFLOW,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   type Conversation,

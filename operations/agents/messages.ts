@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import { idOfCall } from "../../calls/recover/mod.ts";
-import { isBuiltInAgent } from "../../domain/mod.ts";
+import { isBuiltInAgent } from "../../contract/domain/mod.ts";
 import {
   addConversation,
   addQuestion,

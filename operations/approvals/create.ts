@@ -8,8 +8,8 @@ import {
 import { operation, type Platform } from "../../calls/mod.ts";
 import { idOfCall, notNoted, recoverBegun, recoverRun } from "../../calls/recover/mod.ts";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
-import { WORKFLOW } from "../../domain/mod.ts";
-import { requireTicket } from "../../integrations/tickets/mod.ts";
+import { WORKFLOW } from "../../contract/domain/mod.ts";
+import { requireTicket } from "../incidents/tickets/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
 import { EXAMPLE_RUN_ID, TicketId } from "../schemas/mod.ts";

@@ -1,6 +1,6 @@
-import type { PostSource } from "../../articles/mod.ts";
+import type { PostSource } from "./writing/mod.ts";
 import type { Context } from "../../calls/mod.ts";
-import { type MediaFile, openMedia, renderCard } from "../../media/mod.ts";
+import { type MediaFile, openMedia, renderCard } from "../../integrations/media/mod.ts";
 
 /** Cards that are drawn or wait, of all callers of this process: one is drawn at a time. */
 const MAX_WAITING = 8;

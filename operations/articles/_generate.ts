@@ -1,12 +1,18 @@
 import { type Context, type Platform } from "../../calls/mod.ts";
 import { startOrJoin } from "../../calls/recover/mod.ts";
 import { type Caller, Problem } from "../../contract/mod.ts";
-import { type ArticleSource, articleWorkflowId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { readPeriod } from "../../articles/mod.ts";
+import {
+  type ArticleSource,
+  articleWorkflowId,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../../contract/domain/mod.ts";
+import { readPeriod } from "./writing/mod.ts";
 import { randomHex } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
-import { addArticle, dropArticle, getPassage, getTranscript } from "../../store/publishing/mod.ts";
+import { addArticle, dropArticle, getPassage } from "../../store/articles/mod.ts";
+import { getTranscript } from "../../store/media/mod.ts";
 
 /** A wish for an article. */
 export interface ArticleWish {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type NetworkName, NETWORKS } from "../../articles/mod.ts";
+import { type NetworkName, NETWORKS } from "./writing/mod.ts";
 import type { Context } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { ARTICLE_SOURCES, PIPELINE_STAGES, PUBLISHING_STATES } from "../../domain/mod.ts";
+import { ARTICLE_SOURCES, PIPELINE_STAGES, PUBLISHING_STATES } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
@@ -10,7 +10,7 @@ import {
   PIPELINE_KINDS,
   type PipelineItem as Item,
   type Publishing as PublishingRecord,
-} from "../../store/publishing/mod.ts";
+} from "../../store/articles/mod.ts";
 import { oneLine, Timestamp } from "../schemas/mod.ts";
 import { ArticleSource } from "./_schemas.ts";
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Context, Platform } from "../../calls/mod.ts";
 import { startOrJoin } from "../../calls/recover/mod.ts";
-import { publishWorkflowId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { publishWorkflowId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
-import type { PipelineItem } from "../../store/publishing/mod.ts";
+import type { PipelineItem } from "../../store/articles/mod.ts";
 import { requireItem } from "./_item.ts";
 
 /** Time that a caller waits for what the workflow of an item does at once. It goes on after it. */

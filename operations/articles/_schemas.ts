@@ -5,8 +5,8 @@ import {
   ARTICLE_STEPS,
   articleWorkflowId,
   DEPLOY_TARGETS,
-} from "../../domain/mod.ts";
-import type { ArticleRecord } from "../../store/publishing/mod.ts";
+} from "../../contract/domain/mod.ts";
+import type { ArticleRecord } from "../../store/articles/mod.ts";
 import { oneLine, Sha256, Timestamp } from "../schemas/mod.ts";
 
 /** Id of an article. */

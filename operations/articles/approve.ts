@@ -3,7 +3,7 @@ import { castVote } from "../../calls/approvals/mod.ts";
 import { type Context, operation, type Platform } from "../../calls/mod.ts";
 import { notNoted } from "../../calls/recover/mod.ts";
 import { isSamePrincipal, type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
-import type { ArticleSource } from "../../domain/mod.ts";
+import type { ArticleSource } from "../../contract/domain/mod.ts";
 import { randomHex } from "../../ledger/mod.ts";
 import { getVote } from "../../store/approvals/mod.ts";
 import { getCallEffects, noteCallEffects } from "../../store/calls/mod.ts";
@@ -12,7 +12,7 @@ import {
   isMediaSource,
   movePipelineItem,
   type PipelineItem as Item,
-} from "../../store/publishing/mod.ts";
+} from "../../store/articles/mod.ts";
 import { trimmedText } from "../schemas/mod.ts";
 import { addWish, startWriting } from "./_generate.ts";
 import {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { getArticle, listPublishedArticles } from "../../store/publishing/mod.ts";
+import { getArticle, listPublishedArticles } from "../../store/articles/mod.ts";
 import { Limit } from "../schemas/mod.ts";
 import { Article, exampleArticle, SeoStatus, SessionId, toArticle, toStatus } from "./_schemas.ts";
 

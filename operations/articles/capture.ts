@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { countPost, NETWORKS } from "../../articles/mod.ts";
+import { countPost, NETWORKS } from "./writing/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
 import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
@@ -13,7 +13,7 @@ import {
   type MediaSource,
   type NewPipelineItem,
   PIPELINE_KINDS,
-} from "../../store/publishing/mod.ts";
+} from "../../store/articles/mod.ts";
 import { oneLine, trimmedText } from "../schemas/mod.ts";
 import { checkSource } from "./_generate.ts";
 import {

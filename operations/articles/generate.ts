@@ -7,7 +7,7 @@ import {
   recoverRun,
   startOrJoin,
 } from "../../calls/recover/mod.ts";
-import { siteTarget } from "../../articles/mod.ts";
+import { siteTarget } from "./writing/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import {
   articleDeployWorkflowId,
@@ -15,8 +15,8 @@ import {
   PLATFORM_TENANT,
   TASK_QUEUE,
   WORKFLOW,
-} from "../../domain/mod.ts";
-import { getArticle } from "../../store/publishing/mod.ts";
+} from "../../contract/domain/mod.ts";
+import { getArticle } from "../../store/articles/mod.ts";
 import { EXAMPLE_RUN_ID, oneLine } from "../schemas/mod.ts";
 import { checkSource, startArticle } from "./_generate.ts";
 import { ArticleId, ArticleSource, SessionId, Target } from "./_schemas.ts";

@@ -22,3 +22,5 @@ export const articleOperations = [
   missionStats,
   transcriptList,
 ];
+
+export { articleSubject, itemSubject } from "./approval.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { PIPELINE_STAGES } from "../../domain/mod.ts";
-import { listPipelineItems } from "../../store/publishing/mod.ts";
+import { PIPELINE_STAGES } from "../../contract/domain/mod.ts";
+import { listPipelineItems } from "../../store/articles/mod.ts";
 import { Limit } from "../schemas/mod.ts";
 import { exampleItem, PIPELINE, PipelineItem, Stage, toItem } from "./_item.ts";
 

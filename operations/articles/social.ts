@@ -1,21 +1,17 @@
 import { z } from "zod";
-import { type PostSource, readAdvice, writePost } from "../../articles/mod.ts";
+import { type PostSource, readAdvice, writePost } from "./writing/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
 import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
-import { ANONYMOUS_ACTOR } from "../../domain/mod.ts";
+import { ANONYMOUS_ACTOR } from "../../contract/domain/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";
-import {
-  addMediaFile,
-  getArticle,
-  getPassage,
-  publishMediaFile,
-} from "../../store/publishing/mod.ts";
+import { getArticle, getPassage } from "../../store/articles/mod.ts";
 import { oneLine, Sha256 } from "../schemas/mod.ts";
 import { drawCard } from "./_card.ts";
 import { Network } from "./_item.ts";
 import { ArticleId } from "./_schemas.ts";
+import { addMediaFile, publishMediaFile } from "../../store/media/mod.ts";
 
 /** Writes a post. */
 export const writeSocialPost = operation({

@@ -1,11 +1,8 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import {
-  countArticles,
-  countPipelineItems,
-  countVideoProjects,
-} from "../../store/publishing/mod.ts";
+import { countArticles, countPipelineItems } from "../../store/articles/mod.ts";
 import { exampleView, IntegrationView } from "../schemas/mod.ts";
+import { countVideoProjects } from "../../store/media/mod.ts";
 
 const Counts = z.record(z.string(), z.number().int());
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { listTranscripts } from "../../store/publishing/mod.ts";
 import { Limit } from "../schemas/mod.ts";
+import { listTranscripts } from "../../store/media/mod.ts";
 
 /** Transcripts, newest first. */
 export const transcriptList = operation({

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { Caller } from "../../contract/mod.ts";
+import { type Caller, findTimeZone, printTime } from "../../contract/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
-import { BOOKED_DAYS, findTimeZone, printTime } from "../../integrations/calendar/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
+import { BOOKED_DAYS } from "./booking/mod.ts";
 import { normalizeEmail } from "../../store/mod.ts";
-import { EVENT_KINDS, type EventKind, type EventRecord } from "../../store/planning/mod.ts";
+import { EVENT_KINDS, type EventKind, type EventRecord } from "../../store/calendar/mod.ts";
 import { text, Timestamp, trimmedText } from "../schemas/mod.ts";
 
 /** Id of an event. */

@@ -8,10 +8,10 @@ import {
   cancelBooking,
   type EventRequest,
   planEvent,
-} from "../../integrations/calendar/mod.ts";
+} from "./booking/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";
 import { getContact } from "../../store/crm/mod.ts";
-import { type EventRecord, getEvent } from "../../store/planning/mod.ts";
+import { type EventRecord, getEvent } from "../../store/calendar/mod.ts";
 import { assertMayHold, Event, EVENT_FIELDS, EventId, exampleEvent, toEvent } from "./_event.ts";
 
 const Input = z.object(EVENT_FIELDS);

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { InvalidInput } from "../../contract/mod.ts";
-import { dateIn, dayBounds, linkOf, parseTime } from "../../integrations/calendar/mod.ts";
-import { listOccurrences } from "../../store/planning/mod.ts";
+import { dateIn, dayBounds, InvalidInput, parseTime } from "../../contract/mod.ts";
+import { linkOf } from "./booking/mod.ts";
+import { listOccurrences } from "../../store/calendar/mod.ts";
 import { Limit, Timestamp } from "../schemas/mod.ts";
 import { CalendarName, Event, exampleEvent, TimeZone, toEvent } from "./_event.ts";
 

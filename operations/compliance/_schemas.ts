@@ -6,7 +6,7 @@ import {
   EVIDENCE,
   type EvidenceName,
   FRAMEWORKS,
-} from "../../compliance/mod.ts";
+} from "../../judgement/compliance/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 
 /** A score. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { assessPlatform, countControls, deriveRisks } from "../../compliance/mod.ts";
+import { assessPlatform, countControls, deriveRisks } from "../../judgement/compliance/mod.ts";
 import { countReceiptsByCategory } from "../../store/platform/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL_AND_AUDIT } from "../scopes.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { buildCbom } from "../../compliance/mod.ts";
+import { buildCbom } from "../../judgement/compliance/mod.ts";
 import { ROOT } from "../../config.ts";
 import { listLedgerKeys } from "../../ledger/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";

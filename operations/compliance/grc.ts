@@ -5,8 +5,8 @@ import {
   countControls,
   deriveRisks,
   type FrameworkName as Framework,
-} from "../../compliance/mod.ts";
-import { systemFor, unlessAway } from "../../calls/outside/mod.ts";
+} from "../../judgement/compliance/mod.ts";
+import { systemFor, unlessAway } from "../integrations/acts/mod.ts";
 import { exampleView, IntegrationView, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 import { Control, Counts, exampleRisk, FrameworkName, Risk, toControl } from "./_schemas.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { assessPlatform, countControls, deriveRisks } from "../../compliance/mod.ts";
+import { assessPlatform, countControls, deriveRisks } from "../../judgement/compliance/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 import { Counts, exampleRisk, exampleScores, Risk, Scores, toScores } from "./_schemas.ts";

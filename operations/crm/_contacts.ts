@@ -1,6 +1,6 @@
 /** Changes of contacts. Each is one transaction with its activity and its receipt. */
 import { Problem } from "../../contract/mod.ts";
-import { optOut, recordChange } from "../../integrations/crm/mod.ts";
+import { optOut, recordChange } from "./records/mod.ts";
 import type { Context } from "../../calls/mod.ts";
 import { type Db, normalizeEmail } from "../../store/mod.ts";
 import {
@@ -8,14 +8,12 @@ import {
   type Contact,
   type ContactFields,
   findContactByEmail,
-  findSuppression,
   getContact,
-  liftSuppression,
   lockContact,
   setConsent,
-  suppressEmail,
   updateContact,
 } from "../../store/crm/mod.ts";
+import { findSuppression, liftSuppression, suppressEmail } from "../../store/mail/mod.ts";
 
 /** Consent as a caller states it. */
 export interface StatedConsent {

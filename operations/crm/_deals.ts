@@ -1,12 +1,7 @@
 /** Changes of deals. Each is one transaction with its activities and receipts. */
 import type { Config } from "../../config.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
-import {
-  type Pipeline,
-  readPipelines,
-  recordChange,
-  statusOf,
-} from "../../integrations/crm/mod.ts";
+import { type Pipeline, readPipelines, recordChange, statusOf } from "./records/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   addDeal,

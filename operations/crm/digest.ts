@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { escapeInvisible } from "../../contract/mod.ts";
-import { type Pipeline, readPipelines } from "../../integrations/crm/mod.ts";
+import { type Pipeline, readPipelines } from "./records/mod.ts";
 import {
   type DigestPart,
   getDigestFacts,

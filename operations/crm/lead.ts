@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
-import { emailIdOf, sendConfirmation } from "../../calls/mail/mod.ts";
+import { emailIdOf, sendConfirmation } from "../mail/sending/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
-import { ANONYMOUS_ACTOR } from "../../domain/mod.ts";
-import { recordChange } from "../../integrations/crm/mod.ts";
+import { ANONYMOUS_ACTOR } from "../../contract/domain/mod.ts";
+import { recordChange } from "./records/mod.ts";
 import { randomHex } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";
 import { findContactByEmail } from "../../store/crm/mod.ts";
-import { addMessage } from "../../store/messages/mod.ts";
+import { addMessage } from "../../store/notices/mod.ts";
 import { oneLine, text, trimmedText } from "../schemas/mod.ts";
 import { insertContact } from "./_contacts.ts";
 import { ContactInput } from "./_schemas.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { type Pipeline, readPipelines } from "../../integrations/crm/mod.ts";
+import { type Pipeline, readPipelines } from "./records/mod.ts";
 import {
   getStageFigures,
   getStayFigures,

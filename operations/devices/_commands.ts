@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { ScriptId } from "../../catalogue/mod.ts";
-import { COMMAND_STATUSES, DEVICE_LIMITS } from "../../domain/mod.ts";
+import { ScriptId } from "../../judgement/catalogue/mod.ts";
+import { COMMAND_STATUSES, DEVICE_LIMITS } from "../../contract/domain/mod.ts";
 import { EXAMPLE_RUN_ID } from "../schemas/mod.ts";
 import { DeviceId } from "./_schemas.ts";
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { readAgent } from "../../integrations/devices/mod.ts";
-import { countChecks, judgeDevicesSparingly } from "../../shield/mod.ts";
+import { countChecks, judgeDevicesSparingly, readAgent } from "../../judgement/shield/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { DEVICE_STATUSES, listDevices, listPresence } from "../../store/devices/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";

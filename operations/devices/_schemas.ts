@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DEVICE_PLATFORMS } from "../../domain/mod.ts";
+import { DEVICE_PLATFORMS } from "../../contract/domain/mod.ts";
 
 /** Id of a device. */
 export const DeviceId = z.string().regex(/^DEV-[0-9a-f]{12}$/).describe(

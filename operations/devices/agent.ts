@@ -1,15 +1,9 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import { FileOutput, Problem } from "../../contract/mod.ts";
-import {
-  type AgentFile,
-  agentRelease,
-  mintCode,
-  readAgent,
-  readDeviceRoots,
-  renderInstallScript,
-} from "../../integrations/devices/mod.ts";
+import { agentRelease, mintCode, readDeviceRoots, renderInstallScript } from "./protocol/mod.ts";
 import { findTenantToken } from "../../store/keys/mod.ts";
+import { type AgentFile, readAgent } from "../../judgement/shield/mod.ts";
 
 /** Receipts of the releases that this process has requested, by the agents' hashes. */
 const released = new WeakMap<Context["sealer"], Map<string, string>>();

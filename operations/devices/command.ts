@@ -7,10 +7,10 @@ import {
   requireActiveDevice,
   resolveCommand,
   showArguments,
-} from "../../calls/commands/mod.ts";
+} from "./orders/mod.ts";
 import { type Context, operation, type Platform } from "../../calls/mod.ts";
 import { SHIPPED_RULES } from "../../contract/mod.ts";
-import { type ApprovalGrounds, WORKFLOW } from "../../domain/mod.ts";
+import { type ApprovalGrounds, WORKFLOW } from "../../contract/domain/mod.ts";
 import { findDevice } from "../../store/devices/mod.ts";
 import { CommandInput, exampleCommand, OrderedCommand } from "./_commands.ts";
 

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import { COMMAND_OPERATION, requireActiveDevice } from "../../calls/commands/mod.ts";
+import { COMMAND_OPERATION, requireActiveDevice } from "./orders/mod.ts";
 import { type Context, operation, runAlone } from "../../calls/mod.ts";
 import { idOfCall, recoverRun } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
@@ -10,7 +10,7 @@ import {
   type DiscoveryRequest,
   PLATFORM_TENANT,
   WORKFLOW,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { listTargets } from "../../integrations/discovery/mod.ts";
 import { DeviceId } from "./_schemas.ts";
 import { deviceOwner } from "./command.ts";

@@ -7,7 +7,7 @@ import {
   isProven,
   readCode,
   readDeviceRoots,
-} from "../../integrations/devices/mod.ts";
+} from "./protocol/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
 import {

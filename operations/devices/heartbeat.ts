@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { JsonText } from "../../contract/mod.ts";
-import { answerHeartbeat, isInventory, MAX_SECTIONS } from "../../integrations/devices/mod.ts";
+import { answerHeartbeat, isInventory, MAX_SECTIONS } from "./protocol/mod.ts";
 import { Sha256, Timestamp } from "../schemas/mod.ts";
 
 const Hex = z.string().regex(/^[0-9a-f]{0,64}$/);

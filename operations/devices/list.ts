@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
-import { systemFor, unlessAway } from "../../calls/outside/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
+import { systemFor, unlessAway } from "../integrations/acts/mod.ts";
 import type { FleetHost } from "../../integrations/rmm/mod.ts";
 import { getTenantRecord } from "../../store/keys/mod.ts";
 import { exampleView, IntegrationView } from "../schemas/mod.ts";

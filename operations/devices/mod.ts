@@ -26,3 +26,5 @@ export const deviceOperations = [
   rmmAgents,
   tenantDevices,
 ];
+
+export { commandSubject, deviceSubject } from "./approval.ts";

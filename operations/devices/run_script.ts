@@ -7,10 +7,10 @@ import {
   recoverAct,
   requireSystem,
   unlessAway,
-} from "../../calls/outside/mod.ts";
-import { ScriptId } from "../../catalogue/mod.ts";
+} from "../integrations/acts/mod.ts";
+import { ScriptId } from "../../judgement/catalogue/mod.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
-import { COMMAND_STATUSES } from "../../domain/mod.ts";
+import { COMMAND_STATUSES } from "../../contract/domain/mod.ts";
 import { RemoteFailed } from "../../integrations/remote/mod.ts";
 import { FULL } from "../scopes.ts";
 import { exampleCommand, OrderedCommand, Parameters } from "./_commands.ts";

@@ -1,8 +1,12 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { commandChangedSignal, commandWorkflowId, REFUSAL_CODES } from "../../domain/mod.ts";
-import { sealStatement } from "../../integrations/devices/mod.ts";
+import {
+  commandChangedSignal,
+  commandWorkflowId,
+  REFUSAL_CODES,
+} from "../../contract/domain/mod.ts";
+import { sealStatement } from "./protocol/mod.ts";
 import { getDevice, getDeviceCommand } from "../../store/devices/mod.ts";
 import { Sha256 } from "../schemas/mod.ts";
 import { CommandId } from "./_commands.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { DECISIONS } from "../../domain/mod.ts";
+import { DECISIONS } from "../../contract/domain/mod.ts";
 import { listDecisions } from "../../store/calls/mod.ts";
 import { exampleDecision, GovernedCall, Limit, toGovernedCall } from "../schemas/mod.ts";
 

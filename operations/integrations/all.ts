@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { INTEGRATIONS } from "../../domain/mod.ts";
+import { INTEGRATIONS } from "../../contract/domain/mod.ts";
 import { exampleView, IntegrationView, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 

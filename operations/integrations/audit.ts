@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { systemFor, unlessAway } from "../../calls/outside/mod.ts";
+import { systemFor, unlessAway } from "./acts/mod.ts";
 import { getHead, listReceipts } from "../../ledger/mod.ts";
 import { getDecisionFigures } from "../../store/calls/mod.ts";
 import { exampleView, IntegrationView, Timestamp } from "../schemas/mod.ts";

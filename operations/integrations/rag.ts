@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
-import { systemFor, unlessAway } from "../../calls/outside/mod.ts";
-import { writeAnswer } from "../../calls/writing/mod.ts";
-import { MODEL_PROVIDERS } from "../../domain/mod.ts";
+import { systemFor, unlessAway } from "./acts/mod.ts";
+import { writeAnswer } from "../models/writing/mod.ts";
+import { MODEL_PROVIDERS } from "../../contract/domain/mod.ts";
 import { countPassages } from "../../store/platform/mod.ts";
 import { exampleView, IntegrationView, Sha256, text } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";

@@ -8,9 +8,9 @@ import {
   requireSystem,
   systemFor,
   unlessAway,
-} from "../../calls/outside/mod.ts";
+} from "./acts/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { WORKFLOW, WORKFLOW_PURPOSE } from "../../domain/mod.ts";
+import { WORKFLOW, WORKFLOW_PURPOSE } from "../../contract/domain/mod.ts";
 import { RemoteFailed } from "../../integrations/remote/mod.ts";
 import { listRunbooks } from "../../store/catalogue/mod.ts";
 import { EXAMPLE_RUN_ID, exampleView, IntegrationView } from "../schemas/mod.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
-import { maskTexts } from "../../calls/models/mod.ts";
+import { maskTexts } from "../models/use/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
 import type { ExportedSpan } from "../../integrations/observability/mod.ts";
 import { RemoteFailed } from "../../integrations/remote/mod.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
 import { escapeInvisible, Problem } from "../../contract/mod.ts";
-import { LEARNING_BOUNDS, lessonReceiptId } from "../../engine/mod.ts";
+import { LEARNING_BOUNDS, lessonReceiptId } from "../../judgement/engine/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { EMAIL_STATES } from "../../domain/mod.ts";
+import { EMAIL_STATES } from "../../contract/domain/mod.ts";
 
 /** Id of a mail. */
 const EmailId = z.string().regex(/^EML-[0-9a-f]{12}$/, "Expected EML- and 12 hex digits")

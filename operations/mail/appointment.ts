@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { checkMail, type MailParts, sendMail } from "../../calls/mail/mod.ts";
+import { checkMail, type MailParts, sendMail } from "./sending/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
 import { idOfCall, notNoted } from "../../calls/recover/mod.ts";
-import { Problem } from "../../contract/mod.ts";
+import { printTime, Problem } from "../../contract/mod.ts";
 import {
   assertFree,
   bookEvent,
@@ -10,14 +10,14 @@ import {
   type EventRequest,
   planEvent,
   printInvitation,
-  printTime,
-} from "../../integrations/calendar/mod.ts";
+} from "../calendar/booking/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { getCallEffects, noteCallEffects } from "../../store/calls/mod.ts";
-import { addActivity, type Contact, getContact, getEmail } from "../../store/crm/mod.ts";
-import { type EventRecord, getEvent } from "../../store/planning/mod.ts";
+import { addActivity, type Contact, getContact } from "../../store/crm/mod.ts";
+import { type EventRecord, getEvent } from "../../store/calendar/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
+import { getEmail } from "../../store/mail/mod.ts";
 
 const Input = z.object({
   contact_id: z.string().regex(/^CON-[0-9a-f]{12}$/, "Expected CON- and 12 hex digits")

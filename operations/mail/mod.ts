@@ -6,3 +6,5 @@ import { triggerWorkflow } from "./sequence.ts";
 
 /** Operations of mail. */
 export const mailOperations = [sendEmail, triggerWorkflow, bookAppointment, emailReplies];
+
+export { emailSubject } from "./approval.ts";

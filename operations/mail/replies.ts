@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { newWords } from "../../integrations/mail/mod.ts";
-import { listReplies, type ReplyRecord } from "../../store/crm/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { ReplyId } from "./_schemas.ts";
+import { listReplies, type ReplyRecord } from "../../store/mail/mod.ts";
 
 const MAX_EXCERPT = 500;
 

@@ -1,18 +1,12 @@
 import { z } from "zod";
-import {
-  checkMail,
-  emailIdOf,
-  type MailOrder,
-  recoverMail,
-  sendMail,
-} from "../../calls/mail/mod.ts";
+import { checkMail, emailIdOf, type MailOrder, recoverMail, sendMail } from "./sending/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
-import { WORKFLOW } from "../../domain/mod.ts";
+import { WORKFLOW } from "../../contract/domain/mod.ts";
 import { parseAddress } from "../../integrations/mail/mod.ts";
-import { getReply } from "../../store/crm/mod.ts";
 import { FULL } from "../scopes.ts";
 import { exampleEmail, ReplyId, SentEmail } from "./_schemas.ts";
+import { getReply } from "../../store/mail/mod.ts";
 
 const ONE_LINE = /^[^\p{Cc}\u2028\u2029]*$/u;
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { checkMail } from "../../calls/mail/mod.ts";
+import { checkMail } from "./sending/mod.ts";
 import { operation, type Platform } from "../../calls/mod.ts";
 import { recoverBegun, recoverMarked, startOrJoin } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { sequenceWorkflowId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { sequenceWorkflowId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { readMailRules } from "../../integrations/mail/mod.ts";
 import { getContact } from "../../store/crm/mod.ts";
 import { EXAMPLE_RUN_ID } from "../schemas/mod.ts";

@@ -1,7 +1,7 @@
 /** Answers as server-sent events in the form in which each provider streams them. */
-import type { ModelEnd } from "../../calls/models/mod.ts";
+import type { ModelEnd } from "./use/mod.ts";
 import type { StreamEvent } from "../../contract/mod.ts";
-import type { ModelProvider } from "../../domain/mod.ts";
+import type { ModelProvider } from "../../contract/domain/mod.ts";
 
 /** The events of an answer. */
 export interface EventFormat {

@@ -1,7 +1,7 @@
 /** The stable form of an answer. */
 import { z } from "zod";
-import type { ModelEnd } from "../../calls/models/mod.ts";
-import { MODEL_PROVIDERS } from "../../domain/mod.ts";
+import type { ModelEnd } from "./use/mod.ts";
+import { MODEL_PROVIDERS } from "../../contract/domain/mod.ts";
 
 const Counts = z.record(z.string(), z.number().int()).describe(
   "How often, by kind: email, phone, card_number, iban, national_id, secret",

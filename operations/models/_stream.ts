@@ -1,8 +1,8 @@
 /** An answer of a model as a stream of events: in the provider's form, and at last an event with what it has cost. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ModelCall } from "../../calls/models/mod.ts";
+import type { ModelCall } from "./use/mod.ts";
 import { asProblem, type StreamEvent } from "../../contract/mod.ts";
-import type { ModelProvider } from "../../domain/mod.ts";
+import type { ModelProvider } from "../../contract/domain/mod.ts";
 import { createEventFormat } from "./_events.ts";
 import { toOutput } from "./_output.ts";
 

@@ -1,13 +1,8 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
-import {
-  beginModelCall,
-  maskTexts,
-  recoverModelCall,
-  requireChat,
-} from "../../calls/models/mod.ts";
+import { beginModelCall, maskTexts, recoverModelCall, requireChat } from "./use/mod.ts";
 import { EventStream } from "../../contract/mod.ts";
-import { type ModelProvider, PRIVACY_MODES } from "../../domain/mod.ts";
+import { type ModelProvider, PRIVACY_MODES } from "../../contract/domain/mod.ts";
 import { text } from "../schemas/mod.ts";
 import { Answer, toOutput } from "./_output.ts";
 import { beginStream } from "./_stream.ts";

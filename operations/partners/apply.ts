@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
-import { ANONYMOUS_ACTOR, PLATFORM_TENANT } from "../../domain/mod.ts";
+import { ANONYMOUS_ACTOR, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import { type Db, inTenant, normalizeEmail } from "../../store/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";
 import { addApplication, type NewApplication, takeApplicationId } from "../../store/crm/mod.ts";
-import { addMessage } from "../../store/messages/mod.ts";
+import { addMessage } from "../../store/notices/mod.ts";
 import { oneLine, text, trimmedText } from "../schemas/mod.ts";
 import { ApplicationId } from "./_schemas.ts";
 

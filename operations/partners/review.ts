@@ -2,7 +2,7 @@ import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import { type Db, inTenant } from "../../store/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";

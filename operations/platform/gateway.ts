@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { API_VERSION, PRODUCT, SERVICE } from "../../domain/mod.ts";
+import { API_VERSION, PRODUCT, SERVICE } from "../../contract/domain/mod.ts";
 import { requireReady } from "../../store/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { BACKENDS, getPlatformStatus, probePlatform } from "../../detection/mod.ts";
+import { BACKENDS, getPlatformStatus, probePlatform } from "../../judgement/detection/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../scopes.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Authorship } from "../../domain/mod.ts";
+import type { Authorship } from "../../contract/domain/mod.ts";
 
 /** A source that an answer cites. */
 export const Source = z.object({

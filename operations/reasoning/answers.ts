@@ -7,7 +7,7 @@ import {
   type ReasoningResult,
   type StartedRun,
   WORKFLOW,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { EXAMPLE_RUN_ID, text } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 import { authorInReceipt, authorship, exampleAuthorship, Source } from "./_authorship.ts";

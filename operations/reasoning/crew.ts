@@ -8,7 +8,7 @@ import {
   type CrewResult,
   type StartedRun,
   WORKFLOW,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { EXAMPLE_RUN_ID, trimmedText } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 import { authorInReceipt, authorship, Claim, exampleAuthorship, Source } from "./_authorship.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DECISIONS } from "../../domain/mod.ts";
+import { DECISIONS } from "../../contract/domain/mod.ts";
 import type { ListedDecision } from "../../store/calls/mod.ts";
 import { ReceiptId, Timestamp } from "./common.ts";
 

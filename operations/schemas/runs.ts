@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { StartedRun as RunIds } from "../../domain/mod.ts";
+import type { StartedRun as RunIds } from "../../contract/domain/mod.ts";
 import { EXAMPLE_RUN_ID } from "./common.ts";
 
 /** A started run, with its result where the call has waited for it. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PHASES, SEVERITIES } from "../../domain/mod.ts";
+import { PHASES, SEVERITIES } from "../../contract/domain/mod.ts";
 import { DateTime, EXAMPLE_RUN_ID, Timestamp } from "./common.ts";
 
 /** Id of a ticket. */

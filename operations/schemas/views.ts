@@ -1,5 +1,9 @@
 import { z } from "zod";
-import { INTEGRATION_MODES, INTEGRATION_STATUSES, INTEGRATIONS } from "../../domain/mod.ts";
+import {
+  INTEGRATION_MODES,
+  INTEGRATION_STATUSES,
+  INTEGRATIONS,
+} from "../../contract/domain/mod.ts";
 import { Timestamp } from "./common.ts";
 
 /** The state of an integration: of the platform's own form of it, or of the system of others that is configured. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation, runAlone } from "../../calls/mod.ts";
 import { idOfCall, recoverRun } from "../../calls/recover/mod.ts";
-import { type AttackRequest, ATTACKS, WORKFLOW } from "../../domain/mod.ts";
+import { type AttackRequest, ATTACKS, WORKFLOW } from "../../contract/domain/mod.ts";
 import { completedRun, exampleStartedRun, StartedRun, WaitSeconds } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 

@@ -10,9 +10,9 @@ import {
   REPAIRABLE_WEAKNESSES,
   SCANNER_NAMES,
   toLoopFinding,
-} from "../../compliance/scans/mod.ts";
+} from "../../judgement/compliance/scans/mod.ts";
 import { escapeInvisible } from "../../contract/mod.ts";
-import { SEVERITIES, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { SEVERITIES, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import {
   completedRun,
   exampleStartedRun,

@@ -1,7 +1,11 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { readAgent } from "../../integrations/devices/mod.ts";
-import { countChecks, judgeDevicesSparingly, shippedShieldPolicy } from "../../shield/mod.ts";
+import {
+  countChecks,
+  judgeDevicesSparingly,
+  readAgent,
+  shippedShieldPolicy,
+} from "../../judgement/shield/mod.ts";
 import { CheckCounts } from "./_schemas.ts";
 
 /** Counts how far the devices fulfil the policies. */

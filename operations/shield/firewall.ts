@@ -5,7 +5,7 @@ import {
   desiredFirewall,
   firewallDrift,
   readFacts,
-} from "../../shield/mod.ts";
+} from "../../judgement/shield/mod.ts";
 import { listDeviceFacts } from "../../store/devices/mod.ts";
 import { exampleSha256, Sha256 } from "./_schemas.ts";
 

@@ -1,8 +1,14 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
-import { systemFor, unlessAway } from "../../calls/outside/mod.ts";
+import { systemFor, unlessAway } from "../integrations/acts/mod.ts";
 import type { MeshDevice } from "../../integrations/mesh/mod.ts";
-import { describeMesh, medianMs, type Mesh, MESH_SCRIPT, readMesh } from "../../shield/mod.ts";
+import {
+  describeMesh,
+  medianMs,
+  type Mesh,
+  MESH_SCRIPT,
+  readMesh,
+} from "../../judgement/shield/mod.ts";
 import { exampleView, IntegrationView, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { DEVICE_PLATFORMS } from "../../domain/mod.ts";
-import { currentShieldPolicy, hashShieldPolicy } from "../../shield/mod.ts";
+import { DEVICE_PLATFORMS } from "../../contract/domain/mod.ts";
+import { currentShieldPolicy, hashShieldPolicy } from "../../judgement/shield/mod.ts";
 import { exampleSha256, Sha256 } from "./_schemas.ts";
 import { Severity } from "../schemas/mod.ts";
 

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { readAgent } from "../../integrations/devices/mod.ts";
-import { countChecks, judgeDevicesSparingly } from "../../shield/mod.ts";
+import { countChecks, judgeDevicesSparingly, readAgent } from "../../judgement/shield/mod.ts";
 import { getDeviceFigures, getNewestBatchReceipt } from "../../store/devices/mod.ts";
 import { FULL } from "../scopes.ts";
 import { CheckCounts } from "./_schemas.ts";

@@ -2,8 +2,13 @@ import { z } from "zod";
 import { type Context, mapTemporalErrors, operation } from "../../calls/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
 import { InvalidInput, nameProblem, Problem } from "../../contract/mod.ts";
-import { TASK_QUEUE, tenantAttribute, type TenantSync, WORKFLOW } from "../../domain/mod.ts";
-import { TENANT_TOKEN_DAYS } from "../../integrations/devices/mod.ts";
+import {
+  TASK_QUEUE,
+  tenantAttribute,
+  type TenantSync,
+  WORKFLOW,
+} from "../../contract/domain/mod.ts";
+import { TENANT_TOKEN_DAYS } from "../devices/protocol/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import { type Db, inTenant } from "../../store/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";

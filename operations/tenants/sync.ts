@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { followStartedRun, operation } from "../../calls/mod.ts";
 import { recoverMarked, startOrJoin } from "../../calls/recover/mod.ts";
-import { TASK_QUEUE, type TenantSync, WORKFLOW } from "../../domain/mod.ts";
+import { TASK_QUEUE, type TenantSync, WORKFLOW } from "../../contract/domain/mod.ts";
 import { completedRun, exampleStartedRun, StartedRun } from "../schemas/mod.ts";
 
 /** Compares all organizations with the identity provider. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { WEBHOOK_EVENTS } from "../../store/messages/mod.ts";
+import { WEBHOOK_EVENTS } from "../../store/webhooks/mod.ts";
 
 /** Id of a webhook. */
 export const WebhookId = z.string()

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { type Delivery, listDeliveries, listWebhooks } from "../../store/messages/mod.ts";
 import { Limit, TicketId, Timestamp } from "../schemas/mod.ts";
 import { WebhookEvent, WebhookId } from "./_schemas.ts";
+import { type Delivery, listDeliveries, listWebhooks } from "../../store/webhooks/mod.ts";
 
 const DeliveryState = z.enum(["queued", "delivered", "dead"]);
 const Origin = z.string().describe("Scheme and host of the URL; the path may be a secret");

@@ -12,6 +12,8 @@ import {
 } from "../../integrations/webhooks/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { type CallEffects, noteCallEffects } from "../../store/calls/mod.ts";
+import { FULL } from "../scopes.ts";
+import { WebhookEvent, WebhookId } from "./_schemas.ts";
 import {
   countWebhooks,
   getWebhookSecret,
@@ -20,9 +22,7 @@ import {
   removeWebhook,
   TICKET_EVENTS,
   WEBHOOK_EVENTS,
-} from "../../store/messages/mod.ts";
-import { FULL } from "../scopes.ts";
-import { WebhookEvent, WebhookId } from "./_schemas.ts";
+} from "../../store/webhooks/mod.ts";
 
 /** For each tenant. */
 const MAX_WEBHOOKS = 50;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CONVERSATIONS, mapTemporalErrors, operation, runsOfTenant } from "../../calls/mod.ts";
-import { WORKFLOW, WORKFLOW_PURPOSE } from "../../domain/mod.ts";
+import { WORKFLOW, WORKFLOW_PURPOSE } from "../../contract/domain/mod.ts";
 import { Limit } from "../schemas/mod.ts";
 import { exampleRun, Run, RUN_STATUSES, toRun } from "./_run.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { recoverNothing } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { WORKFLOW } from "../../domain/mod.ts";
+import { WORKFLOW } from "../../contract/domain/mod.ts";
 import { EXAMPLE_RUN_ID } from "../schemas/mod.ts";
 
 const Input = z.strictObject({

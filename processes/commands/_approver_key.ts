@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { issueSealedKey } from "../../calls/mod.ts";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { pathBelow } from "../../integrations/files/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { currentUser, OPERATOR } from "./_command.ts";

@@ -1,6 +1,11 @@
 import pg from "pg";
 import { BadSetting, type Config } from "../../config.ts";
-import { claimDataFolder, databaseUrl, startPostgres, superuserUrl } from "../../embedded/mod.ts";
+import {
+  claimDataFolder,
+  databaseUrl,
+  startPostgres,
+  superuserUrl,
+} from "../../runtime/embedded/mod.ts";
 import type { Role } from "../../store/mod.ts";
 import { runToEnd } from "../_end.ts";
 

@@ -1,4 +1,4 @@
-import { computeBatchRoot } from "../../integrations/devices/mod.ts";
+import { computeBatchRoot } from "../../operations/devices/protocol/mod.ts";
 import { getReceipt } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { findHeartbeatBatch } from "../../store/devices/mod.ts";

@@ -11,7 +11,7 @@ import {
   type CommandAction,
   hashAction,
   signAsApprover,
-} from "../../integrations/devices/mod.ts";
+} from "../../operations/devices/protocol/mod.ts";
 import type { ApprovalDetails } from "../../operations/approvals/mod.ts";
 import { formatApproval, formatField } from "./_approval_text.ts";
 import { UsageError } from "./_arguments.ts";

@@ -2,7 +2,7 @@
 import { generateKeyPairSync, hash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { loadConfig } from "../../config.ts";
-import type { ApproverSignature } from "../../integrations/devices/mod.ts";
+import type { ApproverSignature } from "../../operations/devices/protocol/mod.ts";
 import type { ApprovalDetails } from "../../operations/approvals/mod.ts";
 import { formatApproval, formatApprovals, type ListedApproval } from "./_approval_text.ts";
 import { keyOfFile, userKey } from "./_approver_key.ts";

@@ -5,7 +5,7 @@ import {
   type Erasure,
   ErasureRefused,
   findContact,
-} from "../../integrations/crm/mod.ts";
+} from "../../operations/crm/records/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
 import { UsageError } from "./_arguments.ts";

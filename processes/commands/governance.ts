@@ -30,7 +30,7 @@ import {
   type Stop,
 } from "../../store/calls/mod.ts";
 import { listKeys } from "../../store/keys/mod.ts";
-import { listActiveFreezes } from "../../store/planning/mod.ts";
+import { listActiveFreezes } from "../../store/calendar/mod.ts";
 import { UsageError } from "./_arguments.ts";
 import { currentUser, formatTable, OPERATOR, runCommand } from "./_command.ts";
 

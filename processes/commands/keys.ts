@@ -9,7 +9,7 @@ import { type Scope, type Tier, TIERS } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { findValidKeys, type KeyListing, listKeys } from "../../store/keys/mod.ts";
-import { renewLink } from "../../store/planning/mod.ts";
+import { renewLink } from "../../store/calendar/mod.ts";
 import { UsageError } from "./_arguments.ts";
 import {
   type CommandArguments,

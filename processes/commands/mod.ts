@@ -3,5 +3,4 @@
  *
  * @module
  */
-export { runToEnd } from "../_end.ts";
 export { runImport } from "./_import.ts";

@@ -7,7 +7,7 @@ import {
   changeApprovers,
   signAsApprover,
   TENANT_TOKEN_DAYS,
-} from "../../integrations/devices/mod.ts";
+} from "../../operations/devices/protocol/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { requestSeal, type SealRequest } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";

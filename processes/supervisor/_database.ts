@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { BadSetting } from "../../config.ts";
 import { ensureAdminKey } from "../../calls/mod.ts";
 import { applyGovernanceFile, governanceFileOf } from "../../calls/governance/mod.ts";
-import { EmbeddedError, startPostgres } from "../../embedded/mod.ts";
+import { EmbeddedError, startPostgres } from "../../runtime/embedded/mod.ts";
 import { ensureRecoveryKey } from "../../ledger/mod.ts";
 import { migrate, openStore, type Role, ROLES } from "../../store/mod.ts";
 import { databaseSetting } from "../_database_setting.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { terminalLine } from "../../calls/approvals/mod.ts";
 import { toLine } from "../../contract/mod.ts";
-import { type MessageKind, PLATFORM_TENANT } from "../../domain/mod.ts";
+import { type MessageKind, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { type Db, listen, type Listener, openStore } from "../../store/mod.ts";
 import { getApproval, listApprovals } from "../../store/approvals/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
@@ -10,7 +10,7 @@ import {
   listMessagesAfter,
   type Message,
   MESSAGES_ADDED,
-} from "../../store/messages/mod.ts";
+} from "../../store/notices/mod.ts";
 import type { Supervisor } from "./_supervisor.ts";
 
 /** Approvals that are printed at the start. */

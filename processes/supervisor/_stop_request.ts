@@ -1,4 +1,4 @@
-import { parentOf, type Tree } from "../../embedded/mod.ts";
+import { parentOf, type Tree } from "../../runtime/embedded/mod.ts";
 
 const NPM_POLL_MS = 1_000;
 

@@ -1,5 +1,5 @@
 import type { Config } from "../../config.ts";
-import type { Tree } from "../../embedded/mod.ts";
+import type { Tree } from "../../runtime/embedded/mod.ts";
 import type { KeptProcess } from "../_presence.ts";
 import type { Progress } from "./progress.ts";
 

@@ -1,4 +1,4 @@
-import { startTemporal } from "../../embedded/mod.ts";
+import { startTemporal } from "../../runtime/embedded/mod.ts";
 import type { Supervisor } from "./_supervisor.ts";
 import { describeServer } from "../_presence.ts";
 import { keepServer } from "./kept_server.ts";

@@ -6,7 +6,7 @@ import {
   openLog,
   readLastLines,
   type Tree,
-} from "../../embedded/mod.ts";
+} from "../../runtime/embedded/mod.ts";
 import { placeId } from "../_presence.ts";
 import { type Report, type StartMessage, SUPERVISED } from "../_process.ts";
 import { restartDelays, STABLE_MS } from "./_restart_delays.ts";

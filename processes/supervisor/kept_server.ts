@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { EmbeddedError } from "../../embedded/mod.ts";
+import { EmbeddedError } from "../../runtime/embedded/mod.ts";
 import { restartDelays, STABLE_MS } from "./_restart_delays.ts";
 
 /** A server that runs. */

@@ -8,7 +8,6 @@
  *
  * @module
  */
-export { runToEnd } from "../_end.ts";
 export { type Child, type ChildOptions, openChild } from "./child.ts";
 export {
   keepServer,

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BadSetting, loadConfig, programPath } from "../../config.ts";
-import { claimDataFolder, EmbeddedError, type Tree } from "../../embedded/mod.ts";
+import { claimDataFolder, EmbeddedError, type Tree } from "../../runtime/embedded/mod.ts";
 import { bringUpDatabase } from "./_database.ts";
 import { openPresence, placeId } from "../_presence.ts";
 import { waitForStopRequest } from "./_stop_request.ts";

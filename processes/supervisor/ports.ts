@@ -1,4 +1,4 @@
-import { checkPort, EmbeddedError } from "../../embedded/mod.ts";
+import { checkPort, EmbeddedError } from "../../runtime/embedded/mod.ts";
 import { type ListeningSocket, listSockets } from "../../integrations/host/mod.ts";
 
 /** A port that a part of the platform is about to listen on. */

@@ -1,4 +1,4 @@
-import { detectorsFileSchema } from "../../detection/mod.ts";
+import { detectorsFileSchema } from "../../judgement/detection/mod.ts";
 import { pageWith, table } from "./_page.ts";
 
 interface Schema {

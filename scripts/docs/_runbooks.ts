@@ -5,7 +5,7 @@ import {
   type Runbook,
   RunbookFile,
   SHIPPED_RUNBOOKS,
-} from "../../runbooks/mod.ts";
+} from "../../judgement/runbooks/mod.ts";
 import { type GeneratedFile, pageWith, schemaFile, table } from "./_page.ts";
 
 const ACTIONS = new Set(

@@ -1,4 +1,4 @@
-import { loadScripts, type Script, scriptFileSchema } from "../../catalogue/mod.ts";
+import { loadScripts, type Script, scriptFileSchema } from "../../judgement/catalogue/mod.ts";
 import { type GeneratedFile, pageWith, schemaFile, table } from "./_page.ts";
 
 /** The table of the shipped scripts for devices, and the schema of their files. */

@@ -1,45 +1,52 @@
 /**
- * The rooms of the product and what each may import, besides itself, `contract`, `domain` and `config.ts`. Two rooms may
- * not import each other, not even through a third.
+ * The rooms of the product, from the top to the bottom, and what each may import besides itself. Two rooms may not import
+ * each other, not even through a third.
  */
-export const ROOMS: Readonly<Record<string, readonly string[]>> = rooms();
-
-function rooms(): Record<string, readonly string[]> {
-  const base = ["store", "metrics"];
-  const middle = [...base, "ledger", "temporal", "embedded", "web"];
-  const knowledge = [
-    "engine",
-    "guard",
-    "detection",
-    "shield",
-    "runbooks",
-    "catalogue",
-    "compliance",
+export const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  processes: [
+    "activities",
+    "api",
+    "mcp",
+    "operations",
+    "calls",
+    "judgement",
     "integrations",
-    "articles",
-    "media",
-  ];
-  const calls = ["calls", ...knowledge, ...middle];
-  const surfaces = ["api", "mcp", "operations", "activities"];
-  return {
-    domain: [],
-    contract: [],
-    store: [],
-    metrics: [],
-    web: base,
-    embedded: base,
-    ledger: [...base, "web"],
-    temporal: base,
-    ...Object.fromEntries(knowledge.map((room) => [room, [...knowledge, ...middle]])),
-    calls: [...knowledge, ...middle],
-    workflows: ["activities"],
-    activities: calls,
-    operations: calls,
-    api: [...calls],
-    mcp: [...calls],
-    processes: [...surfaces, ...calls],
-  };
-}
+    "ledger",
+    "runtime",
+    "store",
+    "config.ts",
+  ],
+  workflows: ["activities"],
+  activities: [
+    "operations",
+    "calls",
+    "judgement",
+    "integrations",
+    "ledger",
+    "runtime",
+    "store",
+    "config.ts",
+  ],
+  api: ["operations", "calls", "integrations", "runtime", "store"],
+  mcp: ["operations", "calls", "runtime"],
+  operations: [
+    "calls",
+    "judgement",
+    "integrations",
+    "ledger",
+    "runtime",
+    "store",
+    "config.ts",
+  ],
+  calls: ["judgement", "integrations", "ledger", "runtime", "store", "config.ts"],
+  judgement: ["integrations", "ledger", "runtime", "store", "config.ts"],
+  integrations: ["ledger", "runtime", "store", "config.ts"],
+  ledger: ["runtime", "store", "config.ts"],
+  runtime: ["store", "config.ts"],
+  store: [],
+  "config.ts": [],
+  contract: [],
+};
 
 /** Returns the room of a file: its top folder; for a file beside the folders, its own name. */
 export function roomOf(path: string): string {
@@ -48,5 +55,5 @@ export function roomOf(path: string): string {
 
 /** Returns whether a file is a part of the product, and not a test, a measurement or a tool. */
 export function isProduct(path: string): boolean {
-  return !/^(test|bench|scripts|docs)\//.test(path);
+  return !/^(test|bench|evals|scripts|docs)\//.test(path);
 }

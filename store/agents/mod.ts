@@ -7,15 +7,6 @@
  * ```
  * @module
  */
-export {
-  dropTask,
-  getTask,
-  getTaskOfAnyKey,
-  listTasks,
-  listTasksOfApproval,
-  putTask,
-  TASKS_CHANGED,
-} from "./a2a_tasks.ts";
 export { addNote, type AgentNote, countNotes, listNotes } from "./agent_notes.ts";
 export {
   addConversation,

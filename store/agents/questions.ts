@@ -1,4 +1,4 @@
-import type { Source } from "../../domain/mod.ts";
+import type { Source } from "../../contract/domain/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** A question of a conversation. */

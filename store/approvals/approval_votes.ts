@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Problem } from "../../contract/mod.ts";
-import type { ErrorName } from "../../domain/mod.ts";
+import type { ErrorName } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 import { waitForMoves } from "./approvals.ts";
 

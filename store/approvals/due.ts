@@ -1,5 +1,5 @@
 /** Things that are due at a time, of which people are told. */
-import type { Severity } from "../../domain/mod.ts";
+import type { Severity } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
 /** A pending approval that expires soon. */

@@ -1,4 +1,4 @@
-import type { Decision } from "../../domain/mod.ts";
+import type { Decision } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
 /** The governance decision about one call, made before the call runs. */

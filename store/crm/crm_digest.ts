@@ -1,5 +1,5 @@
 import type { Db } from "../connection.ts";
-import { SELECT_REPLY } from "./email_replies.ts";
+import { SELECT_REPLY } from "../mail/mod.ts";
 
 /** Most entries of each list of a digest. */
 const MAX_LISTED = 10;

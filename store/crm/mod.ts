@@ -52,40 +52,6 @@ export {
   updateDeal,
 } from "./deals.ts";
 export {
-  getReply,
-  hasAutoReply,
-  hasReplied,
-  listReplies,
-  type NewReply,
-  putReply,
-  type ReplyCitation,
-  type ReplyRecord,
-  type ReplyState,
-  setReplyDraft,
-} from "./email_replies.ts";
-export {
-  type AttemptEnd,
-  beginAttempt,
-  countRecipients,
-  dropEmail,
-  type EmailRecord,
-  endAttempt,
-  findEmailByMessageId,
-  getEmail,
-  hasOtherAnswer,
-  hasOtherConfirmation,
-  listOpenEmails,
-  lockEmail,
-  mayReviveEmail,
-  type NewEmail,
-  noteEnding,
-  putEmail,
-  REVIVABLE_CODES,
-  reviveEmail,
-  setEmailReceipt,
-  settleEmail,
-} from "./emails.ts";
-export {
   type ErasedRows,
   erasePerson,
   listFormerValues,
@@ -106,12 +72,3 @@ export {
   type PartnerApplication,
   takeApplicationId,
 } from "./partner_applications.ts";
-export {
-  findSuppression,
-  liftSuppression,
-  lockAddress,
-  type MailPermission,
-  mayMail,
-  suppressEmail,
-  type SuppressionReason,
-} from "./suppressions.ts";

@@ -1,5 +1,5 @@
 /** Changes of commands on their way: queued, issued, begun, ended. */
-import { type CommandEnd } from "../../domain/mod.ts";
+import { type CommandEnd } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 import { notifyDevice } from "./heartbeats.ts";
 import type { DeviceCommandRecord } from "./device_commands.ts";

@@ -1,4 +1,8 @@
-import { type ApprovalGrounds, type CommandStatus, type DeviceCommand } from "../../domain/mod.ts";
+import {
+  type ApprovalGrounds,
+  type CommandStatus,
+  type DeviceCommand,
+} from "../../contract/domain/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** A command that somebody asks a device to run. */

@@ -1,6 +1,6 @@
-import { LOOP_ACTOR, type MessageKind, type Severity } from "../../domain/mod.ts";
+import { LOOP_ACTOR, type MessageKind, type Severity } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
-import { addMessage } from "../messages/mod.ts";
+import { addMessage } from "../notices/mod.ts";
 
 /** Kinds of ticket events that people are told of. */
 const MESSAGE_OF: Readonly<Record<string, MessageKind>> = {

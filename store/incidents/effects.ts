@@ -1,4 +1,4 @@
-import { findMaintenance } from "../planning/mod.ts";
+import { findMaintenance } from "../calendar/mod.ts";
 import type { Db, Row } from "../connection.ts";
 import { findStop, type StopSubject } from "../calls/mod.ts";
 

@@ -1,4 +1,4 @@
-import type { Severity } from "../../domain/mod.ts";
+import type { Severity } from "../../contract/domain/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** The last run of a detector. */

@@ -1,7 +1,7 @@
-import { type Phase, SEVERITIES, type Severity } from "../../domain/mod.ts";
+import { type Phase, SEVERITIES, type Severity } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
-import { queueDeliveries } from "../messages/mod.ts";
 import { tellOfTicket } from "./_ticket_messages.ts";
+import { queueDeliveries } from "../webhooks/mod.ts";
 
 /** A ticket to open. */
 export interface NewTicket {

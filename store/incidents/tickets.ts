@@ -1,4 +1,4 @@
-import { type Phase, SEVERITIES, type Severity } from "../../domain/mod.ts";
+import { type Phase, SEVERITIES, type Severity } from "../../contract/domain/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** A ticket as callers see it. */

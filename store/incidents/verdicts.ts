@@ -1,5 +1,5 @@
 /** Verdicts of the guardrails on repairs. The worker alone writes them: a repair believes no other row. */
-import type { Decision } from "../../domain/mod.ts";
+import type { Decision } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
 /** The guardrails' verdict on one action. */

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { type Scope, type Tier, TIERS } from "../../contract/mod.ts";
-import { KEY_PREFIX } from "../../domain/mod.ts";
+import { KEY_PREFIX } from "../../contract/domain/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** The record of a key, which never includes the key itself. */

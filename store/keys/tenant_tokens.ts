@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import { KEY_PREFIX } from "../../domain/mod.ts";
+import { KEY_PREFIX } from "../../contract/domain/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** A token by which machines of a tenant enrol. Its text is stored nowhere. */

@@ -1,4 +1,4 @@
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** An organization. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { DRILL_SERVICE_PATTERN } from "../../domain/mod.ts";
+import { DRILL_SERVICE_PATTERN } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
 /** A passage to add to the knowledge base. */

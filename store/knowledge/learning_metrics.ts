@@ -1,4 +1,4 @@
-import { DRILL_SERVICE_PATTERN } from "../../domain/mod.ts";
+import { DRILL_SERVICE_PATTERN } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
 /** Figures about learning, and what it improved. Times are in seconds; null: there is nothing to measure. */

@@ -1,5 +1,5 @@
 /** Figures about tickets, services and approvals. Those of drills are left out. */
-import { DRILL_SERVICE_PATTERN } from "../../domain/mod.ts";
+import { DRILL_SERVICE_PATTERN } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
 /** Times to resolution of a group of tickets in seconds; null: it is empty. */

@@ -1,4 +1,4 @@
-import type { FlagName } from "../../domain/mod.ts";
+import type { FlagName } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
 /** A flag that was set at least once. */

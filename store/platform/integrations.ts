@@ -1,5 +1,5 @@
 /** Newest results of probes of integrations. */
-import type { IntegrationName, IntegrationView } from "../../domain/mod.ts";
+import type { IntegrationName, IntegrationView } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
 /** When an integration worked last, and why it did not. */

@@ -1,5 +1,5 @@
 /** Figures over all tenants, for metrics: numbers alone. */
-import type { PlatformFigures } from "../../domain/mod.ts";
+import type { PlatformFigures } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
 /** Returns the figures. */

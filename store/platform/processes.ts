@@ -1,4 +1,4 @@
-import type { ProcessName, ProcessStatus } from "../../domain/mod.ts";
+import type { ProcessName, ProcessStatus } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
 /** A process, as it tells of itself. */

@@ -11,23 +11,17 @@ import {
   writeArticleActivities,
 } from "../../activities/articles/mod.ts";
 import type { ActivityParts } from "../../activities/mod.ts";
-import { readSiteFile } from "../../articles/mod.ts";
+import { readSiteFile } from "../../operations/articles/writing/mod.ts";
 import { loadConfig } from "../../config.ts";
-import type { DeployTarget } from "../../domain/mod.ts";
+import type { DeployTarget } from "../../contract/domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { addStop, removeStop } from "../../store/calls/mod.ts";
-import { listMessages } from "../../store/messages/mod.ts";
-import {
-  addArticle,
-  addTranscript,
-  finishTranscript,
-  getArticle,
-  moveArticle,
-  setArticlePage,
-} from "../../store/publishing/mod.ts";
+import { listMessages } from "../../store/notices/mod.ts";
+import { addArticle, getArticle, moveArticle, setArticlePage } from "../../store/articles/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { testStore } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
+import { addTranscript, finishTranscript } from "../../store/media/mod.ts";
 
 /** Refused attempts are expected. */
 const QUIET = new DefaultLogger("ERROR");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { reasoningActivities } from "../../activities/reasoning/mod.ts";
-import type { AnswerInput, LookupResult } from "../../domain/mod.ts";
+import type { AnswerInput, LookupResult } from "../../contract/domain/mod.ts";
 
 describe("composeAnswer()", () => {
   it("cites the source of the cited words, not that of longer ones", async () => {

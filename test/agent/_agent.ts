@@ -1,7 +1,7 @@
 /** Agents as processes, with a gateway that is new for each test of a suite. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DeviceCommand } from "../../domain/mod.ts";
+import type { DeviceCommand } from "../../contract/domain/mod.ts";
 import { AGENT, type Device, PYTHON } from "./_device.ts";
 import { TestGateway } from "./_gateway.ts";
 import { makeCommand } from "./_ledger.ts";

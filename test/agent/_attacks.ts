@@ -1,5 +1,10 @@
 /** Forged commands, by the code with which a device refuses them. */
-import type { DeviceBundle, DeviceCommand, DeviceLog, DeviceScript } from "../../domain/mod.ts";
+import type {
+  DeviceBundle,
+  DeviceCommand,
+  DeviceLog,
+  DeviceScript,
+} from "../../contract/domain/mod.ts";
 import { makeKey, type TestKey } from "../ledger/hostile/_chain.ts";
 import { type Device, readAcceptedSize } from "./_device.ts";
 import { APPEND_LINE, approve, keys, makeCommand, TestLedger } from "./_ledger.ts";

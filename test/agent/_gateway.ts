@@ -3,7 +3,7 @@ import { createHash, createPublicKey, hash, verify } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { DeviceBundle } from "../../domain/mod.ts";
+import type { DeviceBundle } from "../../contract/domain/mod.ts";
 import { canonicalize } from "../../ledger/rules/mod.ts";
 import { AGENT } from "./_device.ts";
 import { pins, TestLedger } from "./_ledger.ts";

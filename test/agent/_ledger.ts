@@ -7,7 +7,7 @@ import {
   type DeviceCommand,
   type DeviceLog,
   type DeviceScript,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import {
   buildConsistencyProof,
   buildInclusionProof,

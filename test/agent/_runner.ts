@@ -1,5 +1,5 @@
 /** A device with its gateway and ledger, and its runner, whose talker is the test. New for each test of a suite. */
-import type { DeviceBundle, DeviceCommand } from "../../domain/mod.ts";
+import type { DeviceBundle, DeviceCommand } from "../../contract/domain/mod.ts";
 import { type Device, enroll, readAcceptedSize, TestRunner } from "./_device.ts";
 import { TestGateway } from "./_gateway.ts";
 import { makeCommand, type TestLedger } from "./_ledger.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createPublicKey, sign, verify } from "node:crypto";
-import { APPROVERS_DOMAIN } from "../../domain/mod.ts";
+import { APPROVERS_DOMAIN } from "../../contract/domain/mod.ts";
 import { canonicalize } from "../../ledger/rules/mod.ts";
 import type { TestKey } from "../ledger/hostile/_chain.ts";
 import { type Attack, ATTACKS, OPERATORS, type Scene } from "./_attacks.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DeviceCommand } from "../../domain/mod.ts";
+import type { DeviceCommand } from "../../contract/domain/mod.ts";
 import { makeKey } from "../ledger/hostile/_chain.ts";
 import { countRuns, readAcceptedSize, readJournal } from "./_device.ts";
 import { makeCommand } from "./_ledger.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { DEVICE_LIMITS, REFUSAL_CODES } from "../../domain/mod.ts";
+import { DEVICE_LIMITS, REFUSAL_CODES } from "../../contract/domain/mod.ts";
 import { NODE_PRIMITIVES } from "../../ledger/crypto/mod.ts";
 import {
   findSignature,
@@ -14,7 +14,7 @@ import { judgeCheckpoint, parseTrust } from "../../ledger/trust/mod.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../ledger/_chains.ts";
 import { readVectors, recordsOf } from "../ledger/hostile/_vectors.ts";
 import { FAULTY_CASES, VALID_CASES } from "../ledger/succession/_cases.ts";
-import { judgeDevice, readFacts, shippedShieldPolicy } from "../../shield/mod.ts";
+import { judgeDevice, readFacts, shippedShieldPolicy } from "../../judgement/shield/mod.ts";
 import { AGENT } from "./_device.ts";
 import { AgentFunctions } from "./_functions.ts";
 

@@ -13,7 +13,7 @@ import type { Operation } from "../../contract/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { openPlatform, SCHEMAS } from "../../processes/mod.ts";
 import type { NewKey } from "../../store/keys/mod.ts";
-import { createLog, serve } from "../../web/mod.ts";
+import { createLog, serve } from "../../runtime/web/mod.ts";
 import { checkAnswers } from "../_described_answers.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { giveKey } from "../_superuser.ts";

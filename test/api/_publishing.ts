@@ -1,11 +1,11 @@
 /** Shared by tests of publishing: a platform with something to publish, and a Mastodon account. */
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openMediaFiles } from "../../media/mod.ts";
+import { openMediaFiles } from "../../integrations/media/mod.ts";
 import { listReceiptsOfFile } from "../../ledger/receipts/mod.ts";
-import { addAudioClip, addMediaFile, addVideoProject } from "../../store/publishing/mod.ts";
 import { startMastodon, type TestMastodon } from "../calls/_mastodon.ts";
 import { openPeople, type People } from "./_people.ts";
+import { addAudioClip, addMediaFile, addVideoProject } from "../../store/media/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- whatever came over the wire
 export type Json = any;

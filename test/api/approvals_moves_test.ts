@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { bindAction } from "../../calls/approvals/mod.ts";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getVote, putApproval, putVote } from "../../store/approvals/mod.ts";

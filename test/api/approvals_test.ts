@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { TASK_QUEUE } from "../../domain/mod.ts";
+import { TASK_QUEUE } from "../../contract/domain/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { ACTION, approvalCalls } from "./_approvals.ts";

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readSiteFile } from "../../articles/mod.ts";
+import { readSiteFile } from "../../operations/articles/writing/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { testFolder } from "../_run.ts";
 import { openPeople, type People } from "./_people.ts";

@@ -8,19 +8,14 @@ import { bindArticles, bindMediaFiles, createRestApp } from "../../api/mod.ts";
 import { createInvoke } from "../../calls/mod.ts";
 import { recoverCall } from "../../calls/recover/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { articleDeployWorkflowId, WORKFLOW } from "../../domain/mod.ts";
+import { articleDeployWorkflowId, WORKFLOW } from "../../contract/domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
-import {
-  addArticle,
-  addTranscript,
-  finishTranscript,
-  getArticle,
-  isSlugTaken,
-} from "../../store/publishing/mod.ts";
-import { serve, serverNames } from "../../web/mod.ts";
+import { addArticle, getArticle, isSlugTaken } from "../../store/articles/mod.ts";
+import { serve, serverNames } from "../../runtime/web/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { openPeople, type People } from "./_people.ts";
+import { addTranscript, finishTranscript } from "../../store/media/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- whatever came over the wire
 type Json = any;

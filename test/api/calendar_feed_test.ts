@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import ICAL from "ical.js";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
-import { renewLink } from "../../store/planning/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
+import { renewLink } from "../../store/calendar/mod.ts";
 import { storeAs } from "../_servers.ts";
 import { asSuperuser, takeKey } from "../_superuser.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EventSource } from "eventsource";
 import { ROOT } from "../../config.ts";
 import { openStore, type Store } from "../../store/mod.ts";
-import { addMessage } from "../../store/messages/mod.ts";
+import { addMessage } from "../../store/notices/mod.ts";
 import { program } from "../_programs.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EventSource } from "eventsource";
 import { revokeSealedKey } from "../../calls/mod.ts";
-import { addMessage, type NewMessage } from "../../store/messages/mod.ts";
+import { addMessage, type NewMessage } from "../../store/notices/mod.ts";
 import { storeAs } from "../_servers.ts";
 import { giveKey } from "../_superuser.ts";
 import { eventually } from "../_time.ts";

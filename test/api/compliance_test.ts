@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { EVIDENCE } from "../../compliance/mod.ts";
+import { EVIDENCE } from "../../judgement/compliance/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { requestSeal, runSequencer } from "../../ledger/mod.ts";
 import { openStore } from "../../store/mod.ts";

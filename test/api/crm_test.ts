@@ -3,10 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { mayMail } from "../../store/crm/mod.ts";
 import { testFolder } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { openPeople, type People } from "./_people.ts";
+import { mayMail } from "../../store/mail/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- whatever came over the wire
 type Json = any;

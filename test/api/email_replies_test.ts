@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { receiveMail, sendMail } from "../../calls/mail/mod.ts";
+import { receiveMail, sendMail } from "../../operations/mail/sending/mod.ts";
 import {
   mailboxFolder,
   type MailReceiver,
@@ -11,11 +11,12 @@ import {
   transmitMail,
 } from "../../integrations/mail/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { addContact, getEmail } from "../../store/crm/mod.ts";
+import { addContact } from "../../store/crm/mod.ts";
 import { freePort } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { ensureSecondsLeftInDay } from "../_time.ts";
 import { openPeople, type People } from "./_people.ts";
+import { getEmail } from "../../store/mail/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- whatever came over the wire
 type Json = any;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { openPeople, type People } from "./_people.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { INTEGRATIONS } from "../../domain/mod.ts";
+import { INTEGRATIONS } from "../../contract/domain/mod.ts";
 import { addStop } from "../../store/calls/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { callTool } from "./_call_tool.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { sendConfirmation } from "../../calls/mail/mod.ts";
+import { sendConfirmation } from "../../operations/mail/sending/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { eraseContact } from "../../integrations/crm/mod.ts";
+import { eraseContact } from "../../operations/crm/records/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { storeAs } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";

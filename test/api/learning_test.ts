@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { type KnowledgeBase, openClassifier, openKnowledgeBase } from "../../engine/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import {
+  type KnowledgeBase,
+  openClassifier,
+  openKnowledgeBase,
+} from "../../judgement/engine/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { insertRows } from "../_rows.ts";
 import { callTool } from "./_call_tool.ts";

@@ -3,12 +3,12 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { terminalLine } from "../../calls/approvals/mod.ts";
-import { checkMail, type MailParts, sendMail } from "../../calls/mail/mod.ts";
+import { checkMail, type MailParts, sendMail } from "../../operations/mail/sending/mod.ts";
 import { issueSealedKey, revokeSealedKey } from "../../calls/mod.ts";
 import { recoverCall } from "../../calls/recover/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { Problem } from "../../contract/mod.ts";
-import { optOut } from "../../integrations/crm/mod.ts";
+import { optOut } from "../../operations/crm/records/mod.ts";
 import {
   mailboxFolder,
   type MailReceiver,
@@ -17,15 +17,16 @@ import {
 } from "../../integrations/mail/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
 import { addStop, listDecisions, removeStop } from "../../store/calls/mod.ts";
-import { addContact, getContact, getEmail } from "../../store/crm/mod.ts";
-import { listMessages, needsPeople } from "../../store/messages/mod.ts";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { addContact, getContact } from "../../store/crm/mod.ts";
+import { listMessages, needsPeople } from "../../store/notices/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { setFlag } from "../_flags.ts";
 import { freePort } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { allowTools } from "../_governance.ts";
 import { type SmtpStub, startSmtpStub } from "../integrations/mail/_smtp_stub.ts";
 import { openPeople, type People } from "./_people.ts";
+import { getEmail } from "../../store/mail/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- whatever came over the wire
 type Json = any;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { openMediaFiles } from "../../media/mod.ts";
-import { addMediaFile, publishMediaFile } from "../../store/publishing/mod.ts";
+import { openMediaFiles } from "../../integrations/media/mod.ts";
 import { testFolder } from "../_run.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
+import { addMediaFile, publishMediaFile } from "../../store/media/mod.ts";
 
 const TEXT = "0123456789";
 

@@ -17,10 +17,10 @@ import {
   listDeliveriesOf,
   listMessages,
   type NewMessage,
-} from "../../store/messages/mod.ts";
+} from "../../store/notices/mod.ts";
 import { setFlag } from "../_flags.ts";
 import { freePort } from "../_run.ts";
-import { ensureRelay } from "../../temporal/mod.ts";
+import { ensureRelay } from "../../runtime/temporal/mod.ts";
 import { openPeople, type People } from "./_people.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSpanRecorder } from "../../calls/mod.ts";
-import { createProbes, openViews } from "../../calls/views/mod.ts";
+import { createProbes, openViews } from "../../operations/integrations/views/mod.ts";
 import { openSpanExporter } from "../../integrations/observability/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { addTicketEvents, openTicket } from "../../store/incidents/mod.ts";

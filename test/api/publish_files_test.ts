@@ -1,21 +1,26 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
-import { openMediaFiles } from "../../media/mod.ts";
-import { askAboutItemActivities, publishItemActivities } from "../../activities/publishing/mod.ts";
+import { openMediaFiles } from "../../integrations/media/mod.ts";
+import {
+  askAboutItemActivities,
+  publishItemActivities,
+} from "../../activities/articles/publishing/mod.ts";
 import { recoverCall } from "../../calls/recover/mod.ts";
-import { publishWorkflowId, TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
+import {
+  publishWorkflowId,
+  TASK_QUEUE,
+  tenantAttribute,
+  WORKFLOW,
+} from "../../contract/domain/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";
 import {
   addArticle,
   addPipelineItem,
   dropArticle,
-  finishAudioClip,
-  finishVideo,
   getArticle,
-  getMediaFile,
   movePipelineItem,
-} from "../../store/publishing/mod.ts";
+} from "../../store/articles/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
 import type { People } from "./_people.ts";
 import {
@@ -27,6 +32,7 @@ import {
   summary,
   type TestPipeline,
 } from "./_publishing.ts";
+import { finishAudioClip, finishVideo, getMediaFile } from "../../store/media/mod.ts";
 
 describe("publishing files and ideas", () => {
   let pipeline: TestPipeline;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { endedApprovalActivities } from "../../activities/approvals/mod.ts";
-import { settleEndedItems } from "../../activities/publishing/mod.ts";
+import { settleEndedItems } from "../../activities/articles/publishing/mod.ts";
 import { outsideActivities } from "../../activities/outside/mod.ts";
-import { approvedActOrder, noteApprovedAct } from "../../calls/outside/mod.ts";
+import { approvedActOrder, noteApprovedAct } from "../../operations/integrations/acts/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { addStop, removeStop } from "../../store/calls/mod.ts";
-import { listMessages } from "../../store/messages/mod.ts";
-import { addPipelineItem, movePipelineItem } from "../../store/publishing/mod.ts";
+import { listMessages } from "../../store/notices/mod.ts";
+import { addPipelineItem, movePipelineItem } from "../../store/articles/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
 import type { TakingPost, TestMastodon } from "../calls/_mastodon.ts";
 import type { People } from "./_people.ts";

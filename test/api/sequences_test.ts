@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { receiveMail } from "../../calls/mail/mod.ts";
+import { receiveMail } from "../../operations/mail/sending/mod.ts";
 import type { Context } from "../../calls/mod.ts";
 import { recoverCall } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { optOut } from "../../integrations/crm/mod.ts";
+import { optOut } from "../../operations/crm/records/mod.ts";
 import {
   mailboxFolder,
   type MailReceiver,
@@ -14,7 +14,7 @@ import {
   startReceiver,
 } from "../../integrations/mail/mod.ts";
 import { addContact, listActivities } from "../../store/crm/mod.ts";
-import { getEvent } from "../../store/planning/mod.ts";
+import { getEvent } from "../../store/calendar/mod.ts";
 import { freePort } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
 import type { Watch } from "../workflows/_loop.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { readMesh, readShieldPolicy } from "../../shield/mod.ts";
+import { readMesh, readShieldPolicy } from "../../judgement/shield/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { setPolicy } from "../../store/calls/mod.ts";
 import { report, rightNow, storeDevice } from "../shield/_stored_device.ts";

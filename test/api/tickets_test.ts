@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { findInjection } from "../../guard/mod.ts";
+import { findInjection } from "../../judgement/guard/mod.ts";
 import { openTicket } from "../../store/incidents/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
 import { ensureSecondsLeftInDay } from "../_time.ts";

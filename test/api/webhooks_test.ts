@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
-import { ensureRelay } from "../../temporal/mod.ts";
+import { ensureRelay } from "../../runtime/temporal/mod.ts";
 import { setFlag } from "../_flags.ts";
 import { openPeople, type People } from "./_people.ts";
 import { asSuperuser, giveKey } from "../_superuser.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { Client, Connection } from "@temporalio/client";
-import { PLATFORM_TENANT, tenantAttribute } from "../../domain/mod.ts";
+import { PLATFORM_TENANT, tenantAttribute } from "../../contract/domain/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { hashKey, type NewKey } from "../../store/keys/mod.ts";
-import { clientFor } from "../../temporal/mod.ts";
+import { clientFor } from "../../runtime/temporal/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { testTemporal } from "../_servers.ts";
 import { eventually, runInOneMinute } from "../_time.ts";

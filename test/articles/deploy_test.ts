@@ -2,8 +2,13 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { deployFolder, deployGit, readGitFile, readSiteFile } from "../../articles/mod.ts";
-import { openMediaFiles } from "../../media/mod.ts";
+import {
+  deployFolder,
+  deployGit,
+  readGitFile,
+  readSiteFile,
+} from "../../operations/articles/writing/mod.ts";
+import { openMediaFiles } from "../../integrations/media/mod.ts";
 import { testFolder } from "../_run.ts";
 
 const FILES = new Map([["index.html", "<p>Hello"]]);

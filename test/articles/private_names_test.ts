@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openScrubber } from "../../articles/mod.ts";
+import { openScrubber } from "../../operations/articles/writing/mod.ts";
 import { ROOT } from "../../config.ts";
 import { measureCpuMs } from "../_time.ts";
 
@@ -73,20 +73,27 @@ describe("private names", () => {
   });
 
   it("know the words of the texts that ship", () => {
-    const words = readFileSync(join(ROOT, "articles", "common_words.txt"), "utf8").split(/\s+/);
+    const words = readFileSync(
+      join(ROOT, "operations", "articles", "writing", "common_words.txt"),
+      "utf8",
+    ).split(/\s+/);
     const known = new Set(words);
-    const files = readdirSync(join(ROOT, "articles"))
+    const files = readdirSync(join(ROOT, "operations", "articles", "writing"))
       .filter((name) => /_article\.ts$|^_ticket_|^_words|^_facts|\.yaml$/.test(name));
     assert.ok(files.length > 8);
     for (const file of files) {
-      const source = readFileSync(join(ROOT, "articles", file), "utf8")
+      const source = readFileSync(join(ROOT, "operations", "articles", "writing", file), "utf8")
         .replace(/^(?:import|export)[^;{]*(?:\{[^}]*\})?[^;{]*from[^;]*;/gm, "");
       const texts = file.endsWith(".yaml")
         ? [source]
         : [...source.matchAll(/"([^"\n]*)"|`([^`]*)`/g)].map(([, a, b]) => a ?? b ?? "");
       const all = texts.flatMap((text) => text.toLowerCase().match(/[a-z]{3,}/g) ?? []);
       const missing = all.filter((word) => word.length < 15 && !known.has(word));
-      assert.deepEqual(missing, [], `add the words of ${file} to articles/common_words.txt`);
+      assert.deepEqual(
+        missing,
+        [],
+        `add the words of ${file} to operations/articles/writing/common_words.txt`,
+      );
     }
   });
 });

@@ -5,7 +5,7 @@ import {
   openScrubber,
   type TicketFacts,
   writeTicketArticle,
-} from "../../articles/mod.ts";
+} from "../../operations/articles/writing/mod.ts";
 
 const SCRUBBER = openScrubber({ own: "shop", services: [], hosts: [], people: [], others: [] });
 const AT = "2026-11-23T17:00:00.000Z";

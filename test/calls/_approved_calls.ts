@@ -3,7 +3,7 @@ import { actionOf, bindAction, sha256 } from "../../calls/approvals/mod.ts";
 import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import type { Operation } from "../../contract/mod.ts";
-import { type HeldCallResult, PLATFORM_TENANT } from "../../domain/mod.ts";
+import { type HeldCallResult, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { openHolder, type Store } from "../../store/mod.ts";
 import { putApproval, putHeldCall } from "../../store/approvals/mod.ts";
 import { asSuperuser } from "../_superuser.ts";

@@ -4,7 +4,7 @@ import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import { runApprovedCall } from "./_approved_calls.ts";
 import { countedRun } from "./_counted_run.ts";
 import type { KilledCall, Moment } from "./_kills.ts";

@@ -3,7 +3,7 @@ import { loadConfig } from "../../config.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import type { NewKey } from "../../store/keys/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import type { TestDatabase } from "../_servers.ts";
 import { giveKey } from "../_superuser.ts";
 

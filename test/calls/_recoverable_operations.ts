@@ -4,12 +4,12 @@ import { registry } from "../../operations/mod.ts";
 import { getContact, getDeal } from "../../store/crm/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
 import { addLearningItems, getLearningItem } from "../../store/knowledge/mod.ts";
-import { listWebhooks } from "../../store/messages/mod.ts";
 import type { openParts } from "../workflows/_loop.ts";
 import type { KilledCall, Moment } from "./_kills.ts";
 import type { Json } from "./_platform.ts";
 import { anyLesson } from "./_records.ts";
 import { asSuperuser } from "../_superuser.ts";
+import { listWebhooks } from "../../store/webhooks/mod.ts";
 
 /** Fingerprint of the finding that is approved. */
 export const FINGERPRINT = "1d0f6a2b9c3e4857";

@@ -1,6 +1,6 @@
 /** Bytes that callers without a key cause, against what they are counted as. */
 import assert from "node:assert/strict";
-import { ANONYMOUS_ACTOR } from "../../domain/mod.ts";
+import { ANONYMOUS_ACTOR } from "../../contract/domain/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { asSuperuser } from "../_superuser.ts";
 import type { Json } from "./_platform.ts";

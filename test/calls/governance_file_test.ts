@@ -10,7 +10,7 @@ import {
   listStops,
   removeStop,
 } from "../../store/calls/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import { testFolder } from "../_run.ts";
 import { testStore } from "../_servers.ts";
 

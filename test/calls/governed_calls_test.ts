@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { addStop, removeStop, type Stop } from "../../store/calls/mod.ts";
 import { vote } from "../workflows/_people.ts";
 import { openAgent, type TestAgent } from "./_agent.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createInvoke, type Platform } from "../../calls/mod.ts";
-import { loadScripts, releaseScripts } from "../../catalogue/mod.ts";
+import { loadScripts, releaseScripts } from "../../judgement/catalogue/mod.ts";
 import {
   asProblem,
   type CallResult,
@@ -11,7 +11,7 @@ import {
   type Operation,
   outputValue,
 } from "../../contract/mod.ts";
-import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
+import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../contract/domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { recordFindings } from "../../store/incidents/mod.ts";

@@ -11,7 +11,7 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import type { Platform } from "../../calls/mod.ts";
 import { defineOperation } from "../../contract/mod.ts";
-import { progressQuery } from "../../domain/mod.ts";
+import { progressQuery } from "../../contract/domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { putService } from "../../store/services/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";

@@ -6,7 +6,7 @@ import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
 import { listDecisions } from "../../store/calls/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { eventually } from "../_time.ts";

@@ -6,7 +6,7 @@ import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
 import { addStop, removeStop } from "../../store/calls/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import { allowTools, setGovernance } from "../_governance.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { runInOneMinute } from "../_time.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { hostname } from "node:os";
-import { reviewText } from "../../calls/mail/mod.ts";
+import { reviewText } from "../../operations/mail/sending/mod.ts";
 
 const codes = (body: string, subject = "Hello") =>
   reviewText(subject, body).map(({ code }) => code);

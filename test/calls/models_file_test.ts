@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { currentModelPolicy, followModelFile } from "../../calls/models/mod.ts";
+import { currentModelPolicy, followModelFile } from "../../operations/models/use/mod.ts";
 import { followTestFile, type TestPolicyFile } from "../_policy_file.ts";
 
 describe("the file of budgets for models, followed", () => {

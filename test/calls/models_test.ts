@@ -9,7 +9,7 @@ import {
   readModelPolicy,
   shippedPrices,
   TooLongToCheck,
-} from "../../calls/models/mod.ts";
+} from "../../operations/models/use/mod.ts";
 
 const KEY = "-----BEGIN RSA PRIVATE KEY-----\n" +
   "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=\n".repeat(30) + "-----END RSA PRIVATE KEY-----";

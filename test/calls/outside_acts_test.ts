@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
-import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
+import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../contract/domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { getHeldCall } from "../../store/approvals/mod.ts";
 import { allowTools, setGovernance } from "../_governance.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Platform } from "../../calls/mod.ts";
 import { recoverCall } from "../../calls/recover/mod.ts";
 import type { CallContext, Recovery } from "../../contract/mod.ts";
-import { PLATFORM_TENANT, type TaskRecord } from "../../domain/mod.ts";
+import { PLATFORM_TENANT, type TaskRecord } from "../../contract/domain/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";
 import { eventually } from "../_time.ts";

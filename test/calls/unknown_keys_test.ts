@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { issueSealedKey, openFailureLimiter, openKeyring } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { KEY_PREFIX } from "../../domain/mod.ts";
+import { KEY_PREFIX } from "../../contract/domain/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
 import { storeAs, testStore } from "../_servers.ts";
 import { issueAgentKey } from "./_platform.ts";

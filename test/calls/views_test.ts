@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
 import { Problem } from "../../contract/mod.ts";
-import { type IntegrationName, INTEGRATIONS } from "../../domain/mod.ts";
-import { openViews, type Probe, type Viewer } from "../../calls/views/mod.ts";
+import {
+  type IntegrationName,
+  INTEGRATIONS,
+  type IntegrationViewer,
+} from "../../contract/domain/mod.ts";
+import { openViews, type Probe } from "../../operations/integrations/views/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { listIntegrationHealth } from "../../store/platform/mod.ts";
 import { testStore } from "../_servers.ts";
 
-const OPERATOR: Viewer = { caller: { keyId: "op" }, store: { tenant: "platform" } };
+const OPERATOR: IntegrationViewer = { caller: { keyId: "op" }, store: { tenant: "platform" } };
 
 describe("openViews()", () => {
   let store: Store;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { claimObjection } from "../../calls/writing/mod.ts";
+import { claimObjection } from "../../operations/models/writing/mod.ts";
 
 describe("claimObjection()", () => {
   const evidence = [

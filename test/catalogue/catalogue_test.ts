@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BadScript, fillArguments, loadScripts, releaseScripts } from "../../catalogue/mod.ts";
+import {
+  BadScript,
+  fillArguments,
+  loadScripts,
+  releaseScripts,
+} from "../../judgement/catalogue/mod.ts";
 import { InvalidInput } from "../../contract/mod.ts";
 import { getScript } from "../../store/catalogue/mod.ts";
 import { testFolder } from "../_run.ts";

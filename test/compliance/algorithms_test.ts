@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readAlgorithms } from "../../compliance/mod.ts";
+import { readAlgorithms } from "../../judgement/compliance/mod.ts";
 import { ROOT } from "../../config.ts";
 
 /** Folders with sources that use no cryptography of the product. */

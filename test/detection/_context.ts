@@ -2,8 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadConfig } from "../../config.ts";
-import { type DetectionContext, openDetectionContext } from "../../detection/mod.ts";
-import { DETECTORS } from "../../domain/mod.ts";
+import { type DetectionContext, openDetectionContext } from "../../judgement/detection/mod.ts";
+import { DETECTORS } from "../../contract/domain/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { testFolder } from "../_run.ts";
 import { testDatabase } from "../_servers.ts";

@@ -1,7 +1,11 @@
 /** Lines as sshd writes them, and a log that detectors look at. */
 import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type DetailedFinding, detectAll, type DetectedFinding } from "../../detection/mod.ts";
+import {
+  type DetailedFinding,
+  detectAll,
+  type DetectedFinding,
+} from "../../judgement/detection/mod.ts";
 import type { TestContext } from "./_context.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

@@ -9,7 +9,7 @@ import {
   detectAll,
   findSilenceableAlerts,
   recheck,
-} from "../../detection/mod.ts";
+} from "../../judgement/detection/mod.ts";
 import { openAlertSource } from "../../integrations/alerts/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { listOpenFindings } from "../../store/incidents/mod.ts";

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createServer, type Server } from "node:tls";
-import { detectAll, recheck } from "../../detection/mod.ts";
+import { detectAll, recheck } from "../../judgement/detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { putService } from "../../store/services/mod.ts";
 import { freePort } from "../_run.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { detectAll, recheck } from "../../detection/mod.ts";
-import { readShieldPolicy } from "../../shield/mod.ts";
+import { detectAll, recheck } from "../../judgement/detection/mod.ts";
+import { readShieldPolicy } from "../../judgement/shield/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { setPolicy } from "../../store/calls/mod.ts";
 import { listOpenFindings } from "../../store/incidents/mod.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { type Dependencies, type Groupable, groupFindings } from "../../detection/mod.ts";
-import type { Severity } from "../../domain/mod.ts";
+import { type Dependencies, type Groupable, groupFindings } from "../../judgement/detection/mod.ts";
+import type { Severity } from "../../contract/domain/mod.ts";
 
 /** Creates dependencies. `{ web: ["db"] }`: web depends on db. */
 function graph(

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { detectAll, recheck } from "../../detection/mod.ts";
+import { detectAll, recheck } from "../../judgement/detection/mod.ts";
 import { putService } from "../../store/services/mod.ts";
 import { freePort } from "../_run.ts";
 import { createTestContext, type TestContext } from "./_context.ts";

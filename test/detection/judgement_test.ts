@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { judgeFault, type MeasuredFault } from "../../detection/mod.ts";
+import { judgeFault, type MeasuredFault } from "../../judgement/detection/mod.ts";
 
 describe("judgeFault()", () => {
   const jobs = { name: "jobs", type: "queue", check: { command: ["/opt/check-jobs", "s3cret"] } };

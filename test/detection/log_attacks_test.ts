@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { recheck } from "../../detection/mod.ts";
+import { recheck } from "../../judgement/detection/mod.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { createTestLog, failedLogins, sshd, syslog } from "./_logs.ts";
 import { asSuperuser } from "../_superuser.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { levelOf } from "../../detection/mod.ts";
+import { levelOf } from "../../judgement/detection/mod.ts";
 import { measureCpuMs } from "../_time.ts";
 
 const vectors = JSON.parse(

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
-import type { DetailedFinding } from "../../detection/mod.ts";
+import type { DetailedFinding } from "../../judgement/detection/mod.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { createTestLog } from "./_logs.ts";
 import { asSuperuser } from "../_superuser.ts";

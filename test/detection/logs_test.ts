@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { appendFile, copyFile, rename, truncate, unlink, writeFile } from "node:fs/promises";
-import { detectAll } from "../../detection/mod.ts";
+import { detectAll } from "../../judgement/detection/mod.ts";
 import { getFinding } from "../../store/incidents/mod.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { createTestLog, failedLogins, sshd } from "./_logs.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
-import { detectAll, type DetectionContext, recheck } from "../../detection/mod.ts";
+import { detectAll, type DetectionContext, recheck } from "../../judgement/detection/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { testTemporal } from "../_servers.ts";

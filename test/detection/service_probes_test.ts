@@ -10,7 +10,7 @@ import {
   detectorsFilePath,
   openDetectionContext,
   recheck,
-} from "../../detection/mod.ts";
+} from "../../judgement/detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { getFinding } from "../../store/incidents/mod.ts";
 import { putService } from "../../store/services/mod.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BadServicesFile, readServicesFile } from "../../detection/mod.ts";
+import { BadServicesFile, readServicesFile } from "../../judgement/detection/mod.ts";
 import { testFolder } from "../_run.ts";
 
 describe("readServicesFile()", () => {

@@ -3,11 +3,15 @@ import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Config, loadConfig } from "../../config.ts";
-import { BadServicesFile, type FollowedServices, followServices } from "../../detection/mod.ts";
+import {
+  BadServicesFile,
+  type FollowedServices,
+  followServices,
+} from "../../judgement/detection/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { getRunbookValues } from "../../store/catalogue/mod.ts";
 import { getImpact, getService, listServiceNames } from "../../store/services/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import { testFolder } from "../_run.ts";
 import { testStore } from "../_servers.ts";
 

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { loadScripts, releaseScripts, scriptsFolder } from "../../catalogue/mod.ts";
+import { loadScripts, releaseScripts, scriptsFolder } from "../../judgement/catalogue/mod.ts";
 import { ROOT } from "../../config.ts";
 import { getPublishedCheckpoint } from "../../ledger/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";

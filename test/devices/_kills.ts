@@ -1,7 +1,7 @@
 /** Kills of agents, gateway, worker and PostgreSQL while commands run on devices, and what became of the commands. */
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasCommandEnded } from "../../domain/mod.ts";
+import { hasCommandEnded } from "../../contract/domain/mod.ts";
 import { type DeviceCommandRecord, getDeviceCommand } from "../../store/devices/mod.ts";
 import { replaceTenantToken } from "../../store/keys/mod.ts";
 import { testFolder } from "../_run.ts";
@@ -17,7 +17,7 @@ export type Killed = typeof KILLED[number];
 const TENANT = "killed";
 /** Commands end within this time, or they expire. */
 const EXPIRY_SECONDS = 90;
-/** Time that a command which has begun may take beyond its expiry: as its workflow waits, see `activities/commands`. */
+/** Time that a command which has begun may take beyond its expiry: as its workflow waits, see `activities/devices`. */
 const RUN_MS = 80_000;
 /** Time that the end may take to be recorded, as the worker may just have been killed. */
 const LATE_MS = 60_000;

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadConfig } from "../../config.ts";
 import { type LogWriter, openLog, readLogSettings, runSequencer } from "../../ledger/mod.ts";
-import { readDeviceRoots } from "../../integrations/devices/mod.ts";
+import { readDeviceRoots } from "../../operations/devices/protocol/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { replaceTenantToken } from "../../store/keys/mod.ts";
 import { startGateway, type TestGateway } from "../api/_gateway.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import { createActivities } from "../../activities/mod.ts";
-import { readMesh } from "../../shield/mod.ts";
+import { readMesh } from "../../judgement/shield/mod.ts";
 import { listDeviceCommands } from "../../store/devices/mod.ts";
 import type { People } from "../api/_people.ts";
 import { asSuperuser } from "../_superuser.ts";

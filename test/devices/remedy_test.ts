@@ -6,9 +6,14 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import { createActivities } from "../../activities/mod.ts";
-import { detectAll, openDetectionContext } from "../../detection/mod.ts";
-import { type DetectorName, type Finding, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { readShieldPolicy } from "../../shield/mod.ts";
+import { detectAll, openDetectionContext } from "../../judgement/detection/mod.ts";
+import {
+  type DetectorName,
+  type Finding,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../../contract/domain/mod.ts";
+import { readShieldPolicy } from "../../judgement/shield/mod.ts";
 import { setPolicy } from "../../store/calls/mod.ts";
 import { listDeviceCommands, listDeviceFacts } from "../../store/devices/mod.ts";
 import { getFinding, getTicket, listTicketEvents } from "../../store/incidents/mod.ts";

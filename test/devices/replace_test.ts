@@ -8,7 +8,7 @@ import {
   changeApprovers,
   readDeviceRoots,
   signAsApprover,
-} from "../../integrations/devices/mod.ts";
+} from "../../operations/devices/protocol/mod.ts";
 import { getDevice } from "../../store/devices/mod.ts";
 import { replaceTenantToken } from "../../store/keys/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";

@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { dirname, join } from "node:path";
 import { bundleWorkflowCode, DefaultLogger } from "@temporalio/worker";
 import { ROOT } from "../../config.ts";
-import { loadRunbooks } from "../../runbooks/mod.ts";
+import { loadRunbooks } from "../../judgement/runbooks/mod.ts";
 import { testFolder } from "../_run.ts";
 
 /** Entries of the project that the copy does without. */
@@ -43,7 +43,7 @@ describe("CONTRIBUTING.md", () => {
   });
 
   it("adds a runbook that loads with the shipped ones", () => {
-    const { runbooks } = loadRunbooks(join(copy, "runbooks", "shipped"));
+    const { runbooks } = loadRunbooks(join(copy, "judgement", "runbooks", "shipped"));
     assert.ok(runbooks.some(({ runbook }) => runbook === "print-spooler-restart"));
   });
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { ROOT } from "../../config.ts";
-import { detectorsFileSchema, readDetectorsFile } from "../../detection/mod.ts";
+import { detectorsFileSchema, readDetectorsFile } from "../../judgement/detection/mod.ts";
 import { testFolder } from "../_run.ts";
 
 const page = readFileSync(join(ROOT, "docs", "detection.md"), "utf8");

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { readGovernancePolicy } from "../../calls/governance/mod.ts";
 import { ROOT } from "../../config.ts";
-import { DEFAULT_POLICY, readPolicy } from "../../guard/mod.ts";
-import { readShieldPolicy } from "../../shield/mod.ts";
+import { DEFAULT_POLICY, readPolicy } from "../../judgement/guard/mod.ts";
+import { readShieldPolicy } from "../../judgement/shield/mod.ts";
 
 describe("the policies that the docs show", () => {
   it("are accepted in docs/governance.md", () => {

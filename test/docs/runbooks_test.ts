@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { ROOT } from "../../config.ts";
-import { loadRunbooks, SHIPPED_RUNBOOKS } from "../../runbooks/mod.ts";
+import { loadRunbooks, SHIPPED_RUNBOOKS } from "../../judgement/runbooks/mod.ts";
 
 describe("docs/runbooks.md", () => {
   it("has a schema that accepts every shipped runbook and refuses wrong ones", () => {

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { isRunning, type Postgres, startPostgres } from "../../embedded/mod.ts";
+import { isRunning, type Postgres, startPostgres } from "../../runtime/embedded/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { testPostgres } from "../_servers.ts";
 

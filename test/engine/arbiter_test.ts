@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { arbitrate, type Arbitration } from "../../engine/mod.ts";
+import { arbitrate, type Arbitration } from "../../judgement/engine/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { addTicketEvent, openTicket } from "../../store/incidents/mod.ts";
 import { listUnlearntTickets } from "../../store/knowledge/mod.ts";

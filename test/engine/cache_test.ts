@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cache } from "../../engine/mod.ts";
+import { cache } from "../../judgement/engine/mod.ts";
 
 describe("cache()", () => {
   let folder: string;

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
-import { SEVERITIES } from "../../domain/mod.ts";
+import { SEVERITIES } from "../../contract/domain/mod.ts";
 import {
   adviceAt,
   CATEGORIES,
@@ -22,11 +22,14 @@ import {
   MIN_ADVICE_CONFIDENCE,
   openClassifier,
   readReports,
-} from "../../engine/mod.ts";
+} from "../../judgement/engine/mod.ts";
 
 /** Makes a folder with a tenth of the training data, so that training takes a tenth of the time. */
 function smallTrainingFolder(): string {
-  const [whole, part] = [join(ROOT, "engine"), mkdtempSync(join(tmpdir(), "sealoop-classifier-"))];
+  const [whole, part] = [
+    join(ROOT, "judgement", "engine"),
+    mkdtempSync(join(tmpdir(), "sealoop-classifier-")),
+  ];
   for (
     const name of ["lexicon", "severity.yaml", "thesaurus.yaml", "clauses.yaml", "counted.yaml"]
   ) {
@@ -116,7 +119,10 @@ describe("openClassifier()", () => {
   });
 
   it("cites first what is about the fault in four of five answers, by judged reports", () => {
-    const judged = readFileSync(join(ROOT, "engine", "citations", "judged.jsonl"), "utf8").trim()
+    const judged = readFileSync(
+      join(ROOT, "judgement", "engine", "citations", "judged.jsonl"),
+      "utf8",
+    ).trim()
       .split("\n").map((line) => JSON.parse(line) as { text: string; about: string[] });
     const cited = judged.flatMap(({ text, about }) => {
       const [first] = classify(text).citations;
@@ -228,7 +234,8 @@ describe("openClassifier()", () => {
 });
 
 describe("the held-out reports", () => {
-  const folder = join(ROOT, "engine");
+  const learntFolder = join(ROOT, "judgement", "engine", "reports");
+  const folder = join(ROOT, "evals", "reports");
   /** Shares that have to be right at least: of categories, exact severities, and severities within one step. */
   const sets = {
     "held_out": [0.85, 0.7, 0.95],
@@ -240,7 +247,7 @@ describe("the held-out reports", () => {
 
   it("are no training reports", () => {
     const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
-    const learnt = new Set(readReports(join(folder, "reports")).map(({ text }) => plain(text)));
+    const learnt = new Set(readReports(learntFolder).map(({ text }) => plain(text)));
     const held = Object.keys(sets).flatMap((name) => readReports(join(folder, name)));
     assert.ok(held.length >= 700);
     assert.deepEqual(held.filter(({ text }) => learnt.has(plain(text))), []);
@@ -254,7 +261,7 @@ describe("the held-out reports", () => {
     );
     assert.deepEqual(held.filter((report) => !isHeldOut(report)), []);
     const learnt = ["symptoms", "causes"].flatMap((name) =>
-      readFileSync(join(folder, "reports", `incident_${name}.jsonl`), "utf8").trim().split("\n")
+      readFileSync(join(learntFolder, `incident_${name}.jsonl`), "utf8").trim().split("\n")
     );
     assert.deepEqual(learnt.filter((line) => isHeldOut(JSON.parse(line))), []);
   });

@@ -2,11 +2,15 @@ import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { createReportClassifier, type KnowledgeBase, openClassifier } from "../../engine/mod.ts";
-import { NoAnswer, openModel, type Question } from "../../engine/providers/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import {
+  createReportClassifier,
+  type KnowledgeBase,
+  openClassifier,
+} from "../../judgement/engine/mod.ts";
+import { NoAnswer, openModel, type Question } from "../../judgement/engine/providers/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import { testDatabase } from "../_servers.ts";
 import { eventually } from "../_time.ts";
 import { startEngine } from "./_engine.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { EMPTY_STATE, judgeAction } from "../../guard/mod.ts";
+import { EMPTY_STATE, judgeAction } from "../../judgement/guard/mod.ts";
 
 function reasonsOf(incident: string, action: Readonly<Record<string, unknown>>): string {
   return judgeAction({ incident, action: { confidence: 0.9, ...action } }, EMPTY_STATE)

@@ -8,8 +8,8 @@ import {
   policyVersionName,
   readPolicy,
   type ValidateRequest,
-} from "../../guard/mod.ts";
-import { judgementOperations } from "../../operations/judgement/mod.ts";
+} from "../../judgement/guard/mod.ts";
+import { reportOperations } from "../../operations/reports/mod.ts";
 import { commitTo } from "../../store/mod.ts";
 
 const RESTART = {
@@ -22,13 +22,14 @@ const RESTART = {
 };
 
 function casesOf(folder: string, name: string): ValidateRequest[] {
-  const file = join(ROOT, "guard", folder, `${name}.jsonl`);
+  const file = join(ROOT, "evals", "guard", folder, `${name}.jsonl`);
   return readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));
 }
 
 /** Returns the commands of a set, as actions for a plain incident. */
 function commandsOf(name: string): ValidateRequest[] {
-  const lines = readFileSync(join(ROOT, "guard", "commands", `${name}.txt`), "utf8").split("\n");
+  const lines = readFileSync(join(ROOT, "judgement", "guard", "commands", `${name}.txt`), "utf8")
+    .split("\n");
   return lines.filter((line) => line !== "" && !/^#[ !]/.test(line)).map((command) => ({
     incident: "The service answers slowly since 09:10",
     action: { description: "Find out and repair", command, confidence: 0.9 },
@@ -90,7 +91,7 @@ describe("judgeAction()", () => {
   }
 
   it("gives the verdict that the operation's example shows", () => {
-    const { example } = judgementOperations.find(({ name }) => name === "incidents.validate")!;
+    const { example } = reportOperations.find(({ name }) => name === "incidents.validate")!;
     const nginx = {
       name: "nginx",
       host: "web-01",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { hostname } from "node:os";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
-import { openGuard, readPolicy, type ValidateRequest } from "../../guard/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
+import { openGuard, readPolicy, type ValidateRequest } from "../../judgement/guard/mod.ts";
 import { type Db, openStore, type Store } from "../../store/mod.ts";
 import { setPolicy } from "../../store/calls/mod.ts";
 import { insertRows } from "../_rows.ts";

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { ROOT } from "../../config.ts";
-import { judgeCommand } from "../../guard/shell/mod.ts";
+import { judgeCommand } from "../../judgement/guard/shell/mod.ts";
 
-const FOLDER = join(ROOT, "guard", "programs");
+const FOLDER = join(ROOT, "judgement", "guard", "programs");
 
-describe("the entries of guard/programs", () => {
+describe("the entries of judgement/guard/programs", () => {
   for (const file of readdirSync(FOLDER)) {
     it(`name only kinds and expressions that there are, in ${file}`, () => {
       const entries = parse(readFileSync(join(FOLDER, file), "utf8")) as Record<string, unknown>;

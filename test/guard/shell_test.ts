@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { checkCommand, judgeCommand } from "../../guard/shell/mod.ts";
+import { checkCommand, judgeCommand } from "../../judgement/guard/shell/mod.ts";
 
 /** Returns the weight of the worst objection to a line. */
 function weightOf(line: string): string {

@@ -2,15 +2,16 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
-import { findTricks, type ValidateRequest } from "../../guard/mod.ts";
+import { findTricks, type ValidateRequest } from "../../judgement/guard/mod.ts";
 
 /** A letter that case folding takes for an s: with it in the text, findTricks() tries every pattern. */
 const LONG_S = "\u017f";
 
 function hostileTexts(): string[] {
-  const lines = readFileSync(join(ROOT, "guard", "cases", "hostile.jsonl"), "utf8").trim().split(
-    "\n",
-  );
+  const lines = readFileSync(join(ROOT, "evals", "guard", "cases", "hostile.jsonl"), "utf8").trim()
+    .split(
+      "\n",
+    );
   return lines.flatMap((line) => {
     const { incident, action } = JSON.parse(line) as ValidateRequest;
     return [incident, ...Object.values(action ?? {}).filter((value) => typeof value === "string")];

@@ -2,18 +2,14 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
-import { InvalidInput } from "../../contract/mod.ts";
+import { dayBounds, InvalidInput, NoSuchTime, parseTime, printTime } from "../../contract/mod.ts";
 import {
-  dayBounds,
   type EventRequest,
   expand,
-  NoSuchTime,
   parseRule,
-  parseTime,
   planEvent,
-  printTime,
   RuleRefused,
-} from "../../integrations/calendar/mod.ts";
+} from "../../operations/calendar/booking/mod.ts";
 import { measureCpuMs } from "../_time.ts";
 
 const NOW = new Date("2026-03-01T12:00:00Z");

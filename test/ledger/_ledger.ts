@@ -16,7 +16,7 @@ import {
 } from "../../ledger/mod.ts";
 import { startLedger } from "../../processes/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import { testFolder } from "../_run.ts";
 import { TEST_RECOVERY_KEY, type TestDatabase, testDatabase } from "../_servers.ts";
 

@@ -3,7 +3,12 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { claimDataFolder, type Postgres, startPostgres, type Tree } from "../../embedded/mod.ts";
+import {
+  claimDataFolder,
+  type Postgres,
+  startPostgres,
+  type Tree,
+} from "../../runtime/embedded/mod.ts";
 import { openSealer, runSequencer, type Sealer } from "../../ledger/mod.ts";
 import { listen, migrate, openStore, type Store } from "../../store/mod.ts";
 import { freePort, testFolder } from "../_run.ts";

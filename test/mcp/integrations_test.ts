@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { INTEGRATIONS, type IntegrationView } from "../../domain/mod.ts";
+import { INTEGRATIONS, type IntegrationView } from "../../contract/domain/mod.ts";
 import { eventually } from "../_time.ts";
 import { connectHttp, startToolServer, type TestToolServer } from "./_tool_server.ts";
 

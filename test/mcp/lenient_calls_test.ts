@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { z } from "zod";
 import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
 import { defineOperation } from "../../contract/mod.ts";
-import { findInjection } from "../../guard/mod.ts";
+import { findInjection } from "../../judgement/guard/mod.ts";
 import { serveStdio } from "../../mcp/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { writeAnswer } from "../../calls/writing/mod.ts";
+import { writeAnswer } from "../../operations/models/writing/mod.ts";
 import { addStop, removeStop } from "../../store/calls/mod.ts";
 import { getModelSpending } from "../../store/platform/mod.ts";
 import { serveEngine } from "../engine/_engine.ts";

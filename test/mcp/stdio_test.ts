@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { createInvoke, createToolServerAuth } from "../../calls/mod.ts";
-import { findInjection } from "../../guard/mod.ts";
+import { findInjection } from "../../judgement/guard/mod.ts";
 import { serveStdio } from "../../mcp/mod.ts";
 import { runInOneMinute } from "../_time.ts";
 import { counting } from "./_operations.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { stripInvisible } from "../../contract/mod.ts";
-import { findInjection } from "../../guard/mod.ts";
+import { findInjection } from "../../judgement/guard/mod.ts";
 import { describeUntrusted, makeSafe } from "../../mcp/mod.ts";
 
 const tags = (text: string) =>

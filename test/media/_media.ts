@@ -4,7 +4,7 @@ import {
   type MediaTools,
   openMediaFiles,
   openMediaTools,
-} from "../../media/mod.ts";
+} from "../../integrations/media/mod.ts";
 import { testFolder } from "../_run.ts";
 
 /** The media tools with files of their own. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { loadConfig } from "../../config.ts";
-import { AUDIO_LIMITS, takeSource } from "../../media/mod.ts";
+import { AUDIO_LIMITS, takeSource } from "../../integrations/media/mod.ts";
 import { testFolder } from "../_run.ts";
 import { openTestMedia } from "./_media.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { printSrt, printVtt, readProvenance, renderCard } from "../../media/mod.ts";
+import { printSrt, printVtt, readProvenance, renderCard } from "../../integrations/media/mod.ts";
 import { findMissingMedia, openTestMedia } from "./_media.ts";
 
 const CARD = {

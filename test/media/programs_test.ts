@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadConfig } from "../../config.ts";
-import { ChildFailed, openMediaTools } from "../../media/mod.ts";
+import { ChildFailed, openMediaTools } from "../../integrations/media/mod.ts";
 import { testFolder } from "../_run.ts";
 
 /** An ffmpeg whose work is a script. */

@@ -9,7 +9,7 @@ import {
   encodeMp3,
   readProvenance,
   speak,
-} from "../../media/mod.ts";
+} from "../../integrations/media/mod.ts";
 import { startTestServer } from "./_server.ts";
 import { openTestMedia, skipWithoutMedia, type TestMedia } from "./_media.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
-import { decodeAudio, speak, splitSentences, transcribe } from "../../media/mod.ts";
+import { decodeAudio, speak, splitSentences, transcribe } from "../../integrations/media/mod.ts";
 import { openTestMedia, skipWithoutMedia, type TestMedia, wordErrorRate } from "./_media.ts";
 
 const MAX_WORD_ERROR_RATE = 0.1;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { PLATFORM_TENANT } from "../../domain/mod.ts";
+import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import type { NewKey } from "../../store/keys/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { ensureSecondsLeftInDay } from "../_time.ts";

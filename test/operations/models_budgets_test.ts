@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { settleLostUses, waitForModelCalls } from "../../calls/models/mod.ts";
+import { settleLostUses, waitForModelCalls } from "../../operations/models/use/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { eventually } from "../_time.ts";

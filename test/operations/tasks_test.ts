@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { needsPeople } from "../../store/messages/mod.ts";
-import { tellDueTasks } from "../../store/planning/mod.ts";
+import { needsPeople } from "../../store/notices/mod.ts";
 import { storeAs } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { startGateway, type TestGateway } from "../api/_gateway.ts";
+import { tellDueTasks } from "../../store/board/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- bodies of many shapes
 type Json = any;

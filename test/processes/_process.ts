@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { ROOT } from "../../config.ts";
 import { withTimeout } from "../../contract/mod.ts";
-import type { PROCESS_NAMES } from "../../domain/mod.ts";
+import type { PROCESS_NAMES } from "../../contract/domain/mod.ts";
 import { program } from "../_programs.ts";
 import { freePort, TEST_DETECTORS } from "../_run.ts";
 import type { TestDatabase, TestTemporal } from "../_servers.ts";

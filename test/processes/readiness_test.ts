@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { PROCESS_NAMES } from "../../domain/mod.ts";
+import { PROCESS_NAMES } from "../../contract/domain/mod.ts";
 import { migrate, openStore } from "../../store/mod.ts";
 import { testFolder } from "../_run.ts";
 import { emptyDatabase, letTestsSeal, type TestDatabase, testTemporal } from "../_servers.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { findManagedProcess, stopManagedProcess } from "../../integrations/host/mod.ts";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { listOpenFindings, listTickets } from "../../store/incidents/mod.ts";
 import type { itsmSweep } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_run.ts";

@@ -9,7 +9,7 @@ import {
   type MadeScene,
   makeScene,
   speak,
-} from "../../media/mod.ts";
+} from "../../integrations/media/mod.ts";
 import { openTestMedia, skipWithoutMedia, type TestMedia } from "../media/_media.ts";
 import { installFfprobe, probe, probeCaptions } from "./_ffprobe.ts";
 import { skipSuite } from "./_skip.ts";

@@ -13,7 +13,7 @@ import {
   renderMetrics,
   usePlatformMetrics,
   useProcessMetrics,
-} from "../../metrics/mod.ts";
+} from "../../runtime/metrics/mod.ts";
 import { testFolder } from "../_run.ts";
 import { unpackDebian } from "./_debian.ts";
 import { skipSuite } from "./_skip.ts";

@@ -8,7 +8,7 @@ import {
   SHIPPED_RUNBOOKS,
   type StepContext,
   type StepOutcome,
-} from "../../runbooks/mod.ts";
+} from "../../judgement/runbooks/mod.ts";
 
 /** The shipped runbooks. */
 export const shipped = loadRunbooks(SHIPPED_RUNBOOKS);

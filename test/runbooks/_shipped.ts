@@ -5,7 +5,7 @@ import {
   resolveRunbook,
   type StepContext,
   verifyStep,
-} from "../../runbooks/mod.ts";
+} from "../../judgement/runbooks/mod.ts";
 import { createContext, newId, shipped } from "./_runbook.ts";
 
 /** Result of a runbook: the code of each step, and of verifying it. */

@@ -7,7 +7,7 @@
  */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { performStep } from "../../runbooks/mod.ts";
+import { performStep } from "../../judgement/runbooks/mod.ts";
 import { createContext, step } from "./_runbook.ts";
 
 const [dataDir, effectId, url] = process.argv.slice(2) as [string, string, string];

@@ -3,7 +3,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { link, mkdir, open, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BadFolder, measureUsage, performStep, planClean, undoStep } from "../../runbooks/mod.ts";
+import {
+  BadFolder,
+  measureUsage,
+  performStep,
+  planClean,
+  undoStep,
+} from "../../judgement/runbooks/mod.ts";
 import { testFolder } from "../_run.ts";
 import { createContext, newId, step, writeOldFile } from "./_runbook.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AllowedCommand, checkCommand, performStep } from "../../runbooks/mod.ts";
+import { type AllowedCommand, checkCommand, performStep } from "../../judgement/runbooks/mod.ts";
 import { testFolder } from "../_run.ts";
 import { createContext, newId, shipped, step } from "./_runbook.ts";
 

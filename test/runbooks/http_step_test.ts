@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { performStep, type StepContext, verifyStep } from "../../runbooks/mod.ts";
+import { performStep, type StepContext, verifyStep } from "../../judgement/runbooks/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { createContext, newId, step } from "./_runbook.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BadRunbook, loadRunbooks, SHIPPED_RUNBOOKS } from "../../runbooks/mod.ts";
+import { BadRunbook, loadRunbooks, SHIPPED_RUNBOOKS } from "../../judgement/runbooks/mod.ts";
 import { testFolder } from "../_run.ts";
 import { shipped } from "./_runbook.ts";
 

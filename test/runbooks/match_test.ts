@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { matchRunbooks, type RunbookIncident } from "../../runbooks/mod.ts";
+import { matchRunbooks, type RunbookIncident } from "../../judgement/runbooks/mod.ts";
 import { shipped } from "./_runbook.ts";
 
 describe("matchRunbooks()", () => {

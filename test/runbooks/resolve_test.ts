@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { NotApplicable, resolveRunbook } from "../../runbooks/mod.ts";
+import { NotApplicable, resolveRunbook } from "../../judgement/runbooks/mod.ts";
 import { testFolder } from "../_run.ts";
 import { shipped, writeOldFile } from "./_runbook.ts";
 

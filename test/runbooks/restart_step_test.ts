@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { performStep } from "../../runbooks/mod.ts";
+import { performStep } from "../../judgement/runbooks/mod.ts";
 import { testFolder } from "../_run.ts";
 import { createContext, newId, step } from "./_runbook.ts";
 

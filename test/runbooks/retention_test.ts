@@ -3,13 +3,12 @@ import { readdirSync } from "node:fs";
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { recordManagedProcess } from "../../integrations/host/mod.ts";
-import { openMediaFiles } from "../../media/mod.ts";
-import { deleteOldMarks, keepDeletingOldData } from "../../runbooks/mod.ts";
+import { openMediaFiles } from "../../integrations/media/mod.ts";
+import { deleteOldMarks, keepDeletingOldData } from "../../judgement/runbooks/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { openUsageMeter } from "../../store/calls/mod.ts";
 import { openTicket } from "../../store/incidents/mod.ts";
-import { addMediaFile, addVideoProject, sumMediaBytes } from "../../store/publishing/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { testFolder } from "../_run.ts";
 import { testStore } from "../_servers.ts";
@@ -17,6 +16,7 @@ import { eventually } from "../_time.ts";
 import { newId, writeOldFile } from "./_runbook.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { storeDevice } from "../shield/_stored_device.ts";
+import { addMediaFile, addVideoProject, sumMediaBytes } from "../../store/media/mod.ts";
 
 describe("deleteOldMarks()", () => {
   let store: Store;

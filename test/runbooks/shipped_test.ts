@@ -10,7 +10,7 @@ import {
   performStep,
   resolveRunbook,
   type StepOutcome,
-} from "../../runbooks/mod.ts";
+} from "../../judgement/runbooks/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { testPostgres } from "../_servers.ts";
 import { createContext, newId, shipped, writeOldFile } from "./_runbook.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { performStep, undoStep, verifyStep } from "../../runbooks/mod.ts";
+import { performStep, undoStep, verifyStep } from "../../judgement/runbooks/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { createContext, newId, step } from "./_runbook.ts";
 

@@ -1,13 +1,13 @@
 /** Facts of devices, and the context that they are judged in. */
 import { hash } from "node:crypto";
-import type { CheckResult } from "../../domain/mod.ts";
+import type { CheckResult } from "../../contract/domain/mod.ts";
 import {
   judgeDevice,
   readFacts,
   readShieldPolicy,
   type ShieldPolicy,
   shippedShieldPolicy,
-} from "../../shield/mod.ts";
+} from "../../judgement/shield/mod.ts";
 
 export const NOW = new Date("2026-11-23T12:00:00Z");
 export const AGENT_SHA256 = "a".repeat(64);

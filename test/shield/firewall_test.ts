@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
-import { fillArguments, loadScripts } from "../../catalogue/mod.ts";
-import { desiredFirewall, readShieldPolicy, shippedShieldPolicy } from "../../shield/mod.ts";
+import { fillArguments, loadScripts } from "../../judgement/catalogue/mod.ts";
+import {
+  desiredFirewall,
+  readShieldPolicy,
+  shippedShieldPolicy,
+} from "../../judgement/shield/mod.ts";
 
 const POLICY = `
 firewall:

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { CHECK_RESULTS } from "../../domain/mod.ts";
-import { countChecks, shippedShieldPolicy } from "../../shield/mod.ts";
+import { CHECK_RESULTS } from "../../contract/domain/mod.ts";
+import { countChecks, shippedShieldPolicy } from "../../judgement/shield/mod.ts";
 import { judge, judgePosture, NOW, policyOf, RIGHT, RIGHT_FIREWALL, RULES } from "./_device.ts";
 
 const DAY_SECONDS = 86_400;

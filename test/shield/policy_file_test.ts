@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { currentShieldPolicy, followShieldFile } from "../../shield/mod.ts";
+import { currentShieldPolicy, followShieldFile } from "../../judgement/shield/mod.ts";
 import { followTestFile, type TestPolicyFile } from "../_policy_file.ts";
 
 describe("the shield's file", () => {

@@ -4,7 +4,7 @@ import {
   hashShieldPolicy,
   readShieldPolicy,
   shippedShieldPolicy,
-} from "../../shield/mod.ts";
+} from "../../judgement/shield/mod.ts";
 
 const shipped = shippedShieldPolicy();
 const OWN =

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { claimDataFolder, startPostgres } from "../../embedded/mod.ts";
+import { claimDataFolder, startPostgres } from "../../runtime/embedded/mod.ts";
 import {
   getSealState,
   prepareRequest,

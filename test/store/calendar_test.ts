@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { bookEvent, cancelBooking, extendSeries } from "../../integrations/calendar/mod.ts";
+import { bookEvent, cancelBooking, extendSeries } from "../../operations/calendar/booking/mod.ts";
 import { type Db, openStore, type Store } from "../../store/mod.ts";
-import { findMaintenance, listOccurrences } from "../../store/planning/mod.ts";
+import { findMaintenance, listOccurrences } from "../../store/calendar/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { ensureSecondsLeftInDay } from "../_time.ts";

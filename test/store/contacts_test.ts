@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import { normalizeEmail, openStore, type Store } from "../../store/mod.ts";
-import {
-  addContact,
-  findContactByEmail,
-  getContact,
-  mayMail,
-  suppressEmail,
-} from "../../store/crm/mod.ts";
+import { addContact, findContactByEmail, getContact } from "../../store/crm/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { mayMail, suppressEmail } from "../../store/mail/mod.ts";
 
 describe("normalizeEmail()", () => {
   const SAME = [

@@ -8,7 +8,7 @@ import {
   listMessagesAfter,
   MESSAGES_ADDED,
   type NewMessage,
-} from "../../store/messages/mod.ts";
+} from "../../store/notices/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 
 const WRITERS = 8;

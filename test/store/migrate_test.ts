@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import pg from "pg";
-import { createDatabase } from "../../embedded/mod.ts";
+import { createDatabase } from "../../runtime/embedded/mod.ts";
 import { migrate, openStore, type Store } from "../../store/mod.ts";
 import { testPostgres } from "../_servers.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { Readable } from "node:stream";
-import { mintCode, readCode } from "../../integrations/devices/mod.ts";
+import { mintCode, readCode } from "../../operations/devices/protocol/mod.ts";
 import {
   dumpDatabase,
   keyedHash,

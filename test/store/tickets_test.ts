@@ -14,8 +14,8 @@ import {
   resolveTicket,
   takeOverTicket,
 } from "../../store/incidents/mod.ts";
-import { listDeliveries, putWebhook } from "../../store/messages/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { listDeliveries, putWebhook } from "../../store/webhooks/mod.ts";
 
 describe("tickets", () => {
   let database: TestDatabase;

@@ -4,7 +4,12 @@ import { Client, Connection } from "@temporalio/client";
 import { bundleWorkflowCode, NativeConnection, type WorkflowBundle } from "@temporalio/worker";
 import { loadConfig, ROOT } from "../../config.ts";
 import { openStore, type Store } from "../../store/mod.ts";
-import { clientFor, startWorkers, type WorkerParts, type Workers } from "../../temporal/mod.ts";
+import {
+  clientFor,
+  startWorkers,
+  type WorkerParts,
+  type Workers,
+} from "../../runtime/temporal/mod.ts";
 import { testDatabase, testTemporal } from "../_servers.ts";
 import { type Forwarding, forwardTo } from "./_forwarding.ts";
 

@@ -1,6 +1,6 @@
 /** A workflow of the tests of workers: it hands a text to an activity, and returns that one's text. */
 import { proxyActivities, workflowInfo } from "@temporalio/workflow";
-import { activityOf, enclose, type Envelope, PLATFORM_TENANT } from "../../domain/mod.ts";
+import { activityOf, enclose, type Envelope, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 
 /** A text, which is private. */
 export interface Note {

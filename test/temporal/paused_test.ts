@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Client, type ConnectionLike } from "@temporalio/client";
 import { msToTs } from "@temporalio/common/lib/time.js";
 import type { Store } from "../../store/mod.ts";
-import { clientFor } from "../../temporal/mod.ts";
+import { clientFor } from "../../runtime/temporal/mod.ts";
 
 /** Statuses on the wire, by their names there. */
 const SHOWN = { 1: "RUNNING", 2: "COMPLETED", 5: "TERMINATED", 8: "RUNNING" } as const;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { defaultPayloadConverter, type Payload } from "@temporalio/common";
 import { openStore } from "../../store/mod.ts";
-import { isRefused } from "../../domain/mod.ts";
-import { workerCodec } from "../../temporal/mod.ts";
+import { isRefused } from "../../contract/domain/mod.ts";
+import { workerCodec } from "../../runtime/temporal/mod.ts";
 import { storeAs, testStore } from "../_servers.ts";
 
 describe("the codec of payloads", () => {

@@ -7,7 +7,7 @@ import {
   ensureSequencer,
   keepWorkflowRunning,
   registerTemporal,
-} from "../../temporal/mod.ts";
+} from "../../runtime/temporal/mod.ts";
 import { testTemporal } from "../_servers.ts";
 import { eventually } from "../_time.ts";
 

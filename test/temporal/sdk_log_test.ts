@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createSdkLogger } from "../../temporal/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import { createSdkLogger } from "../../runtime/temporal/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 
 describe("createSdkLogger()", () => {
   it("logs a message with the activity, its run, the attempt and the error", () => {

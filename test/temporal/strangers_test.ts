@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { Client, Connection, type WorkflowHandle } from "@temporalio/client";
 import type { Payload } from "@temporalio/common";
-import { approveUpdate, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { approveUpdate, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { eventually } from "../_time.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { NativeConnection } from "@temporalio/worker";
 import { loadConfig } from "../../config.ts";
 import type { Store } from "../../store/mod.ts";
-import { listWorkerQueues, startWorkers } from "../../temporal/mod.ts";
+import { listWorkerQueues, startWorkers } from "../../runtime/temporal/mod.ts";
 import { testTemporal } from "../_servers.ts";
 
 describe("startWorkers()", () => {

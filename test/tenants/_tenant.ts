@@ -1,24 +1,20 @@
 /** Everything that a tenant may own, with words that nobody else may read. */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../domain/mod.ts";
-import { putReply } from "../../store/crm/mod.ts";
+import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../contract/domain/mod.ts";
 import { putDeviceCommand } from "../../store/devices/mod.ts";
 import { addTicketEvent, recordFindings } from "../../store/incidents/mod.ts";
 import { addLearningItems } from "../../store/knowledge/mod.ts";
 import { addReportedSpan } from "../../store/platform/mod.ts";
-import {
-  addArticle,
-  addAudioClip,
-  addTranscript,
-  addVideoProject,
-} from "../../store/publishing/mod.ts";
+import { addArticle } from "../../store/articles/mod.ts";
 import { putService } from "../../store/services/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { a2aClient, type Json, message } from "../mcp/_a2a.ts";
 import { storeDevice } from "../shield/_stored_device.ts";
 import type { TestLoop } from "../workflows/_loop.ts";
 import { asSuperuser, giveKey } from "../_superuser.ts";
+import { putReply } from "../../store/mail/mod.ts";
+import { addAudioClip, addTranscript, addVideoProject } from "../../store/media/mod.ts";
 
 /** A tenant of the tests. */
 export interface Tenant {

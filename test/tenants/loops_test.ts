@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { followServices } from "../../detection/mod.ts";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { followServices } from "../../judgement/detection/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { listOpenFindings, listTickets } from "../../store/incidents/mod.ts";
 import { getService } from "../../store/services/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import type { itsmSweep } from "../../workflows/mod.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import pg from "pg";
-import { PLATFORM_TENANT, SHARED_TENANT } from "../../domain/mod.ts";
+import { PLATFORM_TENANT, SHARED_TENANT } from "../../contract/domain/mod.ts";
 import { inTenant, openStore, type Role, ROLES, type Store } from "../../store/mod.ts";
 import { type NewTicket, openTicket } from "../../store/incidents/mod.ts";
 import { storeAs, type TestDatabase, testDatabase } from "../_servers.ts";

@@ -13,7 +13,7 @@ import {
   serve,
   serverNames,
   serveRoutes,
-} from "../../web/mod.ts";
+} from "../../runtime/web/mod.ts";
 import { openConnection, type RawAnswer } from "./_socket.ts";
 
 /** The server of a file of tests. */

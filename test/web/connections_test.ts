@@ -6,7 +6,7 @@ import { request as tlsRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Context } from "koa";
-import { createDisconnectSignal, handleConnections } from "../../web/mod.ts";
+import { createDisconnectSignal, handleConnections } from "../../runtime/web/mod.ts";
 import { testFolder } from "../_run.ts";
 import { testCertificate } from "./_certificate.ts";
 import { detailOf, testServer } from "./_server.ts";

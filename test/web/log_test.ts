@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createLog } from "../../web/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 
 describe("createLog()", () => {
   it("writes an error's kind, message, stack and code, and no values of rows", () => {

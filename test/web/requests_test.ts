@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { MAX_BODY } from "../../web/mod.ts";
+import { MAX_BODY } from "../../runtime/web/mod.ts";
 import { eventually } from "../_time.ts";
 import { detailOf, testServer } from "./_server.ts";
 import { openConnection } from "./_socket.ts";

@@ -1,7 +1,7 @@
 /** A batch of receipts whose workers are killed, one after the other. */
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import {
   exportReceipts,
   getAnchorTotals,

@@ -8,10 +8,10 @@ import {
   articleWorkflowId,
   TASK_QUEUE,
   WORKFLOW,
-} from "../../domain/mod.ts";
-import { readSiteFile } from "../../articles/mod.ts";
+} from "../../contract/domain/mod.ts";
+import { readSiteFile } from "../../operations/articles/writing/mod.ts";
 import type { VoteMove } from "../../store/approvals/mod.ts";
-import { addArticle } from "../../store/publishing/mod.ts";
+import { addArticle } from "../../store/articles/mod.ts";
 import { eventually } from "../_time.ts";
 import type { TestLoop } from "./_loop.ts";
 

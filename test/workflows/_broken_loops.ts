@@ -1,7 +1,7 @@
 /** Loops of incidents on services that are really broken. */
 import { randomBytes } from "node:crypto";
-import { createServiceFinding } from "../../detection/mod.ts";
-import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { createServiceFinding } from "../../judgement/detection/mod.ts";
+import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { eventually } from "../_time.ts";
 import { type BrokenService, startBrokenService } from "./_broken_service.ts";

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../config.ts";
-import { commandLine, identifyProcess, stopProcess } from "../../embedded/mod.ts";
+import { commandLine, identifyProcess, stopProcess } from "../../runtime/embedded/mod.ts";
 import {
   actOnce,
   findManagedProcess,

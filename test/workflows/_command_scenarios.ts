@@ -1,10 +1,10 @@
 /** Scenarios of commands for devices whose histories are recorded. */
 import { sign } from "node:crypto";
 import type { WorkflowHandle } from "@temporalio/client";
-import { loadScripts, releaseScripts } from "../../catalogue/mod.ts";
-import { type CommandOrder, orderCommand } from "../../calls/commands/mod.ts";
-import { commandChangedSignal, type DeviceStatement } from "../../domain/mod.ts";
-import { listBundles, sealStatement } from "../../integrations/devices/mod.ts";
+import { loadScripts, releaseScripts } from "../../judgement/catalogue/mod.ts";
+import { type CommandOrder, orderCommand } from "../../operations/devices/orders/mod.ts";
+import { commandChangedSignal, type DeviceStatement } from "../../contract/domain/mod.ts";
+import { listBundles, sealStatement } from "../../operations/devices/protocol/mod.ts";
 import { canonicalize, getPublishedCheckpoint } from "../../ledger/mod.ts";
 import type { VoteMove } from "../../store/approvals/mod.ts";
 import { getDevice } from "../../store/devices/mod.ts";

@@ -9,8 +9,8 @@ import {
   startPostgres,
   startTemporal,
   type TreeProcess,
-} from "../../embedded/mod.ts";
-import { DEFAULT_POLICY } from "../../guard/mod.ts";
+} from "../../runtime/embedded/mod.ts";
+import { DEFAULT_POLICY } from "../../judgement/guard/mod.ts";
 import { openSealer, type Sealer } from "../../ledger/mod.ts";
 import {
   initialEnvironment,
@@ -21,7 +21,7 @@ import {
 } from "../../processes/supervisor/mod.ts";
 import { migrate, openStore, type Store } from "../../store/mod.ts";
 import { setPolicy } from "../../store/calls/mod.ts";
-import { clientFor } from "../../temporal/mod.ts";
+import { clientFor } from "../../runtime/temporal/mod.ts";
 import { platformSettings } from "../_platform.ts";
 import { testFolder } from "../_run.ts";
 import { ensureSecondsLeftInDay } from "../_time.ts";

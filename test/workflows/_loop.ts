@@ -25,26 +25,32 @@ import {
 } from "../../activities/mod.ts";
 import { openOutside } from "../../integrations/outside/mod.ts";
 import { openAlertSource } from "../../integrations/alerts/mod.ts";
-import { openDeviceWatch } from "../../integrations/devices/mod.ts";
-import { createProbes, openViews } from "../../calls/views/mod.ts";
+import { createProbes, openViews } from "../../operations/integrations/views/mod.ts";
 import {
   openFailureLimiter,
   openFeedWatch,
   openKeyring,
+  openNewsWatch,
   openSpanRecorder,
   type Platform,
 } from "../../calls/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
-import { TASK_QUEUE } from "../../domain/mod.ts";
-import { openEngine } from "../../engine/mod.ts";
+import { TASK_QUEUE } from "../../contract/domain/mod.ts";
+import { openEngine } from "../../judgement/engine/mod.ts";
 import type { Network } from "../../ledger/anchors/ots/mod.ts";
 import { openSealer, watchChain } from "../../ledger/mod.ts";
-import { registry } from "../../operations/mod.ts";
-import { loadCatalogue } from "../../runbooks/mod.ts";
+import { approvalSubjects, registry } from "../../operations/mod.ts";
+import { loadCatalogue } from "../../judgement/runbooks/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { openUsageMeter } from "../../store/calls/mod.ts";
-import { clientFor, ensureSequencer, registerTemporal, startWorkers } from "../../temporal/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import { DEVICE_NEWS } from "../../store/devices/mod.ts";
+import {
+  clientFor,
+  ensureSequencer,
+  registerTemporal,
+  startWorkers,
+} from "../../runtime/temporal/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import { TEST_DETECTORS, testFolder } from "../_run.ts";
 import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
 import { serveEngine } from "../engine/_engine.ts";
@@ -102,7 +108,7 @@ export function bundleTestWorkflows(): Promise<WorkflowBundle> {
 
 async function cachedBundle(): Promise<WorkflowBundle> {
   const hash = createHash("sha256").update(readFileSync(join(ROOT, "package-lock.json")));
-  for (const folder of ["workflows", "domain"]) {
+  for (const folder of ["workflows", "contract/domain"]) {
     for (
       const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).sort()
     ) {
@@ -205,7 +211,7 @@ export async function openParts(
     temporal,
     engine: engine.client,
     feed: openFeedWatch(store, 10),
-    devices: openDeviceWatch(store),
+    devices: openNewsWatch(store, DEVICE_NEWS),
     adviser: undefined,
     outside,
     views: openViews(store.asPlatform(), createProbes(probed), createLog("test", "silent")),
@@ -214,6 +220,7 @@ export async function openParts(
     alerts: openAlertSource(config),
     urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
     operations,
+    subjects: approvalSubjects,
     runbooks: loadCatalogue(config),
     stopping: stopping.signal,
   };

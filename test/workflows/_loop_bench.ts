@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { loadConfig } from "../../config.ts";
 import { openStore, type Store } from "../../store/mod.ts";
-import { clientFor, ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
+import { clientFor, ensureSequencer, registerTemporal } from "../../runtime/temporal/mod.ts";
 import { program } from "../_programs.ts";
 import { TEST_DETECTORS, testFolder } from "../_run.ts";
 import { testDatabase, testTemporal } from "../_servers.ts";

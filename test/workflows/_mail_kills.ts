@@ -1,11 +1,11 @@
 /** Mail that is being sent while its worker is killed. */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sendMail } from "../../calls/mail/mod.ts";
+import { sendMail } from "../../operations/mail/sending/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { type EmailRecord, getEmail } from "../../store/crm/mod.ts";
 import { type Moment, MOMENTS, type SmtpStub } from "../integrations/mail/_smtp_stub.ts";
 import type { CompiledPlatform } from "./_compiled.ts";
+import { type EmailRecord, getEmail } from "../../store/mail/mod.ts";
 
 /** The end of one mail. */
 export interface MailEnd {

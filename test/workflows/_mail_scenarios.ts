@@ -3,13 +3,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
-import { type MailOrder, receiveMail, sendMail } from "../../calls/mail/mod.ts";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { type MailOrder, receiveMail, sendMail } from "../../operations/mail/sending/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { startReceiver } from "../../integrations/mail/mod.ts";
 import type { VoteMove } from "../../store/approvals/mod.ts";
-import { addContact, listReplies } from "../../store/crm/mod.ts";
+import { addContact } from "../../store/crm/mod.ts";
 import { testFolder } from "../_run.ts";
 import type { TestLoop } from "./_loop.ts";
+import { listReplies } from "../../store/mail/mod.ts";
 
 /** Functions by which scenarios act on runs. */
 interface Ways {

@@ -1,17 +1,17 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { WorkflowHandle } from "@temporalio/client";
-import { TASK_QUEUE, WORKFLOW, type WorkflowName } from "../../domain/mod.ts";
-import { openMedia, speak } from "../../media/mod.ts";
+import { TASK_QUEUE, WORKFLOW, type WorkflowName } from "../../contract/domain/mod.ts";
+import { openMedia, speak } from "../../integrations/media/mod.ts";
+import { testFolder } from "../_run.ts";
+import type { TestLoop } from "./_loop.ts";
 import {
   addAudioClip,
   addMediaFile,
   addTranscript,
   addVideoProject,
   finishAudioClip,
-} from "../../store/publishing/mod.ts";
-import { testFolder } from "../_run.ts";
-import type { TestLoop } from "./_loop.ts";
+} from "../../store/media/mod.ts";
 
 const requestedBy = "key:recorder";
 

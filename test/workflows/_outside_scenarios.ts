@@ -1,6 +1,6 @@
 /** Scenarios of acts in the operator's own systems whose histories are recorded. */
 import type { WorkflowHandle } from "@temporalio/client";
-import { actWorkflowId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { actWorkflowId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";
 import type { OutsideTestSystems, Taking } from "../calls/_outside_systems.ts";
 import { storeAs } from "../_servers.ts";

@@ -1,6 +1,11 @@
 /** People who decide about approvals. */
 import type { Client } from "@temporalio/client";
-import { type ApprovalState, approveUpdate, denyUpdate, reopenUpdate } from "../../domain/mod.ts";
+import {
+  type ApprovalState,
+  approveUpdate,
+  denyUpdate,
+  reopenUpdate,
+} from "../../contract/domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { getApproval, putVote, type VoteMove } from "../../store/approvals/mod.ts";
 import type { KeyRecord, NewKey } from "../../store/keys/mod.ts";

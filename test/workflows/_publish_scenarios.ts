@@ -1,17 +1,12 @@
 /** Scenarios of items of the pipeline whose histories are recorded. */
 import type { WorkflowHandle } from "@temporalio/client";
-import { publishWorkflowId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { openMediaFiles } from "../../media/mod.ts";
+import { publishWorkflowId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
+import { openMediaFiles } from "../../integrations/media/mod.ts";
 import type { VoteMove } from "../../store/approvals/mod.ts";
-import {
-  addAudioClip,
-  addMediaFile,
-  addPipelineItem,
-  finishAudioClip,
-  type NewPipelineItem,
-} from "../../store/publishing/mod.ts";
+import { addPipelineItem, type NewPipelineItem } from "../../store/articles/mod.ts";
 import { eventually } from "../_time.ts";
 import type { TestLoop } from "./_loop.ts";
+import { addAudioClip, addMediaFile, finishAudioClip } from "../../store/media/mod.ts";
 
 /** Functions by which scenarios act on runs. */
 interface Ways {

@@ -13,14 +13,15 @@ import {
   type TaskMessage,
   type TaskRecord,
   WORKFLOW,
-} from "../../domain/mod.ts";
-import { addConversation, addQuestion, putTask } from "../../store/agents/mod.ts";
+} from "../../contract/domain/mod.ts";
+import { addConversation, addQuestion } from "../../store/agents/mod.ts";
 import type { VoteMove } from "../../store/approvals/mod.ts";
 import { putService } from "../../store/services/mod.ts";
 import { eventually } from "../_time.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { type ModelRequest, serveModel } from "./_model.ts";
+import { putTask } from "../../store/a2a/mod.ts";
 
 /** Functions of the recorder. */
 export interface Recorder {

@@ -10,13 +10,13 @@ import { Client, Connection } from "@temporalio/client";
 import { NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { createActivities, createSequencerActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { TASK_QUEUE } from "../../domain/mod.ts";
-import { openEngine } from "../../engine/mod.ts";
+import { TASK_QUEUE } from "../../contract/domain/mod.ts";
+import { openEngine } from "../../judgement/engine/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
-import { loadCatalogue } from "../../runbooks/mod.ts";
+import { loadCatalogue } from "../../judgement/runbooks/mod.ts";
 import { openStore } from "../../store/mod.ts";
-import { authenticatedWork, clientFor } from "../../temporal/mod.ts";
-import { createLog } from "../../web/mod.ts";
+import { authenticatedWork, clientFor } from "../../runtime/temporal/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import type { KillPoint } from "./_loop_bench.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { startAlertmanager, type TestAlertmanager } from "../detection/_alertmanager.ts";
 import { asSuperuser } from "../_superuser.ts";

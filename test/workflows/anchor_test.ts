@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type AnchorSweep, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { type AnchorSweep, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import type { anchorBatch, anchorReceipts } from "../../workflows/mod.ts";
 import { eventually } from "../_time.ts";

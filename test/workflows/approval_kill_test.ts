@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { bindAction } from "../../calls/approvals/mod.ts";
-import { type ApprovalRequest, WORKFLOW } from "../../domain/mod.ts";
+import { type ApprovalRequest, WORKFLOW } from "../../contract/domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { listApprovalMoves } from "../../store/approvals/mod.ts";
 import type { KeyRecord } from "../../store/keys/mod.ts";

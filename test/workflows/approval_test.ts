@@ -8,12 +8,12 @@ import {
   type Finding,
   TASK_QUEUE,
   WORKFLOW,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { canonicalize, exportReceipts } from "../../ledger/mod.ts";
 import { getApproval, listApprovalMoves } from "../../store/approvals/mod.ts";
 import { getTicket, resolveTicket } from "../../store/incidents/mod.ts";
 import type { KeyRecord } from "../../store/keys/mod.ts";
-import { readEnvelope } from "../../temporal/mod.ts";
+import { readEnvelope } from "../../runtime/temporal/mod.ts";
 import type { approval, itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { eventually } from "../_time.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";

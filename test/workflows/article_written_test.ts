@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { type ArticleText, articleWorkflowId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { addArticle, type ArticleRecord, getArticle } from "../../store/publishing/mod.ts";
+import {
+  type ArticleText,
+  articleWorkflowId,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../../contract/domain/mod.ts";
+import { addArticle, type ArticleRecord, getArticle } from "../../store/articles/mod.ts";
 import { eventually } from "../_time.ts";
 import { MODEL, type ModelReply, type ModelRequest } from "./_model.ts";
 import { claim, useModelPlatform } from "./_model_platform.ts";

@@ -9,7 +9,7 @@ import {
   STEPS,
   TASK_QUEUE,
   WORKFLOW,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { findManagedProcess } from "../../integrations/host/mod.ts";
 import { getTicket, listTicketEvents } from "../../store/incidents/mod.ts";
 import { getService } from "../../store/services/mod.ts";

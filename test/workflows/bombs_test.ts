@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { receiveMail } from "../../calls/mail/mod.ts";
+import { receiveMail } from "../../operations/mail/sending/mod.ts";
 import {
   type MailReceiver,
   type MailServer,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { progressQuery } from "../../domain/mod.ts";
-import { bookEvent, cancelBooking } from "../../integrations/calendar/mod.ts";
+import { progressQuery } from "../../contract/domain/mod.ts";
+import { bookEvent, cancelBooking } from "../../operations/calendar/booking/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
-import type { EventKind } from "../../store/planning/mod.ts";
+import type { EventKind } from "../../store/calendar/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { eventually } from "../_time.ts";
 import { brokenLoops } from "./_broken_loops.ts";

@@ -6,7 +6,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
-import { askUpdate, WORKFLOW } from "../../domain/mod.ts";
+import { askUpdate, WORKFLOW } from "../../contract/domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import {
   addConversation,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { EngineUnavailable } from "../../engine/mod.ts";
+import { EngineUnavailable } from "../../judgement/engine/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { eventually } from "../_time.ts";
 import type { Json } from "../mcp/_tool_server.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { DISCOVERY_PORTS, type DiscoveryResult } from "../../domain/mod.ts";
+import { DISCOVERY_PORTS, type DiscoveryResult } from "../../contract/domain/mod.ts";
 import { findReceipt } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import type { Json } from "../mcp/_tool_server.ts";

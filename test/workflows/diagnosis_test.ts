@@ -3,10 +3,10 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { diagnoseActivities } from "../../activities/loop/mod.ts";
+import { diagnoseActivities } from "../../activities/incidents/mod.ts";
 import { ROOT } from "../../config.ts";
-import { createServiceFinding } from "../../detection/mod.ts";
-import { type Finding, type LoopResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { createServiceFinding } from "../../judgement/detection/mod.ts";
+import { type Finding, type LoopResult, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import type { HealthCheck, Service } from "../../integrations/host/mod.ts";
 import { getTicket, openTicket, recordFindings } from "../../store/incidents/mod.ts";
 import { putService } from "../../store/services/mod.ts";
@@ -21,7 +21,9 @@ const COMMAND = { command: ["/usr/local/bin/check-it", "--password", "s3cret"] }
 const CHECKS: Readonly<Record<string, HealthCheck>> = { http: HTTP, tcp: TCP, command: COMMAND };
 
 /** Judgements that an engineer would accept. */
-const PROBES = parse(readFileSync(join(ROOT, "detection", "cases", "probes.yaml"), "utf8")) as {
+const PROBES = parse(
+  readFileSync(join(ROOT, "evals", "detection", "cases", "probes.yaml"), "utf8"),
+) as {
   readonly types: Readonly<Record<string, readonly string[]>>;
   readonly codes: readonly {
     readonly check: string;

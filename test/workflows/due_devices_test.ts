@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { computeBatchRoot } from "../../integrations/devices/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
+import { computeBatchRoot } from "../../operations/devices/protocol/mod.ts";
 import { getReceipt } from "../../ledger/mod.ts";
 import { listen, type Listener, type Store } from "../../store/mod.ts";
 import {

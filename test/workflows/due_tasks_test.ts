@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { addBoardTask } from "../../store/planning/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
+import { addBoardTask } from "../../store/board/mod.ts";
 
 describe("the schedule of what is due", () => {
   let loop: TestLoop;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createServiceFinding } from "../../detection/mod.ts";
-import { FLAPPING, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { createServiceFinding } from "../../judgement/detection/mod.ts";
+import { FLAPPING, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { putProbeHistories } from "../../store/incidents/mod.ts";
 import { putService } from "../../store/services/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";

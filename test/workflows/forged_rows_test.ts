@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { bindAction, hasApproved, putQuestion, recordOpening } from "../../calls/approvals/mod.ts";
-import { loadScripts, releaseScripts } from "../../catalogue/mod.ts";
-import { resolveCommand } from "../../calls/commands/mod.ts";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { loadScripts, releaseScripts } from "../../judgement/catalogue/mod.ts";
+import { resolveCommand } from "../../operations/devices/orders/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { canonicalize, requestSeal } from "../../ledger/mod.ts";
 import type { Role, Store } from "../../store/mod.ts";
 import { addApprovalMove, getApproval, putApproval } from "../../store/approvals/mod.ts";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
-import { closeActivities, repairEffectOf } from "../../activities/loop/mod.ts";
-import { createServiceFinding } from "../../detection/mod.ts";
+import { closeActivities, repairEffectOf } from "../../activities/incidents/mod.ts";
+import { createServiceFinding } from "../../judgement/detection/mod.ts";
 import {
   type Action,
   type Finding,
@@ -12,9 +12,9 @@ import {
   type StepResult,
   TASK_QUEUE,
   WORKFLOW,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { openTicket, resolveTicket } from "../../store/incidents/mod.ts";
-import { listMessages } from "../../store/messages/mod.ts";
+import { listMessages } from "../../store/notices/mod.ts";
 import { putService } from "../../store/services/mod.ts";
 import type { itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { eventually } from "../_time.ts";

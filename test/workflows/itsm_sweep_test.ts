@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ScheduleOverlapPolicy, WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
-import { type RunId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { type RunId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { listTicketEvents, listTickets } from "../../store/incidents/mod.ts";
 import { putService } from "../../store/services/mod.ts";

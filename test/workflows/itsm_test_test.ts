@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { WorkflowFailedError } from "@temporalio/client";
-import { SCENARIOS, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { SCENARIOS, STEPS, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { stopManagedProcess } from "../../integrations/host/mod.ts";
 import { getTicket, listTicketEvents } from "../../store/incidents/mod.ts";
 import { listTestServiceNames } from "../../store/services/mod.ts";

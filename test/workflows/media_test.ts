@@ -10,22 +10,28 @@ import {
   speechActivities,
 } from "../../activities/media/mod.ts";
 import { findReceipt } from "../../ledger/mod.ts";
-import { type Media, openMedia, probeFilm, readProvenance, renderCard } from "../../media/mod.ts";
-import { registry } from "../../operations/mod.ts";
 import {
-  addArticle,
-  addAudioClip,
-  addMediaFile,
-  finishAudioClip,
-  getAudioClip,
-  listScenes,
-} from "../../store/publishing/mod.ts";
+  type Media,
+  openMedia,
+  probeFilm,
+  readProvenance,
+  renderCard,
+} from "../../integrations/media/mod.ts";
+import { registry } from "../../operations/mod.ts";
+import { addArticle } from "../../store/articles/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { skipWithoutMedia } from "../media/_media.ts";
 import type { Json } from "../mcp/_tool_server.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
+import {
+  addAudioClip,
+  addMediaFile,
+  finishAudioClip,
+  getAudioClip,
+  listScenes,
+} from "../../store/media/mod.ts";
 
 const SAID = "The service answers again. Nobody was hurt.";
 

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import type { WorkflowHandleWithFirstExecutionRunId } from "@temporalio/client";
 import { receiptIdOf } from "../../calls/mod.ts";
-import { type ActResult, actWorkflowId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { type ActResult, actWorkflowId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { getReceipt } from "../../ledger/mod.ts";
 import { addStop, noteCallEffects, removeStop } from "../../store/calls/mod.ts";
-import { listMessages } from "../../store/messages/mod.ts";
+import { listMessages } from "../../store/notices/mod.ts";
 import { type OutsideTestSystems, startOutsideSystems } from "../calls/_outside_systems.ts";
 import { storeAs } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createServiceFinding } from "../../detection/mod.ts";
+import { createServiceFinding } from "../../judgement/detection/mod.ts";
 import {
   type Action,
   type Finding,
   progressQuery,
   TASK_QUEUE,
   WORKFLOW,
-} from "../../domain/mod.ts";
+} from "../../contract/domain/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
 import type { KeyRecord } from "../../store/keys/mod.ts";

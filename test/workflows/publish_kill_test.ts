@@ -1,25 +1,27 @@
 import assert from "node:assert/strict";
 import type { WorkflowHandle } from "@temporalio/client";
 import { loadConfig } from "../../config.ts";
-import { type PublishResult, publishWorkflowId, WORKFLOW } from "../../domain/mod.ts";
+import { type PublishResult, publishWorkflowId, WORKFLOW } from "../../contract/domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { openMediaFiles } from "../../media/mod.ts";
+import { openMediaFiles } from "../../integrations/media/mod.ts";
 import type { KeyRecord } from "../../store/keys/mod.ts";
-import { listMessages } from "../../store/messages/mod.ts";
+import { listMessages } from "../../store/notices/mod.ts";
 import {
-  addAudioClip,
-  addMediaFile,
   addPipelineItem,
-  finishAudioClip,
-  getMediaFile,
   getPipelineItem,
   type NewPipelineItem,
-} from "../../store/publishing/mod.ts";
+} from "../../store/articles/mod.ts";
 import { startMastodon, type TakingPost, type TestMastodon } from "../calls/_mastodon.ts";
 import { eventually } from "../_time.ts";
 import { serveNoEngine } from "./_loop.ts";
 import { type LoopBench, openLoopBench, type WorkerProcess } from "./_loop_bench.ts";
 import { createApprover, vote } from "./_people.ts";
+import {
+  addAudioClip,
+  addMediaFile,
+  finishAudioClip,
+  getMediaFile,
+} from "../../store/media/mod.ts";
 
 const QUEUE = "itsm-publishing";
 const SPEECH = "AUD-5b1e09c77a42";

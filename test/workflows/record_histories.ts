@@ -10,8 +10,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { bindAction } from "../../calls/approvals/mod.ts";
-import { createServiceFinding } from "../../detection/mod.ts";
-import { type ApprovalRequest, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { createServiceFinding } from "../../judgement/detection/mod.ts";
+import {
+  type ApprovalRequest,
+  progressQuery,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../../contract/domain/mod.ts";
 import {
   createWebhookSecret,
   openSecretBox,
@@ -19,9 +24,9 @@ import {
 } from "../../integrations/webhooks/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import { getApproval, putHeldCall, type VoteMove } from "../../store/approvals/mod.ts";
-import { addMessage, addPlannedDeliveries, putWebhook } from "../../store/messages/mod.ts";
+import { addMessage, addPlannedDeliveries } from "../../store/notices/mod.ts";
 import { putService } from "../../store/services/mod.ts";
-import { workerCodec } from "../../temporal/mod.ts";
+import { workerCodec } from "../../runtime/temporal/mod.ts";
 import { startOutsideSystems } from "../calls/_outside_systems.ts";
 import { articleScenarios } from "./_article_scenarios.ts";
 import { commandScenarios } from "./_command_scenarios.ts";
@@ -43,6 +48,7 @@ import { outsideScenarios } from "./_outside_scenarios.ts";
 import { publishScenarios } from "./_publish_scenarios.ts";
 import { taskScenarios } from "./_task_scenarios.ts";
 import { readTicketRecord } from "./_ticket_record.ts";
+import { putWebhook } from "../../store/webhooks/mod.ts";
 
 let watch: Watch = () => {};
 const world = await startBitcoinServers();

@@ -6,11 +6,16 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { createServiceFinding } from "../../detection/mod.ts";
-import { type LoopResult, PLATFORM_TENANT, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { createServiceFinding } from "../../judgement/detection/mod.ts";
+import {
+  type LoopResult,
+  PLATFORM_TENANT,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { loadCatalogue, measureUsage, putInForce } from "../../runbooks/mod.ts";
+import { loadCatalogue, measureUsage, putInForce } from "../../judgement/runbooks/mod.ts";
 import { replaceRunbookValues } from "../../store/catalogue/mod.ts";
 import { listRepairsOfTicket } from "../../store/incidents/mod.ts";
 import { putServices, removeService } from "../../store/services/mod.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { scanAll, type ScannerName } from "../../compliance/scans/mod.ts";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { scanAll, type ScannerName } from "../../judgement/compliance/scans/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { findReceipt } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";

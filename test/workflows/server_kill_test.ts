@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { STEPS } from "../../domain/mod.ts";
+import { STEPS } from "../../contract/domain/mod.ts";
 import { exportReceipts, listLedgerKeys, verifyChain } from "../../ledger/mod.ts";
 import { listTicketEvents } from "../../store/incidents/mod.ts";
 import { type CompiledPlatform, startCompiledPlatform } from "./_compiled.ts";

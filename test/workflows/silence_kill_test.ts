@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type LoopResult, WORKFLOW } from "../../domain/mod.ts";
+import { type LoopResult, WORKFLOW } from "../../contract/domain/mod.ts";
 import type { itsmSweep } from "../../workflows/mod.ts";
 import { startAlertmanager, type TestAlertmanager } from "../detection/_alertmanager.ts";
 import { eventually } from "../_time.ts";

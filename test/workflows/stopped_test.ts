@@ -5,7 +5,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkflowFailedError } from "@temporalio/client";
 import { STOPPABLE_NAMES } from "../../activities/mod.ts";
-import { progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { progressQuery, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { addStop, removeStop, type Stop } from "../../store/calls/mod.ts";
 import { listTickets } from "../../store/incidents/mod.ts";

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NativeConnection } from "@temporalio/worker";
 import { loadConfig } from "../../config.ts";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import {
   ensureSequencer,
   registerTemporal,
   startWorkers,
   type Workers,
-} from "../../temporal/mod.ts";
+} from "../../runtime/temporal/mod.ts";
 import { eventually } from "../_time.ts";
 import {
   bundleTestWorkflows,

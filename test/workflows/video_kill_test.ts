@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type FilmResult, WORKFLOW } from "../../domain/mod.ts";
-import { addVideoProject, getVideoProject, listScenes } from "../../store/publishing/mod.ts";
+import { type FilmResult, WORKFLOW } from "../../contract/domain/mod.ts";
 import { skipWithoutMedia } from "../media/_media.ts";
 import { eventually } from "../_time.ts";
 import { type LoopBench, openLoopBench } from "./_loop_bench.ts";
+import { addVideoProject, getVideoProject, listScenes } from "../../store/media/mod.ts";
 
 const QUEUE = "itsm-videos";
 const SCENES = [

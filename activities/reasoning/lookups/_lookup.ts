@@ -1,4 +1,4 @@
-import type { LookupResult } from "../../../domain/mod.ts";
+import type { LookupResult } from "../../../contract/domain/mod.ts";
 import type { Db, Store } from "../../../store/mod.ts";
 
 /** Where lookups read. */

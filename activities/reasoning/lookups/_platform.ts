@@ -1,4 +1,4 @@
-import { PLATFORM_SOURCE } from "../../../domain/mod.ts";
+import { PLATFORM_SOURCE } from "../../../contract/domain/mod.ts";
 import { asProblem } from "../../../contract/mod.ts";
 import { findReceipt, getHead, verifyStored } from "../../../ledger/mod.ts";
 import { listApprovals } from "../../../store/approvals/mod.ts";

@@ -1,4 +1,4 @@
-import { PLATFORM_SOURCE } from "../../../domain/mod.ts";
+import { PLATFORM_SOURCE } from "../../../contract/domain/mod.ts";
 import { type HealthCheck, probe, type ProbeResult } from "../../../integrations/host/mod.ts";
 import { getRepairHistory, listOpenFindings } from "../../../store/incidents/mod.ts";
 import { getCmdbSummary, getImpact, getService } from "../../../store/services/mod.ts";

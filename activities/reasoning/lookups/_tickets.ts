@@ -1,4 +1,4 @@
-import { PLATFORM_SOURCE } from "../../../domain/mod.ts";
+import { PLATFORM_SOURCE } from "../../../contract/domain/mod.ts";
 import {
   getTicket,
   listTicketEvents,

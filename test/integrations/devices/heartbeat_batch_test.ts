@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { buildBatch, computeBatchRoot } from "../../../integrations/devices/mod.ts";
+import { buildBatch, computeBatchRoot } from "../../../operations/devices/protocol/mod.ts";
 
 describe("buildBatch()", () => {
   const seenAt = new Date();

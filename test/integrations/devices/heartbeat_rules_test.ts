@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isRolledBack, judgeUsedCounter } from "../../../integrations/devices/mod.ts";
+import { isRolledBack, judgeUsedCounter } from "../../../operations/devices/protocol/mod.ts";
 
 describe("judgeUsedCounter()", () => {
   const [first, second, other] = ["1", "2", "3"].map((digit) => Buffer.from(digit.repeat(32)));

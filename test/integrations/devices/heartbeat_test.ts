@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readAgent } from "../../../integrations/devices/mod.ts";
 import { canonicalize, listReceipts } from "../../../ledger/mod.ts";
 import { isConsistent } from "../../../ledger/rules/mod.ts";
 import { sha256 } from "../../../ledger/crypto/mod.ts";
@@ -10,6 +9,7 @@ import { listDecisions } from "../../../store/calls/mod.ts";
 import { getDevice, notifyDevice, releaseDevice } from "../../../store/devices/mod.ts";
 import { listTickets } from "../../../store/incidents/mod.ts";
 import { type DevicePlatform, INVENTORY, startDevicePlatform } from "./_devices.ts";
+import { readAgent } from "../../../judgement/shield/mod.ts";
 
 describe("a device's heartbeat", () => {
   let platform: DevicePlatform;

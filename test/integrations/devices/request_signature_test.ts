@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
 import type { SignedRequest } from "../../../contract/mod.ts";
-import { buildSignatureBase, readSigner, verifySigned } from "../../../integrations/devices/mod.ts";
+import { buildSignatureBase, readSigner, verifySigned } from "../../../calls/mod.ts";
 
 describe("buildSignatureBase()", () => {
   it("gives the text that RFC 9421 signs in its example B.2.6", () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type FollowedFile, followFile } from "../../../integrations/files/mod.ts";
-import { createLog } from "../../../web/mod.ts";
+import { createLog } from "../../../runtime/web/mod.ts";
 import { testFolder } from "../../_run.ts";
 import { eventually } from "../../_time.ts";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
-import { commandLine, identifyProcess, parentOf } from "../../../embedded/mod.ts";
+import { commandLine, identifyProcess, parentOf } from "../../../runtime/embedded/mod.ts";
 import {
   actOnce,
   type ActRequest,

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../../config.ts";
-import { identifyProcess } from "../../../embedded/mod.ts";
+import { identifyProcess } from "../../../runtime/embedded/mod.ts";
 import {
   buildPortRegistry,
   type ListeningSocket,

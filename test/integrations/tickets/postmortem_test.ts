@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { formatPostmortem, type PostmortemFacts } from "../../../integrations/tickets/mod.ts";
+import {
+  formatPostmortem,
+  type PostmortemFacts,
+} from "../../../operations/incidents/tickets/mod.ts";
 import type { Ticket } from "../../../store/incidents/mod.ts";
 
 const TICKET: Ticket = {

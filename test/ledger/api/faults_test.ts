@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { claimDataFolder, startPostgres } from "../../../embedded/mod.ts";
+import { claimDataFolder, startPostgres } from "../../../runtime/embedded/mod.ts";
 import { migrate, openStore } from "../../../store/mod.ts";
 import { freePort, testFolder } from "../../_run.ts";
 import { serveLedger, startSealing } from "../_ledger.ts";

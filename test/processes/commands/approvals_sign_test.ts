@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { generateKeyPairSync, verify } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { approvalText } from "../../../integrations/devices/mod.ts";
+import { approvalText } from "../../../operations/devices/protocol/mod.ts";
 import { program } from "../../_programs.ts";
 import { testFolder } from "../../_run.ts";
 import {

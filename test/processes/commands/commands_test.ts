@@ -5,7 +5,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
-import { findKeyOfLink, linkOf } from "../../../integrations/calendar/mod.ts";
+import { findKeyOfLink, linkOf } from "../../../operations/calendar/booking/mod.ts";
 import { openStore, type Store } from "../../../store/mod.ts";
 import { addStop, FLAG_STOP, removeStop, setPolicyFileStatus } from "../../../store/calls/mod.ts";
 import { addDevice, addStatement, quarantineDevice } from "../../../store/devices/mod.ts";

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import pg from "pg";
 import { ROOT } from "../../../config.ts";
-import { claimDataFolder, startPostgres } from "../../../embedded/mod.ts";
+import { claimDataFolder, startPostgres } from "../../../runtime/embedded/mod.ts";
 import { migrate, openStore, type Role, ROLES } from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
 import { freePort, testFolder } from "../../_run.ts";

@@ -9,7 +9,7 @@ import {
   readJson,
   type Tree,
   type TreeProcess,
-} from "../../../embedded/mod.ts";
+} from "../../../runtime/embedded/mod.ts";
 import { type Child, openChild, PROCESSES } from "../../../processes/supervisor/mod.ts";
 import { program } from "../../_programs.ts";
 import { testFolder } from "../../_run.ts";

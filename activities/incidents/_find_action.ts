@@ -1,0 +1,169 @@
+import { SCAN_DETECTOR } from "../../judgement/compliance/scans/mod.ts";
+import { type Action, type Diagnosis, type Finding, FLAPPING } from "../../contract/domain/mod.ts";
+import type { DeviceRemedy } from "../../judgement/detection/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
+import {
+  matchRunbooks,
+  NotApplicable,
+  type ParameterValues,
+  type ResolveContext,
+  resolveRunbook,
+  type Runbook,
+  type RunbookIncident,
+} from "../../judgement/runbooks/mod.ts";
+import { getRunbookValues } from "../../store/catalogue/mod.ts";
+import { type FindingRecord, getFinding } from "../../store/incidents/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { hashAction, sourceHash } from "./_action.ts";
+import type { RepairOrder, RoundOrder } from "./_order.ts";
+import { deviceScripts } from "./_device_scripts.ts";
+import { findService, isLocal } from "./_services.ts";
+
+/** A fault to find an action against. */
+interface Fault {
+  readonly service: Service;
+  readonly category: RunbookIncident["category"];
+  /** The detector's record of the finding. */
+  readonly record: FindingRecord | undefined;
+}
+
+/** An action that has no id yet, and the runbooks that could not be used instead. */
+interface FoundAction extends Pick<Diagnosis, "passed_over"> {
+  readonly action: Omit<Action, "id"> | null;
+}
+
+/** What a runbook is resolved for. */
+interface Target {
+  readonly service: Service;
+  readonly disk: ResolveContext["disk"];
+  readonly file: string | undefined;
+  readonly remedy: DeviceRemedy | undefined;
+}
+
+/** Creates the functions that find the action against a fault. */
+export function createActionFinder({ store, runbooks, temporal }: ActivityParts) {
+  const { fillScripts } = deviceScripts({ store, temporal });
+
+  /** Returns the action of the runbook that matches best; in the nth round, of the nth that can be used, or the last. */
+  async function findAction(
+    { finding, code, round }: RoundOrder,
+    { service, category, record }: Fault,
+  ): Promise<FoundAction> {
+    const values = await getRunbookValues(store.db, service.name);
+    const target = targetOf(service, record);
+    const matching = matchRunbooks(runbooks.runbooks, {
+      service,
+      finding: { check: finding.check, code },
+      category,
+      text: textOf(finding, record),
+      gives: Object.keys(values),
+      boundedFolder: target.disk?.maxBytes !== undefined,
+      named: service.runbook ?? undefined,
+    });
+    const passed_over: { readonly runbook: string; readonly code: string }[] = [];
+    const usable: Omit<Action, "id" | "sha256">[] = [];
+    for (const runbook of matching) {
+      if (usable.length >= round) break;
+      if (code === FLAPPING && !runbook.repairs_flapping) {
+        passed_over.push({ runbook: runbook.runbook, code });
+        continue;
+      }
+      try {
+        usable.push(await createAction(runbook, target, values));
+      } catch (error) {
+        if (!(error instanceof NotApplicable)) throw error;
+        passed_over.push({ runbook: runbook.runbook, code: error.code });
+      }
+    }
+    const action = usable.at(-1);
+    return { action: action ? hashAction(action) : null, passed_over };
+  }
+
+  /**
+   * Returns the service of an action if the runbook in force gives exactly this action, resolved again; or undefined.
+   *
+   * @param isBegun true: its steps were compared before the first of them, which may have changed what they are made from
+   */
+  async function findUnchangedService(
+    { action, finding }: RepairOrder,
+    isBegun: boolean,
+  ): Promise<Service | undefined> {
+    const [service, record, values] = await Promise.all([
+      findService(store.db, action.service),
+      getFinding(store.db, finding.fingerprint),
+      getRunbookValues(store.db, action.service),
+    ]);
+    const runbook = runbooks.runbooks.find(({ runbook }) => runbook === action.runbook);
+    if (!service || !runbook) return undefined;
+    if (isBegun) {
+      const current = sourceHash({ runbook, service, values, catalogue: runbooks });
+      return current === action.source_sha256 ? service : undefined;
+    }
+    try {
+      const target = targetOf(service, record);
+      const again = hashAction(await createAction(runbook, target, values, action.exceeds));
+      return again.sha256 === action.sha256 ? service : undefined;
+    } catch (error) {
+      if (error instanceof NotApplicable) return undefined;
+      throw error;
+    }
+  }
+
+  /** @param exceeded bounds that the same action exceeded before; absent: it is found now */
+  async function createAction(
+    runbook: Runbook,
+    { service, disk, file, remedy }: Target,
+    values: ParameterValues,
+    exceeded?: readonly string[],
+  ): Promise<Omit<Action, "id" | "sha256">> {
+    const { steps, exceeds } = resolveRunbook(runbook, {
+      service: service.name,
+      values,
+      catalogue: runbooks,
+      isLocal: isLocal(service),
+      disk,
+      file,
+      remedy: remedy?.script,
+      exceeded,
+    });
+    return {
+      runbook: runbook.runbook,
+      version: runbook.version,
+      service: service.name,
+      steps: await fillScripts(steps, service.name, remedy?.parameters ?? {}),
+      exceeds,
+      source_sha256: sourceHash({ runbook, service, values, catalogue: runbooks }),
+    };
+  }
+
+  return { findAction, findUnchangedService };
+}
+
+function targetOf(service: Service, record: FindingRecord | undefined): Target {
+  return { service, disk: diskOf(record), file: fileOf(record), remedy: remedyOf(record) };
+}
+
+/** Returns the full text of a person's report or a detector's finding. */
+function textOf({ report = "" }: Finding, record: FindingRecord | undefined): string {
+  return `${report}\n${record?.summary ?? ""}\n${JSON.stringify(record?.detail ?? {})}`;
+}
+
+/** Returns the disk that a finding is about; undefined if it is about none. */
+function diskOf(record: FindingRecord | undefined): ResolveContext["disk"] {
+  const { kind, path, max_bytes } = record?.target ?? {};
+  if (kind !== "disk" || typeof path !== "string") return undefined;
+  return { path, ...(typeof max_bytes === "number" ? { maxBytes: max_bytes } : {}) };
+}
+
+/** Returns the script that mends a fault of a device; undefined if none does. */
+function remedyOf(record: FindingRecord | undefined): DeviceRemedy | undefined {
+  const { kind, remedy_script_id: script, remedy_parameters = {} } = record?.target ?? {};
+  if (kind !== "device" || typeof script !== "string") return undefined;
+  return { script, parameters: remedy_parameters as DeviceRemedy["parameters"] };
+}
+
+/** Returns the file that a security scan found; undefined if it found none. */
+function fileOf(record: FindingRecord | undefined): string | undefined {
+  const { path } = record?.target ?? {};
+  return record?.detector === SCAN_DETECTOR && typeof path === "string" ? path : undefined;
+}

@@ -1,0 +1,56 @@
+import type { Action } from "../../contract/domain/mod.ts";
+import type { ValidateRequest } from "../../judgement/guard/mod.ts";
+import type { RepairRequest } from "./_order.ts";
+
+/** Confidence of an action against a fault that a detector measured. */
+const MEASURED_CONFIDENCE = 0.9;
+/** Confidence of an action against a report that nothing could classify. */
+const UNCLASSIFIED_CONFIDENCE = 0.5;
+
+/**
+ * Returns what the guardrails are asked about a repair.
+ *
+ * @param summary of the detector's finding
+ */
+export function validateRequestOf(
+  { ticket_id, action, finding, code, diagnosis }: RepairRequest,
+  summary: string | undefined,
+): ValidateRequest {
+  const { service, runbook, version, steps } = action;
+  const { classification, citations } = diagnosis;
+  return {
+    incident: finding.report ?? summary ??
+      `${finding.service ?? "A host"} fails its ${finding.check} check: ${code}`,
+    action: {
+      description: steps.map(({ does }) => does).join(" "),
+      command: shellCommandOf(action),
+      target: service,
+      confidence: finding.check === "report"
+        ? classification?.confidence ?? UNCLASSIFIED_CONFIDENCE
+        : MEASURED_CONFIDENCE,
+      blast_radius: 1, // the target itself: the guardrails know its dependents
+      touches_secrets: false,
+      runbook,
+      version,
+    },
+    context: {
+      ticket_id,
+      listed: true, // the executor refuses a command that is not
+      citations: [...citations],
+      observed: { service, healthy: false, code },
+    },
+  };
+}
+
+/** Returns the commands of an action as they would be typed in a shell; undefined if it has none. */
+function shellCommandOf({ steps }: Action): string | undefined {
+  const lines = steps.flatMap(({ command, script }) => {
+    const { argv } = (command ?? script ?? {}) as { readonly argv?: readonly string[] };
+    return argv ? [argv.map(quote).join(" ")] : [];
+  });
+  return lines.length > 0 ? lines.join("\n") : undefined;
+}
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { hasApproved } from "../../calls/approvals/mod.ts";
+import { receiptIdOf } from "../../calls/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import { type Finding, LOOP_ACTOR, type Permission } from "../../contract/domain/mod.ts";
+import { EngineUnavailable } from "../../judgement/engine/mod.ts";
+import type { GuardVerdict, ValidateRequest } from "../../judgement/guard/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
+import { getApproval } from "../../store/approvals/mod.ts";
+import {
+  addTicketEvent,
+  findTicketOfRun,
+  getFinding,
+  getVerdict,
+  listEffectsOfAction,
+  putVerdict,
+  type RepairVerdict,
+} from "../../store/incidents/mod.ts";
+import { getPrincipal } from "../../store/keys/mod.ts";
+import { listActiveFreezes } from "../../store/calendar/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { validateRequestOf } from "./_guard_request.ts";
+import type { RepairRequest } from "./_order.ts";
+
+/** Attempts to reach the guardrails, which may be restarting or busy. */
+const ATTEMPTS = [
+  { timeoutMs: 2_000, pauseMs: 500 },
+  { timeoutMs: 2_000, pauseMs: 1_000 },
+  { timeoutMs: 5_000, pauseMs: 2_000 },
+  { timeoutMs: 10_000, pauseMs: 4_000 },
+  { timeoutMs: 20_000, pauseMs: 0 },
+];
+
+const EVENT_OF_DECISION = {
+  allow: "permitted",
+  needs_approval: "approval_needed",
+  deny: "refused",
+} as const;
+
+/** Creates the function that asks for permission before a repair. */
+export function createPermit({ store, engine, config }: ActivityParts) {
+  const db = store.db;
+
+  /**
+   * Asks the guardrails whether an action may be done, and seals the verdict. A verdict that needs a person is met by an
+   * approval of exactly this action.
+   *
+   * Safe to repeat: the first verdict in a round of a run stays. But where it allowed the action, nothing was done yet, and a
+   * change freeze holds by now, a second one is asked for, and that stays.
+   *
+   * @throws {Problem} `Conflict`: the ticket is no longer the run's
+   */
+  async function permit(request: RepairRequest): Promise<Permission> {
+    const verdict = await storedOrNewVerdict(request);
+    if (!verdict) return { granted: false, decision: "away", receipt_id: null };
+    const { decision, policy_version, receipt_id } = verdict;
+    const permission = { decision, policy_version, receipt_id };
+    if (decision !== "needs_approval") return { ...permission, granted: decision === "allow" };
+    const approval = request.approval_id && await approvalOf(request.approval_id, request);
+    if (approval) return { ...permission, granted: true, approval };
+    return { ...permission, granted: false, requested_by: await requesterOf(request.finding) };
+  }
+
+  /**
+   * @param frozen true: asks again, as a change freeze has begun
+   * @returns undefined if the guardrails can't be reached, so that nothing may be done
+   */
+  async function storedOrNewVerdict(
+    request: RepairRequest,
+    frozen = false,
+  ): Promise<RepairVerdict | undefined> {
+    const { ticket_id, run, action } = request;
+    const { report, fingerprint } = request.finding;
+    const [known, ownTicket, finding] = await Promise.all([
+      getVerdict(db, action.id, frozen),
+      findTicketOfRun(db, run.workflow_id, run.run_id, "open"),
+      report ? undefined : getFinding(db, fingerprint),
+    ]);
+    if (known) {
+      return frozen || !await isFrozenSince(request, known)
+        ? known
+        : await storedOrNewVerdict(request, true);
+    }
+    if (ownTicket !== ticket_id) {
+      throw new Problem("Conflict", `Ticket ${ticket_id} is no longer in the hands of this run`);
+    }
+    const verdict = await askGuardrails(validateRequestOf(request, finding?.summary));
+    return verdict && await recordVerdict(request, frozen, verdict);
+  }
+
+  /** Returns true where a change freeze holds an action back that was allowed before it, and of which nothing was done yet. */
+  async function isFrozenSince({ action }: RepairRequest, first: RepairVerdict): Promise<boolean> {
+    if (first.decision !== "allow") return false;
+    const [freezes, effects] = await Promise.all([
+      listActiveFreezes(db),
+      listEffectsOfAction(db, action.id),
+    ]);
+    return freezes.length > 0 && effects.length === 0;
+  }
+
+  async function askGuardrails(request: ValidateRequest): Promise<GuardVerdict | undefined> {
+    for (const { timeoutMs, pauseMs } of ATTEMPTS) {
+      try {
+        return await engine.validate(request, store.tenant, timeoutMs);
+      } catch (error) {
+        if (!(error instanceof EngineUnavailable)) throw error;
+        await sleep(pauseMs);
+      }
+    }
+    return undefined;
+  }
+
+  /** Stores and seals a verdict, unless another attempt did; returns the one that was stored. */
+  async function recordVerdict(
+    request: RepairRequest,
+    frozen: boolean,
+    verdict: GuardVerdict,
+  ): Promise<RepairVerdict> {
+    const { ticket_id, action, run, round } = request;
+    const mark = `permit-${round}${frozen ? "-frozen" : ""}`;
+    const isBounded = action.exceeds.length === 0;
+    const decision = verdict.decision === "allow" && !isBounded
+      ? "needs_approval"
+      : verdict.decision;
+    const { policy_version, rails } = verdict;
+    const receipt_id = receiptIdOf(run, mark.toUpperCase());
+    const record = { action_id: action.id, decision, policy_version, receipt_id };
+    const isFirst = await db.transaction(async (trx) => {
+      if (!await putVerdict(trx, { ...record, frozen })) return false;
+      await addTicketEvent(trx, ticket_id, {
+        key: `${run.run_id}/${mark}`,
+        kind: EVENT_OF_DECISION[decision],
+        data: { round, ...record, rails, exceeds: action.exceeds },
+      });
+      await requestSeal(trx, receiptOf(request, record, verdict));
+      return true;
+    });
+    return isFirst ? { ...record, frozen } : (await getVerdict(db, action.id, frozen))!;
+  }
+
+  /** Returns an approval of exactly this action on this ticket, by as many people as it takes; or undefined. */
+  async function approvalOf(
+    approvalId: string,
+    { action, ticket_id }: RepairRequest,
+  ): Promise<Permission["approval"]> {
+    const approval = await getApproval(db, approvalId);
+    if (approval?.status !== "approved" || approval.ticketId !== ticket_id) return undefined;
+    const { id: _, sha256: __, ...shown } = action;
+    if (!hasApproved(approval, shown, config.settings.SEALOOP_APPROVERS)) return undefined;
+    const { approvers } = approval;
+    return { approval_id: approvalId, approvers: approvers.map(({ key_id }) => `key:${key_id}`) };
+  }
+
+  /** Returns the principal of the key that requested the run. */
+  async function requesterOf({ requested_by }: Finding): Promise<string> {
+    const keyId = /^key:(.+)$/.exec(requested_by ?? "")?.[1];
+    return (keyId && await getPrincipal(db, keyId)) ?? LOOP_ACTOR;
+  }
+
+  return permit;
+}
+
+function receiptOf(
+  { ticket_id, action, run, round }: RepairRequest,
+  { receipt_id, decision }: Pick<RepairVerdict, "receipt_id" | "decision">,
+  verdict: GuardVerdict,
+) {
+  return {
+    id: receipt_id,
+    category: "guardrail_verdict",
+    actor: LOOP_ACTOR,
+    subject: ticket_id,
+    action: "validate",
+    outcome: decision,
+    details: {
+      action_id: action.id,
+      round,
+      policy_version: verdict.policy_version,
+      rails: Object.fromEntries(verdict.rails.map(({ rail, passed }) => [rail, passed])),
+      exceeds: action.exceeds.length,
+      ...run,
+    },
+    evidence: { verdict, action },
+  };
+}

@@ -1,0 +1,167 @@
+import { Problem } from "../../contract/mod.ts";
+import type { RepairEffect, RepairHold, StepResult } from "../../contract/domain/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
+import {
+  performStep,
+  READ_ONLY_KINDS,
+  type StepOutcome,
+  verifyStep,
+} from "../../judgement/runbooks/mod.ts";
+import {
+  addTicketEvents,
+  type EffectRecord,
+  endEffect,
+  getEffect,
+  type TicketEvent,
+} from "../../store/incidents/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { findRepairHold } from "../stops.ts";
+import { endedStepResult, readStepContext, repairEffectOf } from "./_effects.ts";
+import { dataFolderId, recordIntent } from "./_intend.ts";
+import { type RepairOrder, type StepOrder, stepWithEffectId, subjectOf } from "./_order.ts";
+import { recordHeldStep } from "./_holds.ts";
+
+/** Progress of an action. */
+export interface Progress {
+  /** Undefined: the service, the runbook or its values have changed since the diagnosis. */
+  readonly service: Service | undefined;
+  /** Effects that earlier attempts recorded, by id. */
+  readonly known: ReadonlyMap<string, EffectRecord>;
+  readonly steps: StepResult[];
+  /** True: the result of the whole action is recorded. */
+  isConcluded: boolean;
+  /** Holds back the remaining steps. */
+  held?: RepairHold | undefined;
+}
+
+/** Creates the function that runs one step of an action, at most once. */
+export function createStepRunner(parts: ActivityParts) {
+  const { store } = parts;
+  const db = store.db;
+  const place = dataFolderId(parts.config);
+
+  async function runStep(
+    order: RepairOrder,
+    number: number,
+    progress: Progress,
+  ): Promise<StepResult> {
+    const { service, steps: earlier } = progress;
+    const { step, effectId } = stepWithEffectId(order, number);
+    const known = progress.known.get(effectId);
+    if (known && known.state !== "intended") return endedStepResult(known, step.kind);
+    if (!service) {
+      if (known) return await recordEnd(order, number, unknown("runbook_changed"), progress);
+      if (earlier.some(({ state }) => state !== "not_done")) {
+        return stepResultOf(order, number, notDone("runbook_changed"));
+      }
+      throw conflict(
+        `The runbook of ${order.action.service} has changed since this action was made`,
+      );
+    }
+    const stepOrder = { order, number, service };
+    if (READ_ONLY_KINDS.has(step.kind)) {
+      return stepResultOf(order, number, await actAndVerify(stepOrder));
+    }
+    const outcome = await intendAndAct(stepOrder, known, earlier.length > 0);
+    if (outcome !== "held") return await recordEnd(order, number, outcome, progress);
+    progress.held = await recordHold(stepOrder);
+    if (!progress.held) return await runStep(order, number, progress); // the hold has ended meanwhile
+    return stepResultOf(order, number, known ? unknown("stopped") : notDone("stopped"));
+  }
+
+  async function recordHold({ order, number }: StepOrder): Promise<RepairHold | undefined> {
+    const hold = await findRepairHold(store, subjectOf(order));
+    const { step: { step, kind } } = stepWithEffectId(order, number);
+    return hold && await recordHeldStep(store, order, { step, kind, undoing: false }, hold);
+  }
+
+  /**
+   * Records the intent and acts; or finds the intent of an earlier attempt. Only the host of that attempt can find its
+   * effect.
+   */
+  async function intendAndAct(
+    stepOrder: StepOrder,
+    known: EffectRecord | undefined,
+    hasEarlierSteps: boolean,
+  ): Promise<StepOutcome | "held"> {
+    const { order, number } = stepOrder;
+    const { step, effectId } = stepWithEffectId(order, number);
+    if (known && await findRepairHold(store, subjectOf(order))) return "held";
+    const intended = known ??
+      (await recordIntent(store, place, stepOrder, { undoing: false }) ||
+        await getEffect(db, effectId));
+    if (intended === true) return await actAndVerify(stepOrder);
+    if (!intended) {
+      if (await findRepairHold(store, subjectOf(order))) return "held";
+      if (hasEarlierSteps) return notDone("not_ours_any_more");
+      throw conflict(`Ticket ${order.ticket_id} is no longer in the hands of this run`);
+    }
+    if (intended.state !== "intended") return endedStepResult(intended, step.kind); // by another attempt, just now
+    if (intended.detail.place !== place) return unknown("other_host");
+    return await actAndVerify(stepOrder);
+  }
+
+  async function actAndVerify({ order, number, service }: StepOrder): Promise<StepOutcome> {
+    const { step, effectId } = stepWithEffectId(order, number);
+    const context = await readStepContext(parts, order, service);
+    const outcome = await performStep(step, effectId, context);
+    if (!outcome.ok || outcome.state !== "done") return outcome;
+    const verified = await verifyStep(step, context);
+    return verified.ok ? outcome : { ...outcome, ok: false, code: `not_verified_${verified.code}` };
+  }
+
+  /** Records the end of a step, and of the whole action after its last step. */
+  async function recordEnd(
+    order: RepairOrder,
+    number: number,
+    outcome: StepOutcome,
+    progress: Progress,
+  ): Promise<StepResult> {
+    const { ticket_id, action, round, run } = order;
+    const { step: { step, kind }, effectId } = stepWithEffectId(order, number);
+    const { state, ...detail } = outcome;
+    const result = stepResultOf(order, number, outcome);
+    const events: TicketEvent[] = action.steps.length === 1 ? [] : [{
+      key: `${run.run_id}/step-${round}-${step}`,
+      kind: outcome.ok ? "step_done" : "step_failed",
+      data: { round, step, kind, effect_id: effectId, ...outcome },
+    }];
+    progress.isConcluded = !outcome.ok || number === action.steps.length - 1;
+    if (progress.isConcluded) {
+      events.push(conclusionOf(order, repairEffectOf(action, [...progress.steps, result])));
+    }
+    await db.transaction(async (trx) => {
+      await endEffect(trx, effectId, state, detail);
+      await addTicketEvents(trx, ticket_id, events);
+    });
+    return result;
+  }
+
+  return runStep;
+}
+
+/** Returns the ticket event of a whole action. */
+export function conclusionOf(
+  { action: { id, runbook, version }, round, run }: RepairOrder,
+  { state, code, steps }: RepairEffect,
+): TicketEvent {
+  const shownSteps = steps.map(({ step, state, code }) => ({ step, state, code }));
+  return {
+    key: `${run.run_id}/remediated-${round}`,
+    kind: state === "done" ? "remediated" : "remediation_failed",
+    phase: state === "done" ? "remediated" : undefined,
+    data: { round, action_id: id, runbook, version, state, code, steps: shownSteps },
+  };
+}
+
+/** Returns the result of a step from its outcome. */
+export function stepResultOf(order: RepairOrder, number: number, outcome: StepOutcome): StepResult {
+  const { step: { step, kind }, effectId: id } = stepWithEffectId(order, number);
+  return { id, step, kind, ...outcome };
+}
+
+/** Returns the outcome of a step that was not done. */
+export const notDone = (code: string): StepOutcome => ({ state: "not_done", ok: false, code });
+const unknown = (code: string): StepOutcome => ({ state: "unknown", ok: false, code });
+/** Returns the error of an order that no longer applies. */
+export const conflict = (message: string) => new Problem("Conflict", message);

@@ -1,0 +1,82 @@
+import { cancellationSignal } from "@temporalio/activity";
+import type { RepairHold, RepairResult, RepairSubject } from "../../contract/domain/mod.ts";
+import { addTicketEvent, listEffectsOfAction } from "../../store/incidents/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { findRepairHold, toRepairHold } from "../stops.ts";
+import { isOwnAction } from "./_action_id.ts";
+import { repairEffectOf } from "./_effects.ts";
+import { createActionFinder } from "./_find_action.ts";
+import type { RepairOrder, RepairRequest } from "./_order.ts";
+import { createPermit } from "./_permit.ts";
+import {
+  conclusionOf,
+  conflict,
+  createStepRunner,
+  notDone,
+  type Progress,
+  stepResultOf,
+} from "./_run_step.ts";
+import { createSilencer } from "./_silence.ts";
+
+/** Creates the activities that repair. */
+export function remediateActivities(parts: ActivityParts) {
+  const { store } = parts;
+  const db = store.db;
+  const { findUnchangedService } = createActionFinder(parts);
+  const permit = createPermit(parts);
+  const runStep = createStepRunner(parts);
+  const { silence, lift: liftSilence } = createSilencer(parts);
+
+  /**
+   * Runs the steps of one action, each at most once, until one fails. Runs none unless the guardrails, or a person where
+   * they ask for one, have permitted exactly this action.
+   *
+   * Safe to repeat: the intent of a step is recorded and sealed before its first side effect. A second attempt finds it,
+   * checks whether the effect is there, and ends as `done` or `unknown`; it acts only if nothing was done.
+   *
+   * A stop or a maintenance window that applies holds back each step: not even its intent is recorded. A later attempt continues there.
+   *
+   * @throws {Problem} `Conflict`, not retryable, before anything was done: the run did not find this action
+   * in this round, its runbook or service has changed since, or the ticket is no longer the run's
+   */
+  async function remediate(request: RepairRequest): Promise<RepairResult> {
+    if (!await isOwnAction(store, request)) {
+      throw conflict(`Action ${request.action.id} is none that this run found in this round`);
+    }
+    const permission = await permit(request);
+    if (!permission.granted) return { permission, effect: null };
+    const silenced = await silence(request);
+    return { permission, ...await runSteps(request), ...(silenced ? { silenced } : {}) };
+  }
+
+  /** Returns what holds back a service's repairs now; null: nothing does. Safe to repeat: it only reads. */
+  async function getRepairHold(subject: RepairSubject): Promise<RepairHold | null> {
+    const hold = await findRepairHold(store, subject);
+    return hold ? toRepairHold(hold) : null;
+  }
+
+  async function runSteps(order: RepairOrder): Promise<Omit<RepairResult, "permission">> {
+    const { action } = order;
+    const effects = await listEffectsOfAction(db, action.id);
+    const service = await findUnchangedService(order, effects.length > 0);
+    const known = new Map(effects.map((effect) => [effect.id, effect]));
+    const progress: Progress = { service, known, steps: [], isConcluded: false };
+    const { steps } = progress;
+    for (const number of action.steps.keys()) {
+      const isCancelled = steps.length > 0 && cancellationSignal().aborted;
+      const step = isCancelled
+        ? stepResultOf(order, number, notDone("cancelled"))
+        : await runStep(order, number, progress);
+      steps.push(step);
+      if (!step.ok) break;
+    }
+    const effect = repairEffectOf(action, steps);
+    if (progress.held) return { effect, held: progress.held };
+    if (!progress.isConcluded) {
+      await addTicketEvent(db, order.ticket_id, conclusionOf(order, effect));
+    }
+    return { effect };
+  }
+
+  return { remediate, getRepairHold, liftSilence };
+}

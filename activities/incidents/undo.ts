@@ -1,0 +1,124 @@
+import type { RepairHold, StepResult, UndoResult } from "../../contract/domain/mod.ts";
+import { canUndo, type StepOutcome, undoStep } from "../../judgement/runbooks/mod.ts";
+import {
+  addTicketEvent,
+  type EffectRecord,
+  endEffect,
+  getEffect,
+  listEffectsOfAction,
+} from "../../store/incidents/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { type DatedHold, findRepairHold } from "../stops.ts";
+import { undoIdOf } from "./_action.ts";
+import { isOwnAction } from "./_action_id.ts";
+import { endedStepResult, readStepContext } from "./_effects.ts";
+import { dataFolderId, recordIntent } from "./_intend.ts";
+import { type RepairOrder, stepOf, subjectOf } from "./_order.ts";
+import { findService } from "./_services.ts";
+import { conflict } from "./_run_step.ts";
+import { recordHeldStep } from "./_holds.ts";
+
+/** A step whose effect is to be undone. */
+interface UndoOrder {
+  readonly order: RepairOrder;
+  /** From 0. */
+  readonly number: number;
+  /** Effect of the step. */
+  readonly effect: EffectRecord;
+}
+
+/** A step that was not undone, as it is held back. */
+interface HeldUndo {
+  readonly held: RepairHold;
+  readonly step: StepResult;
+}
+
+/** Creates the activity that undoes a repair that did not help. */
+export function undoActivities(parts: ActivityParts) {
+  const { store } = parts;
+  const db = store.db;
+  const place = dataFolderId(parts.config);
+
+  /**
+   * Undoes the steps of an action that were done and can be undone, last step first, until the result of one is
+   * unknown or the rest is held back.
+   *
+   * Safe to repeat: as in a repair, the intent is recorded and sealed before each step is undone, and a second attempt
+   * finds it.
+   *
+   * @throws {Problem} `Conflict`, not retryable: the run did not find this action in this round
+   */
+  async function undo(order: RepairOrder): Promise<UndoResult> {
+    const { ticket_id, action, round, run } = order;
+    if (!await isOwnAction(store, order)) {
+      throw conflict(`Action ${action.id} is none that this run found in this round`);
+    }
+    const effects = await listEffectsOfAction(db, action.id);
+    const steps: StepResult[] = [];
+    for (const number of [...action.steps.keys()].reverse()) {
+      const step = stepOf(action, number);
+      const effect = effects.find((one) => one.step === step.step && one.undoes === null);
+      if (effect?.state !== "done" || !canUndo(step)) continue;
+      const undone = await undoOnce({ order, number, effect });
+      if ("held" in undone) return { ...sumOf([...steps, undone.step]), held: undone.held };
+      steps.push(undone);
+      if (undone.state === "unknown") break;
+    }
+    const result = sumOf(steps);
+    await addTicketEvent(db, ticket_id, {
+      key: `${run.run_id}/undone-${round}`,
+      kind: result.state === "done" ? "undone" : "undo_failed",
+      data: { round, ...result },
+    });
+    return result;
+  }
+
+  async function undoOnce(step: UndoOrder): Promise<StepResult | HeldUndo> {
+    const { step: name, kind } = stepOf(step.order.action, step.number);
+    const id = undoIdOf(step.effect.id);
+    const known = await getEffect(db, id);
+    if (known && known.state !== "intended") return endedStepResult(known, kind);
+    const outcome = await intendAndUndo(step, known);
+    if ("since" in outcome) {
+      const heldStep = { step: name, kind, undoing: true };
+      const held = await recordHeldStep(store, step.order, heldStep, outcome);
+      const state = known ? "unknown" : "not_done";
+      return { held, step: { id, step: name, kind, state, ok: false, code: "stopped" } };
+    }
+    const { state, ...detail } = outcome;
+    await endEffect(db, id, state, detail);
+    return { id, step: name, kind, ...outcome };
+  }
+
+  /** @param known effect that an earlier attempt intended @returns what holds it back, if anything does */
+  async function intendAndUndo(
+    { order, number, effect }: UndoOrder,
+    known: EffectRecord | undefined,
+  ): Promise<StepOutcome | DatedHold> {
+    const service = await findService(db, order.action.service);
+    if (!service) return { state: "not_done", ok: false, code: "no_service" };
+    const hold = known && await findRepairHold(store, subjectOf(order));
+    if (hold) return hold;
+    const id = undoIdOf(effect.id);
+    const intended = known ??
+      (await recordIntent(store, place, { order, number, service }, { undoing: true })
+        ? { detail: { place } }
+        : await getEffect(db, id));
+    if (!intended) {
+      return await findRepairHold(store, subjectOf(order)) ??
+        { state: "not_done", ok: false, code: "not_ours_any_more" };
+    }
+    if (intended.detail.place !== place) return { state: "unknown", ok: false, code: "other_host" };
+    const context = await readStepContext(parts, order, service);
+    return await undoStep(stepOf(order.action, number), effect.id, id, context);
+  }
+
+  return { undo };
+}
+
+function sumOf(steps: readonly StepResult[]): UndoResult {
+  const failed = steps.find(({ state }) => state === "unknown") ?? steps.find(({ ok }) => !ok);
+  const code = failed?.code ?? (steps.length > 0 ? "undone" : "nothing_to_undo");
+  const state = !failed ? "done" : failed.state === "unknown" ? "unknown" : "not_done";
+  return { state, code, steps };
+}

@@ -1,1 +1,0 @@
-export { CATEGORIES, type Category } from "../../domain/mod.ts";

@@ -1,0 +1,13 @@
+import type { Severity } from "../../contract/domain/mod.ts";
+
+/** A fault of a part of the platform. */
+export interface PlatformFault {
+  readonly code: string;
+  /** Affected part of the platform. */
+  readonly service: string;
+  readonly severity: Severity;
+  readonly summary: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+  /** Tells faults of one aspect apart: the same is the same fault. */
+  readonly which?: string;
+}

@@ -1,0 +1,216 @@
+import type { Client } from "@temporalio/client";
+import type { Engine } from "../engine/mod.ts";
+import {
+  type ChainWatch,
+  describeWaiting,
+  getHead,
+  getPublishingState,
+  isSequencerAtWork,
+} from "../../ledger/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { getPolicyFileStatus, governanceInForce } from "../../store/calls/mod.ts";
+import { getDeviceFigures } from "../../store/devices/mod.ts";
+import {
+  countServicesByStatus,
+  countTicketsByStatus,
+  getOutboxState,
+  getSealingTrouble,
+  type OutboxState,
+  type SealingTrouble,
+} from "../../store/platform/mod.ts";
+
+/** The parts that are probed. */
+export interface StatusParts {
+  readonly store: Store;
+  readonly chain: ChainWatch;
+  readonly engine: Engine;
+  temporal(): Promise<Client>;
+}
+
+/** The result of one probe. */
+export interface ProbeStatus {
+  readonly ok: boolean;
+  /** Milliseconds. */
+  readonly elapsed_ms: number;
+  /** Null: the probe failed. */
+  readonly detail: Readonly<Record<string, unknown>> | null;
+  /** Null: the probe passed. {@linkcode UNREACHABLE}: the part, or the database that it needs, can't be asked. */
+  readonly error: string | null;
+}
+
+/** Names of the probed parts. */
+export const BACKENDS = [
+  "postgresql",
+  "temporal",
+  "ledger",
+  "services",
+  "tickets",
+  "engine",
+  "governance",
+  "devices",
+] as const;
+
+/** The status of all parts at a moment. */
+export interface PlatformStatus {
+  readonly status: "ok" | "degraded";
+  /** When the probes ran, ISO 8601. */
+  readonly timestamp: string;
+  readonly cached: boolean;
+  readonly backends: Readonly<Record<typeof BACKENDS[number], ProbeStatus>>;
+}
+
+type Detail = Readonly<Record<string, unknown>>;
+
+/** A failure whose message everybody may read. Other messages may name addresses or paths. */
+class PublicFailure extends Error {
+  override readonly name = "PublicFailure";
+}
+
+/** Error of a part that can't be asked. */
+export const UNREACHABLE = "unreachable";
+
+const CACHE_MS = 30_000;
+const PROBE_TIMEOUT_MS = 2_000;
+/** A request to seal that waits longer than this is not just waiting for the next batch. */
+const MAX_WAITING_SECONDS = 30;
+
+const PROBES: Readonly<
+  Record<typeof BACKENDS[number], (parts: StatusParts) => Promise<Detail>>
+> = {
+  postgresql: probePostgres,
+  temporal: probeTemporal,
+  ledger: probeLedger,
+  services: ({ store }) => countServicesByStatus(store.db),
+  tickets: ({ store }) => countTicketsByStatus(store.db),
+  engine: probeEngine,
+  governance: probeGovernance,
+  devices: async ({ store }) => ({ ...await getDeviceFigures(store.db) }),
+};
+
+const cache = new WeakMap<Store, { at: number; status: Promise<PlatformStatus> }>();
+
+/** Returns the last status where that is at most 30 seconds old; otherwise probes all parts. */
+export async function getPlatformStatus(parts: StatusParts): Promise<PlatformStatus> {
+  const cached = cache.get(parts.store);
+  if (cached && performance.now() - cached.at < CACHE_MS) {
+    return { ...await cached.status, cached: true };
+  }
+  return await probePlatform(parts);
+}
+
+/** Probes all parts now. Calls of {@linkcode getPlatformStatus} meanwhile wait for the same probes. */
+export function probePlatform(parts: StatusParts): Promise<PlatformStatus> {
+  const status = probeAll(parts);
+  cache.set(parts.store, { at: performance.now(), status });
+  return status;
+}
+
+/** Probes one part now. */
+export function probeBackend(
+  name: typeof BACKENDS[number],
+  parts: StatusParts,
+): Promise<ProbeStatus> {
+  return probe(() => PROBES[name](parts));
+}
+
+async function probeAll(parts: StatusParts): Promise<PlatformStatus> {
+  const results = await Promise.all(
+    BACKENDS.map(async (name) => [name, await probeBackend(name, parts)] as const),
+  );
+  return {
+    status: results.every(([, { ok }]) => ok) ? "ok" : "degraded",
+    timestamp: new Date().toISOString(),
+    cached: false,
+    backends: Object.fromEntries(results) as PlatformStatus["backends"],
+  };
+}
+
+/** Runs one probe. Its failure stays within its own result. */
+async function probe(look: () => Promise<Detail>): Promise<ProbeStatus> {
+  const started = performance.now();
+  const elapsed = () => Math.round((performance.now() - started) * 10) / 10;
+  try {
+    const detail = await withTimeout(look());
+    return { ok: true, elapsed_ms: elapsed(), detail, error: null };
+  } catch (error) {
+    const message = error instanceof PublicFailure ? error.message : UNREACHABLE;
+    return { ok: false, elapsed_ms: elapsed(), detail: null, error: message };
+  }
+}
+
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const failure = new PublicFailure(`no answer within ${PROBE_TIMEOUT_MS} ms`);
+    timer = setTimeout(() => reject(failure), PROBE_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function probePostgres({ store }: StatusParts): Promise<Detail> {
+  const row = await store.db.first(
+    "SELECT current_setting('server_version') AS version",
+  );
+  return { version: row!.version };
+}
+
+async function probeTemporal({ temporal }: StatusParts): Promise<Detail> {
+  const client = await temporal();
+  const { serverVersion } = await client.workflowService.getSystemInfo({});
+  return { version: serverVersion };
+}
+
+async function probeLedger({ store, chain }: StatusParts): Promise<Detail> {
+  const [{ size }, outbox, trouble, publishing] = await Promise.all([
+    getHead(store),
+    getOutboxState(store.db),
+    getSealingTrouble(store.db),
+    getPublishingState(store),
+  ]);
+  if (trouble?.held) throw new PublicFailure(`sealing is held: ${trouble.reason}`);
+  if (outbox.oldestSeconds > MAX_WAITING_SECONDS) {
+    throw new PublicFailure(await describeStandstill(store, outbox, trouble));
+  }
+  const unpublished = describeWaiting(publishing);
+  if (unpublished !== undefined) throw new PublicFailure(`publishing waits: ${unpublished}`);
+  const { chain_intact, breaks, verified_through } = await chain.look();
+  return { total_receipts: size, chain_intact, breaks, verified_through };
+}
+
+/** Describes what waits to be sealed, and why: the sequencer failed meanwhile, or there is none. */
+async function describeStandstill(
+  store: Store,
+  { waiting, oldestSeconds }: OutboxState,
+  trouble: SealingTrouble | undefined,
+): Promise<string> {
+  const seconds = Math.round(oldestSeconds);
+  const cause = trouble && trouble.ageSeconds < oldestSeconds
+    ? `; ${trouble.reason}. The sequencer's log has the whole error`
+    : await isSequencerAtWork(store.db)
+    ? ""
+    : "; no sequencer is at work: start it, or see in its log why it ended";
+  return `sealing stands still: about ${waiting} receipts wait, the oldest for ${seconds} s${cause}`;
+}
+
+async function probeEngine({ engine }: StatusParts): Promise<Detail> {
+  const ready = await engine.health();
+  if (!ready.classify || !ready.validate) throw new Error("The engine is not ready");
+  return { ...ready };
+}
+
+async function probeGovernance({ store }: StatusParts): Promise<Detail> {
+  const [{ version, stops }, file] = await Promise.all([
+    governanceInForce(store.db),
+    getPolicyFileStatus(store.db),
+  ]);
+  if (file?.error) {
+    throw new PublicFailure(
+      "the policy's file is not followed; npm run governance -- show says why",
+    );
+  }
+  return { policy_version: version, stops: stops.length };
+}

@@ -1,0 +1,74 @@
+import { Problem } from "../../contract/mod.ts";
+import type { Finding } from "../../contract/domain/mod.ts";
+import { probe, type Service } from "../../integrations/host/mod.ts";
+import { type Db, fingerprintFault, type Store } from "../../store/mod.ts";
+import { getService, listServiceNames } from "../../store/services/mod.ts";
+import { createServiceFinding } from "./findings.ts";
+
+/** A report by a person or program. At least one of its first two fields is present. */
+export interface Report {
+  /** Free text. */
+  readonly incident?: string | undefined;
+  /** Name of the affected service. */
+  readonly service?: string | undefined;
+  /** Requesting key, as `key:<id>`. */
+  readonly requestedBy: string;
+}
+
+/** Most services that a refusal lists. */
+const MAX_LISTED_NAMES = 50;
+
+/**
+ * Creates the finding of a report. A service with a check that the report names is probed. Any other report becomes a
+ * finding for people.
+ *
+ * @throws {Problem} `NotFound`: there is no service of that name
+ */
+export async function createReportedFinding(
+  store: Store,
+  { incident, service, requestedBy }: Report,
+): Promise<Finding> {
+  const known = await reportedService(store.db, service, incident ?? "");
+  const report = {
+    requested_by: requestedBy,
+    ...(incident === undefined ? {} : { report: incident }),
+  };
+  if (known?.check) {
+    const { code } = await probe(known.check);
+    return { ...await createServiceFinding(store, known, code), ...report };
+  }
+  return {
+    service: known?.name ?? null,
+    check: "report",
+    code: "reported",
+    fingerprint: await fingerprintFault(store, "report", incident ?? ""),
+    observed_at: new Date().toISOString(),
+    ...report,
+  };
+}
+
+/** Refuses a service that the service graph does not know. @throws {Problem} `NotFound` */
+export async function checkReportedService(db: Db, service: string): Promise<void> {
+  await reportedService(db, service, "");
+}
+
+async function reportedService(
+  db: Db,
+  service: string | undefined,
+  incident: string,
+): Promise<Service | undefined> {
+  const name = service ?? longestNameIn(incident, await listServiceNames(db));
+  const known = name === undefined ? undefined : await getService(db, name);
+  if (service === undefined || known) return known as Service | undefined;
+  const names = (await listServiceNames(db)).slice(0, MAX_LISTED_NAMES).join(", ");
+  throw new Problem("NotFound", `There is no service ${service}; there are ${names}`);
+}
+
+/** Returns the longest name that is a word of the text, in any case. */
+function longestNameIn(text: string, names: readonly string[]): string | undefined {
+  const words = new Set(
+    text.toLowerCase().split(/[^a-z0-9._-]+/).map((word) => word.replace(/[.]+$/, "")),
+  );
+  return names.filter((name) => words.has(name.toLowerCase()))
+    .sort((a, b) => b.length - a.length)[0];
+}

@@ -1,0 +1,1 @@
+export { CATEGORIES, type Category } from "../../../contract/domain/mod.ts";

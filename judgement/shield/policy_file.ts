@@ -1,0 +1,58 @@
+/** The shield's file: its content is put in force as a new version, and sealed. */
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Config } from "../../config.ts";
+import type { FollowedFile } from "../../integrations/files/mod.ts";
+import { type FilePolicy, followPolicy } from "../../integrations/policy_files/mod.ts";
+import type { Db, Store } from "../../store/mod.ts";
+import { currentPolicy } from "../../store/calls/mod.ts";
+import {
+  hashShieldPolicy,
+  readShieldPolicy,
+  type ShieldPolicy,
+  shieldPolicyOf,
+  shippedShieldPolicy,
+} from "./policy.ts";
+
+const POLICY: FilePolicy<ShieldPolicy> = {
+  table: "shield_policies",
+  subject: "shield-policy",
+  actor: "worker",
+  details({ policies, firewall }) {
+    const shipped = new Set(shippedShieldPolicy().policies.map(({ id }) => id));
+    return {
+      policies: policies.length,
+      shipped: policies.filter(({ id }) => shipped.has(id)).length,
+      firewalls: Object.keys(firewall).length,
+    };
+  },
+  evidence: (policy) => ({ sha256: hashShieldPolicy(policy) }),
+};
+
+/** The policy in force. */
+export interface ShieldPolicyInForce {
+  /** 0: the one that ships, as none was put in force. */
+  readonly version: number;
+  readonly policy: ShieldPolicy;
+}
+
+/** Returns the path of the file. */
+export function shieldFilePath({ settings, dataDir }: Config): string {
+  return settings.SEALOOP_SHIELD ?? join(dataDir, "sealoop.shield.yaml");
+}
+
+/** Returns the policy in force. */
+export async function currentShieldPolicy(db: Db): Promise<ShieldPolicyInForce> {
+  const stored = await currentPolicy(db, POLICY.table);
+  return { version: stored?.version ?? 0, policy: shieldPolicyOf(stored) };
+}
+
+/** Follows the file, as {@linkcode followPolicy} does. */
+export async function followShieldFile(
+  path: string,
+  store: Store,
+  log: Logger,
+): Promise<FollowedFile> {
+  const name = "shield's file";
+  return await followPolicy({ path, name, policy: POLICY, read: readShieldPolicy }, store, log);
+}

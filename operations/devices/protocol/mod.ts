@@ -1,0 +1,52 @@
+/**
+ * Devices: what they pin, how they enrol, how their requests are signed, how their heartbeats are answered, and what is
+ * known of them.
+ *
+ * ```ts
+ * const { trust } = await readDeviceRoots(store);
+ * const script = await renderInstallScript({ organization, server, agentSha256, pins: trust, code });
+ * const deviceId = readSigner(signed);
+ * if (!verifySigned(signed, device.publicKey)) throw new Problem("Unauthenticated", …);
+ * const answer = await answerHeartbeat({ store, watch, holder }, { deviceId, message, request, signal });
+ * ```
+ *
+ * Trusts: what a device has signed, to be its own word. Doesn't trust: that only one program has its key.
+ * @module
+ */
+export { agentRelease, renderInstallScript } from "./agent.ts";
+export {
+  type ApproverSignature,
+  approversText,
+  changeApprovers,
+  nextApprovers,
+  signAsApprover,
+  takeApproversAck,
+} from "./approvers.ts";
+export { contradictsLog, type CosignedCheckpoint, verifyCosigned } from "./cosignature.ts";
+export { type DeviceLogReader, readDeviceLog } from "./device_log.ts";
+export {
+  CODE_SECONDS,
+  type EnrolmentCode,
+  mintCode,
+  readCode,
+  TENANT_TOKEN_DAYS,
+} from "./enrolment_code.ts";
+export { deviceIdOf, type Enrolment, isProven, proofText } from "./enrolment.ts";
+export { answerHeartbeat } from "./heartbeat.ts";
+export type { HeartbeatCall, HeartbeatMessage, HeartbeatParts } from "./heartbeat_call.ts";
+export { type BatchTree, buildBatch, computeBatchRoot } from "./heartbeat_batch.ts";
+export { type HeartbeatAnswer, INTERVAL_SECONDS } from "./heartbeat_answer.ts";
+export { isRolledBack, judgeUsedCounter } from "./heartbeat_rules.ts";
+export { hashInventory, isInventory, MAX_SECTIONS } from "./inventory.ts";
+export { quarantine, type QuarantineReason } from "./quarantine.ts";
+export { takeAck } from "./acks.ts";
+export { listBundles, listRotations } from "./bundles.ts";
+export {
+  actionOfCommand,
+  approvalText,
+  type CommandAction,
+  hashAction,
+  toDeviceCommand,
+} from "./command.ts";
+export { type SealedStatement, sealStatement } from "./statements.ts";
+export { type DeviceRoots, type DeviceTrust, readDeviceRoots } from "./trust.ts";

@@ -1,0 +1,169 @@
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import { operation } from "../../calls/mod.ts";
+import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import { requireTicket } from "./tickets/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
+import { addTicketEvent, getTicket, openTicket, resolveTicket } from "../../store/incidents/mod.ts";
+import { exampleTicket, Severity, Ticket, TicketId } from "../schemas/mod.ts";
+import { FULL } from "../scopes.ts";
+
+/** Opens a ticket for people. */
+export const createTicket = operation({
+  name: "tickets.create",
+  group: "itsm",
+  summary: "Open a ticket for people to work on",
+  description:
+    "Repairs nothing: to have a fault examined and repaired, run the loop. The text of the ticket stays private; the fact " +
+    "that it was opened is sealed.",
+  effect: "run",
+  shippedRule: "tickets-and-loops",
+  hints: { destructive: false },
+  access: "key",
+  sealsItself: true,
+  input: z.object({
+    title: z.string().trim().min(1).max(200).describe("What is wrong, one line"),
+    description: z.string().max(4000).default("").describe(
+      "Stays private; the receipt has a commitment to it",
+    ),
+    severity: Severity.default("medium"),
+  }),
+  output: Ticket,
+  rest: { itsm_ticket_create: "POST /v1/itsm/tickets" },
+  tool: { itsm_create_ticket: FULL },
+  example: {
+    input: { title: "Printer on floor 3 jams", severity: "low" },
+    output: {
+      ...exampleTicket,
+      title: "Printer on floor 3 jams",
+      severity: "low",
+      category: null,
+      status: "open",
+      phase: "ticketed",
+      service: null,
+      workflow_id: null,
+      run_id: null,
+      outcome: null,
+      resolution: null,
+      receipt_id: null,
+      resolved_at: null,
+    },
+  },
+  async recover({ decisionId }, { store }) {
+    const ticket = await getTicket(store.db, ticketIdOf(decisionId));
+    if (!ticket) return { state: "not_done" };
+    return { state: "done", ids: { ticket_id: ticket.ticket_id }, output: ticket };
+  },
+  run: async ({ title, description, severity }, { store, caller, decisionId }) => {
+    const id = ticketIdOf(decisionId);
+    const actor = `key:${caller.keyId}`;
+    await store.db.transaction(async (trx) => {
+      await openTicket(trx, {
+        id,
+        title,
+        description,
+        severity,
+        phase: "ticketed",
+        service: null,
+        fingerprint: null,
+        workflowId: null,
+        runId: null,
+        requestedBy: actor,
+      });
+      await addTicketEvent(trx, id, {
+        key: "opened",
+        kind: "opened",
+        phase: "ticketed",
+        by: caller.principal,
+      });
+      await requestSeal(trx, {
+        category: "ticket_opened",
+        actor,
+        subject: id,
+        action: "tickets.create",
+        outcome: "open",
+        details: { severity },
+        evidence: { title, description },
+      });
+    });
+    return await requireTicket(store, id);
+  },
+});
+
+/** Resolves a ticket. */
+export const closeTicket = operation({
+  name: "tickets.close",
+  group: "itsm",
+  summary: "Resolve an open ticket with a resolution note",
+  description:
+    "A loop that works on the ticket notices this, does nothing more to the service, and seals that. Over REST the note " +
+    "counts as a person's statement and is published permanently, in the public receipt's `human_input`. A note of an " +
+    "agent, over MCP or A2A, stays private; the receipt has a commitment to it.",
+  effect: "run",
+  shippedRule: "tickets-and-loops",
+  access: "partner",
+  sealsItself: true,
+  input: z.object({
+    ticket_id: TicketId,
+    resolution: z.string().trim().min(1).max(4000).describe(
+      "Over REST published permanently with the receipt: write nothing that must stay private",
+    ),
+  }),
+  output: Ticket,
+  rest: { itsm_ticket_close: "POST /v1/itsm/tickets/{ticket_id}/close" },
+  tool: { itsm_close_ticket: FULL },
+  untrusted: true,
+  errors: ["NotFound", "Conflict"],
+  example: {
+    input: { ticket_id: exampleTicket.ticket_id, resolution: "Replaced the roller" },
+    output: { ...exampleTicket, outcome: "resolved", resolution: "Replaced the roller" },
+  },
+  async check({ ticket_id }, { store }) {
+    const { status } = await requireTicket(store, ticket_id);
+    if (status !== "open") throw notOpen(ticket_id, status);
+  },
+  recover: (call, platform) =>
+    recoverNoted(platform, call, ({ ids }) => requireTicket(platform.store, ids.ticket_id!)),
+  run: async ({ ticket_id, resolution }, { store, caller, door, decisionId }) => {
+    const isPublic = door === "rest"; // agents call through the other interfaces
+    const isByPerson = isPublic && caller.mayApprove; // no agent can use such a key; anybody may hold another one
+    const { status } = await requireTicket(store, ticket_id);
+    await store.db.transaction(async (trx) => {
+      const receiptId = randomBytes(8).toString("hex");
+      if (!await resolveTicket(trx, ticket_id, { outcome: "resolved", resolution, receiptId })) {
+        throw notOpen(ticket_id, status);
+      }
+      await addTicketEvent(trx, ticket_id, {
+        key: "resolved",
+        kind: "resolved",
+        phase: "sealed",
+        by: caller.principal,
+        data: { receipt_id: receiptId, ...(isByPerson ? { by: "person" } : {}) },
+      });
+      await requestSeal(trx, {
+        id: receiptId,
+        category: "ticket_closed",
+        actor: `key:${caller.keyId}`,
+        subject: ticket_id,
+        action: "tickets.close",
+        outcome: "resolved",
+        ...(isPublic ? { human_input: resolution } : { evidence: { resolution } }),
+      });
+      await noteCallEffects(trx, decisionId, { ticket_id });
+    });
+    return await requireTicket(store, ticket_id);
+  },
+});
+
+function notOpen(ticketId: string, status: string): Problem {
+  return new Problem(
+    "Conflict",
+    `Cannot close ${ticketId}: it is ${status}, and only an open ticket can be closed`,
+  );
+}
+
+function ticketIdOf(decisionId: string | undefined): string {
+  return `INC-${idOfCall(decisionId, 12)}`;
+}

@@ -1,0 +1,39 @@
+/** Incidents: faults that are found, the loop that repairs them, their tickets, receipts, figures and prompts. @module */
+import { closeTicket, createTicket } from "./changes.ts";
+import { detectFaults, detectorList } from "./detection.ts";
+import { dashboard, repairHistory, resolutionTimes } from "./figures.ts";
+import { auditPrompt, postmortemPrompt, triagePrompt } from "./prompts.ts";
+import { embedReceipt, ticketVerification } from "./receipts.ts";
+import { runLoop, runTest } from "./runs.ts";
+import {
+  incidentDetails,
+  openTickets,
+  recentIncidents,
+  ticket,
+  ticketList,
+  ticketTimeline,
+} from "./tickets.ts";
+
+/** Operations of this folder. */
+export const incidentOperations = [
+  runLoop,
+  runTest,
+  detectFaults,
+  detectorList,
+  ticketList,
+  createTicket,
+  ticket,
+  closeTicket,
+  ticketTimeline,
+  embedReceipt,
+  ticketVerification,
+  resolutionTimes,
+  repairHistory,
+  dashboard,
+  openTickets,
+  triagePrompt,
+  postmortemPrompt,
+  auditPrompt,
+  recentIncidents,
+  incidentDetails,
+];

@@ -1,0 +1,130 @@
+import { z } from "zod";
+import {
+  type Context,
+  followStartedRun,
+  mapTemporalErrors,
+  operation,
+  runAlone,
+} from "../../calls/mod.ts";
+import { idOfCall, recoverMarked, recoverRun, startOrJoin } from "../../calls/recover/mod.ts";
+import { checkReportedService, createReportedFinding } from "../../judgement/detection/mod.ts";
+import {
+  type Finding,
+  SCENARIOS,
+  startAttributes,
+  TASK_QUEUE,
+  tenantAttribute,
+  type TestRequest,
+  WORKFLOW,
+} from "../../contract/domain/mod.ts";
+import { completedRun, exampleStartedRun, StartedRun, WaitSeconds } from "../schemas/mod.ts";
+import { FULL } from "../scopes.ts";
+
+/** Runs the loop for one incident, or a sweep for all. */
+export const runLoop = operation({
+  name: "itsm.loop",
+  group: "itsm",
+  summary: "Run the incident loop for one incident, or for all that a sweep finds now",
+  description:
+    "With `service`, or an `incident` that names a known service, that service is probed and, if it fails, repaired by its " +
+    "runbook. An `incident` that names no service becomes an escalated ticket. With neither, every watched service is " +
+    "probed. If a loop for the same fault is running already, the call joins it. The run continues whatever becomes of the " +
+    "call; read its result with the workflow id.",
+  effect: "run",
+  shippedRule: "tickets-and-loops",
+  startsWorkflow: WORKFLOW.itsmLoop,
+  access: "partner",
+  input: z.object({
+    incident: z.string().trim().min(1).max(4000).optional().describe("What is wrong, as free text"),
+    service: z.string().min(1).max(100).optional().describe("Name of the service, if known"),
+    wait_seconds: WaitSeconds,
+  }),
+  output: StartedRun,
+  rest: { itsm_loop: "POST /v1/itsm/loop" },
+  tool: { itsm_run_loop: FULL },
+  longRunning: { shared: true, outcome: completedRun },
+  errors: ["NotFound", "Unavailable"],
+  example: { input: { incident: "billing answers with errors" }, output: exampleStartedRun },
+  async check({ service }, { store }) {
+    if (service !== undefined) await checkReportedService(store.db, service);
+  },
+  async recover(call, platform) {
+    const sweep = await recoverRun(platform, sweepId(call.decisionId), call);
+    return sweep.state === "done" ? sweep : await recoverMarked(platform, call);
+  },
+  run: async ({ incident, service, wait_seconds }, context) => {
+    const requestedBy = `key:${context.caller.keyId}`;
+    if (incident === undefined && service === undefined) {
+      const run = await startSweep(context, requestedBy);
+      return await followStartedRun(context, WORKFLOW.itsmSweep, run, wait_seconds);
+    }
+    const report = { incident, service, requestedBy };
+    const finding = await createReportedFinding(context.store, report);
+    const run = await startLoop(context, finding);
+    return await followStartedRun(context, WORKFLOW.itsmLoop, run, wait_seconds);
+  },
+});
+
+/** Starts a real test incident. */
+export const runTest = operation({
+  name: "itsm.test",
+  group: "itsm",
+  summary: "Break a small real service of the platform's own, and let the loop repair it",
+  description:
+    "Starts a small HTTP service, breaks it as the scenario says, and runs the six steps of the loop on it. Nothing else " +
+    "is affected.",
+  effect: "run",
+  shippedRule: "tickets-and-loops",
+  startsWorkflow: WORKFLOW.itsmTest,
+  hints: { destructive: false },
+  access: "key",
+  input: z.object({
+    scenario: z.enum(SCENARIOS).default("crash").describe(
+      "crash: the process is killed; hang: it stops answering; wrong_answers: it answers 500; disk_full: the folder of " +
+        "its quota is full",
+    ),
+    wait_seconds: WaitSeconds,
+  }),
+  output: StartedRun,
+  rest: { itsm_test: "POST /v1/itsm/test" },
+  tool: { itsm_run_test: FULL },
+  longRunning: { outcome: completedRun },
+  errors: ["Unavailable"],
+  example: { input: { scenario: "crash" }, output: exampleStartedRun },
+  recover: (call, platform) => recoverRun(platform, `test-${idOfCall(call.decisionId, 8)}`, call),
+  run: async ({ scenario, wait_seconds }, context) => {
+    const id = idOfCall(context.decisionId, 8);
+    const request: TestRequest = { id, scenario, requested_by: `key:${context.caller.keyId}` };
+    return await runAlone(context, {
+      type: WORKFLOW.itsmTest,
+      workflowId: `test-${id}`,
+      request,
+      summary: `Test incident: ${scenario}`,
+    }, wait_seconds);
+  },
+});
+
+function sweepId(decisionId: string | undefined): string {
+  return `sweep-${idOfCall(decisionId, 12)}`;
+}
+
+async function startSweep({ temporal, store, decisionId }: Context, requestedBy: string) {
+  const client = await temporal();
+  return await mapTemporalErrors(client.workflow.start(WORKFLOW.itsmSweep, {
+    taskQueue: TASK_QUEUE.itsm,
+    workflowId: sweepId(decisionId),
+    args: [requestedBy],
+    typedSearchAttributes: [tenantAttribute(store.tenant)],
+    staticSummary: "Requested sweep",
+  }));
+}
+
+async function startLoop(context: Context, finding: Finding) {
+  return await startOrJoin(context, WORKFLOW.itsmLoop, {
+    taskQueue: TASK_QUEUE.itsm,
+    workflowId: `loop-${finding.fingerprint}`,
+    args: [finding],
+    typedSearchAttributes: startAttributes(finding),
+    staticSummary: finding.service ? `${finding.service}: ${finding.code}` : "Reported incident",
+  });
+}

@@ -1,0 +1,215 @@
+import { z } from "zod";
+import { operation } from "../../calls/mod.ts";
+import { draftPostmortem, embeddedReceipt, requireTicket } from "./tickets/mod.ts";
+import { listRepairsOfTicket, listTicketEvents, listTickets } from "../../store/incidents/mod.ts";
+import {
+  exampleTicket,
+  Limit,
+  Severity,
+  Since,
+  Ticket,
+  TicketEvent,
+  TicketId,
+  TicketStatus,
+  TicketWithReceipt,
+} from "../schemas/mod.ts";
+import { FULL, FULL_AND_AUDIT } from "../scopes.ts";
+
+/** Open tickets that are listed. */
+const MAX_OPEN = 200;
+
+const Status = TicketStatus.optional().describe("Only tickets with this status; default: all");
+
+/** Tickets that match, newest first. */
+export const ticketList = operation({
+  name: "tickets.list",
+  group: "itsm",
+  summary: "List tickets, newest first",
+  effect: "read",
+  access: "key",
+  input: z.object({
+    status: Status,
+    severity: Severity.optional(),
+    category: z.string().min(1).max(40).optional().describe(
+      "Only tickets of this category: network, database, …",
+    ),
+    service: z.string().min(1).max(100).optional().describe("Only tickets about this service"),
+    escalated: z.boolean().optional().describe(
+      "true: only tickets that wait for people; false: only the others",
+    ),
+    since: Since.describe("Only tickets opened from this time on"),
+    limit: Limit,
+  }),
+  output: z.object({ tickets: z.array(Ticket) }),
+  rest: { itsm_incidents: "GET /v1/itsm/incidents" },
+  tool: { itsm_list_tickets: FULL },
+  resource: { "sealoop://tickets": FULL },
+  untrusted: true,
+  example: { input: { status: "resolved" }, output: { tickets: [exampleTicket] } },
+  run: async ({ since, ...filter }, { store }) => ({
+    tickets: await listTickets(store.db, {
+      ...filter,
+      since: since ? new Date(since) : undefined,
+    }),
+  }),
+});
+
+/** Open tickets by urgency. */
+export const openTickets = operation({
+  name: "tickets.open",
+  group: "itsm",
+  summary: "List open tickets, the most severe first",
+  effect: "read",
+  access: "key",
+  input: z.object({}),
+  output: z.object({
+    tickets: z.array(Ticket).describe(
+      `Up to ${MAX_OPEN}; the newest first among those of the same severity`,
+    ),
+  }),
+  tool: { itsm_list_open_incidents: FULL },
+  resource: { "sealoop://incidents": FULL },
+  untrusted: true,
+  example: {
+    input: {},
+    output: {
+      tickets: [{
+        ...exampleTicket,
+        status: "open",
+        phase: "diagnosed",
+        escalated: true,
+        resolved_at: null,
+      }],
+    },
+  },
+  run: async (_, { store }) => ({
+    tickets: await listTickets(store.db, {
+      status: "open",
+      limit: MAX_OPEN,
+      bySeverity: true,
+    }),
+  }),
+});
+
+/** Newest incidents. */
+export const recentIncidents = operation({
+  name: "incidents.recent",
+  group: "platform",
+  summary: "List the newest incidents, open and resolved",
+  effect: "read",
+  access: "key",
+  untrusted: true,
+  input: z.object({ status: Status, limit: Limit }),
+  output: z.object({ incidents: z.array(Ticket) }),
+  tool: { list_recent_incidents: FULL, "mission.list_incidents": FULL_AND_AUDIT },
+  toolGroup: { "mission.list_incidents": "audit" },
+  example: { input: { limit: 5 }, output: { incidents: [exampleTicket] } },
+  run: async ({ status, limit }, { store }) => ({
+    incidents: await listTickets(store.db, { ...(status ? { status } : {}), limit }),
+  }),
+});
+
+/** One ticket with its receipt. */
+export const ticket = operation({
+  name: "tickets.read",
+  group: "itsm",
+  summary: "Get a ticket with its receipt, and on request a draft of its postmortem",
+  effect: "read",
+  access: "key",
+  input: z.object({
+    ticket_id: TicketId,
+    postmortem: z.boolean().default(false).describe(
+      "true: with a draft of the postmortem in Markdown: cause, timeline, actions, receipts",
+    ),
+  }),
+  output: TicketWithReceipt.extend({
+    postmortem: z.string().nullable().describe("Markdown; null: it was not requested"),
+  }),
+  rest: { itsm_ticket: "GET /v1/itsm/tickets/{ticket_id}" },
+  tool: { itsm_get_ticket: FULL },
+  resource: { "sealoop://tickets/{ticket_id}": FULL },
+  untrusted: true,
+  errors: ["NotFound"],
+  example: {
+    input: { ticket_id: exampleTicket.ticket_id },
+    output: {
+      ...exampleTicket,
+      receipt: { id: exampleTicket.receipt_id, category: "self_heal", outcome: "sealed" },
+      postmortem: null,
+    },
+  },
+  run: async ({ ticket_id, postmortem }, { store, urls }) => {
+    const ticket = await requireTicket(store, ticket_id);
+    return {
+      ...ticket,
+      receipt: await embeddedReceipt(store, ticket),
+      postmortem: postmortem ? await draftPostmortem(store, ticket, urls.ledger) : null,
+    };
+  },
+});
+
+/** One incident with its events and repairs. */
+export const incidentDetails = operation({
+  name: "incidents.details",
+  group: "platform",
+  summary: "Get an incident: its ticket, timeline, repairs and receipt",
+  effect: "read",
+  access: "key",
+  untrusted: true,
+  input: z.object({ incident_id: TicketId.describe("ticket_id of list_recent_incidents") }),
+  output: TicketWithReceipt.extend({
+    events: z.array(TicketEvent).describe("Timeline, oldest first"),
+    repairs: z.array(z.looseObject({ id: z.string(), state: z.string() }))
+      .describe("Repairs, oldest first"),
+  }),
+  tool: { get_incident_details: FULL },
+  errors: ["NotFound"],
+  example: {
+    input: { incident_id: exampleTicket.ticket_id },
+    output: { ...exampleTicket, receipt: null, events: [], repairs: [] },
+  },
+  run: async ({ incident_id }, { store }) => {
+    const ticket = await requireTicket(store, incident_id);
+    const [receipt, events, repairs] = await Promise.all([
+      embeddedReceipt(store, ticket),
+      listTicketEvents(store.db, incident_id),
+      listRepairsOfTicket(store.db, incident_id),
+    ]);
+    return { ...ticket, receipt, events, repairs: repairs.map((repair) => ({ ...repair })) };
+  },
+});
+
+/** Timeline of one ticket. */
+export const ticketTimeline = operation({
+  name: "tickets.timeline",
+  group: "itsm",
+  summary: "Get the timeline of a ticket, oldest event first",
+  effect: "read",
+  access: "key",
+  input: z.object({ ticket_id: TicketId }),
+  output: z.object({ ticket_id: TicketId, events: z.array(TicketEvent) }),
+  rest: { itsm_ticket_timeline: "GET /v1/itsm/tickets/{ticket_id}/timeline" },
+  tool: { itsm_get_incident_timeline: FULL },
+  resource: { "sealoop://incidents/{ticket_id}": FULL },
+  untrusted: true,
+  errors: ["NotFound"],
+  example: {
+    input: { ticket_id: exampleTicket.ticket_id },
+    output: {
+      ticket_id: exampleTicket.ticket_id,
+      events: [
+        { at: "2026-07-01T12:00:00.000Z", kind: "opened", phase: "ticketed", data: {} },
+        {
+          at: "2026-07-01T12:00:00.120Z",
+          kind: "diagnosed",
+          phase: "diagnosed",
+          data: { round: 1, cause: "refused" },
+        },
+      ],
+    },
+  },
+  run: async ({ ticket_id }, { store }) => {
+    await requireTicket(store, ticket_id);
+    return { ticket_id, events: await listTicketEvents(store.db, ticket_id) };
+  },
+});

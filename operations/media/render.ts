@@ -1,0 +1,153 @@
+import { z } from "zod";
+import { type Context, operation } from "../../calls/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import { FILM_FORMATS, MEDIA_LIMITS, WORKFLOW } from "../../contract/domain/mod.ts";
+import { completedRun, oneLine, Sha256, WaitSeconds } from "../schemas/mod.ts";
+import { ArticleId, readArticle } from "./_article.ts";
+import { checkImage, checkQueue, countSentences, InboxPath, SpokenText, Voice } from "./_media.ts";
+import { exampleStartedVideo, recoverVideo, StartedVideo, startVideo } from "./_video.ts";
+import { AudioId } from "./speech.ts";
+import { getAudioClip, type NewVideoProject } from "../../store/media/mod.ts";
+
+const Format = z.enum(Object.keys(FILM_FORMATS) as [keyof typeof FILM_FORMATS]).default("landscape")
+  .describe("landscape is 1280 × 720, square 720 × 720, portrait 720 × 1280");
+
+const SceneInput = z.object({
+  heading: oneLine(1, 120),
+  text: SpokenText.describe("Is spoken, and shown sentence by sentence"),
+  image: z.union([Sha256, InboxPath]).optional().describe(
+    "PNG or JPEG: SHA-256 of a file made here, or a path below the inbox folder",
+  ),
+});
+
+const RenderInput = z.object({
+  title: oneLine(1, 200),
+  scenes: z.array(SceneInput).min(1).max(MEDIA_LIMITS.scenes).optional(),
+  article_id: ArticleId.optional().describe("In place of scenes: each section becomes one"),
+  format: Format,
+  voice: Voice,
+  captions: z.boolean().default(true).describe(
+    "True: the film carries its captions as a track. They are given as WebVTT and SubRip in any case",
+  ),
+  wait_seconds: WaitSeconds,
+});
+
+/** Makes a film. */
+export const renderVideo = operation({
+  name: "video.render",
+  group: "missions",
+  summary: "Make a narrated film with captions from scenes of text",
+  description:
+    "Speaks each scene, shows its sentences as pictures, and puts the scenes together: MP4 (H.264, AAC, −16 LUFS), captions as " +
+    "WebVTT and SubRip, a poster. Films are made one at a time; GET /api/video/status/{project_id} tells which scene is being " +
+    "made. The film and its poster carry a C2PA manifest with the id of the receipt; its signer is this platform's own, so " +
+    "readers call it valid and untrusted.",
+  effect: "run",
+  shippedRule: "key-decides",
+  startsWorkflow: WORKFLOW.video,
+  hints: { destructive: false },
+  access: "key",
+  input: RenderInput,
+  output: StartedVideo,
+  rest: { video_render: "POST /api/video/ffmpeg/render" },
+  longRunning: { outcome: completedRun },
+  errors: ["Conflict", "Forbidden", "NotFound", "RateLimited", "TooLarge", "Unavailable"],
+  example: {
+    input: {
+      title: "The certificate that nobody renewed",
+      scenes: [{ heading: "What happened", text: "The billing service stopped at nine." }],
+    },
+    output: exampleStartedVideo,
+  },
+  check: async (input, context) => {
+    await readScenes(input, context);
+    await checkQueue(context);
+  },
+  recover: recoverVideo,
+  run: async ({ wait_seconds, ...input }, context) => {
+    const { title, format, captions } = input;
+    const scenes = await readScenes(input, context);
+    const project = { kind: "film", title, format, captions, scenes } as const;
+    return await startVideo(context, project, wait_seconds);
+  },
+});
+
+/** Makes an animation of a face that speaks. */
+export const renderAvatar = operation({
+  name: "video.avatar",
+  group: "missions",
+  summary: "Make an animation: a drawn face that speaks a text",
+  description:
+    "The mouth follows the loudness of the voice. It is a drawing and no person, and each picture says so. `text` is spoken; " +
+    "`audio_id` takes speech that voice_tts or voice_blog_audio has made.",
+  effect: "run",
+  shippedRule: "key-decides",
+  hints: { destructive: false },
+  access: "key",
+  input: z.object({
+    text: SpokenText.optional().describe("Text to speak"),
+    audio_id: AudioId.optional().describe("Speech to animate"),
+    avatar: z.enum(["round"]).default("round").describe("The face"),
+    voice: Voice,
+    wait_seconds: WaitSeconds,
+  }),
+  output: StartedVideo,
+  rest: { video_avatar: "POST /api/video/avatar" },
+  longRunning: { outcome: completedRun },
+  errors: ["Conflict", "NotFound", "RateLimited", "Unavailable"],
+  example: { input: { text: "Hello. Everything is well again." }, output: exampleStartedVideo },
+  check: async (_, context) => await checkQueue(context),
+  recover: recoverVideo,
+  run: async ({ text, audio_id, wait_seconds }, context) => {
+    if ((text === undefined) === (audio_id === undefined)) {
+      throw new Problem("Conflict", "Send either text or audio_id");
+    }
+    const clip = audio_id === undefined
+      ? undefined
+      : await getAudioClip(context.store.db, audio_id);
+    if (audio_id !== undefined && clip?.state !== "done") {
+      throw new Problem("NotFound", `There is no speech ${audio_id} that is done`);
+    }
+    if (clip?.kind === "post") {
+      throw new Problem("Conflict", "Only speech of voice_tts can be animated");
+    }
+    const title = clip?.title ?? "Animation";
+    const scene = { heading: title, text: clip?.text ?? text!, audioId: audio_id };
+    const project = { kind: "avatar", title, format: "landscape", captions: true } as const;
+    return await startVideo(context, { ...project, scenes: [scene] }, wait_seconds);
+  },
+});
+
+/**
+ * Returns the scenes of a film: those of the request, or of its article.
+ *
+ * @throws {Problem} `Conflict`, `NotFound`, `Forbidden`, `TooLarge`
+ */
+async function readScenes(
+  { scenes, article_id }: Pick<z.output<typeof RenderInput>, "scenes" | "article_id">,
+  context: Pick<Context, "store">,
+): Promise<NewVideoProject["scenes"]> {
+  if ((scenes === undefined) === (article_id === undefined)) {
+    throw new Problem("Conflict", "Send either scenes or article_id");
+  }
+  if (!scenes) {
+    const { sections } = await readArticle(context, article_id!);
+    return sections.map(({ heading, text }) => ({ heading: heading.slice(0, 120), text }));
+  }
+  const length = scenes.reduce((sum, { text }) => sum + text.length, 0);
+  if (length > MEDIA_LIMITS.characters) {
+    throw new Problem(
+      "TooLarge",
+      `The scenes have ${length} characters together; ${MEDIA_LIMITS.characters} are possible`,
+    );
+  }
+  const sentences = countSentences(scenes.map(({ text }) => text));
+  if (sentences > MEDIA_LIMITS.sentences) {
+    throw new Problem(
+      "TooLarge",
+      `The scenes have ${sentences} sentences together; ${MEDIA_LIMITS.sentences} are possible`,
+    );
+  }
+  for (const { image } of scenes) if (image) await checkImage(context, image);
+  return scenes;
+}

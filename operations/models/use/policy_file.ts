@@ -1,0 +1,33 @@
+/** The file of budgets for models: its content is put in force as a new version, and sealed. */
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Config } from "../../../config.ts";
+import type { FollowedFile } from "../../../integrations/files/mod.ts";
+import { type FilePolicy, followPolicy } from "../../../integrations/policy_files/mod.ts";
+import type { Store } from "../../../store/mod.ts";
+import { type ModelPolicy, readModelPolicy } from "./policy.ts";
+
+const POLICY: FilePolicy<ModelPolicy> = {
+  table: "model_policies",
+  subject: "model-policy",
+  actor: "worker",
+  details({ privacy, budgets: { tiers, keys, tenants } }) {
+    const count = (entries: object) => Object.keys(entries).length;
+    return { privacy: privacy.default, budgets: count(tiers) + count(keys) + count(tenants) };
+  },
+};
+
+/** Returns the path of the file. */
+export function modelFilePath({ settings, dataDir }: Config): string {
+  return settings.SEALOOP_MODELS ?? join(dataDir, "sealoop.models.yaml");
+}
+
+/** Follows the file, as {@linkcode followPolicy} does. */
+export async function followModelFile(
+  path: string,
+  store: Store,
+  log: Logger,
+): Promise<FollowedFile> {
+  const name = "file of budgets for models";
+  return await followPolicy({ path, name, policy: POLICY, read: readModelPolicy }, store, log);
+}

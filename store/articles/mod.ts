@@ -1,0 +1,64 @@
+/**
+ * Articles, films, speech and transcripts, and the pipeline of items that are to be published.
+ *
+ * ```ts
+ * const article = await lockArticle(trx, id);
+ * await moveArticle(trx, id, ["writing"], { state: "review" });
+ * ```
+ * @module
+ */
+export {
+  getCategoryFigures,
+  getPassage,
+  getPeriodFigures,
+  listPrivateNames,
+  type PeriodFigures,
+  type StoredNames,
+  type StoredPassage,
+} from "./article_sources.ts";
+export {
+  addArticle,
+  type ArticleDeploy,
+  type ArticlePage,
+  type ArticleRecord,
+  type ArticleStepRecord,
+  countArticles,
+  dropArticle,
+  getArticle,
+  isSlugTaken,
+  listErasedPages,
+  listLiveArticles,
+  listOpenArticles,
+  listPublishedArticles,
+  listSitePages,
+  lockArticle,
+  lockSite,
+  moveArticle,
+  type NewArticle,
+  noteArticleStep,
+  noteErasedPageGone,
+  setArticleChecks,
+  setArticlePage,
+  setArticleText,
+} from "./articles.ts";
+export {
+  addPipelineItem,
+  countPipelineItems,
+  getMadeMedia,
+  getPipelineItem,
+  isMediaSource,
+  listOpenItems,
+  listPipelineItems,
+  lockPipelineItem,
+  lockPostText,
+  type MadeMedia,
+  type MediaSource,
+  movePipelineItem,
+  type NewPipelineItem,
+  PIPELINE_KINDS,
+  type PipelineItem,
+  type PipelineMove,
+  type Publishing,
+  setItemApproval,
+  setItemUrl,
+} from "./pipeline.ts";

@@ -1,0 +1,49 @@
+/**
+ * Mail that was sent and received, and addresses that get none.
+ *
+ * @module
+ */
+export {
+  getReply,
+  hasAutoReply,
+  hasReplied,
+  listReplies,
+  type NewReply,
+  putReply,
+  type ReplyCitation,
+  type ReplyRecord,
+  type ReplyState,
+  SELECT_REPLY,
+  setReplyDraft,
+} from "./email_replies.ts";
+export {
+  type AttemptEnd,
+  beginAttempt,
+  countRecipients,
+  dropEmail,
+  type EmailRecord,
+  endAttempt,
+  findEmailByMessageId,
+  getEmail,
+  hasOtherAnswer,
+  hasOtherConfirmation,
+  listOpenEmails,
+  lockEmail,
+  mayReviveEmail,
+  type NewEmail,
+  noteEnding,
+  putEmail,
+  REVIVABLE_CODES,
+  reviveEmail,
+  setEmailReceipt,
+  settleEmail,
+} from "./emails.ts";
+export {
+  findSuppression,
+  liftSuppression,
+  lockAddress,
+  type MailPermission,
+  mayMail,
+  suppressEmail,
+  type SuppressionReason,
+} from "./suppressions.ts";
