@@ -135,6 +135,28 @@ describe("strangers at Temporal", function () {
     assert.ok("sealed" in await again.result());
   });
 
+  it("may trigger a schedule of the platform's, and reset a run of it", async () => {
+    const { schedule } = stranger;
+    await schedule.getHandle("sealoop-reconcile").trigger();
+    const triggered = await eventually(async () => {
+      const { info } = await schedule.getHandle("sealoop-reconcile").describe();
+      return info.recentActions.at(-1)?.action.workflow;
+    });
+    const run = handle(triggered.workflowId);
+    assert.ok("sealed" in await run.result());
+
+    const { events } = await run.fetchHistory();
+    const first = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
+    await stranger.workflowService.resetWorkflowExecution({
+      namespace: loop.place.namespace,
+      workflowExecution: { workflowId: run.workflowId },
+      reason: "Once more",
+      workflowTaskFinishEventId: first.eventId,
+      requestId: randomUUID(),
+    });
+    assert.ok("sealed" in await handle(run.workflowId).result());
+  });
+
   it("send signals and updates in vain", async () => {
     const approval = {
       approval_id: "APR-00000000abcd",
