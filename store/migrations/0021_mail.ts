@@ -3,7 +3,7 @@ export const mail = `
   CREATE TABLE emails (
     tenant_id text NOT NULL DEFAULT current_tenant(),
     id text NOT NULL,             -- EML- and 12 hex characters
-    kind text NOT NULL CHECK (kind IN ('mail', 'reply', 'auto_reply', 'invitation', 'notice')),
+    kind text NOT NULL CHECK (kind IN ('mail', 'reply', 'auto_reply', 'invitation', 'notice', 'confirmation')),
     contact_id text,              -- null: the recipient is no contact
     thread_id text NOT NULL,      -- id of the first mail of its thread
     answers text,                 -- reply_id of what it answers

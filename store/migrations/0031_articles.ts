@@ -41,7 +41,10 @@ export const articles = `
     text text,
     source jsonb,                 -- of an article
     stage text NOT NULL,
+    platform text,                -- network that a post is for
     article_id text,
+    approval_id text,             -- that it waits for, or waited for
+    publishing jsonb,             -- {by, state, code, url}; null: people have not decided yet
     receipt_id text NOT NULL,     -- of the newest move
     created_by text NOT NULL,     -- principal
     created_by_key text,
@@ -52,5 +55,7 @@ export const articles = `
   );
   CREATE INDEX pipeline_items_created ON pipeline_items (tenant_id, created_at DESC, id DESC);
   CREATE INDEX pipeline_items_article ON pipeline_items (tenant_id, article_id);
+  CREATE INDEX pipeline_items_open ON pipeline_items (tenant_id, changed_at)
+    WHERE stage = 'review' OR publishing ->> 'state' = 'intended';
   SELECT wall_off(false, 'articles', 'pipeline_items');
 `;

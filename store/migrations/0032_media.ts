@@ -5,6 +5,7 @@ export const media = `
     sha256 text NOT NULL,
     media_type text NOT NULL,
     bytes bigint NOT NULL,
+    text text,                    -- shown in a drawn card; null: other rows have the texts of the file
     published_at timestamptz,     -- null: only keys of the tenant read it
     created_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, sha256)

@@ -42,9 +42,6 @@ import { observability } from "./0030_observability.ts";
 import { articles } from "./0031_articles.ts";
 import { media } from "./0032_media.ts";
 import { alerts } from "./0033_alerts.ts";
-import { publishing } from "./0034_publishing.ts";
-import { cards } from "./0035_cards.ts";
-import { confirmations } from "./0036_confirmations.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -82,7 +79,4 @@ export const migrations: Readonly<Record<string, string>> = {
   "0031_articles": articles,
   "0032_media": media,
   "0033_alerts": alerts,
-  "0034_publishing": publishing,
-  "0035_cards": cards,
-  "0036_confirmations": confirmations,
 };
