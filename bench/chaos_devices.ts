@@ -9,7 +9,7 @@ import {
   type Killed,
   type Outcome,
   startKilledPlatform,
-} from "../test/devices/_kills.ts";
+} from "../test/operations/devices/_kills.ts";
 import { countBreaks } from "./_count_breaks.ts";
 import { quantile } from "./_figures.ts";
 

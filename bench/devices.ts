@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { getPublishedCheckpoint, openSealer } from "../ledger/mod.ts";
 import { openStore, type Store } from "../store/mod.ts";
 import { addDevice } from "../store/devices/mod.ts";
-import { INVENTORY, rawKey, TestDevice } from "../test/integrations/devices/_devices.ts";
+import { INVENTORY, rawKey, TestDevice } from "../test/operations/devices/protocol/_devices.ts";
 import { freePort, testFolder } from "../test/_run.ts";
 import { type TestDatabase, testDatabase } from "../test/_servers.ts";
 import { startBackgroundSealing } from "./_background_sealing.ts";

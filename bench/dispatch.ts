@@ -5,7 +5,7 @@
  * All processes of the platform run as by `npm start`, and the device has the real agent.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { startKilledPlatform } from "../test/devices/_kills.ts";
+import { startKilledPlatform } from "../test/operations/devices/_kills.ts";
 import { type Figure, quantile } from "./_figures.ts";
 import { scaled } from "./_work.ts";
 

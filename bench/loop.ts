@@ -15,7 +15,7 @@ import { DEFAULT_POLICY } from "../judgement/guard/mod.ts";
 import type { Store } from "../store/mod.ts";
 import { setPolicy } from "../store/calls/mod.ts";
 import { putService } from "../store/services/mod.ts";
-import { startEngine } from "../test/engine/_engine.ts";
+import { startEngine } from "../test/judgement/engine/_engine.ts";
 import { openLoop, type TestLoop } from "../test/workflows/_loop.ts";
 import type { itsmLoop } from "../workflows/mod.ts";
 import { BARE_ACTIVITIES, bundleBareWorkflow } from "./_bare_bundle.ts";

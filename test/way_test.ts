@@ -11,7 +11,7 @@ import { ROOT } from "../config.ts";
 import { STEPS } from "../contract/domain/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { applySettings, type Block, readBlocks, toPattern } from "./_readme.ts";
-import { skipWithoutMedia } from "./media/_media.ts";
+import { skipWithoutMedia } from "./integrations/media/_media.ts";
 import { freePort, testFolder } from "./_run.ts";
 import { ensureSecondsLeftInDay, eventually } from "./_time.ts";
 

@@ -9,7 +9,7 @@ import { getDeviceCommand } from "../../store/devices/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { testStore } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
-import { storeDevice } from "../shield/_stored_device.ts";
+import { storeDevice } from "../judgement/shield/_stored_device.ts";
 
 const COMMANDS = 40;
 /** The one of which Temporal says nothing. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findReceipt, runSequencer } from "../../ledger/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
-import { startEngine, type TestEngine } from "../engine/_engine.ts";
+import { startEngine, type TestEngine } from "../judgement/engine/_engine.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
 const SECRET = "a secret of a test, of more than 32 characters";

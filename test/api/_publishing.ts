@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openMediaFiles } from "../../integrations/media/mod.ts";
 import { listReceiptsOfFile } from "../../ledger/receipts/mod.ts";
-import { startMastodon, type TestMastodon } from "../calls/_mastodon.ts";
+import { startMastodon, type TestMastodon } from "../operations/integrations/_mastodon.ts";
 import { openPeople, type People } from "./_people.ts";
 import { addAudioClip, addMediaFile, addVideoProject } from "../../store/media/mod.ts";
 

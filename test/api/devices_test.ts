@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { report, storeDevice } from "../shield/_stored_device.ts";
+import { report, storeDevice } from "../judgement/shield/_stored_device.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { eventually } from "../_time.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";

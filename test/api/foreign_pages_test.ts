@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { newPage } from "../_browser.ts";
 import { serveLedger } from "../ledger/_ledger.ts";
-import { openConnection } from "../web/_socket.ts";
+import { openConnection } from "../runtime/web/_socket.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
 const WAIT = { timeout: 120_000 };

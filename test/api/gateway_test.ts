@@ -4,7 +4,7 @@ import type { Platform } from "../../calls/mod.ts";
 import { defineOperation, type Operation } from "../../contract/mod.ts";
 import { openSealer } from "../../ledger/mod.ts";
 import { openStore } from "../../store/mod.ts";
-import { openConnection } from "../web/_socket.ts";
+import { openConnection } from "../runtime/web/_socket.ts";
 import { describedGateway } from "./_described_gateway.ts";
 import { startGateway } from "./_gateway.ts";
 

@@ -9,7 +9,7 @@ import { addStop, removeStop } from "../../store/calls/mod.ts";
 import { listMessages } from "../../store/notices/mod.ts";
 import { addPipelineItem, movePipelineItem } from "../../store/articles/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
-import type { TakingPost, TestMastodon } from "../calls/_mastodon.ts";
+import type { TakingPost, TestMastodon } from "../operations/integrations/_mastodon.ts";
 import type { People } from "./_people.ts";
 import { FILM, MADE_RECEIPT, openPipeline, summary, type TestPipeline } from "./_publishing.ts";
 

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { readMesh, readShieldPolicy } from "../../judgement/shield/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { setPolicy } from "../../store/calls/mod.ts";
-import { report, rightNow, storeDevice } from "../shield/_stored_device.ts";
+import { report, rightNow, storeDevice } from "../judgement/shield/_stored_device.ts";
 import { asSuperuser } from "../_superuser.ts";
 import type { Json } from "../mcp/_tool_server.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";

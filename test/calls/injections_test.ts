@@ -18,7 +18,7 @@ import type { itsmLoop } from "../../workflows/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
-import { serveEngine } from "../engine/_engine.ts";
+import { serveEngine } from "../judgement/engine/_engine.ts";
 import { connectHttp, startToolServer, type TestToolServer } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { createDiskWiper } from "./_disk_wiper.ts";

@@ -3,14 +3,14 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { writeAnswer } from "../../operations/models/writing/mod.ts";
 import { addStop, removeStop } from "../../store/calls/mod.ts";
 import { getModelSpending } from "../../store/platform/mod.ts";
-import { serveEngine } from "../engine/_engine.ts";
+import { serveEngine } from "../judgement/engine/_engine.ts";
 import {
   answerText,
   refuse,
   serveProviders,
   setModelPolicy,
   type TestProviders,
-} from "../operations/_models.ts";
+} from "../operations/models/_models.ts";
 import { testDatabase } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { connectHttp, startToolServer, type TestToolServer } from "./_tool_server.ts";

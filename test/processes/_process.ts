@@ -8,7 +8,7 @@ import type { PROCESS_NAMES } from "../../contract/domain/mod.ts";
 import { program } from "../_programs.ts";
 import { freePort, TEST_DETECTORS } from "../_run.ts";
 import type { TestDatabase, TestTemporal } from "../_servers.ts";
-import { type Forwarding, forwardTo } from "../temporal/_forwarding.ts";
+import { type Forwarding, forwardTo } from "../runtime/temporal/_forwarding.ts";
 
 /** Name of a process of the platform. */
 export type Name = typeof PROCESS_NAMES[number];

@@ -10,7 +10,7 @@ import {
   makeScene,
   speak,
 } from "../../integrations/media/mod.ts";
-import { openTestMedia, skipWithoutMedia, type TestMedia } from "../media/_media.ts";
+import { openTestMedia, skipWithoutMedia, type TestMedia } from "../integrations/media/_media.ts";
 import { installFfprobe, probe, probeCaptions } from "./_ffprobe.ts";
 import { skipSuite } from "./_skip.ts";
 

@@ -10,7 +10,7 @@ import { addArticle } from "../../store/articles/mod.ts";
 import { putService } from "../../store/services/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { a2aClient, type Json, message } from "../mcp/_a2a.ts";
-import { storeDevice } from "../shield/_stored_device.ts";
+import { storeDevice } from "../judgement/shield/_stored_device.ts";
 import type { TestLoop } from "../workflows/_loop.ts";
 import { asSuperuser, giveKey } from "../_superuser.ts";
 import { putReply } from "../../store/mail/mod.ts";

@@ -12,7 +12,7 @@ import { setGovernance } from "../_governance.ts";
 import { giveKey } from "../_superuser.ts";
 import { eventually } from "../_time.ts";
 import { openPeople, type People } from "../api/_people.ts";
-import { serveEngine } from "../engine/_engine.ts";
+import { serveEngine } from "../judgement/engine/_engine.ts";
 import { a2aClient, type Json, message, skill } from "../mcp/_a2a.ts";
 import {
   type BrokenService,

@@ -8,7 +8,7 @@ import { listBundles, sealStatement } from "../../operations/devices/protocol/mo
 import { canonicalize, getPublishedCheckpoint } from "../../ledger/mod.ts";
 import type { VoteMove } from "../../store/approvals/mod.ts";
 import { getDevice } from "../../store/devices/mod.ts";
-import { addTestDevice, type TestDevice } from "../integrations/devices/_devices.ts";
+import { addTestDevice, type TestDevice } from "../operations/devices/protocol/_devices.ts";
 import { storeAs } from "../_servers.ts";
 import { eventually } from "../_time.ts";
 import type { TestLoop } from "./_loop.ts";

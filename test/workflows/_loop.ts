@@ -53,7 +53,7 @@ import {
 import { createLog } from "../../runtime/web/mod.ts";
 import { TEST_DETECTORS, testFolder } from "../_run.ts";
 import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
-import { serveEngine } from "../engine/_engine.ts";
+import { serveEngine } from "../judgement/engine/_engine.ts";
 
 /** Is called before and after each activity, which waits for it, and lives meanwhile. */
 export type Watch = (

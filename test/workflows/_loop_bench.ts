@@ -10,7 +10,7 @@ import { clientFor, ensureSequencer, registerTemporal } from "../../runtime/temp
 import { program } from "../_programs.ts";
 import { TEST_DETECTORS, testFolder } from "../_run.ts";
 import { testDatabase, testTemporal } from "../_servers.ts";
-import { serveEngine } from "../engine/_engine.ts";
+import { serveEngine } from "../judgement/engine/_engine.ts";
 import { bundleTestWorkflows, withoutSchedules } from "./_loop.ts";
 
 /** Such a platform. */

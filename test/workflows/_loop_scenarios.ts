@@ -9,7 +9,7 @@ import { getApproval, type VoteMove } from "../../store/approvals/mod.ts";
 import { putService } from "../../store/services/mod.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
-import { writeOldFile } from "../runbooks/_runbook.ts";
+import { writeOldFile } from "../judgement/runbooks/_runbook.ts";
 import { type BrokenService, startBrokenService } from "./_broken_service.ts";
 import type { TestLoop } from "./_loop.ts";
 import { createApprover, vote } from "./_people.ts";

@@ -1,5 +1,5 @@
 /** A language model of a test: a server of OpenAI's API, whose text the test decides. */
-import { answerJson, serveProvider, WIRE_FORMATS } from "../engine/_providers.ts";
+import { answerJson, serveProvider, WIRE_FORMATS } from "../judgement/engine/_providers.ts";
 import type { Json } from "../mcp/_tool_server.ts";
 
 /** A request to the model. */

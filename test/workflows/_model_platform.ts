@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { putService, type ServiceRecord } from "../../store/services/mod.ts";
-import { serveEngine } from "../engine/_engine.ts";
+import { serveEngine } from "../judgement/engine/_engine.ts";
 import {
   connectHttp,
   type Json,

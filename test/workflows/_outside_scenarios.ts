@@ -2,7 +2,7 @@
 import type { WorkflowHandle } from "@temporalio/client";
 import { actWorkflowId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";
-import type { OutsideTestSystems, Taking } from "../calls/_outside_systems.ts";
+import type { OutsideTestSystems, Taking } from "../operations/integrations/_outside_systems.ts";
 import { storeAs } from "../_servers.ts";
 import type { TestLoop } from "./_loop.ts";
 

@@ -18,7 +18,7 @@ import { addConversation, addQuestion } from "../../store/agents/mod.ts";
 import type { VoteMove } from "../../store/approvals/mod.ts";
 import { putService } from "../../store/services/mod.ts";
 import { eventually } from "../_time.ts";
-import { serveEngine } from "../engine/_engine.ts";
+import { serveEngine } from "../judgement/engine/_engine.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { type ModelRequest, serveModel } from "./_model.ts";
 import { putTask } from "../../store/a2a/mod.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
-import { startAlertmanager, type TestAlertmanager } from "../detection/_alertmanager.ts";
+import { startAlertmanager, type TestAlertmanager } from "../judgement/detection/_alertmanager.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { putAlertedService, SHOP_RULES, writeAlertRules } from "./_alerted_service.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";

@@ -5,7 +5,7 @@ import { DISCOVERY_PORTS, type DiscoveryResult } from "../../contract/domain/mod
 import { findReceipt } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import type { Json } from "../mcp/_tool_server.ts";
-import { report, storeDevice } from "../shield/_stored_device.ts";
+import { report, storeDevice } from "../judgement/shield/_stored_device.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 

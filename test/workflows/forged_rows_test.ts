@@ -9,7 +9,7 @@ import { addApprovalMove, getApproval, putApproval } from "../../store/approvals
 import { noteCallEffects } from "../../store/calls/mod.ts";
 import { getDeviceCommand, putDeviceCommand } from "../../store/devices/mod.ts";
 import type { deviceCommand, outsideAct } from "../../workflows/mod.ts";
-import { addTestDevice } from "../integrations/devices/_devices.ts";
+import { addTestDevice } from "../operations/devices/protocol/_devices.ts";
 import { storeAs } from "../_servers.ts";
 import { anyApproval } from "../store/_approvals.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";

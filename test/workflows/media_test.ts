@@ -20,7 +20,7 @@ import {
 import { registry } from "../../operations/mod.ts";
 import { addArticle } from "../../store/articles/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
-import { skipWithoutMedia } from "../media/_media.ts";
+import { skipWithoutMedia } from "../integrations/media/_media.ts";
 import type { Json } from "../mcp/_tool_server.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";

@@ -6,7 +6,10 @@ import { type ActResult, actWorkflowId, TASK_QUEUE, WORKFLOW } from "../../contr
 import { getReceipt } from "../../ledger/mod.ts";
 import { addStop, noteCallEffects, removeStop } from "../../store/calls/mod.ts";
 import { listMessages } from "../../store/notices/mod.ts";
-import { type OutsideTestSystems, startOutsideSystems } from "../calls/_outside_systems.ts";
+import {
+  type OutsideTestSystems,
+  startOutsideSystems,
+} from "../operations/integrations/_outside_systems.ts";
 import { storeAs } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { eventually } from "../_time.ts";

@@ -11,7 +11,11 @@ import {
   getPipelineItem,
   type NewPipelineItem,
 } from "../../store/articles/mod.ts";
-import { startMastodon, type TakingPost, type TestMastodon } from "../calls/_mastodon.ts";
+import {
+  startMastodon,
+  type TakingPost,
+  type TestMastodon,
+} from "../operations/integrations/_mastodon.ts";
 import { eventually } from "../_time.ts";
 import { serveNoEngine } from "./_loop.ts";
 import { type LoopBench, openLoopBench, type WorkerProcess } from "./_loop_bench.ts";

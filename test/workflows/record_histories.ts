@@ -27,7 +27,7 @@ import { getApproval, putHeldCall, type VoteMove } from "../../store/approvals/m
 import { addMessage, addPlannedDeliveries } from "../../store/notices/mod.ts";
 import { putService } from "../../store/services/mod.ts";
 import { workerCodec } from "../../runtime/temporal/mod.ts";
-import { startOutsideSystems } from "../calls/_outside_systems.ts";
+import { startOutsideSystems } from "../operations/integrations/_outside_systems.ts";
 import { articleScenarios } from "./_article_scenarios.ts";
 import { commandScenarios } from "./_command_scenarios.ts";
 import type { anchorReceipts } from "../../workflows/mod.ts";
@@ -43,7 +43,7 @@ import { mediaScenarios } from "./_media_scenarios.ts";
 import { mailScenarios, writeRecorderSequences } from "./_mail_scenarios.ts";
 import { createApprover, vote } from "./_people.ts";
 import { killEffect } from "./_runbooks.ts";
-import { startMastodon } from "../calls/_mastodon.ts";
+import { startMastodon } from "../operations/integrations/_mastodon.ts";
 import { outsideScenarios } from "./_outside_scenarios.ts";
 import { publishScenarios } from "./_publish_scenarios.ts";
 import { taskScenarios } from "./_task_scenarios.ts";

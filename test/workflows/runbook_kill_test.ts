@@ -9,7 +9,7 @@ import { putServices } from "../../store/services/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { freePort } from "../_run.ts";
 import { eventually } from "../_time.ts";
-import { writeOldFile } from "../runbooks/_runbook.ts";
+import { writeOldFile } from "../judgement/runbooks/_runbook.ts";
 import { type KillPoint, type LoopBench, openLoopBench } from "./_loop_bench.ts";
 import { countingProgram, runbookStep, writeRunbooks } from "./_runbooks.ts";
 import { listEffectsOn, readTicketRecord } from "./_ticket_record.ts";

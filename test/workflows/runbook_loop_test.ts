@@ -22,7 +22,7 @@ import { putServices, removeService } from "../../store/services/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
-import { shipped, writeOldFile } from "../runbooks/_runbook.ts";
+import { shipped, writeOldFile } from "../judgement/runbooks/_runbook.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { countingProgram, killEffect, runbookStep, writeRunbooks } from "./_runbooks.ts";
 import { listEffectsOn, readTicketRecord, type Receipt } from "./_ticket_record.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type LoopResult, WORKFLOW } from "../../contract/domain/mod.ts";
 import type { itsmSweep } from "../../workflows/mod.ts";
-import { startAlertmanager, type TestAlertmanager } from "../detection/_alertmanager.ts";
+import { startAlertmanager, type TestAlertmanager } from "../judgement/detection/_alertmanager.ts";
 import { eventually } from "../_time.ts";
 import { putAlertedService, SHOP_RULES, writeAlertRules } from "./_alerted_service.ts";
 import { type LoopBench, openLoopBench } from "./_loop_bench.ts";

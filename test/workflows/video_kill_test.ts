@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FilmResult, WORKFLOW } from "../../contract/domain/mod.ts";
-import { skipWithoutMedia } from "../media/_media.ts";
+import { skipWithoutMedia } from "../integrations/media/_media.ts";
 import { eventually } from "../_time.ts";
 import { type LoopBench, openLoopBench } from "./_loop_bench.ts";
 import { addVideoProject, getVideoProject, listScenes } from "../../store/media/mod.ts";

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { testCertificate } from "../../web/_certificate.ts";
+import { testCertificate } from "../../runtime/web/_certificate.ts";
 
 /** Credential that clients send to it; it repeats it in its answers. */
 export const SECRET = "token-of-the-test";

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { ROOT } from "../../config.ts";
+import { PROCESS_NAMES } from "../../contract/domain/mod.ts";
+import { platformSettings, startPlatform, type TestPlatform } from "../_platform.ts";
+import { freePort, testFolder } from "../_run.ts";
+import { eventually } from "../_time.ts";
+
+const FOLDER = join(ROOT, "deploy", "observability");
+const TOKEN = "token-of-the-test-0123456789";
+/** Names in expressions: those of ours, of Temporal's SDK, and of Node.js. */
+const NAME = /\b(?:sealoop|temporal|nodejs|process)_[a-z0-9_]+\b/g;
+
+describe("the metrics of a whole platform", () => {
+  let platform: TestPlatform;
+  let first: number;
+  let settings: Readonly<Record<string, string>>;
+  before(async () => {
+    first = await freePorts(PROCESS_NAMES.length);
+    settings = {
+      ...await platformSettings(await testFolder()),
+      SEALOOP_METRICS: String(first),
+      SEALOOP_METRICS_TOKEN: TOKEN,
+    };
+    platform = startPlatform(settings);
+    await platform.until(/sealoop is ready/);
+  });
+  after(() => platform?.end());
+
+  const read = async (place: number, token = TOKEN) => {
+    const response = await fetch(`http://127.0.0.1:${first + place}/metrics`, {
+      headers: token ? { authorization: `Bearer ${token}` } : {},
+    });
+    return { status: response.status, text: await response.text() };
+  };
+
+  it("are served by every process, to whoever has the token", async () => {
+    for (const [place, name] of PROCESS_NAMES.entries()) {
+      const { status, text } = await read(place);
+      assert.equal(status, 200);
+      assert.match(
+        text,
+        new RegExp(`^sealoop_info\\{process="${name}",version="[^"]+"\\} 1$`, "m"),
+      );
+      assert.match(text, /^process_resident_memory_bytes \d/m);
+      for (const wrong of ["", "Bearer", `${TOKEN}x`]) {
+        assert.equal((await read(place, wrong)).status, 401);
+      }
+    }
+  });
+
+  it("count calls by the names of operations, and nothing that callers choose", async () => {
+    const url = `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`;
+    assert.equal((await fetch(`${url}/v1/itsm/dashboard`)).status, 200);
+    assert.equal((await fetch(`${url}/v1/itsm/tickets/INC-private-name`)).status, 401);
+    const counted =
+      /^sealoop_calls_total\{operation="itsm\.dashboard",door="rest",outcome="success"\} \d+$/m;
+    const text = await eventually(async () => {
+      const { text } = await read(0);
+      return counted.test(text) ? text : undefined;
+    });
+    assert.ok(!text.includes("private-name"));
+  });
+
+  it("have every name that the rules and the dashboard use", async () => {
+    const used = readdirSync(FOLDER).flatMap((file) =>
+      [
+        ...readFileSync(join(FOLDER, file), "utf8").matchAll(NAME),
+      ].map(([name]) => name)
+    );
+    assert.ok(used.length > 20);
+    let missing = used;
+    await eventually(async () => { // some are there once a worker has worked
+      const texts = await Promise.all(
+        PROCESS_NAMES.map(async (_, place) => (await read(place)).text),
+      );
+      const printed = new Set(
+        texts.join("\n").split("\n").flatMap((line) =>
+          line.startsWith("# TYPE ") ? seriesOf(line.split(" ")[2]!, line.split(" ")[3]!) : []
+        ),
+      );
+      missing = used.filter((name) => !printed.has(name));
+      return missing.length === 0 || undefined;
+    }).catch(() => assert.deepEqual(missing, []));
+  });
+});
+
+function seriesOf(name: string, type: string): string[] {
+  return type === "histogram" ? [name, `${name}_bucket`, `${name}_sum`, `${name}_count`] : [name];
+}
+
+/** Returns the first of several free ports in a row. */
+async function freePorts(count: number): Promise<number> {
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const first = Math.min(await freePort(), 65_000);
+    const servers = Array.from(
+      { length: count },
+      (_, n) => createServer().listen(first + n, "127.0.0.1"),
+    );
+    const opened = await Promise.allSettled(servers.map((server) => once(server, "listening")));
+    await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+    if (opened.every(({ status }) => status === "fulfilled")) return first;
+  }
+  throw new Error("There are no free ports in a row");
+}
