@@ -13,10 +13,11 @@ import { step } from "./_step.mjs";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, "dist");
 const CACHE = join(ROOT, "node_modules", ".cache", "sealoop");
+const AGENT = join(ROOT, "agent", "sources");
 const PAGE = join(ROOT, "ledger", "page", "browser");
 /** Folders without sources of programs. */
 const NOT_SOURCE = new Set(["node_modules", "dist", "test", "bench", "evals", "docs"]);
-const SOURCE = /\.(ts|css|svg|mjs)$/;
+const SOURCE = /\.(ts|css|svg|mjs|py)$/;
 /** Programs, by their paths: all of them processes or commands, or named `…_program.ts`, or `…_worker.ts` if threads. */
 const PROGRAM = /^(main|processes\/(commands\/)?(?!mod\b)[a-z]\w*|.*_(program|worker))\.ts$/;
 const REDOC = ["bundles/redoc.standalone.js", "bundles/redoc.standalone.js.LICENSE.txt", "LICENSE"];
@@ -36,6 +37,7 @@ export async function build() {
   const fresh = `${DIST}.new-${process.pid}`;
   await step("Programs", () => buildPrograms(sources, fresh));
   copyRedoc(join(fresh, "web", "redoc"));
+  joinAgent(join(fresh, "agent"));
   await step("Workflows", () => buildWorkflows(join(fresh, "workflow-bundle.js")));
   writeFileSync(join(fresh, ".stamp"), stamp);
   const old = `${DIST}.old-${process.pid}`;
@@ -87,6 +89,13 @@ async function buildPrograms(sources, folder) {
     await esbuild.stop(); // or its process would live as long as this one
   }
   return `${programs.length} bundled`;
+}
+
+/** Joins the sources of the device agent into its one file, in the order of their numbers. */
+function joinAgent(folder) {
+  const sources = readdirSync(AGENT).sort().map((name) => readFileSync(join(AGENT, name), "utf8"));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "sealoop_agent.py"), sources.join(""));
 }
 
 /** Copies what is served of a package that is needed for nothing else. */

@@ -1,6 +1,6 @@
 /**
  * Reasons for which a device does not run a command, in the order of its checks. The agent has the same list
- * (`agent/sealoop_agent.py`); a test holds them equal.
+ * (`agent/sources/`); a test holds them equal.
  */
 export const REFUSAL_CODES = [
   "bad_shape",

@@ -12,6 +12,6 @@ export interface AgentFile {
 
 /** Reads the agent. */
 export async function readAgent(): Promise<AgentFile> {
-  const bytes = await readFile(join(ROOT, "agent", "sealoop_agent.py"));
+  const bytes = await readFile(join(ROOT, "dist", "agent", "sealoop_agent.py"));
   return { bytes, sha256: hash("sha256", bytes) };
 }

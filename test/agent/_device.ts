@@ -10,7 +10,7 @@ import type { TestGateway } from "./_gateway.ts";
 import { pins } from "./_ledger.ts";
 
 /** The agent's one file. */
-export const AGENT = join(ROOT, "agent", "sealoop_agent.py");
+export const AGENT = join(ROOT, "dist", "agent", "sealoop_agent.py");
 /** Python that runs the agent: the program itself, as a shim has children of its own, and ends where they are killed. */
 export const PYTHON = execFileSync(
   process.env.SEALOOP_TEST_PYTHON ?? "python3",

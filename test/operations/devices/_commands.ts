@@ -11,7 +11,7 @@ import { addTestDevice, type TestDevice, writeAgentState } from "./protocol/_dev
 import { eventually } from "../../_time.ts";
 
 /** The agent's one file. */
-export const AGENT = join(ROOT, "agent", "sealoop_agent.py");
+export const AGENT = join(ROOT, "dist", "agent", "sealoop_agent.py");
 /** Python that runs the agent. */
 export const PYTHON = process.env.SEALOOP_TEST_PYTHON ?? "python3";
 

@@ -54,7 +54,7 @@ describe("a machine that enrols", function () {
   });
 
   it("gets the agent whose hash is sealed, the same for everybody", async () => {
-    const agent = readFileSync(join(ROOT, "agent", "sealoop_agent.py"));
+    const agent = readFileSync(join(ROOT, "dist", "agent", "sealoop_agent.py"));
     const answer = await fetch(`${gateway.url}/v1/devices/agent/download`);
     assert.deepEqual(Buffer.from(await answer.arrayBuffer()), agent);
     assert.equal(answer.headers.get("x-agent-sha256"), hash("sha256", agent));

@@ -13,7 +13,7 @@ import {
   writeAgentState,
 } from "./_devices.ts";
 
-const AGENT = join(ROOT, "agent", "sealoop_agent.py");
+const AGENT = join(ROOT, "dist", "agent", "sealoop_agent.py");
 
 describe("the agent, with a gateway", () => {
   let platform: DevicePlatform;
