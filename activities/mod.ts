@@ -15,15 +15,6 @@ export {
   createSequencerActivities,
   type TenantActivities,
 } from "./activities.ts";
-export type { EndedApproval } from "./approvals/mod.ts";
-export type { OpenBatches } from "./ledger/mod.ts";
-export type {
-  EndedRun,
-  RepairOrder,
-  RepairRequest,
-  RoundOrder,
-  RunSummary,
-} from "./incidents/mod.ts";
+export type { RepairOrder, RepairRequest, RoundOrder } from "./incidents/mod.ts";
 export type { ActivityParts } from "./parts.ts";
 export { STOPPABLE_NAMES } from "./stops.ts";
-export type { DetectionResult } from "./sweep.ts";

@@ -10,5 +10,5 @@
 export { bindArticles } from "./articles.ts";
 export { bindCalendarFeed } from "./calendar_feed.ts";
 export { bindMediaFiles } from "./media_files.ts";
-export { bindSchemas, createRestApp, type RestServer } from "./rest_app.ts";
+export { bindSchemas, createRestApp } from "./rest_app.ts";
 export { bindMailLinks } from "./mail_links.ts";

@@ -11,10 +11,9 @@
  * @module
  */
 export { ensureAdminKey } from "./admin_key.ts";
-export { TOKEN_HOLDER } from "./authenticate.ts";
 export { createInvoke } from "./invoke.ts";
-export { type FailureLimiter, openFailureLimiter } from "./failure_limiter.ts";
-export { type FeedWatch, type Follower, openFeedWatch } from "./feed_watch.ts";
+export { openFailureLimiter } from "./failure_limiter.ts";
+export { type Follower, openFeedWatch } from "./feed_watch.ts";
 export { type Keyring, openKeyring } from "./keyring.ts";
 export {
   checkNewKey,
@@ -28,7 +27,7 @@ export { type Context, forTenant, namesOf, operation, type Platform } from "./pl
 export { refuseTenants } from "./operator.ts";
 export { receiptIdOf } from "./receipt_ids.ts";
 export type { AgentAction } from "./record.ts";
-export { followResources, type ResourceFollower } from "./resource_changes.ts";
+export { followResources } from "./resource_changes.ts";
 export {
   CONVERSATIONS,
   refuseOtherKeys,
@@ -36,7 +35,7 @@ export {
   runOwner,
   runsOfTenant,
 } from "./run_access.ts";
-export { currentStep, type RunEnd, waitForRun } from "./runs.ts";
+export { currentStep, waitForRun } from "./runs.ts";
 export {
   decideAgain,
   isWorkersOwn,
@@ -44,7 +43,7 @@ export {
   type ServerCallDecision,
 } from "./server_calls.ts";
 export { openSpanRecorder, type SpanRecorder } from "./span_recorder.ts";
-export { followStartedRun, runAlone, runForResult, type RunStatus } from "./started_runs.ts";
+export { followStartedRun, runAlone, runForResult } from "./started_runs.ts";
 export { mapTemporalErrors } from "./temporal_errors.ts";
 export { createToolServerAuth, type ToolServerAuth } from "./tool_server_auth.ts";
 export { retryInBackground } from "./retry.ts";

@@ -40,7 +40,6 @@ export {
 export {
   parseInput,
   parseStrings,
-  type Place,
   type Places,
   unknownFieldsProblem,
   withLocations,
@@ -48,10 +47,8 @@ export {
 export { type JsonSchema, toJsonSchema } from "./json_schema.ts";
 export { buildOpenApi, type OpenApiInfo } from "./openapi.ts";
 export {
-  type Access,
   defineOperation,
   type Effect,
-  type Example,
   type LongRunning,
   type Operation,
   scopesOf,
@@ -69,7 +66,6 @@ export { isSamePrincipal, nameProblem } from "./principals.ts";
 export type { LostCall, Recovery } from "./recovery.ts";
 export { parseMarkHeaders, parseMetadata, type RequestMarks } from "./request_marks.ts";
 export { escapeInvisible, redactSecrets, stripInvisible, toLine } from "./sanitize.ts";
-export type { RequiredApproval } from "./required_approval.ts";
 export { SHIPPED_RULES, type ShippedRuleName } from "./shipped_rules.ts";
 export { similarNames } from "./similar_names.ts";
 export { createTimeoutSignal, withTimeout } from "./timeout.ts";

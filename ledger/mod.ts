@@ -26,59 +26,35 @@ export {
   createLedgerInvoke,
   createPageCalls,
   ledgerOperations,
-  type LedgerParts,
 } from "./api/mod.ts";
-export {
-  backUp,
-  type BackupOptions,
-  BadBackup,
-  loadBackup,
-  type LoadedBackup,
-  verifyBackup,
-} from "./backup/mod.ts";
-export {
-  importLedger,
-  type ImportOptions,
-  ImportRefused,
-  type ImportResult,
-} from "./import/mod.ts";
+export { backUp, loadBackup, verifyBackup } from "./backup/mod.ts";
+export { importLedger, type ImportOptions } from "./import/mod.ts";
 export {
   createHashReader,
   describeWaiting,
-  findContradiction,
   getPublishedCheckpoint,
   getPublishingState,
   LogBroken,
-  type LogOptions,
-  type LogSettings,
   type LogWriter,
   openLog,
-  type PublishedCheckpoint,
   readLogSettings,
   writeDurably,
 } from "./log/mod.ts";
 export {
   beginNewLedger,
-  type NewLedger,
-  type NewLedgerOptions,
-  type ReplacedLedger,
   restoreLedger,
   type RestoreOptions,
-  RestoreRefused,
   type RestoreResult,
 } from "./restore/mod.ts";
 export {
-  AmbiguousReceipt,
   canonicalize,
   deleteOldEvidence,
   type EvidenceEntry,
-  type EvidenceRetention,
   exportReceipts,
   findReceipt,
   formatReceiptTime,
   getHead,
   getReceipt,
-  type LedgerHead,
   listLedgerKeys,
   listReceipts,
   prepareRequest,
@@ -91,17 +67,8 @@ export {
   type StoredReceipt,
   useRootKey,
 } from "./receipts/mod.ts";
+export { formatLeaf, type TrustedKey } from "./rules/mod.ts";
 export {
-  type Break,
-  type Check,
-  type Checks,
-  formatLeaf,
-  type Place,
-  type TrustedKey,
-  type Verdict,
-} from "./rules/mod.ts";
-export {
-  BadPublicKey,
   computeFingerprint,
   NODE_PRIMITIVES,
   readPublicKey,
@@ -128,30 +95,18 @@ export {
   openSealer,
   parseRecoveryKey,
   recoverLedgerKey,
-  RecoveryRefused,
   requestRotation,
   requestSeal,
   requestSeals,
   runSequencer,
   sealArguments,
-  type SealedReceipt,
   type Sealer,
   SealingHeld,
-  type SealState,
-  SequencerBusy,
-  type SequencerOptions,
 } from "./seal/mod.ts";
-export {
-  acceptClock,
-  openFileSigner,
-  readSignerState,
-  type Signer,
-  SignerStateError,
-} from "./signer/mod.ts";
+export { acceptClock, openFileSigner } from "./signer/mod.ts";
 export {
   BadTrust,
   formatTrust,
-  isPinned,
   NOTHING_PINNED,
   parseTrust,
   pinShown,
@@ -159,18 +114,12 @@ export {
   withCheckpoint,
 } from "./trust/mod.ts";
 export {
-  BadReceiptFile,
-  type ChainVerdict,
   exitCodeOf,
   type LedgerSource,
-  LedgerUnreachable,
   type LedgerVerdict,
   openLedgerUrl,
   openReceiptFile,
-  type ParallelOptions,
   readFileKeys,
-  type ReceiptFile,
-  type RemoteLedger,
   type StoredVerdict,
   verifyChain,
   verifyInParallel,

@@ -9,8 +9,8 @@
  * Trusts: no one without a key. A key is checked when a stream opens, at every message and at every call.
  * @module
  */
-export { createToolServer, type ToolServer, type ToolServerParts } from "./server.ts";
+export { createToolServer } from "./server.ts";
 export type { SessionTiming } from "./session_timing.ts";
-export { serveStdio, type StdioParts, type StdioServer } from "./stdio.ts";
-export { bindTools, describeTools, type Tool, type Tools } from "./tools.ts";
+export { serveStdio } from "./stdio.ts";
+export { bindTools, describeTools } from "./tools.ts";
 export { describeUntrusted, makeSafe } from "./untrusted.ts";

@@ -13,15 +13,7 @@
 export { GATEWAY_INFO } from "./_gateway_info.ts";
 export { startLedger } from "./_ledger.ts";
 export { type OpenPlatform, openPlatform } from "./_platform.ts";
-export type { Place, Presence } from "./_presence.ts";
-export {
-  type PresentParts,
-  type ProcessParts,
-  type Report,
-  type RunningProcess,
-  runProcess,
-  type StartMessage,
-  SUPERVISED,
-} from "./_process.ts";
+export type { Place } from "./_presence.ts";
+export { runProcess, SUPERVISED } from "./_process.ts";
 export { SCHEMAS } from "./_schemas.ts";
 export { runToEnd } from "./_end.ts";

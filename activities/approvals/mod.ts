@@ -8,6 +8,6 @@
  *
  * @module
  */
-export { approvalActivities, type ResumeOrder } from "./approvals.ts";
+export { approvalActivities } from "./approvals.ts";
 export { type EndedApproval, endedApprovalActivities } from "./ended_approvals.ts";
 export { heldCallActivities } from "./held_calls.ts";

@@ -7,8 +7,8 @@
  *
  * @module
  */
-export { commandActivities, type CommandApproval, type CommandOrder } from "./commands.ts";
+export { commandActivities } from "./commands.ts";
 export { endedCommandActivities } from "./ended.ts";
-export { type CommandProgress, followCommandActivities } from "./follow.ts";
+export { followCommandActivities } from "./follow.ts";
 export { deviceActivities } from "./_devices.ts";
 export { discoveryActivities } from "./discovery.ts";

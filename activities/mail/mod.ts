@@ -7,7 +7,7 @@
  *
  * @module
  */
-export { type EmailAttempt, transmitEmailActivities } from "./attempt.ts";
+export { transmitEmailActivities } from "./attempt.ts";
 export { endEmailActivities } from "./end.ts";
 export { endedEmailActivities } from "./ended.ts";
 export { mailboxActivities } from "./mailbox.ts";

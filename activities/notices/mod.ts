@@ -9,4 +9,4 @@
  * @module
  */
 export { dueActivities } from "./due.ts";
-export { noticeActivities, type NoticeAttempt } from "./notices.ts";
+export { noticeActivities } from "./notices.ts";

@@ -11,12 +11,11 @@
  */
 export { actionOf, bindAction, sha256 } from "./action.ts";
 export { approvalWorkflowId, existingApproval, openApproval } from "./ask.ts";
-export { approvalBlocker } from "./blocker.ts";
 export { groundsOfRequest } from "./grounds.ts";
 export { moveApproval, type MoveOrder, type MoveResult } from "./moves.ts";
 export { noticeOf, referenceText, terminalLine } from "./notice.ts";
 export { type ApprovalOpening, type OpenedApproval, recordOpening } from "./opening.ts";
-export { hasApproved, putQuestion, type Question, type StoredQuestion } from "./question.ts";
+export { hasApproved, putQuestion, type StoredQuestion } from "./question.ts";
 export { holdCall, repeatHeldCall } from "./queue.ts";
-export { castVote, deliverVotes, type VoteResult } from "./votes.ts";
+export { castVote, deliverVotes } from "./votes.ts";
 export { subjectOf } from "./subject.ts";

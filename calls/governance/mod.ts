@@ -29,13 +29,12 @@ export {
 export { targetOf } from "./guardrails.ts";
 export { nameError, suggestion, unknownNamesIn } from "./names.ts";
 export { openPolicyCache } from "./policy_cache.ts";
-export { type PolicyFile, readGovernanceFile } from "./policy_file.ts";
+export { readGovernanceFile } from "./policy_file.ts";
 export {
   GOVERNANCE_POLICY,
   governanceFileSchema,
-  type GovernancePolicy,
   governanceVersion,
   NO_RULES,
   readGovernancePolicy,
 } from "./policy.ts";
-export { isWithinHours, matchesGlob, ruleFor } from "./rules.ts";
+export { isWithinHours, ruleFor } from "./rules.ts";

@@ -9,6 +9,4 @@
  * Trusts: the approval's hash of the action. Doesn't trust: the stored arguments, which are checked against it.
  * @module
  */
-export { receiptDetails } from "./_end.ts";
-export type { RunOrder } from "./order.ts";
 export { createHeldCallRunner } from "./run.ts";

@@ -9,13 +9,10 @@
  * @module
  */
 export {
-  type CallRun,
   idOfCall,
   noRun,
   notNoted,
-  type RecordedRun,
   recoverBegun,
-  type RecoverByRun,
   recoverCall,
   recoverNoted,
   recoverNothing,

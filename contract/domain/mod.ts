@@ -25,7 +25,6 @@ export {
   type AgentName,
   AGENTS,
   BUILT_IN_AGENTS,
-  type BuiltInAgent,
   isBuiltInAgent,
   kindOfAgent,
 } from "./agents.ts";
@@ -60,12 +59,7 @@ export {
   type Triage,
   type Verification,
 } from "./crew.ts";
-export {
-  CHECK_RESULTS,
-  type CheckResult,
-  DEVICE_PLATFORMS,
-  type DevicePlatform,
-} from "./posture.ts";
+export { CHECK_RESULTS, type CheckResult, DEVICE_PLATFORMS } from "./posture.ts";
 export { type Decision, DECISIONS, stricter } from "./decision.ts";
 export { type DetectorName, DETECTORS } from "./detectors.ts";
 export {
@@ -87,7 +81,6 @@ export {
   type DeviceLog,
   type DeviceScript,
   REFUSAL_CODES,
-  type RefusalCode,
   REPLACE_DEVICE,
   toDeviceScript,
 } from "./devices.ts";
@@ -119,7 +112,6 @@ export {
   isEnvelope,
   isRefused,
   openEnvelope,
-  type Refused,
   refusePayload,
   UNAUTHENTICATED,
 } from "./envelopes.ts";
@@ -255,9 +247,7 @@ export {
 } from "./reasoning.ts";
 export type {
   Action,
-  ActionStep,
   Diagnosis,
-  FaultClass,
   Permission,
   RepairEffect,
   RepairHold,

@@ -9,11 +9,5 @@
  * Doesn't trust: labels, which whoever is monitored may have written.
  * @module
  */
-export {
-  type AlertClock,
-  type AlertSource,
-  openAlertSource,
-  type SetSilence,
-  type Silence,
-} from "./alertmanager.ts";
+export { type AlertClock, type AlertSource, openAlertSource } from "./alertmanager.ts";
 export { type Alert, readAlerts } from "./read_alerts.ts";

@@ -21,7 +21,7 @@ export {
   readCommsFile,
 } from "./comms_file.ts";
 export { BadCredential, findCredential, readCredential } from "./credentials.ts";
-export { endOfQuiet, type QuietHours } from "./quiet_hours.ts";
-export { kindOf, planDeliveries, type PlannedDelivery } from "./routing.ts";
+export { endOfQuiet } from "./quiet_hours.ts";
+export { kindOf, planDeliveries } from "./routing.ts";
 export { sendNotice, type SendResult } from "./send.ts";
 export type { Notice } from "./_requests.ts";

@@ -11,4 +11,4 @@
  * @module
  */
 export { parseNeighbours, scanAddresses, type ScannedHost } from "./scan.ts";
-export { findAllowed, listTargets, type TargetRequest, type Targets } from "./targets.ts";
+export { findAllowed, listTargets, type Targets } from "./targets.ts";

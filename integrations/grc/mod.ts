@@ -9,4 +9,4 @@
  * Doesn't trust: its answers beyond their shape.
  * @module
  */
-export { type GrcClient, type GrcRegister, openCisoAssistant } from "./ciso_assistant.ts";
+export { type GrcClient, openCisoAssistant } from "./ciso_assistant.ts";

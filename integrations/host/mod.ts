@@ -17,27 +17,14 @@ export {
   type HostAct,
   type Service,
 } from "./act.ts";
-export { belongsToEffect, type Launch, type Limits, type Marks, readMarks } from "./_launch.ts";
+export { belongsToEffect, readMarks } from "./_launch.ts";
 export { discoverServices, graphHostName, THIS_HOST } from "./discovery.ts";
 export { findFreePort } from "./free_port.ts";
+export { findManagedProcess, recordManagedProcess, stopManagedProcess } from "./managed.ts";
+export { LOG_LEVELS } from "./_log_line.ts";
+export { readTail, searchLogs } from "./platform_logs.ts";
+export { buildPortRegistry, isThisHost, listPortClaims, type PortEntry } from "./ports.ts";
 export {
-  findManagedProcess,
-  type ManagedRecord,
-  recordManagedProcess,
-  stopManagedProcess,
-} from "./managed.ts";
-export { LOG_LEVELS, type LogLevel, type LogLine } from "./_log_line.ts";
-export { type LogSearch, type LogSearchResult, readTail, searchLogs } from "./platform_logs.ts";
-export {
-  buildPortRegistry,
-  isThisHost,
-  listPortClaims,
-  type PortClaim,
-  type PortConflict,
-  type PortEntry,
-} from "./ports.ts";
-export {
-  type CheckKind,
   checkKind,
   describeCheck,
   type HealthCheck,

@@ -11,10 +11,4 @@
  */
 export { BadNetwork, parseNetworks, plainAddress } from "./addresses.ts";
 export { type HttpClient, openHttpClient } from "./http_client.ts";
-export {
-  type ConversationEnd,
-  type OutboundConversation,
-  OutboundFailed,
-  OutboundRefused,
-  type OutboundResponse,
-} from "./messages.ts";
+export { OutboundFailed, OutboundRefused, type OutboundResponse } from "./messages.ts";

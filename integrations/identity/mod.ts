@@ -10,8 +10,6 @@
  * Doesn't trust: Keycloak's answers beyond their shape. What became of an act is read back.
  * @module
  */
-export type { Realm } from "./_realm.ts";
-export type { AdminEvent } from "./admin_events.ts";
 export type { IdentityTenant } from "./_organizations.ts";
 export { type KeycloakClient, openKeycloak } from "./keycloak.ts";
-export { type IdentityProvider, openIdentityProvider, type Registration } from "./provider.ts";
+export { type IdentityProvider, openIdentityProvider } from "./provider.ts";

@@ -11,24 +11,11 @@
  */
 export { type MailAddress, parseAddress } from "./addresses.ts";
 export { composeMail, HeaderInjection, type MailDraft } from "./compose.ts";
-export { type OnMessage, type OnUnreadable, readMailbox } from "./imap.ts";
-export { deliverToMailbox, isInMailbox, mailboxFolder } from "./maildir.ts";
+export { readMailbox } from "./imap.ts";
+export { isInMailbox, mailboxFolder } from "./maildir.ts";
 export { newWords, parseMail, type ReceivedMail } from "./parse.ts";
-export { MailContent, readMail } from "./read_mail.ts";
-export {
-  keepReceivingMail,
-  type MailReceiver,
-  MAX_MAIL_BYTES,
-  type OnMail,
-  type ReceiverParts,
-  startReceiver,
-} from "./receiver.ts";
-export {
-  BadMailSetting,
-  findServer,
-  isLocalAddress,
-  type MailServer,
-  readPassword,
-} from "./route.ts";
+export { readMail } from "./read_mail.ts";
+export { keepReceivingMail, type MailReceiver, startReceiver } from "./receiver.ts";
+export { BadMailSetting, findServer, isLocalAddress, type MailServer } from "./route.ts";
 export { type MailRules, readMailRules, type Sequence } from "./rules.ts";
-export { type FrozenMail, type Transmission, transmitMail } from "./transmit.ts";
+export { type Transmission, transmitMail } from "./transmit.ts";

@@ -13,39 +13,14 @@
  */
 export { ChildFailed } from "./_child.ts";
 export { type Media, openMedia } from "./media.ts";
-export {
-  AUDIO_LIMITS,
-  type Chapter,
-  decodeAudio,
-  encodeMp3,
-  printTags,
-  sniffAudio,
-  type Tags,
-  transcribe,
-  TRANSCRIPTION_ENGINE,
-} from "./audio.ts";
+export { AUDIO_LIMITS, decodeAudio, encodeMp3, transcribe, TRANSCRIPTION_ENGINE } from "./audio.ts";
 export { printSrt, printVtt } from "./captions.ts";
-export { assembleFilm, type Film, type FilmOrder, type FilmProbe, probeFilm } from "./film.ts";
+export { assembleFilm, type Film, probeFilm } from "./film.ts";
 export { hashFile, type MediaFile, type MediaFiles, openMediaFiles } from "./files.ts";
-export { type Card, drawPictures, type Picture, renderCard } from "./pictures.ts";
-export { planChapters, readSections, type Section, textToSpeak } from "./posts.ts";
-export {
-  addProvenance,
-  type Provenance,
-  type ProvenanceOrder,
-  readProvenance,
-  SIGNABLE_TYPES,
-  type SignableType,
-} from "./provenance.ts";
-export { type MadeScene, makeScene, type Scene, type SceneScript } from "./scene.ts";
-export { inboxFolder, isUrl, takeSource } from "./sources.ts";
-export {
-  type Cue,
-  isSpeakable,
-  speak,
-  type Speech,
-  SPEECH_ENGINE,
-  splitSentences,
-  VOICES,
-} from "./speech.ts";
-export { type MediaTools, openMediaTools, type PythonProgram, type RunBounds } from "./tools.ts";
+export { renderCard } from "./pictures.ts";
+export { planChapters, readSections, textToSpeak } from "./posts.ts";
+export { addProvenance, readProvenance } from "./provenance.ts";
+export { type MadeScene, makeScene } from "./scene.ts";
+export { isUrl, takeSource } from "./sources.ts";
+export { isSpeakable, speak, SPEECH_ENGINE, splitSentences, VOICES } from "./speech.ts";
+export { type MediaTools, openMediaTools } from "./tools.ts";

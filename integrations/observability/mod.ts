@@ -9,7 +9,7 @@
  * Doesn't trust: what they answer, beyond how many spans they refused.
  * @module
  */
-export type { ExportedSpan, SpanTexts } from "./_otlp_spans.ts";
+export type { ExportedSpan } from "./_otlp_spans.ts";
 export {
   collectorCredential,
   collectorUrl,

@@ -9,5 +9,5 @@
  * Doesn't trust: their cards and replies. A credential goes to the configured origin alone.
  * @module
  */
-export { openPeer, type PeerCard, type PeerClient, type PeerText } from "./peer_client.ts";
+export { openPeer, type PeerCard, type PeerClient } from "./peer_client.ts";
 export { listPeers, type Peer } from "./peers_file.ts";

@@ -9,9 +9,4 @@
  * Doesn't trust: its answer beyond its shape; it can only make a decision stricter.
  * @module
  */
-export {
-  openPolicyAdviser,
-  type PolicyAdviser,
-  type PolicyOpinion,
-  type PolicyQuestion,
-} from "./opa.ts";
+export { openPolicyAdviser, type PolicyAdviser, type PolicyQuestion } from "./opa.ts";

@@ -9,7 +9,6 @@
  */
 export {
   type FilePolicy,
-  type FollowedPolicy,
   followPolicy,
   logPolicyChange,
   putPolicyInForce,

@@ -9,4 +9,4 @@
  * Doesn't trust: its answers beyond their shape; its texts are data.
  * @module
  */
-export { openWeaviate, type RagClient, type RagCollection, type RagPassage } from "./weaviate.ts";
+export { openWeaviate, type RagClient } from "./weaviate.ts";

@@ -13,17 +13,5 @@
 export { type CircuitBreaker, openCircuitBreaker } from "./circuit_breaker.ts";
 export { type FailedOutcome, RemoteFailed } from "./errors.ts";
 export { remember } from "./remember.ts";
-export {
-  type BytesRequest,
-  openRemoteClient,
-  type RemoteClient,
-  type RemoteOptions,
-  type RemoteRequest,
-} from "./remote_client.ts";
-export {
-  openRemoteSocket,
-  type RemoteQuestion,
-  type RemoteSocket,
-  type SocketFailure,
-  type SocketMove,
-} from "./remote_socket.ts";
+export { openRemoteClient, type RemoteClient } from "./remote_client.ts";
+export { openRemoteSocket, type SocketFailure, type SocketMove } from "./remote_socket.ts";

@@ -9,10 +9,4 @@
  * Doesn't trust: its answers beyond their shape.
  * @module
  */
-export {
-  type FleetCounts,
-  type FleetHost,
-  type FleetRun,
-  openFleet,
-  type RmmClient,
-} from "./fleet.ts";
+export { type FleetHost, openFleet, type RmmClient } from "./fleet.ts";

@@ -9,4 +9,4 @@
  * Doesn't trust: its answers beyond their shape. That a workflow ran is read from its executions.
  * @module
  */
-export { openN8n, type SoarClient, type SoarExecution, type SoarWorkflow } from "./n8n.ts";
+export { openN8n, type SoarClient } from "./n8n.ts";

@@ -10,4 +10,4 @@
  * Doesn't trust: its answers beyond their shape. That a post is there is read from the account's own.
  * @module
  */
-export { type MastodonClient, openMastodon, type PublishedPost } from "./mastodon.ts";
+export { type MastodonClient, openMastodon } from "./mastodon.ts";

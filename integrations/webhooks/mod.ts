@@ -9,7 +9,7 @@
  * Doesn't trust: the database, which has the secrets only encrypted.
  * @module
  */
-export { openSecretBox, type SecretBox } from "./secret_box.ts";
+export { openSecretBox } from "./secret_box.ts";
 export {
   createWebhookSecret,
   signWebhook,

@@ -14,28 +14,18 @@
 export { readLogErrors, readLogLines, watchLogLines } from "./_log_parsers.ts";
 export { findSilenceableAlerts } from "./alert_recheck.ts";
 export type { Dependencies, Groupable } from "./_causes.ts";
-export type { DetectorRun } from "./_run.ts";
 export { detectorsFilePath, openDetectionContext } from "./context.ts";
-export type {
-  DetailedFinding,
-  DetectionContext,
-  Detector,
-  DetectorResult,
-  RecheckResult,
-  RecheckTime,
-} from "./detector.ts";
+export type { DetailedFinding, DetectionContext, RecheckResult } from "./detector.ts";
 export type { DeviceRemedy } from "./_device_aspects.ts";
 export { isDeviceFault } from "./device_faults.ts";
-export { levelOf, type LineLevel } from "./_log_lines.ts";
-export { createServiceFinding, type DetectedFinding, type ServiceFinding } from "./findings.ts";
-export { type FindingGroup, groupFindings } from "./group.ts";
+export { levelOf } from "./_log_lines.ts";
+export { createServiceFinding, type DetectedFinding } from "./findings.ts";
+export { groupFindings } from "./group.ts";
 export {
   BACKENDS,
   getPlatformStatus,
-  type PlatformStatus,
   probeBackend,
   probePlatform,
-  type ProbeStatus,
   type StatusParts,
   UNREACHABLE,
 } from "./platform_status.ts";
@@ -46,35 +36,12 @@ export {
   judgeFault,
   type Judgement,
   type MeasuredFault,
-  type Reading,
 } from "./judgement.ts";
-export { recheck, type Recheckable } from "./recheck.ts";
-export { checkReportedService, createReportedFinding, type Report } from "./reported.ts";
-export { findLoggedErrors, type LoggedErrors } from "./service_logs.ts";
-export {
-  type FollowedServices,
-  followServices,
-  keepDiscoveringServices,
-  type ServicesContext,
-} from "./services.ts";
-export {
-  BadServicesFile,
-  readServicesFile,
-  type ServiceEntry,
-  servicesFileSchema,
-} from "./services_file.ts";
-export {
-  BadDetectorsFile,
-  type DetectorSettings,
-  detectorsFileSchema,
-  readDetectorsFile,
-} from "./settings.ts";
-export {
-  describeDetectors,
-  detectAll,
-  detectInLog,
-  type Detection,
-  type DetectOptions,
-  type DetectorDescription,
-} from "./sweep.ts";
+export { recheck } from "./recheck.ts";
+export { checkReportedService, createReportedFinding } from "./reported.ts";
+export { findLoggedErrors } from "./service_logs.ts";
+export { type FollowedServices, followServices, keepDiscoveringServices } from "./services.ts";
+export { BadServicesFile, readServicesFile, servicesFileSchema } from "./services_file.ts";
+export { BadDetectorsFile, detectorsFileSchema, readDetectorsFile } from "./settings.ts";
+export { describeDetectors, detectAll, detectInLog } from "./sweep.ts";
 export { learnLines, openMiner } from "./_log_templates.ts";

@@ -15,10 +15,8 @@
 export { arbitrate, type Arbitration, LEARNING_BOUNDS, lessonReceiptId } from "./arbiter.ts";
 export {
   adviceAt,
-  type Article,
   cache,
   CATEGORIES,
-  type Category,
   type Classifier,
   MIN_ADVICE_CONFIDENCE,
   openClassifier,

@@ -13,28 +13,23 @@
  * Doesn't trust: texts of findings and reports, which never become part of a step.
  * @module
  */
-export { BadFolder, type FileSystemUsage, measureUsage } from "./_files.ts";
-export type { LookResult } from "./_look.ts";
+export { BadFolder, measureUsage } from "./_files.ts";
 export type { StepOutcome } from "./_outcome.ts";
 export type { ParameterValues } from "./_parameters.ts";
-export type { TargetDisk } from "./_target_disk.ts";
-export { checkCommand, type CommandPermission, isInterpreter } from "./commands.ts";
+export { checkCommand, isInterpreter } from "./commands.ts";
 export { NotApplicable } from "./errors.ts";
 export { loadCatalogue, putInForce, SHIPPED_RUNBOOKS } from "./in_force.ts";
 export { BadRunbook, type Catalogue, loadRunbooks, type Runbook } from "./load.ts";
 export { matchRunbooks, type RunbookIncident } from "./match.ts";
-export { type Clean, type CleanLimit, type CleanPlan, planClean } from "./plan.ts";
-export { type ResolveContext, type ResolvedRunbook, resolveRunbook } from "./resolve.ts";
+export { planClean } from "./plan.ts";
+export { type ResolveContext, resolveRunbook } from "./resolve.ts";
 export { deleteOldMarks, keepDeletingOldData } from "./retention.ts";
 export {
   type AllowedCommand,
   CommandsFile,
-  type Look,
   type ReleasedScript,
   ResolvedStep,
-  type RunbookDocument,
   RunbookFile,
-  type StepKind,
 } from "./schema.ts";
 export {
   canUndo,

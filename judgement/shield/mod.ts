@@ -12,22 +12,15 @@
  * @module
  */
 export { type AgentFile, readAgent } from "./agent_file.ts";
-export { type Check, firewallDrift, type JudgeContext } from "./checks.ts";
-export { type DeviceFacts, DeviceFirewall, readFacts } from "./facts.ts";
-export {
-  type JudgedDevice,
-  type JudgedDevices,
-  judgeDevices,
-  judgeDevicesSparingly,
-  type JudgeRequest,
-} from "./devices.ts";
-export { type CheckCounts, countChecks, judgeDevice, type JudgedPolicy } from "./judge.ts";
+export { firewallDrift } from "./checks.ts";
+export { readFacts } from "./facts.ts";
+export { type JudgedDevice, judgeDevices, judgeDevicesSparingly } from "./devices.ts";
+export { countChecks, judgeDevice } from "./judge.ts";
 export {
   describeMesh,
   medianMs,
   type Mesh,
   MESH_SCRIPT,
-  type MeshLink,
   type MeshPeer,
   readMesh,
   readMeshPeers,
@@ -38,14 +31,6 @@ export {
   readShieldPolicy,
   shieldFileSchema,
   type ShieldPolicy,
-  type ShieldPolicyEntry,
-  shieldPolicyOf,
   shippedShieldPolicy,
 } from "./policy.ts";
-export {
-  currentShieldPolicy,
-  followShieldFile,
-  shieldFilePath,
-  type ShieldPolicyInForce,
-} from "./policy_file.ts";
-export { type OsRelease, supportEnd } from "./releases.ts";
+export { currentShieldPolicy, followShieldFile, shieldFilePath } from "./policy_file.ts";

@@ -25,8 +25,6 @@ export {
 } from "./proof.ts";
 export {
   type Anchor,
-  type AnchorBlock,
-  type AnchorTotals,
   type ConfirmedAnchor,
   findAnchor,
   getAnchorTotals,

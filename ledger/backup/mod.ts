@@ -9,4 +9,4 @@
  * @module
  */
 export { backUp, type BackupOptions, loadBackup, type LoadedBackup } from "./backup.ts";
-export { BadBackup, type Manifest, verifyBackup } from "./manifest.ts";
+export { BadBackup, verifyBackup } from "./manifest.ts";

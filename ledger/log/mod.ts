@@ -11,11 +11,7 @@
  * @module
  * @see RFC 6962, RFC 9162
  */
-export {
-  type CheckpointSigner,
-  openCheckpointSigner,
-  readSignedSize,
-} from "./checkpoint_signer.ts";
+export { readSignedSize } from "./checkpoint_signer.ts";
 export { readIfPresent, writeDurably } from "./durable_file.ts";
 export {
   formatSignature,
@@ -25,12 +21,7 @@ export {
   parseVerifierKey,
   signNote,
 } from "./note.ts";
-export {
-  describeWaiting,
-  getPublishingState,
-  type PublishingState,
-  type WitnessState,
-} from "./publishing.ts";
+export { describeWaiting, getPublishingState, type PublishingState } from "./publishing.ts";
 export { type LogSettings, readLogSettings } from "./settings.ts";
 export {
   createHashReader,
@@ -51,7 +42,6 @@ export {
   type Tile,
   TILE_WIDTH,
 } from "./tiles.ts";
-export { cosign, NotCosigned, type Witness } from "./witness.ts";
 export {
   findContradiction,
   LogBroken,

@@ -11,4 +11,4 @@
  * Trusts: the published key. In the browser it doesn't trust: the server's verdicts, and the content of receipts.
  * @module
  */
-export { bindSite, type SiteParts } from "./site.ts";
+export { bindSite } from "./site.ts";

@@ -40,7 +40,6 @@ export {
   isReceipt,
   parseObject,
   type RawReceipt,
-  type ReceiptSplitter,
 } from "./receipt_stream.ts";
 export { type KeyProof, listProvenKeys, proveKeys } from "./prove_keys.ts";
 export {

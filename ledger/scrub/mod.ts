@@ -15,11 +15,8 @@
  * @module
  */
 export { type ChainSnapshot } from "./_chain_end.ts";
-export { type CompactRange } from "./_log_checks.ts";
-export { type ScrubState } from "./_state.ts";
 export { type ChainState } from "./_verification.ts";
 export { checkAnchors, checkAnchorTotals } from "./anchor_checks.ts";
-export { type FailedCheck, type LedgerBreak } from "./breaks.ts";
 export {
   beginScrub,
   endScrub,
@@ -28,5 +25,4 @@ export {
   type ScrubPass,
   type ScrubResult,
 } from "./scrub.ts";
-export type { Recheck } from "./_recheck.ts";
 export { type ChainWatch, watchChain, type WatchOptions } from "./watch.ts";

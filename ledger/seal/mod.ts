@@ -11,7 +11,7 @@
  * @module
  */
 export { requestRotation } from "./_own_keys.ts";
-export { recoverLedgerKey, type RecoveryOptions, RecoveryRefused } from "./recover.ts";
+export { recoverLedgerKey, RecoveryRefused } from "./recover.ts";
 export { ensureRecoveryKey, makeRecoveryKey, parseRecoveryKey } from "./recovery_key.ts";
 export {
   getSealState,

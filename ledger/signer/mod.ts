@@ -18,12 +18,12 @@ export {
   isSameHead,
   type Signatures,
 } from "./batch.ts";
-export { ClockWentBack, SignatureRefused, SignerReplaced, SignerStateError } from "./errors.ts";
+export { ClockWentBack, SignatureRefused, SignerStateError } from "./errors.ts";
 export {
   type FileSignerOptions,
   openFileSigner,
   type Signer,
   signerFolder,
 } from "./file_signer.ts";
-export { acceptClock, readSignerState, resetSigner, type StoredSignerState } from "./reset.ts";
+export { acceptClock, readSignerState, resetSigner } from "./reset.ts";
 export { getSignedHead, type SignerState } from "./state.ts";

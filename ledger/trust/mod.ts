@@ -12,22 +12,20 @@
  */
 export {
   describeUnproven,
-  type EraCounts,
   judgeCheckpoint,
   judgeEras,
   type Judgement,
   type ShownCheckpoint,
 } from "./judge.ts";
 export { mergePins } from "./merge_pins.ts";
-export { pinShown, type VerifiedReceipts } from "./pin.ts";
-export { createTreeCheck, type TreeCheck } from "./tree_check.ts";
+export { pinShown } from "./pin.ts";
+export { createTreeCheck } from "./tree_check.ts";
 export {
   BadTrust,
   formatTrust,
   isPinned,
   NOTHING_PINNED,
   parseTrust,
-  type SeenCheckpoint,
   type Trust,
   withCheckpoint,
 } from "./trust.ts";

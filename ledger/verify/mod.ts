@@ -13,7 +13,7 @@ export { readFileKeys } from "./file_keys.ts";
 export { LedgerUnreachable, openLedgerUrl, type RemoteLedger } from "./ledger_url.ts";
 export { BadReceiptFile } from "../rules/mod.ts";
 export { hashFile, openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
-export { verifyChain, verifyReceipt } from "./verify.ts";
+export { verifyChain } from "./verify.ts";
 export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify_parallel.ts";
 export {
   exitCodeOf,

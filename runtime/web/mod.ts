@@ -17,5 +17,5 @@ export { createLog, type Log, STANDARD_ERROR } from "./log.ts";
 export { serveRoutes } from "./methods.ts";
 export { bindPages } from "./pages.ts";
 export { FOREVER } from "./reads.ts";
-export { type ServerNames, serverNames } from "./server_names.ts";
+export { serverNames } from "./server_names.ts";
 export { isLoopback, isSecure, type Listening, serve } from "./serve.ts";

@@ -26,7 +26,5 @@ export {
   getQuestionText,
   hasConversationMessage,
   listEarlierTurns,
-  type NewAnswer,
-  type StoredQuestion,
   takeQuestion,
 } from "./questions.ts";

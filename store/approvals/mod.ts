@@ -31,7 +31,7 @@ export {
   putApproval,
   setResumedRun,
 } from "./approvals.ts";
-export { type ExpiringApproval, listExpiringApprovals } from "./due.ts";
+export { listExpiringApprovals } from "./due.ts";
 export {
   beginHeldCall,
   collectHeldCall,

@@ -21,11 +21,6 @@ export {
   recordExtension,
   type Span,
 } from "./calendar.ts";
-export {
-  findMaintenance,
-  type Freeze,
-  listActiveFreezes,
-  type Maintenance,
-} from "./calendar_holds.ts";
+export { findMaintenance, type Freeze, listActiveFreezes } from "./calendar_holds.ts";
 export { getLinkGeneration, renewLink } from "./calendar_links.ts";
 export { type BusySpan, findBusySpans, lockCalendar } from "./busy_time.ts";

@@ -17,8 +17,6 @@ export {
 } from "./call_effects.ts";
 export {
   addStop,
-  type DatedStop,
-  type DecisionFigures,
   type DecisionRecord,
   FILE_STOP,
   findStop,
@@ -42,7 +40,6 @@ export {
   endIdempotentCall,
   failIdempotentCall,
   getIdempotentCall,
-  type IdempotentCall,
   type KeptCall,
   type KeptEnd,
   type KeptError,
@@ -67,7 +64,6 @@ export {
   currentPolicy,
   getPolicyFileStatus,
   type PolicyChange,
-  type PolicyRecord,
   type PolicyTable,
   type PolicyVersion,
   setPolicy,

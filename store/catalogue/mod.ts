@@ -14,10 +14,4 @@ export {
   replaceRunbooks,
   replaceRunbookValues,
 } from "./runbooks.ts";
-export {
-  findScriptVersion,
-  getScript,
-  listScripts,
-  replaceScripts,
-  type ScriptRelease,
-} from "./scripts.ts";
+export { findScriptVersion, getScript, listScripts, replaceScripts } from "./scripts.ts";

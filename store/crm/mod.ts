@@ -10,35 +10,28 @@
 export type { Person } from "./_erase_text.ts";
 export {
   addContact,
-  type Consent,
   CONSENTS,
-  type ConsentState,
   type Contact,
   type ContactFields,
   findContactByEmail,
   getContact,
   listContacts,
   lockContact,
-  type NewConsent,
   setConsent,
   updateContact,
 } from "./contacts.ts";
 export {
-  type Activity,
   ACTIVITY_KINDS,
-  type ActivityFilter,
   type ActivityKind,
   addActivity,
   listActivities,
-  type NewActivity,
 } from "./crm_activities.ts";
-export { type DigestFacts, type DigestPart, getDigestFacts } from "./crm_digest.ts";
+export { type DigestPart, getDigestFacts } from "./crm_digest.ts";
 export {
   addDeal,
   type Deal,
   type DealFields,
   type DealPlace,
-  type DealStatus,
   getDeal,
   getStageFigures,
   getStayFigures,

@@ -20,16 +20,10 @@ export {
   putDeviceCommand,
 } from "./device_commands.ts";
 export { keepOutput, listUndelivered, noteDelivered, noteOffered } from "./device_deliveries.ts";
-export {
-  type DeviceFigures,
-  findGraphDevices,
-  getDeviceFigures,
-  type GraphDevice,
-} from "./device_figures.ts";
+export { type DeviceFigures, findGraphDevices, getDeviceFigures } from "./device_figures.ts";
 export {
   DEVICE_STATUSES,
   type DevicePresence,
-  type DeviceStatus,
   listPresence,
   markOffline,
   watchGateways,
@@ -45,7 +39,6 @@ export {
 } from "./device_statements.ts";
 export {
   addDevice,
-  countDevices,
   type DeviceRecord,
   findDevice,
   findEnrolment,
@@ -77,12 +70,10 @@ export {
   DEVICE_NEWS,
   endHeartbeat,
   getNewestHeartbeat,
-  type Heartbeat,
   type Journal,
   type NewestHeartbeat,
   notifyDevice,
   setFirewall,
-  type SplitView,
   takeOverHeartbeat,
 } from "./heartbeats.ts";
 export {
@@ -99,7 +90,6 @@ export {
   listDeviceInterfaces,
   listDevicesToMeasure,
   listMeshMeasurements,
-  type MeshMeasurement,
 } from "./shield.ts";
 export {
   addApprovers,
@@ -109,7 +99,6 @@ export {
   getApprovers,
 } from "./tenant_approvers.ts";
 export {
-  type DeviceCommandEnd,
   endDeviceCommand,
   getCommandSequence,
   nextCommandSequence,

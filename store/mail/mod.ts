@@ -10,9 +10,7 @@ export {
   listReplies,
   type NewReply,
   putReply,
-  type ReplyCitation,
   type ReplyRecord,
-  type ReplyState,
   SELECT_REPLY,
   setReplyDraft,
 } from "./email_replies.ts";
@@ -30,7 +28,6 @@ export {
   listOpenEmails,
   lockEmail,
   mayReviveEmail,
-  type NewEmail,
   noteEnding,
   putEmail,
   REVIVABLE_CODES,
@@ -42,8 +39,6 @@ export {
   findSuppression,
   liftSuppression,
   lockAddress,
-  type MailPermission,
   mayMail,
   suppressEmail,
-  type SuppressionReason,
 } from "./suppressions.ts";

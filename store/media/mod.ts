@@ -16,10 +16,7 @@ export {
   listScenes,
   listVideoProjects,
   lockMediaQueue,
-  type MadeScene,
-  type NewScene,
   type NewVideoProject,
-  type OpenMedia,
   type VideoProject,
   type VideoScene,
 } from "./media.ts";

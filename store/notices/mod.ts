@@ -14,9 +14,7 @@ export {
   listUnstartedNotices,
   markNoticeStarted,
   type MessageDelivery,
-  type MessageDeliveryState,
   needsPeople,
-  type PlannedMessageDelivery,
   recordDelivery,
   routeMessages,
   skipDeliveries,
@@ -31,7 +29,6 @@ export {
   listMessages,
   listMessagesAfter,
   type Message,
-  type MessageFilter,
   MESSAGES_ADDED,
   type NewMessage,
 } from "./messages.ts";

@@ -14,24 +14,16 @@ export {
   getResolutionFigures,
 } from "./figures.ts";
 export { type FlagRecord, isFlagSet, listFlags, lockFlags, putFlag } from "./flags.ts";
-export {
-  countPassages,
-  type IntegrationHealth,
-  listIntegrationHealth,
-  recordIntegrationHealth,
-} from "./integrations.ts";
+export { countPassages, listIntegrationHealth, recordIntegrationHealth } from "./integrations.ts";
 export { getMetricFigures } from "./metric_figures.ts";
 export {
   findModelUse,
   getModelSpending,
   listLostModelUses,
-  MODEL_USE_DAYS,
   type ModelBudget,
   type ModelBudgets,
   type ModelCharge,
   type ModelUse,
-  type ModelUseEnd,
-  type NewModelUse,
   pruneModelUses,
   reserveModelUse,
   settleModelUse,
@@ -59,11 +51,9 @@ export {
   listSpans,
   pruneSpans,
   recordCallSpans,
-  type ReportedSpan,
   SPAN_KINDS,
   type SpanFigures,
   spanIdsOf,
   type SpanRecord,
-  type TraceFilter,
 } from "./spans.ts";
-export { exportSpans, getSpanExport, markSpanExported, type SpanExport } from "./span_export.ts";
+export { exportSpans, getSpanExport, markSpanExported } from "./span_export.ts";

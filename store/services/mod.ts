@@ -21,7 +21,6 @@ export {
 export { findServices, getCmdbSummary, type ServiceMatch } from "./service_search.ts";
 export {
   type DeclaredPort,
-  type DeclaredService,
   type ForeignService,
   getService,
   listDeclaredServices,

@@ -25,5 +25,4 @@ export {
   removeWebhook,
   TICKET_EVENTS,
   WEBHOOK_EVENTS,
-  type WebhookEvent,
 } from "./webhooks.ts";

@@ -8,6 +8,6 @@
  *
  * @module
  */
-export { askAboutItemActivities, type ItemDecision } from "./ask.ts";
+export { askAboutItemActivities } from "./ask.ts";
 export { settleEndedItems } from "./ended.ts";
 export { publishItemActivities } from "./publish.ts";

@@ -12,8 +12,6 @@ import { approvals, ledger, platform, receipt } from "./_platform.ts";
 import { repairs, service, services, topology } from "./_services.ts";
 import { openTickets, ticket, ticketsOfService } from "./_tickets.ts";
 
-export type { LookupContext, LookupTool } from "./_lookup.ts";
-
 /** All lookups, by name. */
 export const LOOKUPS: Readonly<Record<string, LookupTool>> = {
   service,

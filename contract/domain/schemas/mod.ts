@@ -8,22 +8,8 @@
  * @module
  */
 export { ApprovalRequestSchema, RequestingRunSchema, VoteRefSchema } from "./approvals.ts";
-export {
-  AttackRequestSchema,
-  FindingSchema,
-  RelatedFindingSchema,
-  RunIdSchema,
-  TestRequestSchema,
-} from "./incidents.ts";
-export {
-  AnchorBatchSchema,
-  BatchRangeSchema,
-  ChainSnapshotSchema,
-  CheckpointRootSchema,
-  PlaceSchema,
-  ScrubPassSchema,
-  TrustedKeySchema,
-} from "./ledger.ts";
+export { AttackRequestSchema, FindingSchema, RunIdSchema, TestRequestSchema } from "./incidents.ts";
+export { AnchorBatchSchema, BatchRangeSchema, ScrubPassSchema } from "./ledger.ts";
 export { MediaOrderSchema, MediaRequestSchema, SceneOrderSchema } from "./media.ts";
 export {
   ActOrderSchema,
@@ -41,7 +27,6 @@ export {
   PublishOrderSchema,
 } from "./publishing.ts";
 export {
-  AgentAnswerSchema,
   AgentReportSchema,
   AnswerInputSchema,
   ConversationRequestSchema,
@@ -51,56 +36,37 @@ export {
   IntakeSchema,
   LookupResultSchema,
   LookupSchema,
-  ObjectionsSchema,
   PeerRequestSchema,
-  PlanSchema,
-  QuestionSchema,
   ReasoningRequestSchema,
   RetrievedSchema,
   SafetySchema,
   SourceSchema,
-  SuspectSchema,
 } from "./reasoning.ts";
 export {
   ActionSchema,
-  ActionStepSchema,
   DiagnosisSchema,
   FaultClassSchema,
   PermissionSchema,
   RepairEffectSchema,
-  RepairHoldSchema,
   RepairSubjectSchema,
-  StepResultSchema,
   UndoResultSchema,
   VerifyResultSchema,
 } from "./repairs.ts";
-export {
-  SkillTaskSchema,
-  StartedRunSchema,
-  TaskArtifactSchema,
-  TaskMessageSchema,
-  TaskRecordSchema,
-} from "./tasks.ts";
+export { SkillTaskSchema, StartedRunSchema, TaskMessageSchema, TaskRecordSchema } from "./tasks.ts";
 export {
   AnswerDraftSchema,
   AnswerRequestSchema,
-  ClaimSchema,
   DiagnosisDraftSchema,
   DiagnosisRequestSchema,
-  EvidenceSchema,
 } from "./writing.ts";
 export { argumentsOf, type ArgumentsSchema, parseArguments, type SchemaOf } from "./arguments.ts";
 export {
-  ActId,
   ApprovalId,
   ArticleId,
   CommandId,
-  ContactId,
   ConversationId,
   Count,
-  DecisionId,
   DeliveryId,
-  DeviceId,
   Digest,
   DrillId,
   DrillService,
@@ -108,7 +74,6 @@ export {
   Fingerprint,
   Id,
   ItemId,
-  MediaId,
   MessageId,
   Name,
   ReplyId,

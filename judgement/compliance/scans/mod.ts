@@ -8,14 +8,12 @@
  *
  * @module
  */
-export type { ScanContext, Weakness } from "./_scanner.ts";
 export {
   findWeakness,
   followScanners,
   listScannerRuns,
   listWeaknesses,
   type QueuedWeakness,
-  type ScannerRun,
   toLoopFinding,
 } from "./queue.ts";
 export {

@@ -12,15 +12,8 @@
 export { adviceAt, MIN_ADVICE_CONFIDENCE } from "./advice.ts";
 export { cache } from "./cache.ts";
 export { CATEGORIES, type Category } from "./categories.ts";
-export {
-  type Classification,
-  type Classifier,
-  type IncidentPassage,
-  openClassifier,
-  type Report,
-} from "./classifier.ts";
+export { type Classification, type Classifier, openClassifier } from "./classifier.ts";
 export { isHeldOut, MIN_RELEVANCE, type RankedPassage } from "./relevance.ts";
-export type { Search, SearchHit } from "./search.ts";
 export { stemsOf } from "./_text.ts";
 export {
   type Article,

@@ -11,18 +11,12 @@
  * @module
  * @see https://opentimestamps.org
  */
-export { type Attestation, bitcoinAttestation, pendingAttestation } from "./attestation.ts";
+export { bitcoinAttestation, pendingAttestation } from "./attestation.ts";
 export { fetchTimestamp, isAllowedCalendar, submitDigest } from "./calendar.ts";
 export { confirmBlock, type ConfirmedBlock } from "./confirm.ts";
 export { BadHeader, BadTimestamp, NotConfirmed, SourceFailed } from "./errors.ts";
-export { OTS_TYPE, parseProof, type ProofFile, serializeProof } from "./file.ts";
-export {
-  type BlockHeader,
-  checkHeader,
-  type Network,
-  parseHeader,
-  targetFromBits,
-} from "./header.ts";
+export { OTS_TYPE, parseProof, serializeProof } from "./file.ts";
+export { checkHeader, type Network, parseHeader, targetFromBits } from "./header.ts";
 export { MAINNET } from "./mainnet.ts";
 export { applyOp, type Op } from "./operation.ts";
 export { type BitcoinSource, openBitcoinSources } from "./sources.ts";

@@ -11,24 +11,12 @@
  * @module
  */
 export { type AnchorResponse, checkAnchor } from "./anchor.ts";
-export {
-  type CheckedRange,
-  checkRange,
-  type RangeToCheck,
-  type ReceiptRow,
-  toReceiptRow,
-} from "./check_range.ts";
+export { type CheckedRange, checkRange, type ReceiptRow, toReceiptRow } from "./check_range.ts";
 export { readFields, readText } from "./fields.ts";
 export { checkFile, type FileReport } from "./file.ts";
-export { checkInclusion, type InclusionResponse, type ReceiptRecord } from "./inclusion.ts";
+export { checkInclusion, type InclusionResponse } from "./inclusion.ts";
 export { NOBLE } from "./primitives.ts";
-export { type ExportedRecords, findValue, splitExport, splitJson } from "./records.ts";
+export { findValue, splitExport, splitJson } from "./records.ts";
 export { findGaps, joinRanges, planChunks, type PositionRange } from "./ranges.ts";
-export {
-  checkReceipt,
-  type ComparedValue,
-  passes,
-  type ReceiptToCheck,
-  type Step,
-} from "./steps.ts";
+export { checkReceipt, passes, type Step } from "./steps.ts";
 export { type CheckState, type CheckSummary, createTally, type Tally } from "./tally.ts";

@@ -8,13 +8,7 @@
  *
  * @module
  */
-export {
-  beginTask,
-  newTask,
-  type OpenCall,
-  type PendingApproval,
-  taskWorkflowId,
-} from "./begin.ts";
+export { newTask, type PendingApproval, taskWorkflowId } from "./begin.ts";
 export {
   cancelRun,
   heldCallStatus,
@@ -32,12 +26,6 @@ export {
   checkMessage,
   checkOpenTask,
 } from "./conversations.ts";
-export {
-  findOpenedTask,
-  findStartedTask,
-  messageHash,
-  type OpenedTask,
-  type OpeningMessage,
-} from "./messages.ts";
+export { messageHash, type OpeningMessage } from "./messages.ts";
 export { recoverTaskCall } from "./recovery.ts";
-export { type TaskOwner, type TaskWatch, watchTasks } from "./watch.ts";
+export { type TaskWatch, watchTasks } from "./watch.ts";

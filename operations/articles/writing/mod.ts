@@ -14,30 +14,22 @@
 export { type FactBook, openFactBook } from "./_facts.ts";
 export { type KnowledgePassage, readAdvice } from "./_passage.ts";
 export type { TicketFacts } from "./_ticket_facts.ts";
-export { checkArticle, type CheckContext } from "./checks.ts";
+export { checkArticle } from "./checks.ts";
 export { deployFolder, readSiteFile, removeOldReleases, sitePath } from "./folder.ts";
 export { deployGit, type GitTarget, readGitFile } from "./git.ts";
-export { type CategoryFigures, writeKnowledgeArticle } from "./knowledge_article.ts";
+export { writeKnowledgeArticle } from "./knowledge_article.ts";
 export {
   ARTICLE_POLICY,
   articleUrl,
   countWords,
-  type PageContext,
   renderArticle,
   slugOf,
   toMarkdown,
 } from "./page.ts";
-export { type Period, readPeriod, writePeriodArticle } from "./period_article.ts";
-export {
-  countPost,
-  type NetworkName,
-  NETWORKS,
-  type Post,
-  type PostSource,
-  writePost,
-} from "./post.ts";
-export { openScrubber, type PrivateNames, type Scrubber } from "./private_names.ts";
-export { renderSite, type SitePage, siteTarget } from "./site.ts";
+export { readPeriod, writePeriodArticle } from "./period_article.ts";
+export { countPost, type NetworkName, NETWORKS, type PostSource, writePost } from "./post.ts";
+export { openScrubber, type Scrubber } from "./private_names.ts";
+export { renderSite, siteTarget } from "./site.ts";
 export { findSymptom, type Symptom } from "./symptoms.ts";
 export { writeTicketArticle } from "./ticket_article.ts";
-export { type Recording, writeTranscriptArticle } from "./transcript_article.ts";
+export { writeTranscriptArticle } from "./transcript_article.ts";

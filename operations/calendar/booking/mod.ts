@@ -9,10 +9,10 @@
  * Trusts: the database's exclusion constraint. Doesn't trust: rules, which are checked before they are expanded.
  * @module
  */
-export { assertFree, bookEvent, type Booking, cancelBooking } from "./book.ts";
+export { assertFree, bookEvent, cancelBooking } from "./book.ts";
 export { extendSeries } from "./extend.ts";
-export { type Invitation, printCalendar, printInvitation } from "./ical.ts";
+export { printCalendar, printInvitation } from "./ical.ts";
 export { findKeyOfLink, linkOf } from "./link.ts";
-export { BOOKED_DAYS, type EventRequest, planEvent, type PlannedEvent } from "./plan.ts";
-export { expand, type Series } from "./recurrence.ts";
+export { BOOKED_DAYS, type EventRequest, planEvent } from "./plan.ts";
+export { expand } from "./recurrence.ts";
 export { parseRule, RuleRefused } from "./rule.ts";

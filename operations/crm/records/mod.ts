@@ -8,8 +8,8 @@
  *
  * @module
  */
-export { type CrmChange, recordChange } from "./activities.ts";
+export { recordChange } from "./activities.ts";
 export { eraseContact, type Erasure, ErasureRefused, findContact } from "./erase.ts";
-export { type OptIn, optIn } from "./opt_in.ts";
-export { type OptOut, optOut } from "./opt_out.ts";
-export { type Pipeline, readPipelines, type Stage, statusOf } from "./pipelines.ts";
+export { optIn } from "./opt_in.ts";
+export { optOut } from "./opt_out.ts";
+export { type Pipeline, readPipelines, statusOf } from "./pipelines.ts";

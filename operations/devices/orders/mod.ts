@@ -7,26 +7,8 @@
  *
  * @module
  */
-export {
-  type CommandOrder,
-  type CommandParts,
-  describeCommand,
-  orderCommand,
-  type OrderedCommand,
-  requireActiveDevice,
-} from "./order.ts";
+export { type CommandOrder, orderCommand, requireActiveDevice } from "./order.ts";
 export { commandIdOf, recoverCommand } from "./recover.ts";
-export {
-  approversOf,
-  approversWanted,
-  COMMAND_OPERATION,
-  type CommandObstacle,
-  findObstacle,
-} from "./permission.ts";
-export {
-  type CommandRequest,
-  resolveCommand,
-  type ResolvedCommand,
-  showArguments,
-} from "./resolve.ts";
+export { approversOf, approversWanted, COMMAND_OPERATION, findObstacle } from "./permission.ts";
+export { resolveCommand, showArguments } from "./resolve.ts";
 export { commandRefusal } from "./signatures.ts";

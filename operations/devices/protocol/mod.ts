@@ -18,29 +18,16 @@ export {
   type ApproverSignature,
   approversText,
   changeApprovers,
-  nextApprovers,
   signAsApprover,
-  takeApproversAck,
 } from "./approvers.ts";
-export { contradictsLog, type CosignedCheckpoint, verifyCosigned } from "./cosignature.ts";
-export { type DeviceLogReader, readDeviceLog } from "./device_log.ts";
-export {
-  CODE_SECONDS,
-  type EnrolmentCode,
-  mintCode,
-  readCode,
-  TENANT_TOKEN_DAYS,
-} from "./enrolment_code.ts";
-export { deviceIdOf, type Enrolment, isProven, proofText } from "./enrolment.ts";
+export { mintCode, readCode, TENANT_TOKEN_DAYS } from "./enrolment_code.ts";
+export { deviceIdOf, isProven } from "./enrolment.ts";
 export { answerHeartbeat } from "./heartbeat.ts";
-export type { HeartbeatCall, HeartbeatMessage, HeartbeatParts } from "./heartbeat_call.ts";
-export { type BatchTree, buildBatch, computeBatchRoot } from "./heartbeat_batch.ts";
-export { type HeartbeatAnswer, INTERVAL_SECONDS } from "./heartbeat_answer.ts";
+export { buildBatch, computeBatchRoot } from "./heartbeat_batch.ts";
+export { INTERVAL_SECONDS } from "./heartbeat_answer.ts";
 export { isRolledBack, judgeUsedCounter } from "./heartbeat_rules.ts";
-export { hashInventory, isInventory, MAX_SECTIONS } from "./inventory.ts";
-export { quarantine, type QuarantineReason } from "./quarantine.ts";
-export { takeAck } from "./acks.ts";
-export { listBundles, listRotations } from "./bundles.ts";
+export { isInventory, MAX_SECTIONS } from "./inventory.ts";
+export { listBundles } from "./bundles.ts";
 export {
   actionOfCommand,
   approvalText,
@@ -48,5 +35,5 @@ export {
   hashAction,
   toDeviceCommand,
 } from "./command.ts";
-export { type SealedStatement, sealStatement } from "./statements.ts";
-export { type DeviceRoots, type DeviceTrust, readDeviceRoots } from "./trust.ts";
+export { sealStatement } from "./statements.ts";
+export { readDeviceRoots } from "./trust.ts";

@@ -13,7 +13,6 @@ export {
   approvedActOrder,
   isActPermitted,
   noteApprovedAct,
-  type NotedAct,
   orderAct,
   type OrderedAct,
   type OutsideAct,

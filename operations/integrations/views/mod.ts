@@ -8,5 +8,5 @@
  *
  * @module
  */
-export { createProbes, type ProbeParts } from "./probes.ts";
-export { type Finding, isOperator, type LookingProbe, openViews, type Probe } from "./views.ts";
+export { createProbes } from "./probes.ts";
+export { isOperator, openViews, type Probe } from "./views.ts";

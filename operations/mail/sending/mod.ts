@@ -7,22 +7,14 @@
  *
  * @module
  */
-export { type ConfirmationOrder, sendConfirmation } from "./confirmation.ts";
+export { sendConfirmation } from "./confirmation.ts";
 export { emailAction, groundsOfEmail } from "./held.ts";
-export {
-  confirmConsent,
-  MAIL_LINKS,
-  type MailLink,
-  mailLink,
-  readMailLink,
-  unsubscribe,
-} from "./links.ts";
-export { receiveMail, type ReceivingParts } from "./receive.ts";
+export { confirmConsent, MAIL_LINKS, type MailLink, readMailLink, unsubscribe } from "./links.ts";
+export { receiveMail } from "./receive.ts";
 export { emailIdOf, recoverMail } from "./recover.ts";
 export { reviewText } from "./review.ts";
 export {
   checkMail,
-  describeMail,
   type MailOrder,
   type MailParts,
   sendMail,

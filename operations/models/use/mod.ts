@@ -10,19 +10,13 @@
  * checked is not sent, and what can't be counted is billed as reserved.
  * @module
  */
-export type { ModelAnswer, ModelEnd } from "./answer.ts";
-export { beginModelCall, type ModelCall, type ModelOrder, requireChat } from "./ask.ts";
+export type { ModelEnd } from "./answer.ts";
+export { beginModelCall, type ModelCall, requireChat } from "./ask.ts";
 export { openHoldBack, TooLongToCheck } from "./hold_back.ts";
 export { waitForModelCalls } from "./open_calls.ts";
-export {
-  budgetsOf,
-  currentModelPolicy,
-  modelFileSchema,
-  type ModelPolicy,
-  readModelPolicy,
-} from "./policy.ts";
+export { budgetsOf, currentModelPolicy, modelFileSchema, readModelPolicy } from "./policy.ts";
 export { followModelFile, modelFilePath } from "./policy_file.ts";
-export { costOf, findPrice, maxCostOf, type Price, shippedPrices } from "./prices.ts";
-export { maskTexts, openMasker, type TextMasker } from "./private_text.ts";
+export { costOf, findPrice, maxCostOf, shippedPrices } from "./prices.ts";
+export { maskTexts, openMasker } from "./private_text.ts";
 export { recoverModelCall } from "./recover.ts";
 export { settleLostUses } from "./use.ts";

@@ -9,6 +9,6 @@
  * Doesn't trust: what a model writes. Each sentence has to cite evidence that supports the names in it.
  * @module
  */
-export { checkClaims, type CheckedClaims, type ClaimGrounds, claimObjection } from "./claims.ts";
+export { checkClaims, claimObjection } from "./claims.ts";
 export { findNames } from "./names.ts";
-export { writeAnswer, type WrittenAnswer } from "./write_answer.ts";
+export { writeAnswer } from "./write_answer.ts";
