@@ -55,7 +55,7 @@ export interface Platform {
   readonly urls: { readonly gateway: string; readonly ledger: string };
   /** Every operation by its name. `operations/` sits above, so that the process fills this in. */
   readonly operations: ReadonlyMap<string, Operation<Platform>>;
-  /** What approvals can be about, likewise. */
+  /** Kinds of things that approvals can be about, likewise. */
   readonly subjects: readonly ApprovalSubject<Platform>[];
 }
 

@@ -45,7 +45,7 @@ import { workflowOperations } from "./workflows/mod.ts";
 
 export { cancelTask, sendMessage };
 
-/** What approvals can be about. */
+/** Kinds of things that approvals can be about. */
 export const approvalSubjects: readonly ApprovalSubject<Platform>[] = [
   commandSubject,
   deviceSubject,

@@ -7,7 +7,7 @@ const CHECK_TIMEOUT_MS = 3_000;
 const START_TIMEOUT_MS = 60_000;
 /** Time for which an answer counts, so that health checks of strangers cost nothing. */
 const CACHED_MS = 1_000;
-/** What the database lacks, by PostgreSQL's code. */
+/** Sentences about a database that lacks something, by PostgreSQL's code. */
 const LACKS: Readonly<Record<string, string>> = {
   "42P01": "The database has no tables yet; npm start makes them",
   "42501": "The database's role lacks the rights of this version; npm start grants them",

@@ -1,4 +1,4 @@
-/** What callers leave about the contact that the tests erase: over REST, as agents by MCP and A2A, and in conversations. */
+/** Traces of the contact that the tests erase, as callers leave them: over REST, as agents by MCP and A2A, and in conversations. */
 import assert from "node:assert/strict";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { setGovernance } from "./_governance.ts";

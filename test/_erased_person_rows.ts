@@ -1,4 +1,4 @@
-/** What parts of the platform store of the contact that the tests erase, where no call gets it there. */
+/** Traces of the contact that the tests erase, as parts of the platform store them, where no call gets them there. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { deployFolder, deployGit, renderSite } from "../operations/articles/writing/mod.ts";

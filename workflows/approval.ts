@@ -115,7 +115,7 @@ function openApproval(request: ApprovalRequest): OpenApproval {
   const run = currentRun();
   /** Text for people, as the database has it. */
   let notice: string | undefined;
-  /** Whether the database may have let it expire already, and this run has not heard of it yet. */
+  /** True: the database may have let it expire already, and this run has not heard of it yet. */
   let expiring = false;
 
   /** Makes a move if the database allows it, and takes over the new state. */

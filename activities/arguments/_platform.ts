@@ -15,7 +15,7 @@ import {
   Time,
 } from "../../contract/domain/schemas/mod.ts";
 
-/** What was looked for and not found: a fault, or any at all, which has no fingerprint. */
+/** A fault that was looked for and not found. Where any was looked for, it has no fingerprint. */
 const NothingFoundSchema = FindingSchema.extend({ fingerprint: Fingerprint.or(z.literal("")) });
 
 /** Schemas of the arguments of activities: platform. */

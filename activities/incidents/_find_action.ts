@@ -32,7 +32,7 @@ interface FoundAction extends Pick<Diagnosis, "passed_over"> {
   readonly action: Omit<Action, "id"> | null;
 }
 
-/** What a runbook is resolved for. */
+/** The service, disk or device that a runbook is resolved for. */
 interface Target {
   readonly service: Service;
   readonly disk: ResolveContext["disk"];

@@ -22,7 +22,7 @@ export interface Envelope {
   readonly args: readonly unknown[];
 }
 
-/** What a receiver knows about the envelope that it waits for. */
+/** The facts that a receiver knows about the envelope that it waits for. */
 export type ExpectedEnvelope = Pick<Envelope, "envelope" | "name" | "of" | "run">;
 
 /** Type of the failure of what was not sent by the platform, or for another call. */

@@ -14,7 +14,7 @@ const MAX_MS = 10_000;
 /** Inputs after which a child is replaced: what it has kept of them goes with it. */
 const MAX_INPUTS = 500;
 
-/** What a stranger has sent. */
+/** An input by a stranger. */
 export interface StrangersInput {
   readonly bytes: Uint8Array;
   /** Parameters of ours for the parser, which JSON can carry. */

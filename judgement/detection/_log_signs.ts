@@ -28,7 +28,7 @@ export interface LoginSign {
 /** PAM's own message. Users and remote users may have any name: with another `rhost=`, the source is not known. */
 const PAM_FAILURE =
   /^(?:[\w-]+: )?(?:pam_\w+\([^)]{0,100}\): |PAM )?(?:(?<more>\d+) more )?authentication failures?; logname=(?:(?!rhost=).)*rhost=(?<source>[^\s\]]*)(?!.*rhost=)/i;
-/** What PAM said, as sshd tells it. The texts are those of Linux-PAM and OpenPAM. */
+/** Words of PAM, as sshd tells them. The texts are those of Linux-PAM and OpenPAM. */
 const TOLD_BY_PAM =
   /^(?:error: )?PAM: (?:authentication (?:failure|error|failed|token\b.{0,60}?)|user not known to the underlying authentication module|user (?:account has expired|unknown)|have exhausted maximum number of retries for service|maximum number of tries exceeded|permission denied|module is unknown|unknown user|account (?:locked|expired)) for (?:(?:illegal|invalid) user (?<user>.*)|.*) from (?<source>\S+?)(?: port \d+)?(?: via \S+)?(?: ssh2?)?\s*$/i;
 const NOT_ALLOWED =

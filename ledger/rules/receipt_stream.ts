@@ -59,7 +59,7 @@ const MAX_NAME_LENGTH = 52;
 const NAME_AT_END = /[{,]("(?:[^"\\]|\\.)*"):$/;
 const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** What may come next between receipts. */
+/** The token that may come next between receipts. */
 type Next = "first" | "separator" | "receipt";
 
 /** Creates a splitter. The content of a receipt is not checked here. */

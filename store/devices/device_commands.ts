@@ -21,7 +21,7 @@ export interface NewDeviceCommand
   /** Number of people who must approve. */
   readonly needed: number;
   readonly grounds: ApprovalGrounds;
-  /** What a server was asked for: the input of its operation. Null: the worker's own command. */
+  /** The input of the server's operation that asks for it. Null: the worker's own command. */
   readonly request: Readonly<Record<string, unknown>> | null;
 }
 

@@ -6,7 +6,7 @@ import { DefaultLogger } from "@temporalio/worker";
 import { createAllActivities, openParts } from "../workflows/_loop.ts";
 import { ACTIVITY_ARGUMENTS } from "../../activities/arguments/mod.ts";
 
-/** What nobody may pass for an id, a name, or a whole argument. */
+/** Values that nobody may pass for an id, a name, or a whole argument. */
 const FOREIGN: readonly unknown[] = [
   "x/../../../victim",
   "../victim",

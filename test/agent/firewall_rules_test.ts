@@ -26,7 +26,7 @@ const RULES: Readonly<Record<string, string>> = {
   nothing: "",
 };
 
-/** What is no rules, or more than rules. */
+/** Texts that are no rules, or more than rules. */
 const PROGRAMS: readonly string[] = [
   "} table ip other { chain x { ",
   "chain a { } } delete table ip other; table inet x {",

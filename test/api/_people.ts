@@ -37,7 +37,7 @@ const KEYS: Readonly<Record<string, Partial<NewKey>>> = {
   admin: { principal: "operator", tier: "admin" },
 };
 
-/** What becomes of an approval by a vote. */
+/** The state of an approval after a vote. */
 const MOVES = { approve: "approved", deny: "denied", reopen: "reopened" } as const;
 /** Pause before a vote is cast again that a busy worker has not taken in time. */
 const VOTE_PAUSE_MS = 500;

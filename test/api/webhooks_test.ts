@@ -25,7 +25,7 @@ describe("webhooks", () => {
   const came: Came[] = [];
   /** Statuses to answer with, by path; 204 where there are none left. */
   const answers = new Map<string, number[]>();
-  /** What answers wait for, by path. */
+  /** Events that answers wait for, by path. */
   const holding = new Map<string, Promise<void>>();
   before(async () => {
     server = createServer(async (req, res) => {

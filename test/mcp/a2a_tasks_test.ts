@@ -5,7 +5,7 @@ import { a2aWorld, BLOCKING, type Json, skill } from "./_a2a.ts";
 import { asSuperuser } from "../_superuser.ts";
 
 describe("A2A's tasks", () => {
-  /** Whether diagnoses take until their run is cancelled. */
+  /** True: diagnoses take until their run is cancelled. */
   let isHeld = false;
   const a2a = a2aWorld(async (moment, activity) => {
     const holds = isHeld && moment === "before" && activity === "diagnose";

@@ -25,7 +25,7 @@ describe("a long-running tool call", () => {
   let server: TestToolServer;
   let client: Client;
   let folder: string;
-  /** Whether diagnoses take until their run is cancelled. */
+  /** True: diagnoses take until their run is cancelled. */
   let isHeld = false;
 
   before(async () => {

@@ -18,7 +18,7 @@ export interface Place {
   readonly database: Pick<TestDatabase, "urls">;
   readonly temporal: TestTemporal;
   readonly folder: string;
-  /** What is away from the beginning. */
+  /** Servers that are away from the beginning. */
   readonly cut?: readonly ("database" | "temporal")[];
 }
 

@@ -31,7 +31,7 @@ steps:
     never: [Restart another service.]
 `;
 
-/** What somebody can do who has the tool server's credential for the database, and reaches Temporal. */
+/** Attacks of somebody who has the tool server's credential for the database, and reaches Temporal. */
 describe("a repair, where somebody has the tool server's credential and Temporal", () => {
   let loop: TestLoop;
   let tools: Store;

@@ -2,7 +2,7 @@
 import type { Objection } from "../types.ts";
 import { ask } from "./_rule.ts";
 
-/** What a program does to its operands. */
+/** Effect of a program on its operands. */
 interface Effect {
   /** Operands that it removes or moves away: all, or the first. */
   readonly removes?: "all" | "first";

@@ -23,7 +23,7 @@ export interface HeartbeatMessage {
   readonly delta?: Readonly<Record<string, unknown>> | undefined;
   readonly firewall?: unknown;
   readonly acks?: readonly (CommandAck | ApproversAck)[] | undefined;
-  /** That the device was answered to a late heartbeat. */
+  /** Challenge in the answer to a late heartbeat before. */
   readonly challenge?: string | undefined;
   readonly wait_seconds: number;
 }

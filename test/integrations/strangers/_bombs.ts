@@ -1,4 +1,4 @@
-/** What strangers send to exhaust its reader. */
+/** Inputs by which strangers exhaust its reader. */
 
 /** A mail: its head, and parts that are repeated. */
 export interface MailBomb {

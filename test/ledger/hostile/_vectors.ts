@@ -19,7 +19,7 @@ export interface ServerVector {
   readonly records: readonly (string | number)[];
   /** Number of receipts that the server says it has. */
   readonly total: number;
-  /** What it sends behind each export. */
+  /** Bytes that it sends behind each export. */
   readonly behind?: string;
   /** Records that its pages have under the same name before these; a stream begins with such a page. */
   readonly before?: readonly string[];

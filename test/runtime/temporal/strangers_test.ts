@@ -1,4 +1,4 @@
-/** What somebody gets who reaches Temporal without being a process of the platform. */
+/** Attacks of somebody who reaches Temporal without being a process of the platform. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { Client, Connection, type WorkflowHandle } from "@temporalio/client";
