@@ -31,6 +31,7 @@ interface Line {
 /** A running process. */
 export interface TestProcess {
   readonly name: Name;
+  readonly pid: number;
   readonly database: Forwarding;
   readonly temporal: Forwarding;
   /** Returns the first line of its log with such a message, once there is one. */
@@ -111,6 +112,7 @@ export async function startProcess(
 
   return {
     name,
+    pid: child.pid!,
     ...ways,
     line: (message) => within(MAX_WAIT_MS, `logs no ${message}`, findLine(message)),
     async health() {
