@@ -1,4 +1,5 @@
 /** The ways between devices, measured by their agents on a schedule. */
+import { groundsOf } from "../contract/domain/mod.ts";
 import { createHash } from "node:crypto";
 import { log } from "@temporalio/activity";
 import { orderCommand } from "../operations/devices/orders/mod.ts";
@@ -61,12 +62,7 @@ export function meshActivities(parts: ActivityParts) {
         parameters: { targets: targets.join(",") },
         expires_in_seconds: EXPIRES_SECONDS,
         needed: 0, // the operator has allowed the networks
-        grounds: {
-          rule: "mesh",
-          reasons: ["The ways between devices are measured"],
-          reaches: [],
-          evidence: [],
-        },
+        grounds: groundsOf({ rule: "mesh", reasons: ["The ways between devices are measured"] }),
         askedBy: "mesh",
         askedByKey: null,
       });

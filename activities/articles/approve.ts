@@ -1,7 +1,7 @@
 import { hasApproved, putQuestion, type StoredQuestion } from "../../calls/approvals/mod.ts";
 import { mayStillAct } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import type { DeployTarget } from "../../contract/domain/mod.ts";
+import { type DeployTarget, groundsOf } from "../../contract/domain/mod.ts";
 import { articleUrl, siteTarget, toMarkdown } from "../../operations/articles/writing/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
@@ -31,14 +31,13 @@ export function approveArticleActivities(parts: ActivityParts) {
       subject: article_id,
       description: `Publish “${article.title}”`,
       action: actionOf(article),
-      grounds: {
+      grounds: groundsOf({
         rule: "articles",
         reasons: ["A person reads each article before it is published"],
-        reaches: [],
         evidence: article.source.kind === "ticket"
           ? [{ kind: "ticket", id: article.source.id }]
           : [],
-      },
+      }),
       requestedBy: article.requestedBy,
       requestedByKey: article.requestedByKey,
     });

@@ -8,6 +8,7 @@ import {
   type DiscoveredHost,
   type DiscoveryOrder,
   type DiscoveryResult,
+  groundsOf,
   hasCommandEnded,
 } from "../../contract/domain/mod.ts";
 import {
@@ -67,7 +68,7 @@ export function discoveryActivities({ config, store, temporal }: ActivityParts) 
       },
       expires_in_seconds: EXPIRES_SECONDS,
       needed: 0, // the call was permitted
-      grounds: { rule: "discovery", reasons: ["A discovery"], reaches: [], evidence: [] },
+      grounds: groundsOf({ rule: "discovery", reasons: ["A discovery"] }),
       askedBy: order.asked_by ?? ACTOR,
       askedByKey: order.requested_by.replace(/^key:/, ""),
     });

@@ -3,7 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { cancellationSignal } from "@temporalio/activity";
 import { orderCommand, resolveCommand } from "../../operations/devices/orders/mod.ts";
 import type { ScriptDocument, ScriptValues } from "../../judgement/catalogue/mod.ts";
-import { type CommandStatus, hasCommandEnded, LOOP_ACTOR } from "../../contract/domain/mod.ts";
+import {
+  type CommandStatus,
+  groundsOf,
+  hasCommandEnded,
+  LOOP_ACTOR,
+} from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import {
   NotApplicable,
@@ -123,12 +128,7 @@ export function deviceScripts(parts: Pick<ActivityParts, "store" | "temporal">) 
       parameters: script.parameters,
       expires_in_seconds: Math.ceil(withinMs / 1_000),
       needed: 0, // the repair as a whole was permitted
-      grounds: {
-        rule: "repair",
-        reasons: ["A repair of the incident loop"],
-        reaches: [],
-        evidence: [],
-      },
+      grounds: groundsOf({ rule: "repair", reasons: ["A repair of the incident loop"] }),
       askedBy: LOOP_ACTOR,
       askedByKey: null,
     });

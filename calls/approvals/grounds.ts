@@ -1,5 +1,5 @@
 /** The grounds of approvals: why people are asked, and what they decide about. */
-import type { ApprovalGrounds, EvidenceRef } from "../../contract/domain/mod.ts";
+import { type ApprovalGrounds, type EvidenceRef, groundsOf } from "../../contract/domain/mod.ts";
 import { MIN_ADVICE_CONFIDENCE } from "../../judgement/engine/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { listTicketEvents, type TimelineEvent } from "../../store/incidents/mod.ts";
@@ -51,12 +51,11 @@ export async function groundsOfRequest(
   ticketId: string | null,
 ): Promise<ApprovalGrounds> {
   const target = targetOf(action);
-  return {
-    rule: null,
+  return groundsOf({
     reasons: ["A program asks before it acts"],
     reaches: target ? await listReached(db, target) : [],
     evidence: ticketId ? [{ kind: "ticket", id: ticketId }] : [],
-  };
+  });
 }
 
 /** A repair that a loop asks about. */

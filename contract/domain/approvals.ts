@@ -34,6 +34,11 @@ export interface ApprovalGrounds {
   readonly personal?: boolean;
 }
 
+/** Returns grounds, which are empty where nothing is said. */
+export function groundsOf(said: Partial<ApprovalGrounds>): ApprovalGrounds {
+  return { rule: null, reasons: [], reaches: [], evidence: [], ...said };
+}
+
 /** The loop that asks, with its finding: where it has ended, a new run is started from it. */
 export interface RequestingRun extends RunId {
   readonly finding: Finding;

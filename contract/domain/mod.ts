@@ -29,16 +29,17 @@ export {
   kindOfAgent,
 } from "./agents.ts";
 export type { AnchorBatch, AnchorSweep } from "./anchors.ts";
-export type {
-  ApprovalGrounds,
-  ApprovalRequest,
-  ApprovalResult,
-  ApprovalState,
-  ApprovalTerms,
-  EvidenceRef,
-  HeldCallResult,
-  RequestingRun,
-  VoteRef,
+export {
+  type ApprovalGrounds,
+  type ApprovalRequest,
+  type ApprovalResult,
+  type ApprovalState,
+  type ApprovalTerms,
+  type EvidenceRef,
+  groundsOf,
+  type HeldCallResult,
+  type RequestingRun,
+  type VoteRef,
 } from "./approvals.ts";
 export { ATTRIBUTE, startAttributes, tenantAttribute, tenantOfAttributes } from "./attributes.ts";
 export { CATEGORIES, type Category } from "./categories.ts";

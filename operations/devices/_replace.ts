@@ -2,7 +2,7 @@
 import { bindAction, openApproval } from "../../calls/approvals/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { REPLACE_DEVICE } from "../../contract/domain/mod.ts";
+import { groundsOf, REPLACE_DEVICE } from "../../contract/domain/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
@@ -37,14 +37,11 @@ export async function askToReplace(
       } (${replaces}), whose keys are said to be ` +
       "lost. That one is quarantined, and gets no more commands",
     ...bindAction(action, canonicalize(action)),
-    grounds: {
-      rule: null,
+    grounds: groundsOf({
       reasons: [
         "Whoever can install devices of the organization can ask for this: ask the one who did",
       ],
-      reaches: [],
-      evidence: [],
-    },
+    }),
     requestedBy: id,
     requestedByKey: null,
     // Whose place it takes, its commands will be: as many people decide as about these.

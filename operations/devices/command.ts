@@ -10,7 +10,7 @@ import {
 } from "./orders/mod.ts";
 import { type Context, operation, type Platform } from "../../calls/mod.ts";
 import { SHIPPED_RULES } from "../../contract/mod.ts";
-import { type ApprovalGrounds, WORKFLOW } from "../../contract/domain/mod.ts";
+import { type ApprovalGrounds, groundsOf, WORKFLOW } from "../../contract/domain/mod.ts";
 import { findDevice } from "../../store/devices/mod.ts";
 import { CommandInput, exampleCommand, OrderedCommand } from "./_commands.ts";
 
@@ -68,14 +68,14 @@ export const commandDevice = operation({
         approvers: context.requiredApproval?.needed ?? 0,
         callerApproves: caller.mayApprove && door === "rest",
       }),
-      grounds: groundsOf(isFree, context),
+      grounds: groundsOfCommand(isFree, context),
       askedBy: caller.principal,
       askedByKey: caller.keyId,
     });
   },
 });
 
-function groundsOf(isFree: boolean, context: Context): ApprovalGrounds {
+function groundsOfCommand(isFree: boolean, context: Context): ApprovalGrounds {
   const { requiredApproval, decisionId } = context;
   const { rule, reasons } = requiredApproval ?? {
     rule: isFree ? "free-arguments" : "approvers-sign",
@@ -85,12 +85,8 @@ function groundsOf(isFree: boolean, context: Context): ApprovalGrounds {
         : "The tenant's devices ask for their approvers' own signatures",
     ],
   };
-  return {
-    rule,
-    reasons,
-    reaches: [],
-    evidence: decisionId ? [{ kind: "decision", id: decisionId }] : [],
-  };
+  const evidence = decisionId ? [{ kind: "decision", id: decisionId } as const] : [];
+  return groundsOf({ rule, reasons, evidence });
 }
 
 /** Returns the tenant that owns a device, for keys of tier admin. */

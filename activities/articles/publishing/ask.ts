@@ -3,6 +3,7 @@ import { approvedActOrder, noteApprovedAct } from "../../../operations/integrati
 import { Problem } from "../../../contract/mod.ts";
 import {
   type ActOrder,
+  groundsOf,
   itemApprovalId,
   type PublishOrder,
   type PublishResult,
@@ -45,14 +46,13 @@ export function askAboutItemActivities(parts: ActivityParts) {
         subject: item_id,
         description: `Publish the ${item.kind} “${item.title}”`,
         action,
-        grounds: {
+        grounds: groundsOf({
           rule: "pipeline",
           reasons: ["A person decides about everything that is published"],
-          reaches: [],
           evidence: typeof action.made_receipt === "string"
             ? [{ kind: "receipt", id: action.made_receipt }]
             : [],
-        },
+        }),
         requestedBy: item.created_by,
         requestedByKey: item.created_by_key,
       });

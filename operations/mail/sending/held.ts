@@ -1,6 +1,6 @@
 /** Texts that ask people about a held mail. */
 import { redactSecrets } from "../../../contract/mod.ts";
-import type { ApprovalGrounds } from "../../../contract/domain/mod.ts";
+import { type ApprovalGrounds, groundsOf } from "../../../contract/domain/mod.ts";
 import { type EmailRecord } from "../../../store/mail/mod.ts";
 
 /** Name of the rule that holds mail. */
@@ -23,11 +23,6 @@ export function emailAction(
 
 /** Returns the grounds of a held mail: what the review found. */
 export function groundsOfEmail({ findings }: Pick<EmailRecord, "findings">): ApprovalGrounds {
-  return {
-    rule: MAIL_REVIEW_RULE,
-    reasons: findings.map(({ about }) => about),
-    reaches: [],
-    evidence: [],
-    personal: true,
-  };
+  const reasons = findings.map(({ about }) => about);
+  return groundsOf({ rule: MAIL_REVIEW_RULE, reasons, personal: true });
 }
