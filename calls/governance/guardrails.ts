@@ -13,7 +13,7 @@ export interface TextVerdict {
 const NAME = /^[\w.:@/+-]{0,32}$/;
 /** A random id holds no text. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Group of operations whose agents are spoken to, or given tasks, and not acted on. */
+/** Group of operations whose `agent_id` names an agent to speak to, and nothing that is acted on. */
 const PEOPLE = "people";
 const TARGET_FIELDS = ["service", "target", "host", "device_id", "agent_id", "via_device"] as const;
 
@@ -37,7 +37,7 @@ export async function judgeText(
   tenant: string,
   judged: Readonly<Record<string, unknown>> = input,
 ): Promise<TextVerdict> {
-  const target = group === PEOPLE ? undefined : targetOf(input);
+  const target = targetOf(group === PEOPLE ? { ...input, agent_id: undefined } : input);
   try {
     const { decision, rails } = await engine.validate({
       incident: `The tool ${tool} is called${target ? ` for ${target}` : ""}: ${summary}`,
