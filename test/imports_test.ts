@@ -17,6 +17,9 @@ const EVERYWHERE = ["contract"];
 /** Rooms of which only types may be imported, by the rooms that do. */
 const TYPES_ONLY: Readonly<Record<string, string>> = { workflows: "activities" };
 
+/** Rooms in which ids and names of callers, workflows and strangers are at hand. */
+const HEAR_FROM_OUTSIDE = ["activities", "api", "calls", "mcp", "operations", "workflows"];
+
 describe("imports", () => {
   const imports = readImports();
   const product = imports.filter(({ from }) => isProduct(from));
@@ -81,7 +84,24 @@ describe("the sources", () => {
     );
     assert.deepEqual(wrong, []);
   });
+
+  it("that hear from outside join paths of constants alone, and anything else by pathBelow()", () => {
+    const files = new Set(readImports().map(({ from }) => from));
+    const wrong = [...files].filter((path) => HEAR_FROM_OUTSIDE.includes(roomOf(path))).flatMap(
+      (path) => listJoins(readFileSync(join(ROOT, path), "utf8")).map((call) => `${path}: ${call}`),
+    );
+    assert.deepEqual(wrong, []);
+  });
 });
+
+/** Lists the calls of `join()` and `resolve()` of paths that have a part, after the first, that is no constant. */
+function listJoins(source: string): string[] {
+  if (!/\b(join|resolve)\b[^;]* from "node:path"/.test(source)) return [];
+  const calls = [...source.matchAll(/(?<![.\w])(?:join|resolve)\(((?:[^()]|\([^()]*\))*)\)/g)];
+  const isConstant = (part: string) => /^\s*("[^"]*"|[A-Z_]*)\s*$/.test(part);
+  const wrong = calls.filter(([, parts]) => !parts!.split(",").slice(1).every(isConstant));
+  return wrong.map(([call]) => call);
+}
 
 /** Tests share helpers, which need no faces, and every run of them begins with the build. */
 function isWithinTest({ from, to }: Import): boolean {

@@ -43,15 +43,15 @@ export async function deployFolder(
   const name = `${new Date().toISOString().replaceAll(/[:.]/g, "-")}-${
     randomBytes(4).toString("hex")
   }`;
-  const release = join(site, RELEASES, name);
+  const release = pathBelow(site, RELEASES, name);
   for (const [path, text] of files) {
     signal.throwIfAborted();
     const target = pathBelow(release, path);
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, text, { flush: true });
   }
-  const link = join(site, `.${name}`);
-  await symlink(join(RELEASES, name), link);
+  const link = pathBelow(site, `.${name}`);
+  await symlink(`${RELEASES}/${name}`, link);
   await confirm();
   await rename(link, join(site, CURRENT));
   await removeOld(site, name);
@@ -66,11 +66,11 @@ export async function removeOldReleases(folder: string, tenant: string): Promise
 /** Removes old deployments, and links of those that were never shown. Nobody else deploys this site meanwhile. */
 async function removeOld(site: string, current: string, kept = KEPT): Promise<void> {
   const links = (await readdir(site)).filter((name) => UNUSED_LINK.test(name));
-  for (const name of links) await rm(join(site, name), { force: true });
+  for (const name of links) await rm(pathBelow(site, name), { force: true });
   const names = (await readdir(join(site, RELEASES))).sort();
   const old = names.filter((name) => name !== current);
   for (const name of old.slice(0, Math.max(0, old.length - kept))) {
-    await rm(join(site, RELEASES, name), { recursive: true, force: true });
+    await rm(pathBelow(site, RELEASES, name), { recursive: true, force: true });
   }
 }
 

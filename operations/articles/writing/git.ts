@@ -1,7 +1,7 @@
 /** A site in a branch of a git repository. Each deployment is one commit. */
 import { execFile } from "node:child_process";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { pathBelow } from "../../../integrations/files/mod.ts";
 
@@ -33,7 +33,7 @@ export async function deployGit(
 ): Promise<void> {
   await withClone(target, async (folder, git) => {
     for (const name of await readdir(folder)) {
-      if (name !== ".git") await rm(join(folder, name), { recursive: true });
+      if (name !== ".git") await rm(pathBelow(folder, name), { recursive: true });
     }
     for (const [path, text] of files) {
       const target = pathBelow(folder, path);

@@ -1,12 +1,12 @@
 /** The receipt of the agent's release, and the script that installs it. */
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { ROOT } from "../../../config.ts";
 import type { AgentFile } from "../../../judgement/shield/mod.ts";
+import { pathBelow } from "../../../integrations/files/mod.ts";
 import type { SealRequest } from "../../../ledger/mod.ts";
 
-const read = (name: string) => readFile(join(ROOT, "agent", name));
+const read = (name: string) => readFile(pathBelow(ROOT, "agent", name));
 
 /** Returns the request for the receipt of an agent's release, the same for every process and whenever it is asked for. */
 export function agentRelease({ bytes, sha256 }: AgentFile): SealRequest {
