@@ -22,10 +22,11 @@ import {
   discoveryActivities,
   endedCommandActivities,
   followCommandActivities,
+  meshActivities,
 } from "./devices/mod.ts";
 import { ACTIVITY_ARGUMENTS } from "./arguments/mod.ts";
-import { conversationActivities, peerActivities } from "./conversations/mod.ts";
-import { crewActivities, diagnosisDraftActivities } from "./crew/mod.ts";
+import { conversationActivities, peerActivities } from "./agents/mod.ts";
+import { crewActivities, diagnosisDraftActivities } from "./reasoning/crew/mod.ts";
 import { sandboxActivities, testServiceActivities } from "./drills/mod.ts";
 import {
   anchorActivities,
@@ -40,10 +41,10 @@ import {
   endedRunActivities,
   probeActivities,
   remediateActivities,
+  sweepActivities,
   ticketActivities,
   undoActivities,
 } from "./incidents/mod.ts";
-import { meshActivities } from "./mesh.ts";
 import { dueActivities, noticeActivities } from "./notices/mod.ts";
 import {
   endedEmailActivities,
@@ -54,7 +55,7 @@ import {
   sequenceActivities,
   transmitEmailActivities,
 } from "./mail/mod.ts";
-import { outsideActivities, settleEndedActs } from "./outside/mod.ts";
+import { outsideActivities, settleEndedActs } from "./integrations/mod.ts";
 import {
   endedMediaActivities,
   settleEndedMedia,
@@ -72,8 +73,7 @@ import {
 import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
 import { relayActivities } from "./relay.ts";
 import { scanActivities } from "./security_scan.ts";
-import { sweepActivities } from "./sweep.ts";
-import { taskActivities } from "./tasks.ts";
+import { taskActivities } from "./a2a.ts";
 import { tenantActivities } from "./tenants.ts";
 import { webhookActivities } from "./webhooks.ts";
 

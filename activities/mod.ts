@@ -17,4 +17,4 @@ export {
 } from "./activities.ts";
 export type { RepairOrder, RepairRequest, RoundOrder } from "./incidents/mod.ts";
 export type { ActivityParts } from "./parts.ts";
-export { STOPPABLE_NAMES } from "./stops.ts";
+export { STOPPABLE_NAMES } from "./governance.ts";

@@ -6,7 +6,7 @@
  */
 import pg from "pg";
 import { openStore, type Store } from "../store/mod.ts";
-import { findPath, getImpact, replaceServices, type ServiceRecord } from "../store/services/mod.ts";
+import { findPath, getImpact, replaceServices, type ServiceRecord } from "../store/cmdb/mod.ts";
 import { testDatabase } from "../test/_servers.ts";
 import { type Random, randomGraph, randomOf } from "../test/store/_graph.ts";
 import { type Figure, measureInTurns } from "./_figures.ts";

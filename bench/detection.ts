@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createTimeoutSignal } from "../contract/mod.ts";
 import { detectAll, type Groupable, groupFindings } from "../judgement/detection/mod.ts";
-import { putService } from "../store/services/mod.ts";
+import { putService } from "../store/cmdb/mod.ts";
 import { createTestContext } from "../test/judgement/detection/_context.ts";
 import { type Figure, measureInTurns } from "./_figures.ts";
 import { rounds, runConcurrently, scaled, timeMs } from "./_work.ts";

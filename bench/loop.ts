@@ -14,7 +14,7 @@ import { startAttributes, TASK_QUEUE, WORKFLOW } from "../contract/domain/mod.ts
 import { DEFAULT_POLICY } from "../judgement/guard/mod.ts";
 import type { Store } from "../store/mod.ts";
 import { setPolicy } from "../store/calls/mod.ts";
-import { putService } from "../store/services/mod.ts";
+import { putService } from "../store/cmdb/mod.ts";
 import { startEngine } from "../test/judgement/engine/_engine.ts";
 import { openLoop, type TestLoop } from "../test/workflows/_loop.ts";
 import type { itsmLoop } from "../workflows/mod.ts";

@@ -9,7 +9,7 @@ import { createServiceFinding } from "../judgement/detection/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../contract/domain/mod.ts";
 import type { Service } from "../integrations/host/mod.ts";
 import { listPendingApprovals } from "../store/approvals/mod.ts";
-import { putServices } from "../store/services/mod.ts";
+import { putServices } from "../store/cmdb/mod.ts";
 import { testFolder } from "../test/_run.ts";
 import { type CompiledPlatform, startCompiledPlatform } from "../test/workflows/_compiled.ts";
 import { createApprover, vote } from "../test/workflows/_people.ts";

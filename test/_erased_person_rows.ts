@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { deployFolder, deployGit, renderSite } from "../operations/articles/writing/mod.ts";
 import { openMediaFiles } from "../integrations/media/mod.ts";
 import { recordFindings } from "../store/incidents/mod.ts";
-import { addLearningItems } from "../store/knowledge/mod.ts";
+import { addLearningItems } from "../store/learning/mod.ts";
 import { addMessage } from "../store/notices/mod.ts";
 import { EMAIL, FILES, NAME } from "./_erased_person.ts";
 import { insertRows } from "./_rows.ts";

@@ -8,7 +8,7 @@ import { getApproval } from "../../store/approvals/mod.ts";
 import { findStop } from "../../store/calls/mod.ts";
 import { type ArticleRecord, getArticle, lockArticle } from "../../store/articles/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { stopSubject } from "../stops.ts";
+import { stopSubject } from "../governance.ts";
 
 /** An order about one article, by the run that carries it out. */
 export interface ArticleRunOrder extends ArticleOrder {

@@ -12,3 +12,4 @@ export { endedCommandActivities } from "./ended.ts";
 export { followCommandActivities } from "./follow.ts";
 export { deviceActivities } from "./_devices.ts";
 export { discoveryActivities } from "./discovery.ts";
+export { meshActivities } from "./mesh.ts";

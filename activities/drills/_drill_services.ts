@@ -11,7 +11,7 @@ import {
   listCancelledTickets,
   resolveTicket,
 } from "../../store/incidents/mod.ts";
-import { removeService } from "../../store/services/mod.ts";
+import { removeService } from "../../store/cmdb/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 
 /** Returns what manages the services of drills, each of which has a process and a folder of its own. */

@@ -21,9 +21,9 @@ import {
   probe,
   type Service,
 } from "../../integrations/host/mod.ts";
-import { getService, putService } from "../../store/services/mod.ts";
+import { getService, putService } from "../../store/cmdb/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { assertDrillAllowed } from "../stops.ts";
+import { assertDrillAllowed } from "../governance.ts";
 import { createDrillServices, healthUrl, startEffectId } from "./_drill_services.ts";
 
 const START_TIMEOUT_MS = 10_000;

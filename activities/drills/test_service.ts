@@ -19,9 +19,9 @@ import {
   type Service,
 } from "../../integrations/host/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
-import { getService, listTestServiceNames, putService } from "../../store/services/mod.ts";
+import { getService, listTestServiceNames, putService } from "../../store/cmdb/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { assertDrillAllowed } from "../stops.ts";
+import { assertDrillAllowed } from "../governance.ts";
 import { createDrillServices, healthUrl, startEffectId } from "./_drill_services.ts";
 import { getRunStatus } from "../../calls/mod.ts";
 

@@ -3,7 +3,7 @@ import { LOOP_ACTOR, type RepairHold } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { addTicketEvent } from "../../store/incidents/mod.ts";
-import { type DatedHold, toRepairHold } from "../stops.ts";
+import { type DatedHold, toRepairHold } from "../governance.ts";
 import type { RepairOrder } from "./_order.ts";
 
 /** A step that is held back. */

@@ -6,7 +6,7 @@ import { LOOP_ACTOR } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { addTicketEvent, intendEffect } from "../../store/incidents/mod.ts";
-import { stopSubject } from "../stops.ts";
+import { stopSubject } from "../governance.ts";
 import { effectIdOf, undoIdOf } from "./_action.ts";
 import { stepOf, type StepOrder } from "./_order.ts";
 

@@ -15,7 +15,7 @@ import {
   type TicketEvent,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { findRepairHold } from "../stops.ts";
+import { findRepairHold } from "../governance.ts";
 import { endedStepResult, readStepContext, repairEffectOf } from "./_effects.ts";
 import { dataFolderId, recordIntent } from "./_intend.ts";
 import { type RepairOrder, type StepOrder, stepWithEffectId, subjectOf } from "./_order.ts";

@@ -3,7 +3,7 @@ import type { Service } from "../../integrations/host/mod.ts";
 import { deviceAsService } from "./_device_scripts.ts";
 import type { Db } from "../../store/mod.ts";
 import { getDevice } from "../../store/devices/mod.ts";
-import { getService } from "../../store/services/mod.ts";
+import { getService } from "../../store/cmdb/mod.ts";
 
 const LOCAL_HOSTS: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1", hostname()]);
 

@@ -14,7 +14,7 @@ import {
   type SilenceRecord,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { stopSubject } from "../stops.ts";
+import { stopSubject } from "../governance.ts";
 import { silenceIdOf } from "./_action.ts";
 import type { RepairOrder } from "./_order.ts";
 

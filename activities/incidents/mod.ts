@@ -16,5 +16,6 @@ export { diagnoseActivities } from "./diagnose.ts";
 export { type EndedRun, endedRunActivities } from "./ended_runs.ts";
 export { probeActivities } from "./probe.ts";
 export { remediateActivities } from "./remediate.ts";
+export { sweepActivities } from "./sweep.ts";
 export { ticketActivities } from "./ticket.ts";
 export { undoActivities } from "./undo.ts";

@@ -2,7 +2,7 @@ import { cancellationSignal } from "@temporalio/activity";
 import type { RepairHold, RepairResult, RepairSubject } from "../../contract/domain/mod.ts";
 import { addTicketEvent, listEffectsOfAction } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { findRepairHold, toRepairHold } from "../stops.ts";
+import { findRepairHold, toRepairHold } from "../governance.ts";
 import { isOwnAction } from "./_action_id.ts";
 import { repairEffectOf } from "./_effects.ts";
 import { createActionFinder } from "./_find_action.ts";

@@ -8,7 +8,7 @@ import {
   listEffectsOfAction,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { type DatedHold, findRepairHold } from "../stops.ts";
+import { type DatedHold, findRepairHold } from "../governance.ts";
 import { undoIdOf } from "./_action.ts";
 import { isOwnAction } from "./_action_id.ts";
 import { endedStepResult, readStepContext } from "./_effects.ts";

@@ -1,7 +1,7 @@
 import type { AgentName, Intake, Lookup, Plan } from "../../contract/domain/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
-import { findServices, listServiceNames } from "../../store/services/mod.ts";
+import { findServices, listServiceNames } from "../../store/cmdb/mod.ts";
 import { readPromptWords } from "./_prompt.ts";
 
 /** Most services that an agent examines for one question. */

@@ -8,9 +8,9 @@ import type {
   ReasoningRequest,
   Review,
 } from "../../contract/domain/mod.ts";
-import { listServiceNames } from "../../store/services/mod.ts";
+import { listServiceNames } from "../../store/cmdb/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { askModel, draftOf } from "../writing/mod.ts";
+import { askModel, draftOf } from "../models/mod.ts";
 import { LOOKUP_CHOICES } from "./lookups/mod.ts";
 
 /** Most services that a model chooses from. */

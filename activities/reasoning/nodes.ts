@@ -13,7 +13,7 @@ import type {
 } from "../../contract/domain/mod.ts";
 import { citedPassages, EngineUnavailable } from "../../judgement/engine/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
-import { listServiceNames } from "../../store/services/mod.ts";
+import { listServiceNames } from "../../store/cmdb/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { type Answer, composeAnswerText } from "./_answer.ts";
 import { planForAgent } from "./_agent_plan.ts";

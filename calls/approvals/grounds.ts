@@ -3,7 +3,7 @@ import { type ApprovalGrounds, type EvidenceRef, groundsOf } from "../../contrac
 import { MIN_ADVICE_CONFIDENCE } from "../../judgement/engine/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { listTicketEvents, type TimelineEvent } from "../../store/incidents/mod.ts";
-import { listReached } from "../../store/services/mod.ts";
+import { listReached } from "../../store/cmdb/mod.ts";
 import { targetOf } from "../governance/mod.ts";
 import type { RecordedEvaluation } from "../governance/mod.ts";
 import type { CheckedCall } from "../run.ts";

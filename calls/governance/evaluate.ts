@@ -2,7 +2,7 @@ import { asProblem, SHIPPED_RULES, shippedRuleOf } from "../../contract/mod.ts";
 import { stricter } from "../../contract/domain/mod.ts";
 import { type Stop, stopFor, type UsageMeter } from "../../store/calls/mod.ts";
 import { listActiveFreezes } from "../../store/calendar/mod.ts";
-import { listReached } from "../../store/services/mod.ts";
+import { listReached } from "../../store/cmdb/mod.ts";
 import { namesOf, type Platform } from "../platform.ts";
 import type { CheckedCall } from "../run.ts";
 import type { Evaluation } from "./_evaluation.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess } from "../../runtime/embedded/mod.ts";
-import type { ServiceRecord } from "../../store/services/mod.ts";
+import type { ServiceRecord } from "../../store/cmdb/mod.ts";
 import { pathBelow } from "../files/mod.ts";
 import {
   becameEffect,

@@ -6,7 +6,7 @@ import {
   listServicesWithPorts,
   putDiscoveredServices,
   type ServiceRecord,
-} from "../../store/services/mod.ts";
+} from "../../store/cmdb/mod.ts";
 import { createPlatformSocketTest, listPortClaims } from "./ports.ts";
 import { type ListeningSocket, listSockets } from "./sockets.ts";
 

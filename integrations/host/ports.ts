@@ -2,7 +2,7 @@ import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Config, Settings } from "../../config.ts";
 import { parentOf, readJson } from "../../runtime/embedded/mod.ts";
-import type { ServiceWithPorts } from "../../store/services/mod.ts";
+import type { ServiceWithPorts } from "../../store/cmdb/mod.ts";
 import { findManagedProcess } from "./managed.ts";
 import { type HealthCheck, parseHostPort } from "./probe.ts";
 import type { ListeningSocket } from "./sockets.ts";

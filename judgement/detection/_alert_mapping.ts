@@ -5,7 +5,7 @@ import type { Alert } from "../../integrations/alerts/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { fingerprintFault } from "../../store/mod.ts";
 import { listOwnSilences } from "../../store/incidents/mod.ts";
-import { listDeclaredServices } from "../../store/services/mod.ts";
+import { listDeclaredServices } from "../../store/cmdb/mod.ts";
 import { type AlertRule, findRule, labelOf, mapAlert } from "./_alert_rules.ts";
 import { LOCAL_HOSTS } from "./_local_hosts.ts";
 import type { DetectionContext } from "./detector.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts";
 import { isThisHost, THIS_HOST } from "../../integrations/host/mod.ts";
-import type { Dependency, EdgeKind, ServiceRecord } from "../../store/services/mod.ts";
+import type { Dependency, EdgeKind, ServiceRecord } from "../../store/cmdb/mod.ts";
 
 /** Places of the platform's parts, as this process knows them. */
 export interface PlatformPlaces {

@@ -2,7 +2,7 @@ import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { fingerprintFault, type Store } from "../../store/mod.ts";
 import { type FindingRecord, listOpenFindings } from "../../store/incidents/mod.ts";
-import { listWatchedServices } from "../../store/services/mod.ts";
+import { listWatchedServices } from "../../store/cmdb/mod.ts";
 import { findFlaws, type Flaw } from "./_certificate_flaws.ts";
 import { type CertificateTarget, readCertificate } from "./_tls.ts";
 import {

@@ -2,7 +2,7 @@ import { Problem } from "../../contract/mod.ts";
 import type { Finding } from "../../contract/domain/mod.ts";
 import { probe, type Service } from "../../integrations/host/mod.ts";
 import { type Db, fingerprintFault, type Store } from "../../store/mod.ts";
-import { getService, listServiceNames } from "../../store/services/mod.ts";
+import { getService, listServiceNames } from "../../store/cmdb/mod.ts";
 import { createServiceFinding } from "./findings.ts";
 
 /** A report by a person or program. At least one of its first two fields is present. */

@@ -6,7 +6,7 @@ import {
   type ProbeHistory,
   putProbeHistories,
 } from "../../store/incidents/mod.ts";
-import { getService, listWatchedServices, recordProbeResults } from "../../store/services/mod.ts";
+import { getService, listWatchedServices, recordProbeResults } from "../../store/cmdb/mod.ts";
 import { LOCAL_HOSTS } from "./_local_hosts.ts";
 import { findAlertFaults, joinAlertFaults } from "./alert_faults.ts";
 import { findDeviceFaults } from "./device_faults.ts";

@@ -8,11 +8,7 @@ import { discoverServices, graphHostName } from "../../integrations/host/mod.ts"
 import { type Db, inTenant, type Store } from "../../store/mod.ts";
 import { replaceRunbookValues } from "../../store/catalogue/mod.ts";
 import { ensureTenant, listWatchedTenants } from "../../store/keys/mod.ts";
-import {
-  type ForeignService,
-  replaceServices,
-  type ServiceRecord,
-} from "../../store/services/mod.ts";
+import { type ForeignService, replaceServices, type ServiceRecord } from "../../store/cmdb/mod.ts";
 import { locateTemporal } from "../../runtime/temporal/mod.ts";
 import { addHostEdges, listPlatformServices } from "./_platform_services.ts";
 import { BadServicesFile, readServicesFile, type ServiceEntry } from "./services_file.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { formatMistakes, type Mistake, readYamlFile } from "../../integrations/files/mod.ts";
-import { type DeclaredPort, type Dependency, EDGE_KINDS } from "../../store/services/mod.ts";
+import { type DeclaredPort, type Dependency, EDGE_KINDS } from "../../store/cmdb/mod.ts";
 
 const Argv = z.array(z.string().min(1)).min(1);
 const Check = z.union([

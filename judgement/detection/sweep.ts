@@ -7,7 +7,7 @@ import {
   recordDetectorRun,
   recordFindings,
 } from "../../store/incidents/mod.ts";
-import { getServiceGraph } from "../../store/services/mod.ts";
+import { getServiceGraph } from "../../store/cmdb/mod.ts";
 import type { Dependencies } from "./_causes.ts";
 import { ALL } from "./_detectors.ts";
 import { LOCAL_HOSTS } from "./_local_hosts.ts";

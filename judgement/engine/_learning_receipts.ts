@@ -1,7 +1,7 @@
 /** Seals what the engine learns, in the transaction that stores it. */
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
-import type { KnowledgeChange, NewPassage, ResolvedTicket } from "../../store/knowledge/mod.ts";
+import type { KnowledgeChange, NewPassage, ResolvedTicket } from "../../store/learning/mod.ts";
 import { lessonReceiptId } from "./arbiter.ts";
 
 const ACTOR = "engine";

@@ -1,6 +1,6 @@
 /** Articles and resolved tickets as passages: the text that is cited is the one that is hashed, stored and shown. */
 import { createHash } from "node:crypto";
-import type { NewPassage, ResolvedTicket } from "../../store/knowledge/mod.ts";
+import type { NewPassage, ResolvedTicket } from "../../store/learning/mod.ts";
 import { type Article, type Category, stemsOf } from "./classifier/mod.ts";
 
 /** Returns the SHA-256 of a cited text, 64 hex characters. */

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { findSecrets, findTricks, instructsJudge } from "../guard/mod.ts";
-import type { LearningItem, NewPassage, ResolvedTicket } from "../../store/knowledge/mod.ts";
+import type { LearningItem, NewPassage, ResolvedTicket } from "../../store/learning/mod.ts";
 import type { Category } from "./classifier/mod.ts";
 
 /** A score below `queued` is dropped; from there up to `applied` people decide; above, it is applied. */

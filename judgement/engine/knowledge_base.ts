@@ -14,7 +14,7 @@ import {
   searchKnowledge,
   storeArticles,
   storeIncidents,
-} from "../../store/knowledge/mod.ts";
+} from "../../store/learning/mod.ts";
 import { sealArticleChange, sealLesson } from "./_learning_receipts.ts";
 import { articlePassage, articleText, hashText, incidentPassage } from "./_passages.ts";
 import { arbitrate, learningItem } from "./arbiter.ts";

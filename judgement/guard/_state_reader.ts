@@ -3,7 +3,7 @@ import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { isThisHost } from "../../integrations/host/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
 import type { PolicyVersion } from "../../store/calls/mod.ts";
-import { getImpact, IMPACT_DEPTH } from "../../store/services/mod.ts";
+import { getImpact, IMPACT_DEPTH } from "../../store/cmdb/mod.ts";
 import { namesActedOn } from "./_command.ts";
 import { createLookup, type LookupResult } from "./_lookup.ts";
 import type { KnownService, PlatformState, StoredArticle } from "./_state.ts";

@@ -7,7 +7,7 @@ import {
   findServices,
   getCmdbSummary,
   type ServiceMatch,
-} from "../../store/services/mod.ts";
+} from "../../store/cmdb/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 
 const Counts = z.record(z.string(), z.number().int());

@@ -8,7 +8,7 @@ import {
   getImpact,
   listServiceNames,
   type RelatedService,
-} from "../../store/services/mod.ts";
+} from "../../store/cmdb/mod.ts";
 
 const Name = z.string().min(1).max(100);
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { LEARNING_BOUNDS } from "../../judgement/engine/mod.ts";
-import { getLearningMetrics } from "../../store/knowledge/mod.ts";
+import { getLearningMetrics } from "../../store/learning/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 

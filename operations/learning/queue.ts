@@ -12,7 +12,7 @@ import {
   type LearningRecord,
   listQueuedLearningItems,
   storeIncidents,
-} from "../../store/knowledge/mod.ts";
+} from "../../store/learning/mod.ts";
 import { Limit, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 

@@ -7,7 +7,7 @@ import {
   listSockets,
   type PortEntry,
 } from "../../integrations/host/mod.ts";
-import { listServicesWithPorts } from "../../store/services/mod.ts";
+import { listServicesWithPorts } from "../../store/cmdb/mod.ts";
 
 const Claim = z.object({
   service: z.string().describe("Name in the service graph"),

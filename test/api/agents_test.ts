@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { putServices, type ServiceRecord } from "../../store/services/mod.ts";
+import { putServices, type ServiceRecord } from "../../store/cmdb/mod.ts";
 import { openPeople, type People } from "./_people.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DETECTORS } from "../../contract/domain/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 import { asSuperuser } from "../_superuser.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { openStore } from "../../store/mod.ts";
 import { setPolicyFileStatus } from "../../store/calls/mod.ts";
 import { openTicket } from "../../store/incidents/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import { eventually } from "../_time.ts";
 import { describedGateway } from "./_described_gateway.ts";
 import { asSuperuser } from "../_superuser.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { endedApprovalActivities } from "../../activities/approvals/mod.ts";
 import { settleEndedItems } from "../../activities/articles/publishing/mod.ts";
-import { outsideActivities } from "../../activities/outside/mod.ts";
+import { outsideActivities } from "../../activities/integrations/mod.ts";
 import { approvedActOrder, noteApprovedAct } from "../../operations/integrations/acts/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { addStop, removeStop } from "../../store/calls/mod.ts";

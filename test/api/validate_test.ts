@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import type { GuardVerdict } from "../../judgement/guard/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import { serviceNamed } from "../store/_graph.ts";
 import { testFolder } from "../_run.ts";
 import { type JudgedGateway, startJudgedGateway } from "./_judged.ts";

@@ -1,6 +1,6 @@
 /** Records that operations of these tests act on. */
 import type { recordFindings } from "../../store/incidents/mod.ts";
-import type { addLearningItems } from "../../store/knowledge/mod.ts";
+import type { addLearningItems } from "../../store/learning/mod.ts";
 
 /** Returns the finding of a security scan. */
 export function anyFinding(fingerprint: string): Parameters<typeof recordFindings>[1][number] {

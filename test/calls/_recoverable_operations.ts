@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { registry } from "../../operations/mod.ts";
 import { getContact, getDeal } from "../../store/crm/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
-import { addLearningItems, getLearningItem } from "../../store/knowledge/mod.ts";
+import { addLearningItems, getLearningItem } from "../../store/learning/mod.ts";
 import type { openParts } from "../workflows/_loop.ts";
 import type { KilledCall, Moment } from "./_kills.ts";
 import type { Json } from "./_platform.ts";

@@ -15,7 +15,7 @@ import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../contract/domain/mod
 import { exportReceipts } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { recordFindings } from "../../store/incidents/mod.ts";
-import { addLearningItems } from "../../store/knowledge/mod.ts";
+import { addLearningItems } from "../../store/learning/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { addTestDevice } from "../operations/devices/protocol/_devices.ts";

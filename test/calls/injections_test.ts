@@ -13,7 +13,7 @@ import type { Platform } from "../../calls/mod.ts";
 import { defineOperation } from "../../contract/mod.ts";
 import { progressQuery } from "../../contract/domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { testFolder } from "../_run.ts";

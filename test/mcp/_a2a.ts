@@ -1,7 +1,7 @@
 /** Shared by tests of A2A: a platform with a service that is down, and a client that returns what comes over the wire. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "../workflows/_loop.ts";
 import { startToolServer, type TestToolServer } from "./_tool_server.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Context } from "@temporalio/activity";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import { a2aWorld, BLOCKING, type Json, skill } from "./_a2a.ts";
 import { asSuperuser } from "../_superuser.ts";
 

@@ -6,7 +6,7 @@ import { Context } from "@temporalio/activity";
 import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { listDetectorRuns, listTickets, recordFindings } from "../../store/incidents/mod.ts";
-import { listServiceNames, putService, type ServiceRecord } from "../../store/services/mod.ts";
+import { listServiceNames, putService, type ServiceRecord } from "../../store/cmdb/mod.ts";
 import { serviceNamed } from "../store/_graph.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { putServices } from "../../store/services/mod.ts";
+import { putServices } from "../../store/cmdb/mod.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { startGateway, type TestGateway } from "../api/_gateway.ts";
 import { serviceNamed } from "../store/_graph.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:net";
-import { putServices } from "../../store/services/mod.ts";
+import { putServices } from "../../store/cmdb/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { startGateway, type TestGateway } from "../api/_gateway.ts";

@@ -1,5 +1,5 @@
 /** Random graphs of services, and a plain walk over them to compare with. */
-import type { Dependency, RelatedService, ServiceRecord } from "../../store/services/mod.ts";
+import type { Dependency, RelatedService, ServiceRecord } from "../../store/cmdb/mod.ts";
 
 /** Numbers from 0 up to 1 that depend on the seed alone. */
 export type Random = () => number;

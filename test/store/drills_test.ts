@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openStore, type Store } from "../../store/mod.ts";
 import { addTicketEvent, openTicket, resolveTicket } from "../../store/incidents/mod.ts";
-import { getLearningMetrics, listUnlearntTickets } from "../../store/knowledge/mod.ts";
+import { getLearningMetrics, listUnlearntTickets } from "../../store/learning/mod.ts";
 import { getStoredFacts } from "../../store/platform/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";

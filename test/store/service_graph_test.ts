@@ -7,7 +7,7 @@ import {
   putServices,
   replaceServices,
   type ServiceEdge,
-} from "../../store/services/mod.ts";
+} from "../../store/cmdb/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import {
   asDistances,

@@ -6,7 +6,7 @@ import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../contract/domain/mod
 import { getApproval } from "../../store/approvals/mod.ts";
 import { addStop, removeStop } from "../../store/calls/mod.ts";
 import { listTickets } from "../../store/incidents/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import { clientFor, ensureRelay } from "../../runtime/temporal/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { giveKey } from "../_superuser.ts";

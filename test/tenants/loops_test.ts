@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { followServices } from "../../judgement/detection/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { listOpenFindings, listTickets } from "../../store/incidents/mod.ts";
-import { getService } from "../../store/services/mod.ts";
+import { getService } from "../../store/cmdb/mod.ts";
 import { createLog } from "../../runtime/web/mod.ts";
 import type { itsmSweep } from "../../workflows/mod.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Service } from "../../integrations/host/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import { TEST_DETECTORS, testFolder } from "../_run.ts";
 
 /** Alerts named `ShopDown` are of the service that their label `job` names, and are silenced. */

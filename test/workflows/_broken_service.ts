@@ -15,7 +15,7 @@ import {
   stopManagedProcess,
 } from "../../integrations/host/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { putService, removeService } from "../../store/services/mod.ts";
+import { putService, removeService } from "../../store/cmdb/mod.ts";
 import { freePort } from "../_run.ts";
 
 /** The platform that the service belongs to. */

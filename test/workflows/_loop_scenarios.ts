@@ -6,7 +6,7 @@ import type { WorkflowHandle } from "@temporalio/client";
 import { createServiceFinding } from "../../judgement/detection/mod.ts";
 import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { getApproval, type VoteMove } from "../../store/approvals/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
 import { writeOldFile } from "../judgement/runbooks/_runbook.ts";

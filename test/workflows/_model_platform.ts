@@ -1,7 +1,7 @@
 /** A platform with a language model whose text the test decides. */
 import assert from "node:assert/strict";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { putService, type ServiceRecord } from "../../store/services/mod.ts";
+import { putService, type ServiceRecord } from "../../store/cmdb/mod.ts";
 import { serveEngine } from "../judgement/engine/_engine.ts";
 import {
   connectHttp,

@@ -16,7 +16,7 @@ import {
 } from "../../contract/domain/mod.ts";
 import { addConversation, addQuestion } from "../../store/agents/mod.ts";
 import type { VoteMove } from "../../store/approvals/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import { eventually } from "../_time.ts";
 import { serveEngine } from "../judgement/engine/_engine.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";

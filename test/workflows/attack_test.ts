@@ -12,7 +12,7 @@ import {
 } from "../../contract/domain/mod.ts";
 import { findManagedProcess } from "../../integrations/host/mod.ts";
 import { getTicket, listTicketEvents } from "../../store/incidents/mod.ts";
-import { getService } from "../../store/services/mod.ts";
+import { getService } from "../../store/cmdb/mod.ts";
 import type { attackSimulation } from "../../workflows/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 

@@ -14,7 +14,7 @@ import {
   type ConversationMessage,
   listConversationMessages,
 } from "../../store/agents/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import { eventually } from "../_time.ts";
 import {
   type KillPoint,

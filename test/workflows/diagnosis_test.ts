@@ -9,7 +9,7 @@ import { createServiceFinding } from "../../judgement/detection/mod.ts";
 import { type Finding, type LoopResult, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import type { HealthCheck, Service } from "../../integrations/host/mod.ts";
 import { getTicket, openTicket, recordFindings } from "../../store/incidents/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { type BrokenService, startBrokenService } from "./_broken_service.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";

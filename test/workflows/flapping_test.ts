@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServiceFinding } from "../../judgement/detection/mod.ts";
 import { FLAPPING, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { putProbeHistories } from "../../store/incidents/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { testFolder } from "../_run.ts";
 import { type BrokenService, startBrokenService } from "./_broken_service.ts";

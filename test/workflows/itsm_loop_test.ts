@@ -15,7 +15,7 @@ import {
 } from "../../contract/domain/mod.ts";
 import { openTicket, resolveTicket } from "../../store/incidents/mod.ts";
 import { listMessages } from "../../store/notices/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import type { itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { eventually } from "../_time.ts";
 import { type BrokenService, heldRestart, startBrokenService } from "./_broken_service.ts";

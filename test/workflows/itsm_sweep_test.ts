@@ -6,7 +6,7 @@ import { CancelledFailure } from "@temporalio/common";
 import { type RunId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { listTicketEvents, listTickets } from "../../store/incidents/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { setFlag } from "../_flags.ts";
 import { freePort, testFolder } from "../_run.ts";

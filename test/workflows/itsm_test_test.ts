@@ -4,7 +4,7 @@ import { WorkflowFailedError } from "@temporalio/client";
 import { SCENARIOS, STEPS, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { stopManagedProcess } from "../../integrations/host/mod.ts";
 import { getTicket, listTicketEvents } from "../../store/incidents/mod.ts";
-import { listTestServiceNames } from "../../store/services/mod.ts";
+import { listTestServiceNames } from "../../store/cmdb/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 

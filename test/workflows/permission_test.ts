@@ -13,7 +13,7 @@ import {
 import { canonicalize } from "../../ledger/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
 import type { KeyRecord } from "../../store/keys/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";

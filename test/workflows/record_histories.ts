@@ -25,7 +25,7 @@ import {
 import { canonicalize } from "../../ledger/mod.ts";
 import { getApproval, putHeldCall, type VoteMove } from "../../store/approvals/mod.ts";
 import { addMessage, addPlannedDeliveries } from "../../store/notices/mod.ts";
-import { putService } from "../../store/services/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
 import { workerCodec } from "../../runtime/temporal/mod.ts";
 import { startOutsideSystems } from "../operations/integrations/_outside_systems.ts";
 import { articleScenarios } from "./_article_scenarios.ts";

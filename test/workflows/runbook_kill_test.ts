@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createServiceFinding } from "../../judgement/detection/mod.ts";
 import { type LoopResult, WORKFLOW } from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
-import { putServices } from "../../store/services/mod.ts";
+import { putServices } from "../../store/cmdb/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { freePort } from "../_run.ts";
 import { eventually } from "../_time.ts";

@@ -18,7 +18,7 @@ import { exportReceipts } from "../../ledger/mod.ts";
 import { loadCatalogue, measureUsage, putInForce } from "../../judgement/runbooks/mod.ts";
 import { replaceRunbookValues } from "../../store/catalogue/mod.ts";
 import { listRepairsOfTicket } from "../../store/incidents/mod.ts";
-import { putServices, removeService } from "../../store/services/mod.ts";
+import { putServices, removeService } from "../../store/cmdb/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";

@@ -9,7 +9,7 @@ import { progressQuery, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.t
 import { operations } from "../../operations/mod.ts";
 import { addStop, removeStop, type Stop } from "../../store/calls/mod.ts";
 import { listTickets } from "../../store/incidents/mod.ts";
-import { listTestServiceNames, putService } from "../../store/services/mod.ts";
+import { listTestServiceNames, putService } from "../../store/cmdb/mod.ts";
 import { testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
 import { brokenLoops } from "./_broken_loops.ts";

@@ -20,7 +20,7 @@ import {
   type PipelineItem,
   setItemUrl,
 } from "../../../store/articles/mod.ts";
-import { endOfAct } from "../../outside/mod.ts";
+import { endOfAct } from "../../integrations/mod.ts";
 import type { ActivityParts } from "../../parts.ts";
 import {
   assertBegun,

@@ -1,7 +1,7 @@
 import { PLATFORM_SOURCE } from "../../../contract/domain/mod.ts";
 import { type HealthCheck, probe, type ProbeResult } from "../../../integrations/host/mod.ts";
 import { getRepairHistory, listOpenFindings } from "../../../store/incidents/mod.ts";
-import { getCmdbSummary, getImpact, getService } from "../../../store/services/mod.ts";
+import { getCmdbSummary, getImpact, getService } from "../../../store/cmdb/mod.ts";
 import { type LookupTool, MAX_LISTED, NOTHING } from "./_lookup.ts";
 
 /** Most services that a sentence names one by one. */

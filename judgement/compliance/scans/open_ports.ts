@@ -1,5 +1,5 @@
 import { buildPortRegistry, listPortClaims, listSockets } from "../../../integrations/host/mod.ts";
-import { listServicesWithPorts } from "../../../store/services/mod.ts";
+import { listServicesWithPorts } from "../../../store/cmdb/mod.ts";
 import type { Scanner, Weakness } from "./_scanner.ts";
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;

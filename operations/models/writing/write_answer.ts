@@ -2,7 +2,7 @@
 import { asProblem, createTimeoutSignal, stripInvisible } from "../../../contract/mod.ts";
 import { type Claim, type Evidence, MODEL_PROVIDERS } from "../../../contract/domain/mod.ts";
 import { type Chat, createFence, type Fence, openChat } from "../../../judgement/engine/mod.ts";
-import { listServiceNames } from "../../../store/services/mod.ts";
+import { listServiceNames } from "../../../store/cmdb/mod.ts";
 import { isModelAllowed } from "../../../calls/governance/mod.ts";
 import { beginModelCall, type ModelCall, type ModelEnd } from "../use/mod.ts";
 import { CITATION_MARK } from "./_claim_words.ts";

@@ -110,8 +110,8 @@ describe("sealoop.comms.yaml", () => {
     );
   });
 
-  it("accepts what docs/comms.md shows", () => {
-    const blocks = readBlocks("Tell people", "docs/comms.md");
+  it("accepts what docs/notices.md shows", () => {
+    const blocks = readBlocks("Tell people", "docs/notices.md");
     const { channels, rules } = read(blocks.find(({ language }) => language === "yaml")!.text)
       .get("platform")!;
     assert.deepEqual([Object.keys(channels).length, rules.length], [6, 2]);

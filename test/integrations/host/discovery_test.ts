@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import type { Config } from "../../../config.ts";
 import { discoverServices } from "../../../integrations/host/mod.ts";
 import type { Store } from "../../../store/mod.ts";
-import { getImpact, putServices } from "../../../store/services/mod.ts";
+import { getImpact, putServices } from "../../../store/cmdb/mod.ts";
 import { testStore } from "../../_servers.ts";
 import { serviceNamed } from "../../store/_graph.ts";
 import { asSuperuser } from "../../_superuser.ts";

@@ -12,7 +12,7 @@ import {
   listSockets,
   recordManagedProcess,
 } from "../../../integrations/host/mod.ts";
-import type { ServiceWithPorts } from "../../../store/services/mod.ts";
+import type { ServiceWithPorts } from "../../../store/cmdb/mod.ts";
 import { freePort, testFolder } from "../../_run.ts";
 
 const service = (name: string, more: Partial<ServiceWithPorts> = {}): ServiceWithPorts => ({

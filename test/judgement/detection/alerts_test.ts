@@ -13,7 +13,7 @@ import {
 import { openAlertSource } from "../../../integrations/alerts/mod.ts";
 import type { Service } from "../../../integrations/host/mod.ts";
 import { listOpenFindings } from "../../../store/incidents/mod.ts";
-import { putService } from "../../../store/services/mod.ts";
+import { putService } from "../../../store/cmdb/mod.ts";
 import { freePort } from "../../_run.ts";
 import { asSuperuser } from "../../_superuser.ts";
 import { startAlertmanager, type TestAlertmanager } from "./_alertmanager.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createServer, type Server } from "node:tls";
 import { detectAll, recheck } from "../../../judgement/detection/mod.ts";
 import type { Service } from "../../../integrations/host/mod.ts";
-import { putService } from "../../../store/services/mod.ts";
+import { putService } from "../../../store/cmdb/mod.ts";
 import { freePort } from "../../_run.ts";
 import {
   type CertificateOptions,

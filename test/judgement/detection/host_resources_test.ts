@@ -4,7 +4,7 @@ import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { detectAll, recheck } from "../../../judgement/detection/mod.ts";
-import { putService } from "../../../store/services/mod.ts";
+import { putService } from "../../../store/cmdb/mod.ts";
 import { freePort } from "../../_run.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { asSuperuser } from "../../_superuser.ts";

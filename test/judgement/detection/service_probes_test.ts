@@ -13,7 +13,7 @@ import {
 } from "../../../judgement/detection/mod.ts";
 import type { Service } from "../../../integrations/host/mod.ts";
 import { getFinding } from "../../../store/incidents/mod.ts";
-import { putService } from "../../../store/services/mod.ts";
+import { putService } from "../../../store/cmdb/mod.ts";
 import { whileCollectingGarbage } from "../../_garbage.ts";
 import { freePort } from "../../_run.ts";
 import { eventually } from "../../_time.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../../judgement/detection/mod.ts";
 import type { Store } from "../../../store/mod.ts";
 import { getRunbookValues } from "../../../store/catalogue/mod.ts";
-import { getImpact, getService, listServiceNames } from "../../../store/services/mod.ts";
+import { getImpact, getService, listServiceNames } from "../../../store/cmdb/mod.ts";
 import { createLog } from "../../../runtime/web/mod.ts";
 import { testFolder } from "../../_run.ts";
 import { testStore } from "../../_servers.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { arbitrate, type Arbitration } from "../../../judgement/engine/mod.ts";
 import { openStore, type Store } from "../../../store/mod.ts";
 import { addTicketEvent, openTicket } from "../../../store/incidents/mod.ts";
-import { listUnlearntTickets } from "../../../store/knowledge/mod.ts";
+import { listUnlearntTickets } from "../../../store/learning/mod.ts";
 import { type TestDatabase, testDatabase } from "../../_servers.ts";
 import { asSuperuser } from "../../_superuser.ts";
 

@@ -10,7 +10,7 @@ import { canonicalize } from "../../../ledger/mod.ts";
 import { readMesh } from "../../../judgement/shield/mod.ts";
 import { addStop, removeStop } from "../../../store/calls/mod.ts";
 import { addApprovers } from "../../../store/devices/mod.ts";
-import { putService } from "../../../store/services/mod.ts";
+import { putService } from "../../../store/cmdb/mod.ts";
 import type { People } from "../../api/_people.ts";
 import { rawKey } from "./protocol/_devices.ts";
 import { storeDevice } from "../../judgement/shield/_stored_device.ts";

@@ -1,6 +1,6 @@
-import type { AgentReport, CrewScope, Suspect } from "../../contract/domain/mod.ts";
-import { getImpact } from "../../store/services/mod.ts";
-import type { ActivityParts } from "../parts.ts";
+import type { AgentReport, CrewScope, Suspect } from "../../../contract/domain/mod.ts";
+import { getImpact } from "../../../store/cmdb/mod.ts";
+import type { ActivityParts } from "../../parts.ts";
 import { serviceSource } from "./_sources.ts";
 
 /** Edges upstream that are followed. */

@@ -1,7 +1,7 @@
-import type { AgentReport, CrewScope, Suspect } from "../../contract/domain/mod.ts";
-import type { ProbeResult } from "../../integrations/host/mod.ts";
-import { getProbeHistories, type ProbeHistory } from "../../store/incidents/mod.ts";
-import type { ActivityParts } from "../parts.ts";
+import type { AgentReport, CrewScope, Suspect } from "../../../contract/domain/mod.ts";
+import type { ProbeResult } from "../../../integrations/host/mod.ts";
+import { getProbeHistories, type ProbeHistory } from "../../../store/incidents/mod.ts";
+import type { ActivityParts } from "../../parts.ts";
 import { probeService, serviceSource } from "./_sources.ts";
 
 const FAILING_WEIGHT = 0.6;

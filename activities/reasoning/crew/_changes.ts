@@ -1,8 +1,8 @@
-import type { AgentReport, CrewScope, Source } from "../../contract/domain/mod.ts";
-import { listReceipts } from "../../ledger/mod.ts";
-import type { Db, Store } from "../../store/mod.ts";
-import { getRepairHistory, listTickets } from "../../store/incidents/mod.ts";
-import type { ActivityParts } from "../parts.ts";
+import type { AgentReport, CrewScope, Source } from "../../../contract/domain/mod.ts";
+import { listReceipts } from "../../../ledger/mod.ts";
+import type { Db, Store } from "../../../store/mod.ts";
+import { getRepairHistory, listTickets } from "../../../store/incidents/mod.ts";
+import type { ActivityParts } from "../../parts.ts";
 import { MAX_LISTED } from "./_sources.ts";
 
 /** Age of the oldest changes that may be the cause. */

@@ -1,7 +1,7 @@
-import type { Source } from "../../contract/domain/mod.ts";
-import { type HealthCheck, probe, type ProbeResult } from "../../integrations/host/mod.ts";
-import type { Db } from "../../store/mod.ts";
-import { getService } from "../../store/services/mod.ts";
+import type { Source } from "../../../contract/domain/mod.ts";
+import { type HealthCheck, probe, type ProbeResult } from "../../../integrations/host/mod.ts";
+import type { Db } from "../../../store/mod.ts";
+import { getService } from "../../../store/cmdb/mod.ts";
 
 /** Most findings, tickets, repairs or changes that a report lists, each. */
 export const MAX_LISTED = 5;

@@ -1,14 +1,14 @@
 /** The ways between devices, measured by their agents on a schedule. */
-import { groundsOf } from "../contract/domain/mod.ts";
+import { groundsOf } from "../../contract/domain/mod.ts";
 import { createHash } from "node:crypto";
 import { log } from "@temporalio/activity";
-import { orderCommand } from "../operations/devices/orders/mod.ts";
-import { forTenant } from "../calls/mod.ts";
-import { findAllowed } from "../integrations/discovery/mod.ts";
-import { MESH_SCRIPT, type MeshPeer, readMeshPeers } from "../judgement/shield/mod.ts";
-import { getApprovers, listDevicesToMeasure } from "../store/devices/mod.ts";
-import { listTenants } from "../store/keys/mod.ts";
-import type { ActivityParts } from "./parts.ts";
+import { orderCommand } from "../../operations/devices/orders/mod.ts";
+import { forTenant } from "../../calls/mod.ts";
+import { findAllowed } from "../../integrations/discovery/mod.ts";
+import { MESH_SCRIPT, type MeshPeer, readMeshPeers } from "../../judgement/shield/mod.ts";
+import { getApprovers, listDevicesToMeasure } from "../../store/devices/mod.ts";
+import { listTenants } from "../../store/keys/mod.ts";
+import type { ActivityParts } from "../parts.ts";
 
 /** Devices of one tenant that are given a measurement in one round, and rounds are a minute apart. */
 const MAX_ORDERS = 5;

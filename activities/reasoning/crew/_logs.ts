@@ -1,8 +1,8 @@
-import type { Config } from "../../config.ts";
-import { findLoggedErrors } from "../../judgement/detection/mod.ts";
-import type { AgentReport, CrewScope } from "../../contract/domain/mod.ts";
-import { listOpenFindings } from "../../store/incidents/mod.ts";
-import type { ActivityParts } from "../parts.ts";
+import type { Config } from "../../../config.ts";
+import { findLoggedErrors } from "../../../judgement/detection/mod.ts";
+import type { AgentReport, CrewScope } from "../../../contract/domain/mod.ts";
+import { listOpenFindings } from "../../../store/incidents/mod.ts";
+import type { ActivityParts } from "../../parts.ts";
 import { MAX_LISTED, serviceSource } from "./_sources.ts";
 
 /** Age of the oldest errors that count. */

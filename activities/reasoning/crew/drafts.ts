@@ -1,15 +1,15 @@
-import { checkClaims, findNames } from "../../operations/models/writing/mod.ts";
+import { checkClaims, findNames } from "../../../operations/models/writing/mod.ts";
 import type {
   DiagnosisDraft,
   DiagnosisRequest,
   Draft,
   Review,
   ReviewedDiagnosis,
-} from "../../contract/domain/mod.ts";
-import { NO_CAUSE } from "../../judgement/engine/mod.ts";
-import { listServiceNames } from "../../store/services/mod.ts";
-import type { ActivityParts } from "../parts.ts";
-import { askModel, draftOf } from "../writing/mod.ts";
+} from "../../../contract/domain/mod.ts";
+import { NO_CAUSE } from "../../../judgement/engine/mod.ts";
+import { listServiceNames } from "../../../store/cmdb/mod.ts";
+import type { ActivityParts } from "../../parts.ts";
+import { askModel, draftOf } from "../../models/mod.ts";
 import { probeService } from "./_sources.ts";
 
 /** Most by which a model's confidence may exceed the support by measurements. */

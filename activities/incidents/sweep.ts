@@ -2,12 +2,12 @@ import {
   detectAll,
   type DetectedFinding,
   openDetectionContext,
-} from "../judgement/detection/mod.ts";
-import type { Store } from "../store/mod.ts";
-import { countRepeatSightings, listEscalatedFaults } from "../store/incidents/mod.ts";
-import { listWatchedTenants } from "../store/keys/mod.ts";
-import { isFlagSet } from "../store/platform/mod.ts";
-import type { ActivityParts } from "./parts.ts";
+} from "../../judgement/detection/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { countRepeatSightings, listEscalatedFaults } from "../../store/incidents/mod.ts";
+import { listWatchedTenants } from "../../store/keys/mod.ts";
+import { isFlagSet } from "../../store/platform/mod.ts";
+import type { ActivityParts } from "../parts.ts";
 
 /** Result of running all detectors. */
 export interface DetectionResult {

@@ -1,16 +1,16 @@
-import { SCAN_DETECTOR } from "../../judgement/compliance/scans/mod.ts";
-import { DRILL_SERVICE_PATTERN, type Triage } from "../../contract/domain/mod.ts";
+import { SCAN_DETECTOR } from "../../../judgement/compliance/scans/mod.ts";
+import { DRILL_SERVICE_PATTERN, type Triage } from "../../../contract/domain/mod.ts";
 import {
   citedPassages,
   type ClassifyResult,
   type Engine,
   EngineUnavailable,
-} from "../../judgement/engine/mod.ts";
-import type { Db } from "../../store/mod.ts";
-import { listOpenFindings } from "../../store/incidents/mod.ts";
-import { listServiceNames } from "../../store/services/mod.ts";
-import type { ActivityParts } from "../parts.ts";
-import { readPromptWords } from "../reasoning/mod.ts";
+} from "../../../judgement/engine/mod.ts";
+import type { Db } from "../../../store/mod.ts";
+import { listOpenFindings } from "../../../store/incidents/mod.ts";
+import { listServiceNames } from "../../../store/cmdb/mod.ts";
+import type { ActivityParts } from "../../parts.ts";
+import { readPromptWords } from "../mod.ts";
 import { MAX_LISTED, serviceSource } from "./_sources.ts";
 
 const DRILL_SERVICE = new RegExp(DRILL_SERVICE_PATTERN);

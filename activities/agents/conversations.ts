@@ -13,7 +13,7 @@ import {
   takeQuestion as takeStoredQuestion,
 } from "../../store/agents/mod.ts";
 import { addMessage } from "../../store/notices/mod.ts";
-import { listServiceNames } from "../../store/services/mod.ts";
+import { listServiceNames } from "../../store/cmdb/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { completeAnswer } from "./_answer_text.ts";
 import { promptInContext } from "./_prompt.ts";

@@ -4,8 +4,8 @@ import type {
   CrewScope,
   Triage,
   Verification,
-} from "../../contract/domain/mod.ts";
-import type { ActivityParts } from "../parts.ts";
+} from "../../../contract/domain/mod.ts";
+import type { ActivityParts } from "../../parts.ts";
 import { reportChanges } from "./_changes.ts";
 import { reportLogs } from "./_logs.ts";
 import { reportMetrics } from "./_metrics.ts";

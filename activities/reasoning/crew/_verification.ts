@@ -1,5 +1,10 @@
-import type { AgentReport, CrewScope, Suspect, Verification } from "../../contract/domain/mod.ts";
-import type { ActivityParts } from "../parts.ts";
+import type {
+  AgentReport,
+  CrewScope,
+  Suspect,
+  Verification,
+} from "../../../contract/domain/mod.ts";
+import type { ActivityParts } from "../../parts.ts";
 import { probeService, serviceSource } from "./_sources.ts";
 
 /** Most suspects that are probed again. */
