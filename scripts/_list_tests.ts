@@ -3,35 +3,48 @@ import { readImports } from "./imports/mod.ts";
 /** Unit tests need no servers; system tests do. Remote tests download others' programs, and are run by name alone. */
 export type TestKind = "all" | "unit" | "system" | "remote";
 
+/** Tests in the two parts in which they run: beside many others, and then beside few. */
+export interface TestLanes {
+  /** The longest first, so that none goes on alone at the end. */
+  readonly many: readonly string[];
+  /** Files that start whole processes of the platform, kill them, or drive a browser. */
+  readonly few: readonly string[];
+}
+
 /** Helpers that start a PostgreSQL, a Temporal, a browser, or whole processes of the platform. */
 const SERVERS = ["test/_servers.ts", "test/_browser.ts", "test/_platform.ts"];
+/** Helpers that start whole platforms or drive a browser. */
+const PROCESSES = ["test/_browser.ts", "test/_platform.ts"];
+/** Files that start single processes of the platform, or kill them. */
+const KILLS = /^test\/(processes\/|.*kill(s|ed)?_test\.ts$)/;
+/** Folders whose tests take longest. */
+const LONGEST = /^test\/(?:workflows|ledger\/scrub|api)\//;
 
-/** Folders whose tests take longest, as they start whole platforms and kill their processes. */
-const LONGEST = /^test\/(?:workflows\/|ledger\/hostile\/|processes\/commands\/|[^/]*$)/;
-
-/**
- * Lists test files, the longest first, so that none goes on alone at the end. A test is a system test where it imports what
- * starts servers, directly or through other files.
- */
-export function listTests(kind: TestKind): string[] {
+/** Lists test files. A test is a system test where it imports what starts servers, directly or through other files. */
+export function listTests(kind: TestKind): TestLanes {
   const imports = readImports();
+  const files = [...new Set(imports.map(({ from }) => from))].sort();
   if (kind === "remote") {
-    const files = new Set(imports.map(({ from }) => from));
-    return [...files].filter((path) => /^test\/remote\/.*_remote\.ts$/.test(path)).sort();
+    return { many: files.filter((path) => /^test\/remote\/.*_remote\.ts$/.test(path)), few: [] };
   }
-  const importers = (paths: readonly string[]) =>
-    imports.filter(({ to, isType }) => !isType && paths.includes(to)).map(({ from }) => from);
-  const withServers = new Set(SERVERS);
-  for (let next = SERVERS; next.length > 0;) {
-    next = importers(next).filter((path) => !withServers.has(path));
-    next.forEach((path) => withServers.add(path));
-  }
-  const all = [...new Set(imports.map(({ from }) => from))]
-    .filter((path) => path.startsWith("test/") && path.endsWith("_test.ts")).sort();
-  const system = all.filter((path) => withServers.has(path));
-  const unit = all.filter((path) => !withServers.has(path));
-  const long = system.filter((path) => LONGEST.test(path));
-  const short = system.filter((path) => !LONGEST.test(path));
-  if (kind === "unit") return unit;
-  return [...long, ...short, ...kind === "all" ? unit : []];
+  const importersOf = (helpers: readonly string[]) => {
+    const found = new Set(helpers);
+    for (let next = helpers; next.length > 0;) {
+      next = imports.filter(({ from, to, isType }) =>
+        !isType && next.includes(to) && !found.has(from)
+      ).map(({ from }) => from);
+      next.forEach((path) => found.add(path));
+    }
+    return found;
+  };
+  const [system, processes] = [importersOf(SERVERS), importersOf(PROCESSES)];
+  const all = files.filter((path) => path.startsWith("test/") && path.endsWith("_test.ts"));
+  const wanted = all.filter((path) => kind === "all" || system.has(path) === (kind === "system"));
+  const startsProcesses = (path: string) => processes.has(path) || KILLS.test(path);
+  const many = wanted.filter((path) => !startsProcesses(path));
+  const rank = (path: string) => LONGEST.test(path) ? 0 : system.has(path) ? 1 : 2;
+  return {
+    many: many.sort((a, b) => rank(a) - rank(b)),
+    few: wanted.filter(startsProcesses),
+  };
 }
