@@ -5,8 +5,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type Download, installNpm, installPython } from "../_download.ts";
 import { fixtures, NOT_OFFERED } from "./_conformance.ts";
-import { npmPackage, pythonPackage } from "./_outside.ts";
 import { type Json, startToolServer, type TestToolServer } from "./_tool_server.ts";
 
 const run = promisify(execFile);
@@ -29,19 +29,16 @@ describe("third-party clients", () => {
     await rm(folder, { recursive: true });
   });
 
-  /** Skips a test whose program can't be installed. */
-  const requireProgram = (where: string | undefined, what: string, test: Mocha.Context): string => {
-    if (where !== undefined) return where;
-    console.log(
-      `      ${what} can't be installed: no registry answers, or its runtime is missing`,
-    );
+  /** Returns the folder of a program, or skips the test. */
+  const requireProgram = (download: Download, test: Mocha.Context): string => {
+    if ("folder" in download) return download.folder;
+    console.log(`      not run: ${download.missing}`);
     return test.skip();
   };
 
   it("pass MCP's conformance scenarios for the features offered", async function () {
     this.timeout(INSTALL_TIMEOUT_MS);
-    const name = "@modelcontextprotocol/conformance";
-    const where = requireProgram(await npmPackage(name, "0.1.13"), name, this);
+    const where = requireProgram(await installNpm("conformance"), this);
     const expected = join(folder, "expected.yaml");
     writeFileSync(expected, `server:\n${NOT_OFFERED.map((one) => `  - ${one}\n`).join("")}`);
     const program = join(where, "node_modules", ".bin", "conformance");
@@ -53,8 +50,7 @@ describe("third-party clients", () => {
 
   it("list and call tools with the Inspector's command line", async function () {
     this.timeout(INSTALL_TIMEOUT_MS);
-    const name = "@modelcontextprotocol/inspector-cli";
-    const where = requireProgram(await npmPackage(name, "1.0.3"), name, this);
+    const where = requireProgram(await installNpm("inspector"), this);
     const scope = join(where, "node_modules", "@modelcontextprotocol");
     // It reads its version from the Inspector's package, which is a whole web application.
     writeFileSync(join(scope, "package.json"), '{"name":"inspector","version":"1.0.3"}');
@@ -75,7 +71,7 @@ describe("third-party clients", () => {
 
   it("of the Python SDK work over both transports, in both generations", async function () {
     this.timeout(INSTALL_TIMEOUT_MS);
-    const where = requireProgram(await pythonPackage("mcp", "2.3.0"), "Python's mcp", this);
+    const where = requireProgram(await installPython("mcp"), this);
     const script = new URL("client.py", import.meta.url).pathname;
     const { stdout } = await run(join(where, "bin", "python"), [script, server.url, key]);
     const results = JSON.parse(stdout);

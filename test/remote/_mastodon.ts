@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { freePort } from "../_run.ts";
 
-/** Module and requirement for pip. */
-export const MASTODON_MOCK = ["mastodon_mock", "mastodon-mock==0.6.1"] as const;
+/** Module and name of its pins. */
+export const MASTODON_MOCK = ["mastodon_mock", "mastodon-mock"] as const;
 /** Token of its one account. */
 export const MOCK_TOKEN = "mock_token";
 

@@ -5,27 +5,21 @@ import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { WebSocket } from "ws";
-import { npmPackage } from "../mcp/_outside.ts";
 import { freePort } from "../_run.ts";
 
-const VERSION = "1.1.55";
 /** A password with a colon and a comma, which its header could mistake. */
 export const PASSWORD = "pass:word,1";
 export const USER = "robot";
 export const DEVICE = `node//${"a".repeat(64)}`;
 
-/** Installs MeshCentral once. @returns its program; undefined: it can't be had here */
-export async function fetchMeshCentral(): Promise<string | undefined> {
-  const folder = await npmPackage("meshcentral", VERSION);
-  return folder && join(folder, "node_modules", "meshcentral", "meshcentral.js");
-}
-
 /**
  * Serves one site administrator and one device, which no agent connects: agents want a certificate of the server's.
  *
+ * @param folder that it is installed in
  * @param home empty folder
  */
-export async function startMeshCentral(program: string, home: string) {
+export async function startMeshCentral(folder: string, home: string) {
+  const program = join(folder, "node_modules", "meshcentral", "meshcentral.js");
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const data = join(home, "data");
@@ -45,7 +39,8 @@ export async function startMeshCentral(program: string, home: string) {
       domains: { "": { newAccounts: false, agentTimeStampServer: false } },
     }),
   );
-  const args = [program, "--datapath", data, "--filespath", join(home, "files")];
+  const folders = ["--datapath", data, "--filespath", join(home, "files")];
+  const args = [program, ...folders, "--npmpath=none"]; // else it fetches what it misses, unpinned
   const run = (...more: string[]) => promisify(execFile)(process.execPath, [...args, ...more]);
   async function serve() {
     const server = spawn(process.execPath, args, { stdio: "ignore", cwd: home });

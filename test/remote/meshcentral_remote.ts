@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import { loadConfig } from "../../config.ts";
 import { type MeshClient, openMeshCentral } from "../../integrations/mesh/mod.ts";
+import { installNpm } from "../_download.ts";
 import { testFolder } from "../_run.ts";
-import {
-  command,
-  DEVICE,
-  fetchMeshCentral,
-  PASSWORD,
-  startMeshCentral,
-  USER,
-} from "./_meshcentral.ts";
+import { command, DEVICE, PASSWORD, startMeshCentral, USER } from "./_meshcentral.ts";
 import { skipSuite } from "./_skip.ts";
 
 describe("MeshCentral", function () {
@@ -24,11 +18,9 @@ describe("MeshCentral", function () {
     }))!;
 
   before(async function () {
-    const program = await fetchMeshCentral();
-    if (program === undefined) {
-      return skipSuite(this, "MeshCentral can't be installed from npm here");
-    }
-    server = await startMeshCentral(program, await testFolder());
+    const installed = await installNpm("meshcentral");
+    if ("missing" in installed) return skipSuite(this, installed.missing);
+    server = await startMeshCentral(installed.folder, await testFolder());
   });
   after(() => server?.close());
 
