@@ -1,7 +1,10 @@
 import { readImports } from "./imports/mod.ts";
 
-/** Unit tests need no servers; system tests do. Remote tests download others' programs, and are run by name alone. */
-export type TestKind = "all" | "unit" | "system" | "remote";
+/**
+ * Unit tests need no servers; system tests do. Soak tests are those of both that have sizes. Remote tests download others'
+ * programs, and are run by name alone.
+ */
+export type TestKind = "all" | "unit" | "system" | "soak" | "remote";
 
 /** Tests in the two parts in which they run: beside many others, and then beside few. */
 export interface TestLanes {
@@ -11,6 +14,8 @@ export interface TestLanes {
   readonly few: readonly string[];
 }
 
+/** Helper that makes the daily run smaller. */
+const SIZE = ["test/_size.ts"];
 /** Helpers that start a PostgreSQL, a Temporal, a browser, or whole processes of the platform. */
 const SERVERS = ["test/_servers.ts", "test/_browser.ts", "test/_platform.ts"];
 /** Helpers that start whole platforms or drive a browser. */
@@ -37,9 +42,14 @@ export function listTests(kind: TestKind): TestLanes {
     }
     return found;
   };
-  const [system, processes] = [importersOf(SERVERS), importersOf(PROCESSES)];
+  const system = importersOf(SERVERS);
+  const processes = importersOf(PROCESSES);
+  const sized = importersOf(SIZE);
   const all = files.filter((path) => path.startsWith("test/") && path.endsWith("_test.ts"));
-  const wanted = all.filter((path) => kind === "all" || system.has(path) === (kind === "system"));
+  const wanted = all.filter((path) => {
+    if (kind === "soak") return sized.has(path);
+    return kind === "all" || system.has(path) === (kind === "system");
+  });
   const startsProcesses = (path: string) => processes.has(path) || KILLS.test(path);
   const many = wanted.filter((path) => !startsProcesses(path));
   const rank = (path: string) => LONGEST.test(path) ? 0 : system.has(path) ? 1 : 2;

@@ -6,6 +6,7 @@
  *     npm test -- -g receipts   arguments go to mocha
  *     npm run test:unit         tests without servers
  *     npm run test:system       tests with PostgreSQL, Temporal or a browser
+ *     npm run test:soak         the tests that have sizes (test/_size.ts), with the full ones
  *     npm run test:remote       tests with programs of others, which are downloaded
  */
 import { mkdirSync, rmSync } from "node:fs";
@@ -31,6 +32,7 @@ async function runMocha(kind: TestKind, args: readonly string[]): Promise<number
   rmSync(LOGS, { recursive: true, force: true });
   mkdirSync(LOGS, { recursive: true });
   process.env.TEST_LOGS = LOGS;
+  if (kind === "soak") process.env.TEST_SIZE = "full";
   if (kind === "unit" || kind === "remote") process.env.TEST_SERVERS = "none";
   const { many, few } = listTests(kind);
   const cores = availableParallelism();

@@ -14,6 +14,7 @@ import { a2aClient, type Json, message, skill } from "../mcp/_a2a.ts";
 import { connect, connectHttp, startToolServer, type TestToolServer } from "../mcp/_tool_server.ts";
 import { createNothings, createTenant, type Tenant } from "./_tenant.ts";
 import { giveKey } from "../_superuser.ts";
+import { sized } from "../_size.ts";
 
 /** Input fields that name nothing which anybody owns. Those that do are the keys of a tenant's `things`. */
 const FREE = new Set([
@@ -366,7 +367,7 @@ describe("the walls between tenants", () => {
         wrong.push(`${own.name} ${path}: ${response.status} ${text.slice(0, 200)}`);
       }
     };
-    for (let first = 0; first < 1_000; first += 100) {
+    for (let first = 0; first < sized(1_000); first += 100) {
       await Promise.all(Array.from({ length: 100 }, (_, n) => ask(first + n)));
     }
     assert.deepEqual(wrong, []);

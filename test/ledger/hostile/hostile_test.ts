@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../../config.ts";
@@ -7,6 +8,7 @@ import { newPage } from "../../_browser.ts";
 import { program } from "../../_programs.ts";
 import { findPython } from "../../_python.ts";
 import { testFolder } from "../../_run.ts";
+import { sized } from "../../_size.ts";
 import { makeVectors, printVectors } from "./_make.ts";
 import { startVectorServer, type VectorServer } from "./_server.ts";
 import { textOf } from "../page/_pages.ts";
@@ -69,7 +71,11 @@ describe("a server that lies to somebody with a trust file", () => {
     }
   }
 
-  for (const vector of vectors.servers) {
+  // A browser takes seconds for each, so that in the daily run it sees a tenth, each time another.
+  const step = Math.round(vectors.servers.length / sized(vectors.servers.length));
+  const first = randomInt(step);
+  for (const [n, vector] of vectors.servers.entries()) {
+    const isSeen = n % step === first;
     it(`${vector.exit === 0 ? "accepts" : `ends with ${vector.exit} for`} ${vector.name}`, async () => {
       server.show(vector, recordsOf(vectors, vector));
       const trust = join(folder, "sealoop.trust.json");
@@ -90,7 +96,7 @@ describe("a server that lies to somebody with a trust file", () => {
             trust,
           ]),
         }),
-        page: await checkInBrowser(trust),
+        ...(isSeen && { page: await checkInBrowser(trust) }),
       };
       for (const [verifier, { exit, says }] of Object.entries(verdicts)) {
         const said = `${verifier} ends with ${exit} and says:\n${says}`;

@@ -12,11 +12,19 @@ import {
 } from "../../../ledger/mod.ts";
 import { canonicalizeFields } from "../../../ledger/rules/mod.ts";
 import { program } from "../../_programs.ts";
+import { sized } from "../../_size.ts";
 import { asSuperuser } from "../../_superuser.ts";
 import { anyRequest, prepareSealing, type TestSealing } from "../_ledger.ts";
 
 const run = promisify(execFile);
 const PAGE_SIZE = 1_000;
+/** Processes that seal at once, and receipts of each. */
+const PROCESSES = 16;
+const BY_EACH = sized(1_000);
+/** Callers of one process at once, payloads of each, and how often. */
+const CALLERS = sized(1_000);
+const PAYLOADS = 10;
+const TIMES = 10;
 
 async function* readReceipts({ app }: TestSealing): AsyncGenerator<StoredReceipt> {
   for (let from = 0;; from += PAGE_SIZE) {
@@ -37,16 +45,16 @@ describe("sealing", () => {
   });
   afterEach(() => sealing.stop());
 
-  it("from 16 processes, 1,000 each, makes one chain without a fork or a gap", async () => {
+  it(`from ${PROCESSES} processes, ${BY_EACH} each, makes one chain without a fork or a gap`, async () => {
     sealing.go();
     const appender = await program("test/ledger/seal/_appender.ts");
-    const printed = await Promise.all(Array.from({ length: 16 }, async (_, n) => {
-      const args = [appender, sealing.database.urls.worker, `process-${n}`, "1000"];
+    const printed = await Promise.all(Array.from({ length: PROCESSES }, async (_, n) => {
+      const args = [appender, sealing.database.urls.worker, `process-${n}`, String(BY_EACH)];
       const { stdout } = await run(process.execPath, args, { maxBuffer: 1 << 20 });
       return stdout.split("\n");
     }));
     const requested = new Set(printed.flat());
-    assert.equal(requested.size, 16_000);
+    assert.equal(requested.size, PROCESSES * BY_EACH);
     async function* recordSealed() {
       for await (const { id, text } of readReceipts(sealing)) {
         requested.delete(id);
@@ -54,22 +62,22 @@ describe("sealing", () => {
       }
     }
     const { total, breaks } = await verifyChain(recordSealed(), await listLedgerKeys(sealing.app));
-    assert.deepEqual({ total, breaks }, { total: 16_001, breaks: [] });
+    assert.deepEqual({ total, breaks }, { total: PROCESSES * BY_EACH + 1, breaks: [] });
     assert.equal(requested.size, 0);
   });
 
-  it("keeps 100,000 generated payloads to the byte, ten in a receipt", async () => {
+  it(`keeps ${TIMES * CALLERS * PAYLOADS} generated payloads to the byte, ${PAYLOADS} in a receipt`, async () => {
     sealing.go();
     const next = generator(Number(process.env["SEED"] ?? 20_261_121));
     const details = new Map<string, string>();
-    for (let batch = 0; batch < 10; batch++) {
-      await Promise.all(Array.from({ length: 1_000 }, async () => {
-        const values = { values: Array.from({ length: 10 }, () => payload(next)) };
+    for (let batch = 0; batch < TIMES; batch++) {
+      await Promise.all(Array.from({ length: CALLERS }, async () => {
+        const values = { values: Array.from({ length: PAYLOADS }, () => payload(next)) };
         const { id } = await sealing.sealer.request(anyRequest({ details: values }));
         details.set(id, canonicalize(values));
       }));
     }
-    await sealing.untilSealed(10_001);
+    await sealing.untilSealed(TIMES * CALLERS + 1);
     async function* compared() {
       for await (const { id, text, category } of readReceipts(sealing)) {
         if (category === "test") {
@@ -79,7 +87,7 @@ describe("sealing", () => {
       }
     }
     const { total, breaks } = await verifyChain(compared(), await listLedgerKeys(sealing.app));
-    assert.deepEqual({ total, breaks }, { total: 10_001, breaks: [] });
+    assert.deepEqual({ total, breaks }, { total: TIMES * CALLERS + 1, breaks: [] });
   });
 
   /** Every write between a request and the published checkpoint. */

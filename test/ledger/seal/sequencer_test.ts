@@ -15,6 +15,7 @@ import {
 import { migrate, openStore, type Store } from "../../../store/mod.ts";
 import { freePort, testFolder } from "../../_run.ts";
 import { eventually } from "../../_time.ts";
+import { sized } from "../../_size.ts";
 import { letTestsSeal, type TestDatabase, testDatabase } from "../../_servers.ts";
 import { anyRequest } from "../_ledger.ts";
 
@@ -232,7 +233,7 @@ describe("PostgreSQL killed with -9 while 64 callers seal", () => {
         acknowledged.push(id);
       }
     });
-    while (acknowledged.length < 1_000) await sleep(10);
+    while (acknowledged.length < sized(1_000)) await sleep(10);
     process.kill(server.process.pid, "SIGKILL");
     down = true;
     await Promise.allSettled(callers);
