@@ -4,6 +4,8 @@ import { Refused } from "../strangers/mod.ts";
 
 /** Some thousands of alerts. More are a storm that nothing should be done by. */
 const MAX_ALERTS = 5_000;
+/** Labels and silences of all alerts together. Whoever reads the parser's answer checks each, and does nothing else meanwhile. */
+const MAX_LABELS = 100_000;
 
 const Id = z.string().regex(/^[\w-]{1,64}$/);
 const Time = z.iso.datetime({ offset: true });
@@ -32,9 +34,13 @@ export type Alert = Readonly<z.output<typeof Alert>>;
 /** Answer of the parser. */
 export const AlertList = z.array(Alert).max(MAX_ALERTS);
 
-/** Parses the alerts of an Alertmanager. @throws {Refused} they have another shape */
+/** Parses the alerts of an Alertmanager. @throws {Refused} they are too many, or have another shape */
 export function readAlerts(bytes: Buffer): z.output<typeof AlertList> {
-  const parsed = Answer.safeParse(parseJson(bytes.toString()));
+  const answer = parseJson(bytes.toString());
+  if (countLabels(answer) > MAX_LABELS) {
+    throw new Refused({ code: "too_many_labels", about: `it has more than ${MAX_LABELS} labels` });
+  }
+  const parsed = Answer.safeParse(answer);
   if (!parsed.success) {
     throw new Refused({ code: "shape", about: "it has another shape" });
   }
@@ -43,6 +49,13 @@ export function readAlerts(bytes: Buffer): z.output<typeof AlertList> {
     silencedBy,
     isInhibited: inhibitedBy.length > 0,
   }));
+}
+
+/** Counts labels and silences, before anything looks at each of them. */
+function countLabels(answer: unknown): number {
+  if (!Array.isArray(answer)) return 0;
+  return answer.flatMap((alert) => [alert?.labels, alert?.status?.silencedBy])
+    .reduce((sum, names) => sum + Object.keys(names ?? {}).length, 0);
 }
 
 function parseJson(text: string): unknown {

@@ -7,7 +7,7 @@ export type FailedOutcome = "not_done" | "unknown";
 export class RemoteFailed extends Problem {
   /**
    * @param code `timeout`, `unreachable`, `tls`, `credential`, `limited`, `refused`, `failed`, `redirect`, `not_json`,
-   * `not_socket`, `shape`, `too_large`, `address` or `paused`
+   * `not_socket`, `shape`, `too_large`, `too_slow`, `not_read`, `address`, `paused`, or that of a refusal to read it
    * @param about what happened, after the system's name
    */
   constructor(

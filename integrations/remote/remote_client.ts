@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { Problem, withTimeout } from "../../contract/mod.ts";
 import { parseApart, type ParsedKind } from "../strangers/mod.ts";
 import { type HttpClient, openHttpClient, type OutboundResponse } from "../http/mod.ts";
 import { checkStatus, failureOf, hostOf, readHeaders, toRemoteFailure } from "./_exchange.ts";
@@ -103,6 +104,7 @@ async function exchange<Answer>(
 ): Promise<Answer> {
   const { method, path, answer } = request;
   const fail = failureOf(options.system);
+  const deadline = performance.now() + timeoutMs;
   const response = await send(http, options, {
     method,
     path,
@@ -117,8 +119,15 @@ async function exchange<Answer>(
     throw fail("not_json", "gave an answer that is not JSON", "unknown");
   }
   if (request.parsedAs) {
-    const limits = { bytes: response.body, timeoutMs };
-    const apart = await parseApart(request.parsedAs, limits, answer);
+    const msLeft = Math.max(1, deadline - performance.now());
+    const input = { bytes: response.body, timeoutMs: msLeft };
+    // By the clock, too: who asks has no more time, however busy the machine is.
+    const apart = await withTimeout(msLeft, parseApart(request.parsedAs, input, answer))
+      .catch((error: Error) => {
+        throw error instanceof Problem
+          ? fail("not_read", `gave an answer that is not read: ${error.message}`, "unknown")
+          : fail("too_slow", "gave an answer that takes too long to read", "unknown");
+      });
     if ("value" in apart) return apart.value;
     const { code, about } = apart.refusal;
     throw fail(code, `gave an answer that can't be read: ${about}`, "unknown");

@@ -50,10 +50,14 @@ export function normalizeName(name: string): string {
   return name.toLowerCase().replace(/[@_.\s-]/g, "");
 }
 
+/** More are no name of a level. */
+const MAX_LEVEL_CHARACTERS = 64;
+
 /** Returns the level that a name stands for, such as `ERROR+2`, `W` or `Information`; undefined: it is no such name. */
 export function levelNamed(name: string): LineLevel | undefined {
+  const text = name.trim().slice(0, MAX_LEVEL_CHARACTERS).toLowerCase();
   return LEVELS.get(
-    name.trim().toLowerCase().replace(/[\s_-]*(?:[+-]?\d+|\(\d+\))?$/, "")
+    text.replace(/[\s_-]*(?:[+-]?\d+|\(\d+\))?$/, "")
       .replace(/^.*severity_?(?:number_)?/, "").replace(/[^a-z]/g, ""),
   );
 }

@@ -94,7 +94,7 @@ function isRecord(fields: Fields): boolean {
 }
 
 function toRecord(fields: Fields, depth: number): LogRecord {
-  const inner = depth < MAX_DEPTH ? findInner(fields, depth) : undefined;
+  const inner = findInner(fields, depth);
   const names = normalizeNames(fields);
   const own = ownMessage(names);
   const wrapped = own !== undefined && depth < MAX_DEPTH && /[{=]/.test(own)
@@ -125,6 +125,7 @@ function readWrapped(text: string, depth: number): LogRecord | undefined {
 
 /** Finds a record in an object or a list within another one. */
 function findInner(fields: Fields, depth: number): LogRecord | undefined {
+  if (depth >= MAX_DEPTH) return undefined;
   for (const [name, value] of Object.entries(fields)) {
     const first = Array.isArray(value) ? value[0] : value;
     if (!isObject(first) || !FORMS.containers.includes(normalizeName(name))) continue;
@@ -186,10 +187,10 @@ function levelOfValue(
 }
 
 /** Returns a text or a number, also of `{"name":"ERROR"}` and `{"stringValue":"…"}`. */
-function plainValue(value: unknown): string | number | undefined {
+function plainValue(value: unknown, depth = 0): string | number | undefined {
   if (typeof value === "string" || typeof value === "number") return value;
-  if (!isObject(value)) return undefined;
-  return plainValue(value.name ?? value.stringValue ?? value.value ?? value.label);
+  if (!isObject(value) || depth >= MAX_DEPTH) return undefined;
+  return plainValue(value.name ?? value.stringValue ?? value.value ?? value.label, depth + 1);
 }
 
 function ownMessage(names: ReadonlyMap<string, unknown>): string | undefined {

@@ -116,14 +116,14 @@ export function findingFromRecord(record: FindingRecord): DetailedFinding {
   };
 }
 
-/** Waits until all work is done or the deadline has passed. */
-export async function untilDeadline(
-  work: readonly Promise<void>[],
+/** Waits until all work is done or the deadline has passed. @returns undefined: it has passed */
+export async function untilDeadline<T>(
+  work: readonly Promise<T>[],
   deadline: AbortSignal,
-): Promise<void> {
-  if (deadline.aborted) return;
-  const late = new Promise<void>((resolve) => {
-    deadline.addEventListener("abort", () => resolve(), { once: true });
+): Promise<T[] | undefined> {
+  if (deadline.aborted) return undefined;
+  const late = new Promise<undefined>((resolve) => {
+    deadline.addEventListener("abort", () => resolve(undefined), { once: true });
   });
-  await Promise.race([Promise.all(work), late]);
+  return await Promise.race([Promise.all(work), late]);
 }

@@ -9,7 +9,8 @@ import {
   putLogPlace,
 } from "../../store/incidents/mod.ts";
 import { createLogFindings, LOGIN_AFTER_FAILURES } from "./_log_findings.ts";
-import { countLikeFinding, readLinesApart } from "./_log_parsers.ts";
+import { countLikeFinding } from "./_log_parsers.ts";
+import { readLog } from "./_log_readings.ts";
 import { EMPTY_STATE, type LogLimits, type LogState } from "./_log_state.ts";
 import {
   type DetailedFinding,
@@ -44,13 +45,14 @@ export const logs: Detector = {
 };
 
 async function detectInLogs(
-  { store, settings: { logs: settings }, host }: DetectionContext,
+  context: DetectionContext,
+  deadline: AbortSignal,
 ): Promise<DetectorResult> {
-  const db = store.db;
+  const { store, settings: { logs: settings }, host } = context;
   const now = new Date();
   const files = await listFiles(settings);
   const paths = new Set(files.map(({ path }) => path));
-  const recent = (await listOpenFindings(db, { detector: "logs", host })).filter((record) =>
+  const recent = (await listOpenFindings(store.db, { detector: "logs", host })).filter((record) =>
     paths.has(String(record.target.path)) && isRecent(record, settings, now)
   );
   const found = new Map<string, DetailedFinding>(
@@ -61,26 +63,19 @@ async function detectInLogs(
   for (const file of files) {
     const { path, service } = file;
     try {
-      const known = await getLogPlace<FilePlace, LogState>(db, host, path);
-      const added = await readAddedLines(path, known?.place);
-      if (added.missed) problems.add("lines_missed_by_rotation");
-      const parsed = await readLinesApart(known?.state, added.lines, {
-        limits: limitsOf(file, settings),
-        now,
-        old: added.first,
-      });
-      if ("refusal" in parsed) {
-        problems.add(`log_${parsed.refusal.code}`);
-        // At once, as this sweep may be late by now: the lines would be refused again.
-        const state = known?.state ?? EMPTY_STATE;
-        await putLogPlace(db, { host, path, place: added.place, state });
-        continue;
+      const reading = await readLog(context, path, limitsOf(file, settings), deadline);
+      if (!reading) {
+        problems.add("log_not_read_in_time");
+        break; // the next sweep has this one's reading at once, and time for the others
       }
-      const reading = parsed.value;
-      for (const one of await createLogFindings(reading, { store, path, service, host, now })) {
-        found.set(one.fingerprint, one);
+      const { place, missed, parsed, state } = reading;
+      if (missed) problems.add("lines_missed_by_rotation");
+      if ("refusal" in parsed) problems.add(`log_${parsed.refusal.code}`);
+      else {
+        const findings = await createLogFindings(parsed.value, { store, path, service, host, now });
+        for (const one of findings) found.set(one.fingerprint, one);
       }
-      read.push({ path, place: added.place, state: reading.state });
+      read.push({ path, place, state }); // refused lines would be refused again
     } catch (error) {
       const { code = "unreadable" } = error as NodeJS.ErrnoException;
       problems.add(`log_${code.toLowerCase()}`);

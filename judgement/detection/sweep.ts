@@ -1,4 +1,3 @@
-import { createTimeoutSignal } from "../../contract/mod.ts";
 import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import {
   clearOtherFindings,
@@ -11,7 +10,7 @@ import { getServiceGraph } from "../../store/cmdb/mod.ts";
 import type { Dependencies } from "./_causes.ts";
 import { ALL } from "./_detectors.ts";
 import { LOCAL_HOSTS } from "./_local_hosts.ts";
-import { DETECTOR_TIMEOUT_MS, type DetectorRun, type FinishedRun, runDetector } from "./_run.ts";
+import { type DetectorRun, type FinishedRun, runDetector } from "./_run.ts";
 import type { DetailedFinding, DetectionContext, Detector } from "./detector.ts";
 import type { DetectedFinding } from "./findings.ts";
 import { type FindingGroup, groupFindings } from "./group.ts";
@@ -176,7 +175,7 @@ export async function detectInLog(
   const settings = { ...context.settings, logs: { ...context.settings.logs, files: [file] } };
   const { found, saveState } = await logs.detect(
     { ...context, settings },
-    createTimeoutSignal(DETECTOR_TIMEOUT_MS),
+    new AbortController().signal, // nothing else waits for it, and the reading has a limit of its own
   );
   await context.store.db.transaction(async (trx) => {
     await saveState?.(trx);

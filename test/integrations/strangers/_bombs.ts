@@ -32,3 +32,19 @@ export function mailOfDepth(depth: number): Buffer {
 export function bombOf({ part, count }: MailBomb): Buffer {
   return Buffer.from(`${HEAD}${part.repeat(count)}--b--\r\n`);
 }
+
+/** One alert with so many labels that whoever checks each of them does nothing else for seconds. */
+export const ALERT_BOMB: string = JSON.stringify([{
+  fingerprint: "b0",
+  labels: Object.fromEntries(Array.from({ length: 600_000 }, (_, n) => [`a${n}`, ""])),
+  endsAt: "2026-01-01T00:00:00Z",
+  updatedAt: "2026-01-01T00:00:00Z",
+  status: { silencedBy: [], inhibitedBy: [] },
+}]);
+
+/** 8 MiB of lists within lists. */
+export const DEEP_ALERT_BOMB: string = "[".repeat(4_000_000) + "]".repeat(4_000_000);
+
+/** Lines that may be of a firewall in thousands of ways, each of which is tried: a minute in all. */
+export const LOG_BOMB: readonly string[] = Array(4_000)
+  .fill(`${"IN=".repeat(13)}${" SRC=a".repeat(320)}\n`);

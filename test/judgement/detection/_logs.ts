@@ -36,8 +36,8 @@ export function failedLogins(source: string, times: number, user = "root"): stri
 export interface TestLog {
   readonly path: string;
   append(...lines: readonly string[]): Promise<void>;
-  /** Runs the detector on it, and saves the result. */
-  sweep(): Promise<{
+  /** Runs the detector on it, and saves the result. @param timeoutMs limit of the detector */
+  sweep(timeoutMs?: number): Promise<{
     findings: readonly DetailedFinding[];
     incidents: readonly DetectedFinding[];
     codes: string[];
@@ -59,8 +59,8 @@ export async function createTestLog(
   return {
     path,
     append: (...lines) => appendFile(path, lines.join("")),
-    async sweep() {
-      const settings = await context.with(yaml);
+    async sweep(timeoutMs) {
+      const settings = { ...await context.with(yaml), ...timeoutMs ? { timeoutMs } : {} };
       const { findings, incidents, runs } = await detectAll(settings, { save: true });
       const { error } = runs.find(({ detector }) => detector === "logs")!;
       return { findings, incidents, codes: findings.map(({ code }) => code), error };

@@ -15,6 +15,7 @@ import type { Service } from "../../../integrations/host/mod.ts";
 import { listOpenFindings } from "../../../store/incidents/mod.ts";
 import { putService } from "../../../store/cmdb/mod.ts";
 import { freePort } from "../../_run.ts";
+import { ALERT_BOMB } from "../../integrations/strangers/_bombs.ts";
 import { asSuperuser } from "../../_superuser.ts";
 import { startAlertmanager, type TestAlertmanager } from "./_alertmanager.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
@@ -363,6 +364,7 @@ alerts:
     ["another shape", "alerts_shape", (_, to) => !!to.writeHead(200, json).end('[{"labels":1}]')],
     ["10 MB", "alerts_too_large", (_, to) => !!to.writeHead(200, json).end(" ".repeat(1e7))],
     ["a storm", "alerts_shape", (_, to) => !!to.writeHead(200, json).end(many)],
+    ["a bomb", "alerts_too_many_labels", (_, to) => !!to.writeHead(200, json).end(ALERT_BOMB)],
     ["a redirect", "alerts_redirect", (_, to) => {
       return !!to.writeHead(302, { location: "http://169.254.169.254/" }).end();
     }],

@@ -6,7 +6,8 @@ import { getFinding } from "../../../store/incidents/mod.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { createTestLog, failedLogins, sshd } from "./_logs.ts";
 import { asSuperuser } from "../../_superuser.ts";
-import { measureCpuMs } from "../../_time.ts";
+import { LOG_BOMB } from "../../integrations/strangers/_bombs.ts";
+import { eventually, measureCpuMs } from "../../_time.ts";
 
 const messageForms = JSON.parse(
   readFileSync(new URL("../../vectors/log-message-forms.json", import.meta.url), "utf8"),
@@ -259,6 +260,21 @@ describe("the log detector", () => {
       await auth.append(second.slice(30));
       const { findings: [found] } = await auth.sweep();
       assert.equal((found!.detail.sources as { failures: number }[])[0]!.failures, 5);
+    });
+
+    it("refuses lines that take too long, though a sweep has less time, and goes on behind them", async () => {
+      const auth = await log();
+      await auth.sweep();
+      await auth.append(...LOG_BOMB);
+      const errors = new Set<string | null>();
+      await eventually(async () => {
+        errors.add((await auth.sweep(500)).error);
+        return errors.has("log_too_slow");
+      });
+      assert.ok(!errors.has(null));
+      await auth.append(...failedLogins("203.0.113.5", 5));
+      const { codes, error } = await auth.sweep();
+      assert.deepEqual([codes, error], [["brute_force"], null]);
     });
 
     it("goes on after a rotation by renaming, with the rest of the old file first", async () => {
