@@ -20,8 +20,8 @@ const SIZE = ["test/_size.ts"];
 const SERVERS = ["test/_servers.ts", "test/_browser.ts", "test/_platform.ts"];
 /** Helpers that start whole platforms or drive a browser. */
 const PROCESSES = ["test/_browser.ts", "test/_platform.ts"];
-/** Files that start single processes of the platform, or kill them. */
-const KILLS = /^test\/(processes\/|.*kill(s|ed)?_test\.ts$)/;
+/** Files that start single processes of the platform, kill them, or compare times beside what exhausts them. */
+const KILLS = /^test\/(processes\/|.*(kill(s|ed)?|bombs)_test\.ts$)/;
 /** Folders whose tests take longest. */
 const LONGEST = /^test\/(?:workflows|ledger\/scrub|api)\//;
 
