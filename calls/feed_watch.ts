@@ -4,7 +4,7 @@ import { KEYS_CHANGED } from "../store/keys/mod.ts";
 import { MESSAGES_ADDED } from "../store/notices/mod.ts";
 
 /** News for a follower: messages of its tenant, a change of any key, or both after a lost connection. */
-export interface FeedNews {
+interface FeedNews {
   readonly messages: boolean;
   readonly keys: boolean;
 }

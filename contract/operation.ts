@@ -20,13 +20,13 @@ export interface LongRunning {
 }
 
 /** Example of a call, shown in the descriptions and checked against the schemas by the contract's tests. */
-export interface Example {
+interface Example {
   readonly input: Readonly<Record<string, unknown>>;
   readonly output: unknown;
 }
 
 /** An input that keeps its meaning until people have decided about the call. */
-export interface StableInput {
+interface StableInput {
   /** The whole input, with everything resolved that the caller left open. */
   readonly input: Readonly<Record<string, unknown>>;
   /** Its meaning, a sentence for people without a full stop. */
@@ -34,7 +34,7 @@ export interface StableInput {
 }
 
 /** Properties of a call that differ from the defaults of its effect. @see MCP, ToolAnnotations */
-export interface Hints {
+interface Hints {
   /** True: it changes or removes existing things. Default: true for `run`. */
   readonly destructive?: boolean;
   /** True: repeating the call changes nothing more. Default: true for `read`. */
@@ -190,7 +190,7 @@ export interface Operation<Context = never> {
 }
 
 /** The call that another one stands for. */
-export interface Delegate<Context = never> {
+interface Delegate<Context = never> {
   readonly operation: Operation<Context>;
   /** Not checked yet. */
   readonly input: unknown;

@@ -10,7 +10,7 @@ export interface LineConnection {
 }
 
 /** The handler of what is read. */
-export interface LineReader {
+interface LineReader {
   receive(message: object): Promise<void>;
   /** Answers a line that is no message. @param code of JSON-RPC */
   refuse(code: number, message: string): void;

@@ -74,7 +74,7 @@ export interface TemplateDescription {
 }
 
 /** The contents of a resource. */
-export interface ResourceContents {
+interface ResourceContents {
   readonly contents: readonly {
     readonly uri: string;
     readonly mimeType: string;

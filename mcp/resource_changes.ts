@@ -1,5 +1,5 @@
 /** Listener to the changes of resources, by their URIs. */
-export type ResourceListener = (uri: string) => void;
+type ResourceListener = (uri: string) => void;
 
 /** The listeners to resource changes in this process. */
 export interface ResourceChanges {

@@ -14,7 +14,7 @@ export interface SseSession {
 }
 
 /** The owner of a new session. */
-export interface SseOwner {
+interface SseOwner {
   readonly keyId: string;
   readonly handlers: RequestHandlers;
   /** Called at every heartbeat; false ends the session. */

@@ -8,7 +8,7 @@ import type { ToolResult } from "./requests.ts";
 export type FindInjection = (text: string) => readonly string[];
 
 /** A text that reads like instructions: its place as a JSON Pointer into the structured content, and what it tries. */
-export interface Injection {
+interface Injection {
   readonly at: string;
   readonly tries: readonly string[];
 }

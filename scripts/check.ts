@@ -1,4 +1,4 @@
-/** Checks of types, lint, formatting and documentation. */
+/** Checks of types, lint, formatting, exports that nothing imports, and documentation. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { run } from "./_run.mjs";
@@ -7,11 +7,13 @@ import { listFaces } from "./imports/mod.ts";
 
 const TSC = join("node_modules", "typescript", "bin", "tsc");
 const DENO = join("node_modules", "deno", "bin.cjs");
+const KNIP = join("node_modules", "knip", "bin", "knip.js");
 const CHECKS = {
   Types: [TSC, "-p", "."],
   "Page types": [TSC, "-p", join("ledger", "page", "browser")],
   Lint: [DENO, "lint", "--quiet"],
   Format: [DENO, "fmt", "--check", "--quiet"],
+  Exports: [KNIP, "--no-progress", "--include", "files,exports,types,duplicates,unresolved"],
 };
 
 /** Runs all checks and returns the titles of those that failed. */

@@ -8,7 +8,7 @@ import { FUNCTION_OWNERS, type Role, ROLES } from "./roles.ts";
 export type Row = Record<string, any>;
 
 /** A statement that PostgreSQL prepares once a connection, by its name. For statements of the hot paths. */
-export interface Prepared {
+interface Prepared {
   readonly name: string;
   readonly text: string;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import pg from "pg";
 
 /** A dump that can't be made or loaded like this. */
-export class DumpRefused extends Error {
+class DumpRefused extends Error {
   override readonly name = "DumpRefused";
 }
 

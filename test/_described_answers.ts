@@ -17,7 +17,7 @@ import {
 } from "../contract/mod.ts";
 
 /** An answer, with the operation that it is of. */
-export interface DescribedAnswer {
+interface DescribedAnswer {
   readonly operationId: string;
   readonly status: number;
   /** Media type with its parameters. */

@@ -135,7 +135,7 @@ export const EndedRunSchema = z.object({
 });
 
 /** Schema of the type `RunSummary`. */
-export const RunSummarySchema = z.object({
+const RunSummarySchema = z.object({
   outcome: z.enum(["sealed", "escalated"]),
   reason: Text.optional(),
   diagnosis: DiagnosisSchema.optional(),

@@ -11,7 +11,7 @@ import {
 import type { Ticket } from "../../store/incidents/mod.ts";
 
 /** Summary of a run at its end. */
-export interface RunSummary {
+interface RunSummary {
   readonly outcome: "sealed" | "escalated";
   /**
    * Reason of an escalation: `no_runbook`, `flapping` (it is up, and left to people), `refused_by_guardrails`,

@@ -10,10 +10,9 @@
  */
 export { repairEffectOf } from "./_effects.ts";
 export type { RepairOrder, RepairRequest, RoundOrder } from "./_order.ts";
-export type { RunSummary } from "./_close_receipt.ts";
 export { closeActivities } from "./close.ts";
 export { diagnoseActivities } from "./diagnose.ts";
-export { type EndedRun, endedRunActivities } from "./ended_runs.ts";
+export { endedRunActivities } from "./ended_runs.ts";
 export { probeActivities } from "./probe.ts";
 export { remediateActivities } from "./remediate.ts";
 export { sweepActivities } from "./sweep.ts";

@@ -8,7 +8,7 @@
  *
  * @module
  */
-export { anchorActivities, type OpenBatches } from "./anchors.ts";
+export { anchorActivities } from "./anchors.ts";
 export { scrubActivities } from "./scrub.ts";
 export { SEAL_TIMEOUT_MS, sealActivities } from "./seal.ts";
 export { sequencerActivities, type SequencerActivityParts } from "./sequencer.ts";

@@ -6,6 +6,3 @@ export type CheckResult = typeof CHECK_RESULTS[number];
 
 /** Platforms that the agent runs on. */
 export const DEVICE_PLATFORMS = ["linux", "macos"] as const;
-
-/** Platform that the agent runs on. */
-export type DevicePlatform = typeof DEVICE_PLATFORMS[number];

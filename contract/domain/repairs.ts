@@ -1,5 +1,5 @@
 /** A step of a repair, with everything filled in, as `runbooks/` runs it. */
-export interface ActionStep {
+interface ActionStep {
   readonly step: string;
   readonly kind: string;
   /** Description, a sentence for people. */
@@ -24,7 +24,7 @@ export interface Action {
 }
 
 /** The kind of a fault. */
-export interface FaultClass {
+interface FaultClass {
   readonly category: string;
   readonly severity: string;
   /** Likelihood that the category is right, 0 to 1. */

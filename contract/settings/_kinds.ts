@@ -30,7 +30,7 @@ export const urls = (prefix: RegExp, wellKnown: readonly string[], about: string
 /** A text, such as the path of a file, or none. */
 export const text = (about: string) => z.string().min(1).optional().describe(about);
 /** A text that nothing shows, or none. */
-export const secret = text;
+export const secret = (about: string) => text(about);
 /** An address of HTTPS, or of plain HTTP on this machine; without the slash at its end. */
 export const safe = (about: string) =>
   z.url().refine(isSafe, "Expected https (http for loopback alone)")

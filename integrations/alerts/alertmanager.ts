@@ -5,7 +5,7 @@ import { openRemoteClient, remember } from "../remote/mod.ts";
 import { type Alert, AlertList } from "./read_alerts.ts";
 
 /** A silence to set: exactly one alert's labels. */
-export interface Silence {
+interface Silence {
   readonly labels: Alert["labels"];
   /** Found again by it. */
   readonly mark: string;
@@ -14,7 +14,7 @@ export interface Silence {
 }
 
 /** A silence as Alertmanager has it. */
-export interface SetSilence {
+interface SetSilence {
   readonly id: string;
   readonly mark: string;
   readonly isOver: boolean;

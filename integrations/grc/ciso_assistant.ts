@@ -4,7 +4,7 @@ import { readCredential } from "../channels/mod.ts";
 import { openRemoteClient, type RemoteClient } from "../remote/mod.ts";
 
 /** Contents of a register of compliance. */
-export interface GrcRegister {
+interface GrcRegister {
   readonly frameworks: { readonly total: number; readonly names: readonly string[] };
   readonly assessments: {
     readonly total: number;

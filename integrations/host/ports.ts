@@ -22,7 +22,7 @@ export interface PortClaim {
 }
 
 /** A conflict over a port. */
-export interface PortConflict {
+interface PortConflict {
   readonly port: number;
   /** Two services claim it; another process than expected holds it; two programs listen, on different addresses. */
   readonly kind: "declared_twice" | "held_by_another" | "two_programs";

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 
 /** Kind of an address: of the public Internet, of a network that was allowed, or one that may not be reached. */
-export type AddressKind = "public" | "allowed" | "refused";
+type AddressKind = "public" | "allowed" | "refused";
 
 /** Rules about which addresses may be reached. */
 export interface AddressRules {

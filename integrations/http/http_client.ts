@@ -35,7 +35,7 @@ export interface HttpClient {
 }
 
 /** Resolves a name to its addresses. */
-export type Resolver = (hostname: string) => Promise<readonly LookupAddress[]>;
+type Resolver = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /** Addresses that a client may reach besides the public Internet. Both may also be reached by plain HTTP. */
 export interface HttpClientOptions {

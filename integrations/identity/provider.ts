@@ -11,12 +11,12 @@ import {
 import type { KeycloakClient } from "./keycloak.ts";
 
 /** Result of the registration of a tenant. */
-export type Registration =
+type Registration =
   | { readonly outcome: "done"; readonly id: string }
   | { readonly outcome: "not_done" | "unknown"; readonly reason: string };
 
 /** State of a tenant at an identity provider. `ambiguous`: several organizations carry its id. */
-export type IdentityState = "missing" | "outdated" | "current" | "ambiguous";
+type IdentityState = "missing" | "outdated" | "current" | "ambiguous";
 
 /** Knows the organizations that people belong to. */
 export interface IdentityProvider {

@@ -56,7 +56,7 @@ export function decodeText(bytes: Uint8Array, label: string | undefined): string
 }
 
 /** Returns the name of an encoding, or undefined: nobody knows its label. */
-export function encodingOf(label: string | undefined): string | undefined {
+function encodingOf(label: string | undefined): string | undefined {
   const plain = (label ?? "").replace(/["'<>\s]/g, "").toLowerCase().split("*")[0]!;
   const [pattern, name] = OTHER_NAMES.find(([pattern]) => pattern.test(plain)) ?? [];
   for (const one of [plain, ...(pattern ? [plain.replace(pattern, name!)] : [])]) {

@@ -39,7 +39,7 @@ export const MailContent = z.strictObject({
 });
 
 /** Parameters of the parser. */
-export const MailParameters = z.strictObject({
+const MailParameters = z.strictObject({
   /** Sender that SMTP named; empty for a bounce, null where it is not known. */
   envelopeFrom: z.string().nullable(),
 });

@@ -48,7 +48,7 @@ const KINDS: readonly (readonly [demuxer: string, at: number, bytes: string])[] 
 ];
 
 /** Returns the demuxer for a file by its first bytes, whatever its name says; undefined: it is no known kind of sound. */
-export async function sniffAudio(path: string): Promise<string | undefined> {
+async function sniffAudio(path: string): Promise<string | undefined> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
@@ -148,7 +148,7 @@ export async function encodeMp3(
 }
 
 /** Prints tags in the form of ffmpeg's metadata files. */
-export function printTags({ title, receiptId, chapters }: Tags): string {
+function printTags({ title, receiptId, chapters }: Tags): string {
   const line = (name: string, value: string) =>
     `${name}=${value.replace(/[\r\n\0]+/g, " ").replace(/[=;#\\]/g, "\\$&")}`;
   const lines = [";FFMETADATA1", line("title", title), line("artist", "sealoop")];

@@ -4,7 +4,7 @@ import { ROOT } from "../../config.ts";
 import type { MediaTools, RunBounds } from "./tools.ts";
 
 /** Media types that a manifest can be written into. */
-export const SIGNABLE_TYPES = ["video/mp4", "audio/mpeg", "audio/wav", "image/png"] as const;
+const SIGNABLE_TYPES = ["video/mp4", "audio/mpeg", "audio/wav", "image/png"] as const;
 
 /** Media type that a manifest can be written into. */
 export type SignableType = typeof SIGNABLE_TYPES[number];

@@ -16,7 +16,7 @@ export function isUrl(source: string): boolean {
 }
 
 /** Returns the folder whose files calls may name. */
-export function inboxFolder({ settings, dataDir }: Pick<Config, "settings" | "dataDir">): string {
+function inboxFolder({ settings, dataDir }: Pick<Config, "settings" | "dataDir">): string {
   return settings.SEALOOP_INBOX ?? join(dataDir, "inbox");
 }
 

@@ -42,7 +42,7 @@ export interface MediaTools {
 }
 
 /** A program of `integrations/media/programs/`. */
-export type PythonProgram = "speak" | "transcribe" | "provenance";
+type PythonProgram = "speak" | "transcribe" | "provenance";
 
 const PROGRAMS = join(ROOT, "integrations", "media", "programs");
 const PACKAGES = join(PROGRAMS, "requirements.txt");

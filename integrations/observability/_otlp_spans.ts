@@ -3,7 +3,7 @@ import type { SpanRecord } from "../../store/platform/mod.ts";
 import { encodeRequest } from "./_otlp_schema.ts";
 
 /** Texts of a conversation with a model. */
-export interface SpanTexts {
+interface SpanTexts {
   readonly input: string;
   readonly output: string;
 }

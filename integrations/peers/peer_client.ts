@@ -25,7 +25,7 @@ const NEEDS_MORE = new Set([
 const MAX_REPLY = 8_000;
 
 /** A message to an agent of another organization. */
-export interface PeerText {
+interface PeerText {
   readonly messageId: string;
   /** Same for all messages of a conversation. */
   readonly contextId: string;

@@ -21,7 +21,7 @@ export interface PolicyQuestion {
 }
 
 /** An opinion about a call. */
-export interface PolicyOpinion {
+interface PolicyOpinion {
   readonly decision: Decision;
   readonly reasons: readonly string[];
   /** Id of the decision in the policy's own log; null: it keeps none. */

@@ -6,13 +6,13 @@ import { openRemoteClient, type RemoteClient } from "../remote/mod.ts";
 import { RemoteFailed } from "../remote/mod.ts";
 
 /** A collection of documents. */
-export interface RagCollection {
+interface RagCollection {
   readonly name: string;
   readonly documents: number;
 }
 
 /** A document that fits a question. */
-export interface RagPassage {
+interface RagPassage {
   readonly id: string;
   readonly text: string;
   readonly score: number;

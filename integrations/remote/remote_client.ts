@@ -7,7 +7,7 @@ import type { CircuitBreaker } from "./circuit_breaker.ts";
 import { openGuard } from "./guard.ts";
 
 /** A request to a system of others. */
-export interface RemoteRequest<Answer> {
+interface RemoteRequest<Answer> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path and query, behind the system's address; begins with a slash. */
   readonly path: string;
@@ -26,7 +26,7 @@ export interface RemoteRequest<Answer> {
 }
 
 /** A request of bytes in a form of their own. */
-export interface BytesRequest {
+interface BytesRequest {
   readonly path: string;
   /** Type of the bytes, and of the answer. */
   readonly contentType: string;

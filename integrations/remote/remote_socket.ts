@@ -5,7 +5,7 @@ import { openGuard } from "./guard.ts";
 import type { RemoteOptions } from "./remote_client.ts";
 
 /** A question to a system of others that is asked over a WebSocket. */
-export interface RemoteQuestion<Answer> {
+interface RemoteQuestion<Answer> {
   /** Path and query, behind the system's address; begins with a slash. */
   readonly path: string;
   /**

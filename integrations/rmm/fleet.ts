@@ -15,14 +15,14 @@ export interface FleetHost {
 }
 
 /** Numbers of machines. */
-export interface FleetCounts {
+interface FleetCounts {
   readonly total: number;
   readonly online: number;
   readonly offline: number;
 }
 
 /** Run of a script, as Fleet knows it. */
-export interface FleetRun {
+interface FleetRun {
   /** Null: the machine has not said yet. */
   readonly exitCode: number | null;
 }

@@ -9,7 +9,7 @@ import {
 } from "../remote/mod.ts";
 
 /** A workflow of n8n's. */
-export interface SoarWorkflow {
+interface SoarWorkflow {
   readonly id: string;
   readonly name: string;
   /** True: a webhook that takes POST starts it. */
@@ -17,7 +17,7 @@ export interface SoarWorkflow {
 }
 
 /** An execution of a workflow. */
-export interface SoarExecution {
+interface SoarExecution {
   readonly id: string;
   /** `success`, `error`, `running`, … */
   readonly status: string;

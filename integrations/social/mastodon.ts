@@ -4,7 +4,7 @@ import { readCredential } from "../channels/mod.ts";
 import { openRemoteClient, type RemoteClient, RemoteFailed } from "../remote/mod.ts";
 
 /** A post that the server shows. */
-export interface PublishedPost {
+interface PublishedPost {
   readonly id: string;
   /** Address of its page for people; null: the server tells none. */
   readonly url: string | null;

@@ -32,7 +32,7 @@ const PERMISSION = ["--permission", "--experimental-permission"].find((flag) =>
 );
 
 /** An input to parse. */
-export interface ParseRequest {
+interface ParseRequest {
   readonly kind: ParsedKind;
   readonly bytes: Uint8Array;
   readonly parameters: unknown;
@@ -40,7 +40,7 @@ export interface ParseRequest {
 }
 
 /** Answer of a child. */
-export type ParseAnswer = { readonly value: unknown } | { readonly refusal: Refusal };
+type ParseAnswer = { readonly value: unknown } | { readonly refusal: Refusal };
 
 /** A process that parses, one input at a time. */
 export interface ParserChild {

@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 const HEAD_BYTES = 4;
 
 /** A frame is longer than its reader allows. */
-export class FrameTooLong extends Error {
+class FrameTooLong extends Error {
   override readonly name = "FrameTooLong";
 }
 

@@ -1,5 +1,5 @@
 /** Kinds of what strangers send and the pool parses. `processes/_parser_program.ts` has the parser of each. */
-export const PARSED_KINDS = ["mail", "alerts", "log_lines", "log_errors", "log_watch"] as const;
+const PARSED_KINDS = ["mail", "alerts", "log_lines", "log_errors", "log_watch"] as const;
 
 /** A kind of what strangers send. */
 export type ParsedKind = typeof PARSED_KINDS[number];

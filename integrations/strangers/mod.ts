@@ -13,6 +13,6 @@
  */
 export { confinement } from "./confine.ts";
 export { readFrames, writeFrame } from "./frames.ts";
-export { PARSED_KINDS, type ParsedKind, type Parser } from "./kinds.ts";
-export { parseApart, type StrangersInput, warmParsers } from "./parse_apart.ts";
+export { type ParsedKind, type Parser } from "./kinds.ts";
+export { parseApart, warmParsers } from "./parse_apart.ts";
 export { type Refusal, Refused } from "./refusal.ts";

@@ -7,7 +7,7 @@ import { type Facts, receiptsOf } from "./facts.ts";
 export type ControlState = "pass" | "partial" | "gap";
 
 /** A piece of evidence for a control. */
-export interface ControlEvidence extends EvidenceResult {
+interface ControlEvidence extends EvidenceResult {
   readonly name: EvidenceName;
 }
 
@@ -23,7 +23,7 @@ export interface AssessedControl extends Pick<Control, "id" | "category" | "titl
 }
 
 /** A receipt that proves a control. */
-export interface ProvingReceipt {
+interface ProvingReceipt {
   readonly id: string;
   readonly category: string;
   readonly timestamp: string;

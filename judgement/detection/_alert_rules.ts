@@ -57,7 +57,7 @@ export const AlertSettings = z.strictObject({
 });
 
 /** Where a rule maps an alert to. */
-export type AlertPlace =
+type AlertPlace =
   | { readonly kind: "service"; readonly service: string }
   | {
     readonly kind: "host";

@@ -3,7 +3,7 @@ import type { Severity } from "../../contract/domain/mod.ts";
 import type { CertificateChain, CertificateTarget } from "./_tls.ts";
 
 /** Aspect of a certificate. */
-export type Quality = "time" | "chain" | "name";
+type Quality = "time" | "chain" | "name";
 
 /** A flaw of a certificate. */
 export interface Flaw {

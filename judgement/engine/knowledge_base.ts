@@ -21,12 +21,12 @@ import { arbitrate, learningItem } from "./arbiter.ts";
 import { type Article, cache, type Classifier, stemsOf } from "./classifier/mod.ts";
 
 /** A passage that was found, with its text. */
-export interface Passage extends Omit<PassageMatch, "nr"> {
+interface Passage extends Omit<PassageMatch, "nr"> {
   readonly text: string;
 }
 
 /** The passages to search. */
-export interface KnowledgeSearch {
+interface KnowledgeSearch {
   /** Passages are shared ones and this tenant's. */
   readonly tenant: string;
   readonly kinds: readonly Passage["kind"][];

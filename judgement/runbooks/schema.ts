@@ -216,8 +216,6 @@ export type CommandAct = z.output<typeof Command>;
 export type ReleasedScript = z.output<typeof ReleasedScript>;
 /** The request of an http step. */
 export type HttpAct = z.output<typeof Http>;
-/** The opposite of a step. */
-export type UndoDocument = z.output<typeof Undo>;
 
 /** A step with every parameter filled in, as it is approved and performed. */
 export const ResolvedStep = Step.extend({

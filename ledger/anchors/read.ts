@@ -19,7 +19,7 @@ export interface Anchor {
 }
 
 /** The Bitcoin block that a batch is in. */
-export interface AnchorBlock {
+interface AnchorBlock {
   readonly height: number;
   /** Hex in display order: last byte first. */
   readonly hash: string;

@@ -14,4 +14,3 @@ export { bindExportStream } from "./export_stream.ts";
 export { createLedgerInvoke, createPageCalls } from "./invoke.ts";
 export { bindLog } from "./log_routes.ts";
 export { ledgerOperations } from "./operations.ts";
-export { type LedgerParts } from "./parts.ts";

@@ -8,5 +8,5 @@
  * Trusts: the log's key file. Doesn't trust: the files of a backup.
  * @module
  */
-export { backUp, type BackupOptions, loadBackup, type LoadedBackup } from "./backup.ts";
-export { BadBackup, verifyBackup } from "./manifest.ts";
+export { backUp, loadBackup } from "./backup.ts";
+export { verifyBackup } from "./manifest.ts";

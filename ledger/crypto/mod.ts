@@ -10,11 +10,5 @@
  */
 export { verifyEd25519 } from "./ed25519.ts";
 export { computeLeafHash, encodeLeaf, NODE_PRIMITIVES, sha256 } from "./primitives.ts";
-export {
-  BadPublicKey,
-  computeFingerprint,
-  pinKeys,
-  readPublicKey,
-  selectTrustedKeys,
-} from "./public_key.ts";
+export { computeFingerprint, pinKeys, readPublicKey, selectTrustedKeys } from "./public_key.ts";
 export { BadKeyFile, loadSigningKey, type SigningKey } from "./signing_key.ts";

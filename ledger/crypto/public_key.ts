@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import type { TrustedKey } from "../rules/mod.ts";
 
 /** A text is not an Ed25519 public key. */
-export class BadPublicKey extends Error {
+class BadPublicKey extends Error {
   override readonly name = "BadPublicKey";
 }
 

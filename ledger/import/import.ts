@@ -12,8 +12,6 @@ import {
 } from "../verify/mod.ts";
 import { asDuplicate, ImportRefused, makeRow, stageRows } from "./_rows.ts";
 
-export { ImportRefused } from "./_rows.ts";
-
 /** Options of {@linkcode importLedger}. */
 export interface ImportOptions {
   /** Trusted public keys, hex; needed where the file names none and holds signatures. */

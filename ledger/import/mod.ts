@@ -8,4 +8,4 @@
  * Trusts: the keys it is given, or else those that the file names. Doesn't trust: the receipts; all are verified first.
  * @module
  */
-export { importLedger, type ImportOptions, ImportRefused, type ImportResult } from "./import.ts";
+export { importLedger, type ImportOptions } from "./import.ts";

@@ -42,10 +42,4 @@ export {
   type Tile,
   TILE_WIDTH,
 } from "./tiles.ts";
-export {
-  findContradiction,
-  LogBroken,
-  type LogOptions,
-  type LogWriter,
-  openLog,
-} from "./writer.ts";
+export { findContradiction, LogBroken, type LogWriter, openLog } from "./writer.ts";

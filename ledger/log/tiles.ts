@@ -4,7 +4,7 @@ import { computeRoot, type Hash, type Sha256 } from "../rules/mod.ts";
 export const TILE_WIDTH = 256;
 
 /** Address of a tile: its level (0: hashes of leaves) and its number at that level. */
-export interface TileId {
+interface TileId {
   readonly level: number;
   readonly n: number;
 }

@@ -21,7 +21,7 @@ export interface CosignRequest {
 }
 
 /** A witness did not cosign. */
-export class NotCosigned extends Error {
+class NotCosigned extends Error {
   override readonly name = "NotCosigned";
 }
 

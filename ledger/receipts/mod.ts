@@ -11,12 +11,7 @@
  */
 export { canonicalize } from "./canonicalize.ts";
 export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
-export {
-  deleteOldEvidence,
-  type EvidenceEntry,
-  type EvidenceRetention,
-  readEvidence,
-} from "./evidence.ts";
+export { deleteOldEvidence, type EvidenceEntry, readEvidence } from "./evidence.ts";
 export { findReceipt } from "./find.ts";
 export { findStoredKeyBreaks, proveStoredKeys } from "./key_succession.ts";
 export { printRecord } from "./print_record.ts";

@@ -45,7 +45,7 @@ export interface SealRequest {
 }
 
 /** Private evidence behind one commitment of a receipt. */
-export interface Evidence extends Commitment {
+interface Evidence extends Commitment {
   readonly name: string;
   /** Canonical JSON. */
   readonly content: string;

@@ -9,11 +9,5 @@
  * database.
  * @module
  */
-export {
-  beginNewLedger,
-  type NewLedger,
-  type NewLedgerOptions,
-  type ReplacedLedger,
-} from "./new_ledger.ts";
-export { RestoreRefused } from "./errors.ts";
+export { beginNewLedger } from "./new_ledger.ts";
 export { restoreLedger, type RestoreOptions, type RestoreResult } from "./restore.ts";

@@ -20,7 +20,7 @@ export interface NewLedgerOptions {
 }
 
 /** The ledger that a new one replaces, as the first receipt of the new one names it. */
-export interface ReplacedLedger {
+interface ReplacedLedger {
   readonly origin: string | null;
   /** Number of receipts that the new ledger adopts. */
   readonly size: number;

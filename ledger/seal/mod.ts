@@ -11,22 +11,10 @@
  * @module
  */
 export { requestRotation } from "./_own_keys.ts";
-export { recoverLedgerKey, RecoveryRefused } from "./recover.ts";
+export { recoverLedgerKey } from "./recover.ts";
 export { ensureRecoveryKey, makeRecoveryKey, parseRecoveryKey } from "./recovery_key.ts";
-export {
-  getSealState,
-  requestSeal,
-  requestSeals,
-  sealArguments,
-  type SealState,
-} from "./request.ts";
-export { openSealer, type SealedReceipt, type Sealer } from "./sealer.ts";
+export { getSealState, requestSeal, requestSeals, sealArguments } from "./request.ts";
+export { openSealer, type Sealer } from "./sealer.ts";
 export { appendReceipts, readHead, settleRequests } from "./_append.ts";
 export { SealingHeld } from "./_trouble.ts";
-export {
-  isSequencerAtWork,
-  runSequencer,
-  SEQUENCER_LOCK,
-  SequencerBusy,
-  type SequencerOptions,
-} from "./sequencer.ts";
+export { isSequencerAtWork, runSequencer, SEQUENCER_LOCK } from "./sequencer.ts";

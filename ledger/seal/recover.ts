@@ -13,7 +13,7 @@ import { reconcile } from "./_reconcile.ts";
 import { takeSequencerLock } from "./sequencer.ts";
 
 /** A ledger key can't be replaced by this recovery key. Nothing was changed. */
-export class RecoveryRefused extends Error {
+class RecoveryRefused extends Error {
   override readonly name = "RecoveryRefused";
 }
 

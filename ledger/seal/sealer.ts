@@ -4,8 +4,6 @@ import { type PreparedRequest, prepareRequest, type SealRequest } from "../recei
 import { openWaitList, type SealedReceipt } from "./_wait_list.ts";
 import { addRequests } from "./request.ts";
 
-export type { SealedReceipt } from "./_wait_list.ts";
-
 /** Requests receipts outside of transactions, and waits for receipts that were requested anywhere. */
 export interface Sealer {
   /**

@@ -13,7 +13,7 @@ import { reconcile } from "./_reconcile.ts";
 import { removeHold, storeTrouble, toHold } from "./_trouble.ts";
 
 /** Another sequencer holds the lock. */
-export class SequencerBusy extends Error {
+class SequencerBusy extends Error {
   override readonly name = "SequencerBusy";
 }
 

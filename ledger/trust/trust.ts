@@ -33,7 +33,7 @@ export interface Trust {
 }
 
 /** A checkpoint that was seen before, signed by the pinned key of the log. */
-export interface SeenCheckpoint extends Checkpoint {
+interface SeenCheckpoint extends Checkpoint {
   readonly note: string;
 }
 

@@ -24,7 +24,7 @@ export interface RemoteLedger extends LedgerSource {
 }
 
 /** A public ledger can't be read. */
-export class LedgerUnreachable extends Error {
+class LedgerUnreachable extends Error {
   override readonly name = "LedgerUnreachable";
 }
 

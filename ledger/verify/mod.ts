@@ -10,11 +10,10 @@
  * @module
  */
 export { readFileKeys } from "./file_keys.ts";
-export { LedgerUnreachable, openLedgerUrl, type RemoteLedger } from "./ledger_url.ts";
-export { BadReceiptFile } from "../rules/mod.ts";
+export { openLedgerUrl } from "./ledger_url.ts";
 export { hashFile, openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
 export { verifyChain } from "./verify.ts";
-export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify_parallel.ts";
+export { type ChainVerdict, verifyInParallel } from "./verify_parallel.ts";
 export {
   exitCodeOf,
   type LedgerSource,

@@ -38,7 +38,7 @@ export interface Reply {
 export type MessageResult = { readonly task: TaskRecord } | { readonly reply: Reply };
 
 /** A page of a key's tasks. */
-export interface TaskPage {
+interface TaskPage {
   readonly contextId?: string;
   readonly state?: string;
   readonly limit: number;

@@ -10,7 +10,7 @@ import {
 import { Timestamp } from "../schemas/mod.ts";
 
 /** A score. */
-export const Score = z.object({
+const Score = z.object({
   score: z.number().min(0).max(100),
   max: z.literal(100),
   status: z.string().describe("internal_assessment: the platform assessed itself"),

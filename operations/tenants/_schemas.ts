@@ -3,7 +3,7 @@ import type { TenantRecord } from "../../store/keys/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 
 /** Id of an organization. */
-export const OrgId = z.string().min(1).max(200).describe(
+const OrgId = z.string().min(1).max(200).describe(
   "Id of the organization: the tenant of its keys and devices",
 );
 

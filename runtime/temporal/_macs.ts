@@ -5,7 +5,7 @@ import { keyedHash, type Store } from "../../store/mod.ts";
 import { base64, encode, isJson, parseJson, textOf } from "./_bytes.ts";
 
 /** An envelope as Temporal keeps it. Its MAC is in the JSON, since the Web UI copies nothing else into a new start. */
-export type SignedEnvelope = Envelope & { readonly mac: string };
+type SignedEnvelope = Envelope & { readonly mac: string };
 
 /** Makes and checks the MACs of what Temporal keeps, by a secret that the platform's processes alone have. */
 export interface Macs {

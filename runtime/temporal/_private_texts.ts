@@ -9,7 +9,7 @@ export interface PrivateTexts {
 }
 
 /** The text that a payload names is not in the database as it was stored. */
-export class PrivateTextLost extends Error {
+class PrivateTextLost extends Error {
   override readonly name = "PrivateTextLost";
   constructor(id: string, reason: "is not in the database" | "was changed in the database") {
     super(`Cannot read a payload: its text ${id} ${reason}`);

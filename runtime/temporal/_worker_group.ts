@@ -10,7 +10,7 @@ import type { WorkerConnection } from "./connect.ts";
 import { authenticatedWork } from "./authenticated_work.ts";
 
 /** Workflows as the SDK takes them: a bundle, or their sources. `debugMode`: they run in no thread of their own. */
-export type WorkflowCode = Pick<WorkerOptions, "workflowBundle" | "workflowsPath" | "debugMode">;
+type WorkflowCode = Pick<WorkerOptions, "workflowBundle" | "workflowsPath" | "debugMode">;
 
 /** Parts of the workers. */
 export interface WorkerParts {

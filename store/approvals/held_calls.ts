@@ -2,7 +2,7 @@ import { redactSecrets } from "../../contract/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** State of a held call: `intended` is written before it is run, `begun` once a process runs it. */
-export type HeldCallState =
+type HeldCallState =
   | "waiting"
   | "intended"
   | "begun"

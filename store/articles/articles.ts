@@ -11,7 +11,7 @@ import type {
 import type { Db, Row } from "../connection.ts";
 
 /** A step of an article that is over. */
-export interface ArticleStepRecord {
+interface ArticleStepRecord {
   readonly step: ArticleStep;
   readonly state: string;
   /** ISO 8601. */

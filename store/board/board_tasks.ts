@@ -6,7 +6,7 @@ import { addMessage } from "../notices/mod.ts";
 export const TASK_STATUSES = ["todo", "doing", "blocked", "done"] as const;
 
 /** State of a task. */
-export type TaskStatus = typeof TASK_STATUSES[number];
+type TaskStatus = typeof TASK_STATUSES[number];
 
 /** Fields of a task that people write. */
 export interface BoardTaskFields {

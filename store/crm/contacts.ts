@@ -6,10 +6,10 @@ import { normalizeEmail } from "../email.ts";
 export const CONSENTS = ["none", "opt_in", "opt_out"] as const;
 
 /** State of a contact's consent to e-mail. */
-export type ConsentState = typeof CONSENTS[number];
+type ConsentState = typeof CONSENTS[number];
 
 /** Consent to e-mail, and on what it rests. */
-export interface Consent {
+interface Consent {
   readonly email: ConsentState;
   /** Null: nothing was ever said. */
   readonly at: string | null;

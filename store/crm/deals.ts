@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Db, Row } from "../connection.ts";
 
 /** Status of a deal, which follows from its stage. */
-export type DealStatus = "open" | "won" | "lost";
+type DealStatus = "open" | "won" | "lost";
 
 /** Something that may be sold to a contact. */
 export interface Deal {

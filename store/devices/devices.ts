@@ -60,12 +60,6 @@ export async function listDevices(
   return rows.map(toDevice);
 }
 
-/** Counts devices. */
-export async function countDevices(db: Db): Promise<number> {
-  const row = await db.first<{ total: number }>("SELECT count(*)::int AS total FROM devices");
-  return row!.total;
-}
-
 /**
  * Adds a device of the tenant of `trx`.
  *

@@ -3,7 +3,7 @@ import type { Db } from "../connection.ts";
 import type { EffectState } from "./effects.ts";
 
 /** One step of a repair, or the undoing of one. */
-export interface RepairStep {
+interface RepairStep {
   readonly step: string | null;
   readonly state: EffectState;
   readonly code: string | null;

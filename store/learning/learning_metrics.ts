@@ -26,7 +26,7 @@ export interface LearningMetrics {
 }
 
 /** Counts of tickets that have ended, and of those that the loop mended. */
-export interface MendingCounts {
+interface MendingCounts {
   readonly tickets: number;
   readonly mended: number;
 }

@@ -1,7 +1,7 @@
 import type { Db, Row } from "../connection.ts";
 
 /** State of a received mail. `draft`: no answer of ours is under way. */
-export type ReplyState = "draft" | "held" | "sent" | "ignored";
+type ReplyState = "draft" | "held" | "sent" | "ignored";
 
 /** A received mail to store. */
 export interface NewReply {
@@ -24,7 +24,7 @@ export interface NewReply {
 }
 
 /** A source that a draft cites. */
-export interface ReplyCitation {
+interface ReplyCitation {
   readonly id: string;
   readonly kind: string;
   readonly title: string;

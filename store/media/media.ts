@@ -23,7 +23,7 @@ export type NewVideoProject =
   & { readonly requestedBy: string; readonly scenes: readonly NewScene[] };
 
 /** A scene to make. */
-export interface NewScene {
+interface NewScene {
   readonly heading: string;
   readonly text: string;
   /** Hash of a file, or a path below the inbox folder. */

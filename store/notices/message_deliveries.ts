@@ -3,7 +3,7 @@ import type { Db, Row } from "../connection.ts";
 import { listMessagesAfter, type Message } from "./messages.ts";
 
 /** State of a delivery. `unknown`: it may have arrived; `skipped`: it was not needed. */
-export type MessageDeliveryState =
+type MessageDeliveryState =
   | "queued"
   | "delivered"
   | "not_delivered"

@@ -3,7 +3,7 @@ import { DRILL_SERVICE_PATTERN } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
 /** Times to resolution of a group of tickets in seconds; null: it is empty. */
-export interface ResolutionTimes {
+interface ResolutionTimes {
   readonly resolved: number;
   readonly mean_seconds: number | null;
   readonly median_seconds: number | null;

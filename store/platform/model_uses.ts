@@ -1,7 +1,7 @@
 import type { Db } from "../connection.ts";
 
 /** Days that uses of models and their sums are kept. */
-export const MODEL_USE_DAYS = 400;
+const MODEL_USE_DAYS = 400;
 
 /** A use of a model that is about to begin. */
 export interface NewModelUse {

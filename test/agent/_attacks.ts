@@ -10,7 +10,7 @@ import { type Device, readAcceptedSize } from "./_device.ts";
 import { APPEND_LINE, approve, keys, makeCommand, TestLedger } from "./_ledger.ts";
 
 /** A command on its way to a device, as an attacker can change it. */
-export interface Parcel {
+interface Parcel {
   readonly log: DeviceLog;
   readonly bundle: DeviceBundle;
 }

@@ -234,7 +234,7 @@ function leafOf(text: string, position: number, id: string): string {
 }
 
 /** Returns the hash that approvers sign: of the command without its number and its approval. */
-export function hashAction({ sequence: _, approval: __, ...action }: DeviceCommand): string {
+function hashAction({ sequence: _, approval: __, ...action }: DeviceCommand): string {
   return hash("sha256", canonicalize(action));
 }
 

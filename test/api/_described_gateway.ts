@@ -12,7 +12,7 @@ import { startGateway, type TestGateway } from "./_gateway.ts";
 export const DAILY_LIMIT = 5;
 
 /** A request of a test. */
-export interface TestRequest {
+interface TestRequest {
   /** Default: GET, or POST with a body. */
   readonly method?: string;
   readonly key?: string;
@@ -22,7 +22,7 @@ export interface TestRequest {
 }
 
 /** An answer of the gateway. */
-export interface TestAnswer {
+interface TestAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

@@ -28,7 +28,7 @@ export interface RecordedHistory {
 }
 
 /** An event, in the JSON form of Temporal's API. */
-export type HistoryEvent = { readonly eventType: string } & Readonly<Record<string, unknown>>;
+type HistoryEvent = { readonly eventType: string } & Readonly<Record<string, unknown>>;
 
 /** Reads all histories. */
 export function readHistories(): RecordedHistory[] {

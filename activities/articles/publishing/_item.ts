@@ -68,7 +68,7 @@ export async function actionOf(
 }
 
 /** Returns why people publish a post themselves; undefined: the platform does. */
-export function placeOf(
+function placeOf(
   { outside, store }: Pick<ActivityParts, "outside" | "store">,
   { platform }: Pick<PipelineItem, "platform">,
 ): string | undefined {

@@ -2,7 +2,7 @@ import type { LookupResult } from "../../../contract/domain/mod.ts";
 import type { Db, Store } from "../../../store/mod.ts";
 
 /** Where lookups read. */
-export interface LookupContext {
+interface LookupContext {
   readonly store: Store;
   readonly db: Db;
 }

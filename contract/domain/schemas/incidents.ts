@@ -19,7 +19,7 @@ import {
 export const RunIdSchema = z.object({ workflow_id: Id, run_id: RunUuid });
 
 /** Schema of the type `RelatedFinding`. */
-export const RelatedFindingSchema = z.object({
+const RelatedFindingSchema = z.object({
   service: Name.nullable(),
   code: Word,
   fingerprint: Fingerprint,

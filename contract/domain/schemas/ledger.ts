@@ -5,17 +5,17 @@ import { Count, Digest } from "./ids.ts";
 export const BatchRangeSchema = z.object({ first: Count, last: Count });
 
 /** Schema of the type `Place`. */
-export const PlaceSchema = z.object({
+const PlaceSchema = z.object({
   position: Count,
   previousHash: z.union([z.literal(""), Digest]),
   previousEra: z.union([z.literal(2), z.literal(1), z.literal(3)]).optional(),
 });
 
 /** Schema of the type `CheckpointRoot`. */
-export const CheckpointRootSchema = z.object({ size: Count, root: Digest });
+const CheckpointRootSchema = z.object({ size: Count, root: Digest });
 
 /** Schema of the type `TrustedKey`. */
-export const TrustedKeySchema = z.object({
+const TrustedKeySchema = z.object({
   publicKey: Digest,
   fromPosition: Count,
   recoveryKey: Digest.optional(),
@@ -23,7 +23,7 @@ export const TrustedKeySchema = z.object({
 });
 
 /** Schema of the type `ChainSnapshot`. */
-export const ChainSnapshotSchema = z.object({
+const ChainSnapshotSchema = z.object({
   size: Count,
   hash: Digest,
   keys: z.array(TrustedKeySchema),

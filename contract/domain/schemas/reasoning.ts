@@ -30,7 +30,7 @@ export const PeerRequestSchema = z.object({
 });
 
 /** Schema of the type `Question`. */
-export const QuestionSchema = z.object({
+const QuestionSchema = z.object({
   question_id: MessageId,
   attempt: Count,
   prompt: Text,
@@ -38,7 +38,7 @@ export const QuestionSchema = z.object({
 });
 
 /** Schema of the type `AgentAnswer`. */
-export const AgentAnswerSchema = z.object({
+const AgentAnswerSchema = z.object({
   outcome: z.enum(["refused", "unknown", "failed", "not_done", "answered", "input_required"]),
   answer: Text,
   written_by: Name,
@@ -66,7 +66,7 @@ export const CrewScopeSchema = z.object({
 });
 
 /** Schema of the type `Suspect`. */
-export const SuspectSchema = z.object({
+const SuspectSchema = z.object({
   service: Name,
   weight: z.number(),
   why: Text,
@@ -114,13 +114,13 @@ export const LookupResultSchema = z.object({
 });
 
 /** Schema of the type `Plan`. */
-export const PlanSchema = z.object({
+const PlanSchema = z.object({
   kind: z.enum(["incident", "question", "unclear"]),
   lookups: z.array(LookupSchema),
 });
 
 /** Schema of the type `Objections`. */
-export const ObjectionsSchema = z.object({ holds: z.boolean(), objections: z.array(Text) });
+const ObjectionsSchema = z.object({ holds: z.boolean(), objections: z.array(Text) });
 
 /** Schema of the type `AnswerInput`. */
 export const AnswerInputSchema = z.object({

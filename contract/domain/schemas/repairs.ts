@@ -11,7 +11,7 @@ export const FaultClassSchema = z.object({
 });
 
 /** Schema of the type `ActionStep`. */
-export const ActionStepSchema = z.looseObject({ step: Word, kind: Word, does: Text });
+const ActionStepSchema = z.looseObject({ step: Word, kind: Word, does: Text });
 
 /** Schema of the type `Action`. */
 export const ActionSchema = z.object({
@@ -46,7 +46,7 @@ export const PermissionSchema = z.object({
 });
 
 /** Schema of the type `StepResult`. */
-export const StepResultSchema = z.object({
+const StepResultSchema = z.object({
   id: Word,
   step: Word,
   kind: Word,
@@ -69,7 +69,7 @@ export const RepairEffectSchema = z.object({
 export const VerifyResultSchema = z.object({ healthy: z.boolean(), code: Word });
 
 /** Schema of the type `RepairHold`. */
-export const RepairHoldSchema = z.object({
+const RepairHoldSchema = z.object({
   kind: z.enum(["all", "key", "tool", "maintenance"]),
   name: Name,
   until: Time.optional(),

@@ -14,7 +14,7 @@ export const TaskMessageSchema = z.object({
 });
 
 /** Schema of the type `TaskArtifact`. */
-export const TaskArtifactSchema = z.object({
+const TaskArtifactSchema = z.object({
   artifact_id: Id,
   name: Name,
   parts: z.array(

@@ -7,7 +7,7 @@ import type { ClauseRules, PatternStep } from "./_clauses.ts";
 import { CATEGORIES } from "./categories.ts";
 
 /** Phrases by concept. */
-export type Concepts = Readonly<Record<string, readonly string[]>>;
+type Concepts = Readonly<Record<string, readonly string[]>>;
 
 /** Phrases by category and concept. */
 export type Lexicon = Readonly<Record<string, Concepts>>;

@@ -29,7 +29,7 @@ import {
 import { type Article, readArticles, readJudgedReports, readReports } from "./training_data.ts";
 
 /** A report to classify. */
-export interface Report {
+interface Report {
   /** The original text. Only the first 4,000 characters are read. */
   readonly description: string;
   /** Its origin, such as `api` or the name of a monitoring system. It does not influence the result. */
@@ -39,7 +39,7 @@ export interface Report {
 }
 
 /** A passage about an earlier incident. */
-export interface IncidentPassage {
+interface IncidentPassage {
   readonly id: string;
   readonly title: string;
   readonly category: string;

@@ -2,7 +2,7 @@
 import { globPattern } from "./_programs.ts";
 
 /** The value of an option, with its kind. */
-export interface OptionValue {
+interface OptionValue {
   readonly name: string;
   readonly kind: string;
   readonly value: string;

@@ -23,7 +23,7 @@ export interface Form {
 }
 
 /** A verb with its form. */
-export interface Verb {
+interface Verb {
   readonly words: readonly RegExp[];
   /** One flag a word: true where it stands for any name, so that it is an operand as well. */
   readonly isName: readonly boolean[];
@@ -31,7 +31,7 @@ export interface Verb {
 }
 
 /** Way in which a program finds the program that it runs. */
-export interface Wrapper {
+interface Wrapper {
   /** First of its operands that make it a wrapper. */
   readonly verb?: string | undefined;
   /** Number of its own operands before the other program: a duration, a host. */

@@ -8,7 +8,7 @@ import { BadTimestamp } from "./errors.ts";
 const MAX_MESSAGE = 4096;
 
 /** Hash functions of the format. */
-export const HASHES = { sha1, ripemd160, sha256, keccak256: keccak_256 } as const;
+const HASHES = { sha1, ripemd160, sha256, keccak256: keccak_256 } as const;
 
 /** Name of a hash function of the format. */
 export type HashName = keyof typeof HASHES;

@@ -17,15 +17,15 @@ export interface Timestamp {
 }
 
 /** An attestation of the message, or an operation on it with the timestamp of its result. */
-export type Branch = { readonly attestation: Attestation } | {
+type Branch = { readonly attestation: Attestation } | {
   readonly op: Op;
   readonly then: Timestamp;
 };
 
 /** Maximum nesting of timestamps. */
-export const MAX_DEPTH = 256;
+const MAX_DEPTH = 256;
 /** Maximum bytes of a timestamp that is read; official ones have a few thousand. */
-export const MAX_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 /** Maximum bytes that all operations together may process, so that a small file cannot cause endless work. */
 const MAX_WORK = 32 * 1024 * 1024;
 

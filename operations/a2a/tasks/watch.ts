@@ -7,7 +7,7 @@ import { getTask, listTasks, TASKS_CHANGED } from "../../../store/a2a/mod.ts";
 import { forTenant, type Platform } from "../../../calls/mod.ts";
 
 /** The key whose tasks are read. */
-export interface TaskOwner {
+interface TaskOwner {
   readonly tenant: string;
   readonly keyId: string;
 }

@@ -6,7 +6,7 @@ export class RuleRefused extends Error {
 }
 
 /** Days of the week, Monday first: the place of one is its number. */
-export const WEEKDAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"] as const;
+const WEEKDAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"] as const;
 const DAY = `(?:${WEEKDAYS.join("|")})`;
 const list = (entry: string) => new RegExp(`^${entry}(?:,${entry}){0,30}$`);
 /** Parts that a rule may have, and their values. Hours, minutes and seconds are those of the start. */
@@ -31,10 +31,10 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 /** A frequency of a rule. */
-export type Frequency = "DAILY" | "WEEKLY" | "MONTHLY" | "YEARLY";
+type Frequency = "DAILY" | "WEEKLY" | "MONTHLY" | "YEARLY";
 
 /** A weekday of a rule: each of them, or the `nth` of the month or year; a negative one counts from its end. */
-export interface RuleDay {
+interface RuleDay {
   readonly weekday: number;
   readonly nth?: number;
 }

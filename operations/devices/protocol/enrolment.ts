@@ -14,7 +14,7 @@ export function deviceIdOf(publicKey: string): string {
 }
 
 /** Returns the text that both keys sign. */
-export function proofText({ code, public_key, runner_key }: Enrolment): string {
+function proofText({ code, public_key, runner_key }: Enrolment): string {
   return canonicalize({ code, public_key, runner_key });
 }
 

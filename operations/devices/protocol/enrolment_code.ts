@@ -6,7 +6,7 @@ import type { TenantToken } from "../../../store/keys/mod.ts";
 /** Days that the token of an organization is valid. */
 export const TENANT_TOKEN_DAYS = 90;
 /** Seconds that a code is valid. */
-export const CODE_SECONDS = 15 * 60;
+const CODE_SECONDS = 15 * 60;
 
 const CODE = /^([0-9a-f]{16})\.([0-9a-f]{32})\.([0-9]{10})\.([A-Za-z0-9_-]{43})$/;
 

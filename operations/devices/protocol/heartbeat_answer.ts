@@ -34,7 +34,7 @@ const MAX_WAITING = 5_000;
 const LOOK_AGAIN_MS = 250;
 
 /** The answer to a heartbeat. */
-export interface HeartbeatAnswer {
+interface HeartbeatAnswer {
   readonly server_time: string;
   readonly interval_seconds: number;
   /** Null: nothing is published that begins with what the device has accepted. */

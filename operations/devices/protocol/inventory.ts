@@ -4,7 +4,7 @@ import type { Db } from "../../../store/mod.ts";
 import { type InventoryTexts, putInventory, setInventoryHash } from "../../../store/devices/mod.ts";
 
 /** Returns the SHA-256 of the canonical form of all sections together, as the device computes it. */
-export function hashInventory(sections: InventoryTexts): string {
+function hashInventory(sections: InventoryTexts): string {
   return hash("sha256", joinFields(new Map(sections)));
 }
 

@@ -4,7 +4,7 @@ import type { Store } from "../../../store/mod.ts";
 import { type Approvers, getApprovers } from "../../../store/devices/mod.ts";
 
 /** Keys and approvers that a device pins when it is installed, in the form of its agent. */
-export interface DeviceTrust {
+interface DeviceTrust {
   readonly ledger_keys: readonly {
     readonly public_key: string;
     readonly from_position: number;

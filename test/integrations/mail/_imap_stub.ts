@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 
 /** A mail in the mailbox. */
-export interface StoredMail {
+interface StoredMail {
   readonly uid: number;
   readonly bytes: Buffer;
   seen: boolean;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type HostileServer, JSON_TYPE, SECRET } from "./_hostile.ts";
 
 /** An organization as Keycloak shows it. */
-export interface StubOrganization {
+interface StubOrganization {
   id: string;
   name: string;
   alias: string;
@@ -14,7 +14,7 @@ export interface StubOrganization {
 }
 
 /** Answers in the place of Keycloak; undefined: it answers itself. */
-export type Disturb = (request: IncomingMessage, response: ServerResponse) => boolean;
+type Disturb = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const TOKEN = "eyJhbGciOiJSUzI1NiJ9.token.of-the-test";
 

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 /** A silence that was asked for. */
-export interface AskedSilence {
+interface AskedSilence {
   readonly id: string;
   readonly matchers: readonly Readonly<Record<string, unknown>>[];
   readonly startsAt: string;
@@ -16,7 +16,7 @@ export interface AskedSilence {
 }
 
 /** An alert to serve. */
-export interface TestAlert {
+interface TestAlert {
   readonly labels: Readonly<Record<string, string>>;
   readonly silencedBy?: readonly string[];
   readonly inhibitedBy?: readonly string[];

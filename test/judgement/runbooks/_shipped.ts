@@ -9,7 +9,7 @@ import {
 import { createContext, newId, shipped } from "./_runbook.ts";
 
 /** Result of a runbook: the code of each step, and of verifying it. */
-export interface RunbookResult {
+interface RunbookResult {
   readonly codes: readonly string[];
   readonly seen: readonly string[];
   readonly messages: readonly string[];

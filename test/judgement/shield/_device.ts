@@ -10,7 +10,7 @@ import {
 } from "../../../judgement/shield/mod.ts";
 
 export const NOW = new Date("2026-11-23T12:00:00Z");
-export const AGENT_SHA256 = "a".repeat(64);
+const AGENT_SHA256 = "a".repeat(64);
 export const RULES = "chain input { type filter hook input priority 0; policy accept; }\n";
 
 /** A device that passes every check. */

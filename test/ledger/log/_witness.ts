@@ -11,7 +11,7 @@ import { type Hash, isConsistent } from "../../../ledger/rules/mod.ts";
 export type Lie = (request: Asked, response: ServerResponse, own: Signer) => void;
 
 /** A checkpoint that a witness is asked to cosign. */
-export interface Asked {
+interface Asked {
   /** Size from which the proof leads. */
   readonly old: number;
   readonly size: number;

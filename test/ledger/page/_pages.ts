@@ -93,7 +93,7 @@ export function usePages(): Pages {
 }
 
 /** A proxy between browser and ledger. */
-export interface Proxy {
+interface Proxy {
   /** Without a slash at the end. */
   readonly url: string;
   /** Changes the text of responses. */

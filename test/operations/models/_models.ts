@@ -13,7 +13,7 @@ export const PROVIDERS = ["anthropic", "openai", "ollama"] as const;
 export const PROMPT = [{ role: "user", content: "What does ENOSPC mean?" }];
 
 /** A provider's way to stream. */
-export interface StreamFormat {
+interface StreamFormat {
   readonly settings: (url: string) => Record<string, string>;
   readonly type: string;
   /** Lines before the texts, one of a text, and those at the end. */
@@ -26,7 +26,7 @@ const line = (data: object) => `data: ${JSON.stringify(data)}\n\n`;
 const typed = (type: string, data: object = {}) => `event: ${type}\n${line({ type, ...data })}`;
 
 /** Formats by provider. */
-export const STREAMS: Readonly<Record<typeof PROVIDERS[number], StreamFormat>> = {
+const STREAMS: Readonly<Record<typeof PROVIDERS[number], StreamFormat>> = {
   anthropic: {
     settings: (url) => ({ SEALOOP_ANTHROPIC_API_KEY: KEY, SEALOOP_ANTHROPIC_URL: url }),
     type: "text/event-stream",
@@ -138,7 +138,7 @@ export interface SentEvent {
 }
 
 /** Reads server-sent events; comments and pauses are left out. */
-export function parseEvents(text: string): SentEvent[] {
+function parseEvents(text: string): SentEvent[] {
   return text.split("\n\n").flatMap((block) => {
     const event = /^event: (.*)$/m.exec(block)?.[1];
     const data = /^data: (.*)$/m.exec(block)?.[1];

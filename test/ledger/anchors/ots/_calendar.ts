@@ -16,7 +16,7 @@ import {
 import { startServer, type TestChain, type TestServer } from "./_chain.ts";
 
 /** Faults of a calendar. */
-export interface CalendarFaults {
+interface CalendarFaults {
   /** Responds to a digest. */
   digest?: (response: ServerResponse) => unknown;
   /** Responds to a commitment. */

@@ -18,7 +18,7 @@ export const TEST_NETWORK: Network = {
 
 export const sha256 = (...parts: Uint8Array[]): Buffer =>
   parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest();
-export const doubleSha256 = (...parts: Uint8Array[]): Buffer => sha256(sha256(...parts));
+const doubleSha256 = (...parts: Uint8Array[]): Buffer => sha256(sha256(...parts));
 
 /** A chain; the index of a header is its height. */
 export interface TestChain {
@@ -73,8 +73,7 @@ export function withoutWork(header: Uint8Array): Buffer {
 }
 
 /** Prints a hash in display order: last byte first. */
-export const displayHash = (hash: Uint8Array): string =>
-  Buffer.from(hash.toReversed()).toString("hex");
+const displayHash = (hash: Uint8Array): string => Buffer.from(hash.toReversed()).toString("hex");
 
 /** A test server on loopback. */
 export interface TestServer {

@@ -6,7 +6,7 @@ import { ROOT } from "../../../../config.ts";
 const FOLDER = join(dirname(ROOT), "shared", "data", "ots");
 
 /** True if the examples are on this machine. */
-export const HAS_EXAMPLES = existsSync(FOLDER);
+const HAS_EXAMPLES = existsSync(FOLDER);
 
 /** Reads an example. */
 export const readExample = (name: string): Uint8Array =>
