@@ -3,7 +3,7 @@ import type { DetectorName } from "../../contract/domain/mod.ts";
 import type { DetectionContext, Detector, DetectorResult } from "./detector.ts";
 
 /** Default for the maximum duration of a detector, so that a sweep is over within ten seconds. */
-export const DETECTOR_TIMEOUT_MS = 8_000;
+const DETECTOR_TIMEOUT_MS = 8_000;
 /** A detector is told that its time is over before it is given up: it can still return what it has. */
 const GRACE_MS = 500;
 const MAX_ERROR_CHARACTERS = 500;
