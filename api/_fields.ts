@@ -22,7 +22,7 @@ export interface FieldReader {
 
 /** Creates the reader of a route. @param path with its parameters in braces */
 export function createFieldReader<C>(
-  { input, headers = {} }: Operation<C>,
+  { input, presentation: { headers = {} } = {} }: Operation<C>,
   method: string,
   path: string,
 ): FieldReader {

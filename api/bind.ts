@@ -16,7 +16,7 @@ import {
   type SignedRequest,
   withLocations,
 } from "../contract/mod.ts";
-import { createDisconnectSignal, FOREVER, type RequestState } from "../runtime/web/mod.ts";
+import { createDisconnectSignal, type RequestState } from "../runtime/web/mod.ts";
 import { sendEvents } from "./_events.ts";
 import { createFieldReader, type FieldReader } from "./_fields.ts";
 
@@ -54,7 +54,7 @@ function createHandler<C>(
     const body = createHash("sha256");
     const input = await readFields(
       ctx,
-      operation.signedByDevice && ((bytes) => body.update(bytes)),
+      operation.governance?.signedByDevice && ((bytes) => body.update(bytes)),
     );
     const { dryRun, idempotencyKey } = readMarks(ctx);
     try {
@@ -64,7 +64,7 @@ function createHandler<C>(
         requestId: state.requestId,
         credential: ctx.get("x-api-key") || undefined,
         token: ctx.get("x-a2a-token") || undefined,
-        signed: operation.signedByDevice && signedParts(ctx, body.digest()),
+        signed: operation.governance?.signedByDevice && signedParts(ctx, body.digest()),
         address: state.address,
         input,
         dryRun,
@@ -96,7 +96,7 @@ function signedParts(ctx: Context, bodySha256: Buffer): SignedRequest {
 
 function sendResult<C>(
   ctx: Context,
-  { immutable, media, status = 200 }: Operation<C>,
+  { presentation: { media, status = 200 } = {} }: Operation<C>,
   { output, receiptId, limit, governance, earlier }: CallResult,
 ): void {
   if (limit) {
@@ -111,7 +111,6 @@ function sendResult<C>(
   if (governance) setGovernance(ctx, governance);
   const kind = governance?.answer?.kind;
   ctx.status = kind === "held" ? 202 : kind === "dry_run" ? 200 : status;
-  if (immutable) ctx.set("cache-control", FOREVER);
   sendOutput(ctx, output, media);
 }
 

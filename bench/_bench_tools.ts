@@ -11,11 +11,11 @@ export function emptyTool(effect: Effect): Operation<Platform> {
     group: "bench",
     summary: "Do nothing",
     effect,
-    shippedRule: "key-decides",
     access: "key",
     input: z.object({}),
     output: z.object({}),
     tool: { [effect]: ["full"] },
+    governance: { rule: "key-decides" },
     example: { input: {}, output: {} },
     run: () => Promise.resolve({}),
   });

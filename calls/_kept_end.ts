@@ -22,7 +22,7 @@ const MAX_ANSWER_BYTES = 128 * 1024;
  * begun is not kept: nothing was done, and whatever refused it may change.
  */
 export function keptEnd(
-  { shownOnce = [] }: CheckedCall["operation"],
+  { presentation: { shownOnce = [] } = {} }: CheckedCall["operation"],
   { output, error, decision }: CallOutcome,
   hasBegun: boolean,
 ): KeptEnd | undefined {

@@ -19,7 +19,7 @@ type Parts = Pick<Platform, "keyring" | "failures" | "config" | "store">;
  */
 export async function authenticate(
   parts: Parts,
-  { access, signedByDevice }: Pick<Operation, "access" | "signedByDevice">,
+  { access, governance }: Pick<Operation, "access" | "governance">,
   request: Pick<CallRequest, "credential" | "token" | "signed" | "address">,
 ): Promise<Caller> {
   const { keyring, failures, config } = parts;
@@ -33,7 +33,7 @@ export async function authenticate(
     }
     return tokenHolder(address);
   }
-  if (signedByDevice) return await signingDevice(parts, request);
+  if (governance?.signedByDevice) return await signingDevice(parts, request);
   return key ? callerOf(key, address) : anonymous(address);
 }
 

@@ -60,7 +60,8 @@ export function openGovernor(
       policyVersion,
       dryRun,
     };
-    const asksPeople = call.operation.asksPeople === true && recorded.decision === "needs_approval";
+    const asksPeople = call.operation.governance?.asksPeople === true &&
+      recorded.decision === "needs_approval";
     if (!dryRun && recorded.decision === "needs_approval" && !asksPeople) {
       const recordRefusal = (refused: RecordedEvaluation) =>
         recordDecision({ call, evaluation: refused, runs: false });
@@ -78,7 +79,7 @@ export function openGovernor(
 
 /** Returns whether the end of the call gets a receipt of its own; over REST some operations seal their change themselves. */
 function sealsEnd({ operation, request }: CheckedCall): boolean {
-  return request.door !== "rest" || operation.sealsItself !== true;
+  return request.door !== "rest" || operation.durability?.sealsItself !== true;
 }
 
 /** @throws {Problem} `InvalidInput`: without a key there is no decision to ask for, and the call must not be run */

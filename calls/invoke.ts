@@ -1,7 +1,6 @@
 import {
   type Allowance,
   asProblem,
-  type CallRequest,
   type GovernanceDecision,
   InvalidInput,
   type Invoke,
@@ -92,31 +91,31 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
   };
 
   return async (operation, request) => {
-    const delegate = operation.delegateTo?.(request.input, platform);
+    const delegate = operation.governance?.delegateTo?.(request.input, platform);
     if (!delegate) return await invoke(operation, request);
-    return await invokeDelegate(invoke, operation, delegate, request);
+    const meant = withBindings(platform.operations.get(delegate.operation)!, operation);
+    try {
+      return await invoke(meant, { ...request, input: delegate.input });
+    } catch (error) {
+      const { field } = delegate;
+      throw error instanceof InvalidInput && field !== null ? prefixPaths(error, field) : error;
+    }
   };
 }
 
 /**
- * Runs a call that stands for a call of another operation as that one, so that no rule, limit or stop can be bypassed by
- * calling it so. It keeps the name that the caller used.
+ * Returns the operation that a call of another one stands for, with the access and tools of both. The call is run as that,
+ * so that no rule, limit or stop can be bypassed by calling it so. It keeps the name that the caller used.
  */
-async function invokeDelegate(
-  invoke: Invoke<Platform>,
-  operation: Operation<Platform>,
-  delegate: NonNullable<ReturnType<NonNullable<Operation<Platform>["delegateTo"]>>>,
-  request: CallRequest,
-) {
-  const access = stricterAccess(operation.access, delegate.operation.access);
-  const tool = { ...delegate.operation.tool, ...operation.tool };
-  try {
-    const meant = { ...delegate.operation, access, tool };
-    return await invoke(meant, { ...request, input: delegate.input });
-  } catch (error) {
-    const { field } = delegate;
-    throw error instanceof InvalidInput && field !== null ? prefixPaths(error, field) : error;
-  }
+function withBindings(
+  meant: Operation<Platform>,
+  { access, tool }: Operation<Platform>,
+): Operation<Platform> {
+  return {
+    ...meant,
+    access: stricterAccess(access, meant.access),
+    tool: { ...meant.tool, ...tool },
+  };
 }
 
 const ACCESS_RANKS: readonly string[] = ["public", "key", ...TIERS];

@@ -16,13 +16,14 @@ const MINUTE_SECONDS = 60;
 /** Counts a call against every limit that it has, and returns what is left of the last. @throws {Problem} `RateLimited` */
 export async function countCall(
   { usage, config: { settings } }: Pick<Platform, "usage" | "config">,
-  operation: Pick<Operation, "counted" | "perMinute">,
+  operation: Pick<Operation, "governance">,
   caller: Caller,
   door: Door,
 ): Promise<Allowance | undefined> {
-  const all: AnonymousUse | undefined = caller.keyId === null && operation.counted !== false
-    ? { subject: ALL, kind: "requests", limit: settings.SEALOOP_LIMIT_ALL_ANONYMOUS }
-    : undefined;
+  const all: AnonymousUse | undefined =
+    caller.keyId === null && operation.governance?.limits?.counted !== false
+      ? { subject: ALL, kind: "requests", limit: settings.SEALOOP_LIMIT_ALL_ANONYMOUS }
+      : undefined;
   // Before a row is stored for the address, so that many addresses store no more rows than the limit says.
   if (all) refuseUsedUp(usage, all);
   let allowance: Allowance | undefined;
@@ -103,8 +104,9 @@ function anonymousRefusal(
 /** Counts a call that is about to run against the daily limit of its operation. Tier admin has none. @throws {Problem} `RateLimited` */
 export async function countDaily(
   { usage, config: { settings } }: Pick<Platform, "usage" | "config">,
-  { operation: { perDay: kind }, caller }: Pick<CheckedCall, "operation" | "caller">,
+  { operation, caller }: Pick<CheckedCall, "operation" | "caller">,
 ): Promise<void> {
+  const kind = operation.governance?.limits?.perDay;
   if (kind === undefined) return;
   if (kind !== "classify") return await countForm(usage, settings, caller, kind);
   const limit = {
@@ -149,11 +151,12 @@ export async function countKeptCall(
 
 /** Over REST a day's requests, on the tool server a minute's calls; then the operation's own limit a minute. */
 function limitsOf(
-  { counted, perMinute: kind }: Pick<Operation, "counted" | "perMinute">,
+  { governance }: Pick<Operation, "governance">,
   caller: Caller,
   door: Door,
   settings: Settings,
 ): Use[] {
+  const { counted, perMinute: kind } = governance?.limits ?? {};
   const subject = subjectOf(caller);
   const perDay = {
     free: settings.SEALOOP_LIMIT_FREE,

@@ -85,10 +85,10 @@ export function tenantOf({ keyId, tenant }: Caller): string {
  * @param input of a call, checked: then also the names of the operation whose act it performs
  */
 export function namesOf(
-  operation: Pick<Operation<never>, "name" | "tool" | "rest" | "actsAs">,
+  operation: Pick<Operation<never>, "name" | "tool" | "rest" | "governance">,
   input?: Readonly<Record<string, unknown>>,
 ): string[] {
   const { name, tool = {}, rest = {} } = operation;
-  const others = input ? operation.actsAs?.(input) ?? [] : [];
+  const others = input ? operation.governance?.actsAs?.(input) ?? [] : [];
   return [name, ...Object.keys(tool), ...Object.keys(rest), ...others];
 }

@@ -50,7 +50,7 @@ export async function recordCall(
 function isSealed({ operation, request, caller, error, decision, repeats }: EndedCall): boolean {
   if (caller.keyId === null || operation.access === "device") return false;
   if (request.door !== "rest") return true;
-  const sealsItself = operation.sealsItself && !error && !decision?.answer && !repeats;
+  const sealsItself = operation.durability?.sealsItself && !error && !decision?.answer && !repeats;
   return operation.effect !== "read" && !sealsItself;
 }
 
@@ -98,7 +98,7 @@ export function callReceipt(call: EndedCall): CallReceipt {
       door: request.door,
       effect: operation.effect,
       duration_ms: Math.round(durationMs),
-      ...(isOwnOutput ? operation.receipt?.(output) : {}),
+      ...(isOwnOutput ? operation.durability?.receipt?.(output) : {}),
       ...(decision ? decisionDetails(decision) : {}),
       ...(repeats?.decisionId ? { repeats: repeats.decisionId } : {}),
       ...(error ? { error: error.name } : {}),
@@ -112,7 +112,7 @@ export function callReceipt(call: EndedCall): CallReceipt {
 
 function argumentsOf({ operation, input, request }: EndedCall): unknown {
   const sent = input ?? request.input ?? {};
-  return operation.asEvidence?.(sent as Record<string, unknown>) ?? sent;
+  return operation.durability?.asEvidence?.(sent as Record<string, unknown>) ?? sent;
 }
 
 function decisionDetails({ id, decision, dryRun, approvalId }: GovernanceDecision) {

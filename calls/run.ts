@@ -40,7 +40,7 @@ export async function runOperation(
 
 /** Refuses a call that can't be run at the moment, before people are asked about it. @throws {Problem} why */
 export async function checkRunnable(platform: Platform, call: CheckedCall): Promise<void> {
-  await call.operation.check?.(call.input, await contextOf(platform, call, undefined));
+  await call.operation.governance?.check?.(call.input, await contextOf(platform, call, undefined));
 }
 
 async function contextOf(
@@ -57,7 +57,7 @@ async function contextOf(
     signal,
     progress,
     detached,
-    spansTenants: call.operation.spansTenants === true && call.caller.tier === "admin",
+    spansTenants: call.operation.governance?.spansTenants === true && call.caller.tier === "admin",
     signed,
     decisionId: decision?.id,
     requiredApproval: decision?.required,
@@ -72,6 +72,8 @@ async function tenantOfCall(
   platform: Platform,
   { operation, caller, input }: Pick<CheckedCall, "operation" | "caller" | "input">,
 ): Promise<string> {
-  const owner = caller.tier === "admin" ? await operation.ownerOf?.(input, platform) : undefined;
+  const owner = caller.tier === "admin"
+    ? await operation.governance?.ownerOf?.(input, platform)
+    : undefined;
   return owner ?? tenantOf(caller);
 }

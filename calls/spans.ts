@@ -8,7 +8,9 @@ import type { EndedCall } from "./record.ts";
 /** Returns the span of a call; undefined: it has none, as it is a device's or a probe's. */
 export function spanOfCall(call: EndedCall, receiptId: string | undefined): CallSpan | undefined {
   const { operation, request, caller, output, error, decision, durationMs } = call;
-  if (operation.access === "device" || operation.counted === false) return undefined;
+  if (operation.access === "device" || operation.governance?.limits?.counted === false) {
+    return undefined;
+  }
   const endedMs = Date.now();
   const links = operation.effect === "read" ? {} : linksOf(output);
   return {

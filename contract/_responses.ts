@@ -165,7 +165,8 @@ export function describeResponses<C>(operation: Operation<C>, parts: ResponsePar
 }
 
 function outputResponse<C>(operation: Operation<C>, parts: ResponseParts): DescribedResponse {
-  const { output, example, media, status = 200, counted, summary } = operation;
+  const { summary, output, presentation, governance, example } = operation;
+  const { media, status = 200 } = presentation ?? {};
   const isText = media?.startsWith("text/");
   return {
     status,
@@ -174,7 +175,7 @@ function outputResponse<C>(operation: Operation<C>, parts: ResponseParts): Descr
       ...COMMON_HEADERS,
       ...(operation.effect === "read" ? {} : RECEIPT_HEADERS),
       ...(isGoverned(operation) ? EARLIER_HEADERS : {}),
-      ...(parts.keys && counted !== false ? LIMIT_HEADERS : {}),
+      ...(parts.keys && governance?.limits?.counted !== false ? LIMIT_HEADERS : {}),
     },
     content: media
       ? { type: media, schema: { type: "string", ...(isText ? {} : { format: "binary" }) } }
@@ -188,7 +189,8 @@ function outputResponse<C>(operation: Operation<C>, parts: ResponseParts): Descr
 
 /** Returns true where people can be asked first: not for their own decisions, and not for calls without a key. */
 function canBeHeld<C>(operation: Operation<C>): boolean {
-  return hasDryRun(operation) && !operation.humanControl && !operation.asksPeople;
+  const { humanControl, asksPeople } = operation.governance ?? {};
+  return hasDryRun(operation) && !humanControl && !asksPeople;
 }
 
 function heldResponse(components: Components): DescribedResponse {
@@ -218,7 +220,7 @@ function listErrors<C>(
   operation: Operation<C>,
   { keys, body }: ResponseParts,
 ): ErrorName[] {
-  const { effect, errors = [] } = operation;
+  const { effect, presentation: { errors = [] } = {} } = operation;
   const changes = effect !== "read";
   const names = new Set<ErrorName>([
     "InvalidInput",

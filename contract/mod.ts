@@ -49,11 +49,11 @@ export { buildOpenApi, type OpenApiInfo } from "./openapi.ts";
 export {
   defineOperation,
   type Effect,
-  type LongRunning,
   type Operation,
   scopesOf,
   shippedRuleOf,
 } from "./operation.ts";
+export type { LongRunning } from "./operation_durability.ts";
 export {
   EventStream,
   FileOutput,

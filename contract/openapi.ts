@@ -88,7 +88,7 @@ const DEVICE_SIGNATURE = {
 
 function securitySchemes<C>(operations: readonly Operation<C>[]) {
   const takesToken = operations.some(({ access }) => access === "token");
-  const isSigned = operations.some(({ signedByDevice }) => signedByDevice);
+  const isSigned = operations.some(({ governance }) => governance?.signedByDevice);
   return {
     api_key: API_KEY,
     ...(takesToken ? { a2a_token: A2A_TOKEN } : {}),
@@ -97,8 +97,8 @@ function securitySchemes<C>(operations: readonly Operation<C>[]) {
 }
 
 /** Returns how callers show who they are. Tokens and codes of new devices are fields of the input. */
-function securityOf<C>({ access, signedByDevice }: Operation<C>): Security {
-  return signedByDevice ? [{ device_signature: [] }] : SECURITY[access];
+function securityOf<C>({ access, governance }: Operation<C>): Security {
+  return governance?.signedByDevice ? [{ device_signature: [] }] : SECURITY[access];
 }
 
 function describe<C>(operation: Operation<C>, method: string, path: string, parts: Parts) {
@@ -119,7 +119,7 @@ function describe<C>(operation: Operation<C>, method: string, path: string, part
     parameters: [
       ...inPath.map((name) => parameter("path", name, input)),
       ...(inQuery ? others.map((name) => parameter("query", name, input)) : []),
-      ...Object.entries(operation.headers ?? {}).map(([field, name]) => ({
+      ...Object.entries(operation.presentation?.headers ?? {}).map(([field, name]) => ({
         ...parameter("query", field, input),
         name,
         in: "header",

@@ -53,7 +53,7 @@ export function createResourceHandlers<C>(
       const { output, receiptId } = await call(operation, template, input, context);
       const safe = makeSafe(outputValue(output), findInjection);
       const contents = [{ uri, mimeType: description.mimeType, text: safe.text }];
-      if (!operation.untrusted) return { contents, _meta: receiptMeta(receiptId) };
+      if (!operation.presentation?.untrusted) return { contents, _meta: receiptMeta(receiptId) };
       contents.push({ uri, mimeType: "text/plain", text: describeUntrusted(safe) });
       return { contents, _meta: { ...receiptMeta(receiptId), ...untrustedMeta(safe) } };
     },

@@ -24,7 +24,7 @@ export const COMPLETED_ARGUMENTS: ReadonlyMap<string, string> = new Map([
 /** Creates the resources of the operations. */
 export function bindResources<C>(operations: readonly Operation<C>[]): readonly Resource<C>[] {
   return operations.flatMap((operation) =>
-    Object.entries(operation.resource ?? {}).map(([template, scopes]) => ({
+    Object.entries(operation.presentation?.resource ?? {}).map(([template, scopes]) => ({
       operation,
       template,
       scopes,
@@ -68,7 +68,7 @@ export function bindPrompts<C>(
 ): ReadonlyMap<string, Prompt<C>> {
   return new Map(
     operations.flatMap((operation) =>
-      Object.entries(operation.prompt ?? {}).map(([name, scopes]) => {
+      Object.entries(operation.presentation?.prompt ?? {}).map(([name, scopes]) => {
         const input = toJsonSchema(operation.input, "input");
         const description = {
           name,

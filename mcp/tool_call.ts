@@ -54,7 +54,7 @@ function toToolResult<C>(
   const isOutput = kind === undefined || kind === "earlier"; // otherwise governance's own answer, an object
   const wrapped = tool.wrapped && isOutput;
   const value = outputValue(output);
-  if (tool.operation.untrusted && isOutput) {
+  if (tool.operation.presentation?.untrusted && isOutput) {
     const { _meta, ...result } = toUntrustedResult(value, wrapped, find);
     return { ...result, _meta: { ..._meta, ...meta } };
   }

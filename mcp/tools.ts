@@ -73,7 +73,7 @@ function createTool<C>(name: string, scopes: readonly Scope[], operation: Operat
   const wrapped = !isObject(output, output);
   return {
     operation,
-    group: operation.toolGroup?.[name] ?? operation.group,
+    group: operation.presentation?.toolGroup?.[name] ?? operation.group,
     scopes,
     wrapped,
     description: {
@@ -91,7 +91,9 @@ function createTool<C>(name: string, scopes: readonly Scope[], operation: Operat
   };
 }
 
-function annotationsOf<C>({ effect, hints = {} }: Operation<C>): ToolDescription["annotations"] {
+function annotationsOf<C>(
+  { effect, presentation: { hints = {} } = {} }: Operation<C>,
+): ToolDescription["annotations"] {
   const defaults = HINTS[effect];
   return {
     readOnlyHint: defaults.readOnlyHint,

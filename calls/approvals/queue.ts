@@ -56,7 +56,7 @@ export async function holdCall(
   const known = await findSameCall(platform, call);
   if (known) return await joinCall(platform, call, evaluation, known);
   await checkRunnable(platform, call);
-  const stable = await call.operation.resolveStableInput?.(call.input, platform);
+  const stable = await call.operation.governance?.resolveStableInput?.(call.input, platform);
   const meant = stable ? { ...call, input: { ...stable.input } } : call;
   const { action, text } = actionOf(meant);
   if (Buffer.byteLength(text) > MAX_ACTION_BYTES) {
@@ -123,7 +123,7 @@ async function findSameCall(
   const { operation, request, input } = call;
   const keyId = call.caller.keyId!;
   const same = await findHeldCall(db, keyId, sha256(actionOf(call).text));
-  if (same || !operation.resolveStableInput) return same;
+  if (same || !operation.governance?.resolveStableInput) return same;
   return await findHeldCallLike(db, keyId, request.as, JSON.stringify(asJson(input)));
 }
 
@@ -134,7 +134,9 @@ async function joinCall(
   evaluation: RecordedEvaluation,
   { approvalId, input }: HeldCall,
 ): Promise<GovernanceDecision> {
-  const meant = call.operation.resolveStableInput ? { ...call, input: JSON.parse(input) } : call;
+  const meant = call.operation.governance?.resolveStableInput
+    ? { ...call, input: JSON.parse(input) }
+    : call;
   return await store.db.transaction(async (trx) => {
     const held = await getHeldCall(trx, approvalId);
     const approval = await getApproval(trx, approvalId);
@@ -164,7 +166,7 @@ export async function repeatHeldCall(
     if (!held || !approval || !decision) {
       throw new Problem("NotFound", `There is no call that ${approvalId} allows`);
     }
-    const meant = call.operation.resolveStableInput
+    const meant = call.operation.governance?.resolveStableInput
       ? { ...call, input: JSON.parse(held.input) }
       : call;
     const first = {

@@ -12,7 +12,9 @@ export async function withOpinion(
   names: readonly string[],
   evaluation: Evaluation,
 ): Promise<Evaluation> {
-  if (!adviser || operation.humanControl || evaluation.decision === "deny") return evaluation;
+  if (!adviser || operation.governance?.humanControl || evaluation.decision === "deny") {
+    return evaluation;
+  }
   try {
     const { decision, reasons, decisionId } = await adviser.ask({
       operation: operation.name,

@@ -98,7 +98,7 @@ function receiptOf(entry: DecisionEntry): SealRequest {
   const { operation, request, caller, input } = call;
   const { callReceiptId } = evaluation;
   const evidence = {
-    arguments: redactSecrets(asJson(operation.asEvidence?.(input) ?? input)),
+    arguments: redactSecrets(asJson(operation.durability?.asEvidence?.(input) ?? input)),
     reasons: evaluation.reasons,
   };
   return {

@@ -31,12 +31,12 @@ export async function evaluate(
   const names = [...new Set([request.as, ...namesOf(operation, call.input)])]; // or a rule could be bypassed by another interface
   const subject = { keyId: caller.keyId, names };
   const active = stops.filter((stop) =>
-    stopFor([stop], subject) && !(stop.kind === "all" && operation.humanControl)
+    stopFor([stop], subject) && !(stop.kind === "all" && operation.governance?.humanControl)
   );
   if (active.length > 0) return stopped(active);
   const evaluation = await evaluateRules(parts, call, names, rules);
   const isJudged = evaluation.guardrails &&
-    (operation.judgedAction !== undefined || hasFreeText(call.input) ||
+    (operation.governance?.judgedAction !== undefined || hasFreeText(call.input) ||
       (await listActiveFreezes(parts.store.db)).length > 0);
   const judged = isJudged ? await withGuardrails(parts, call, evaluation) : evaluation;
   return await withOpinion(parts, call, names, judged);
@@ -81,7 +81,7 @@ async function evaluateRules(
   names: readonly string[],
   rules: readonly Rule[],
 ): Promise<Evaluation & { readonly guardrails: boolean }> {
-  const humanControl = operation.humanControl === true;
+  const humanControl = operation.governance?.humanControl === true;
   const rule = await ruleFor(rules, {
     names,
     caller,
@@ -127,7 +127,7 @@ async function withGuardrails(
   { operation, request, caller, input }: CheckedCall,
   evaluation: Evaluation,
 ): Promise<Evaluation> {
-  const judged = await operation.judgedAction?.(input, parts);
+  const judged = await operation.governance?.judgedAction?.(input, parts);
   try {
     const { decision, reasons } = await judgeText(
       parts.engine,

@@ -13,8 +13,6 @@ export interface TextVerdict {
 const NAME = /^[\w.:@/+-]{0,32}$/;
 /** A random id holds no text. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Group of operations whose `agent_id` names an agent to speak to, and nothing that is acted on. */
-const PEOPLE = "people";
 const TARGET_FIELDS = ["service", "target", "host", "device_id", "agent_id", "via_device"] as const;
 
 /** Returns the target that a call names; undefined: it names none. */
@@ -31,13 +29,14 @@ export function targetOf(input: Readonly<Record<string, unknown>>): string | und
  */
 export async function judgeText(
   engine: Engine,
-  { summary, group }: Pick<Operation, "summary" | "group">,
+  { summary, governance }: Pick<Operation, "summary" | "governance">,
   tool: string,
   input: Readonly<Record<string, unknown>>,
   tenant: string,
   judged: Readonly<Record<string, unknown>> = input,
 ): Promise<TextVerdict> {
-  const target = targetOf(group === PEOPLE ? { ...input, agent_id: undefined } : input);
+  const addressee = governance?.addressee;
+  const target = targetOf(addressee ? { ...input, [addressee]: undefined } : input);
   try {
     const { decision, rails } = await engine.validate({
       incident: `The tool ${tool} is called${target ? ` for ${target}` : ""}: ${summary}`,

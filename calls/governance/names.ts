@@ -44,7 +44,7 @@ const GOVERNED = {
   otherwise: "only reads, so governance does not decide about it",
 };
 const APPROVABLE = {
-  isAllowed: (one: Operation<never>) => isGoverned(one) && !one.humanControl,
+  isAllowed: (one: Operation<never>) => isGoverned(one) && !one.governance?.humanControl,
   otherwise: "is how people decide or stop, and nobody is asked about that",
 };
 

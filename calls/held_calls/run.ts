@@ -155,7 +155,7 @@ async function runCall(
   call: CheckedCall,
 ): Promise<HeldCallResult> {
   const startedMs = performance.now();
-  const detached = held.door === "a2a" && call.operation.longRunning !== undefined;
+  const detached = held.door === "a2a" && call.operation.durability?.longRunning !== undefined;
   let output: unknown;
   let error: Problem | undefined;
   try {

@@ -36,7 +36,7 @@ export async function recoverCall(
   platform: Platform,
   { operation, ...call }: LostCall & { readonly operation: string },
 ): Promise<Recovery> {
-  return await platform.operations.get(operation)?.recover?.(call, platform) ??
+  return await platform.operations.get(operation)?.durability?.recover?.(call, platform) ??
     { state: "unknown" };
 }
 

@@ -11,7 +11,7 @@ export const common = {
   group: "ledger",
   effect: "read",
   access: "public",
-  errors: ["Unavailable"],
+  presentation: { errors: ["Unavailable"] },
 } as const;
 
 /** The id of a receipt in a path. */

@@ -27,9 +27,8 @@ const proof = operation({
     "no calendar has accepted the receipt's batch.",
   input: z.object({ receipt_id: ReceiptId }),
   output: z.string().describe("A proof file"),
-  media: OTS_TYPE,
   rest: { ledger_receipt_ots: "GET /api/receipt/{receipt_id}.ots" },
-  errors: ["NotFound", "Conflict", "Unavailable"],
+  presentation: { errors: ["NotFound", "Conflict", "Unavailable"], media: OTS_TYPE },
   example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: "" },
   run: async ({ receipt_id }, parts) => {
     const receipt = await findFile(parts, receipt_id);
@@ -46,9 +45,8 @@ const bytes = operation({
     "Era 3: the canonical bytes, which are also signed. Eras 1 and 2: the stored record.",
   input: z.object({ receipt_id: ReceiptId }),
   output: z.string().describe("The bytes"),
-  media: "application/octet-stream",
   rest: { ledger_receipt_bin: "GET /api/receipt/{receipt_id}.bin" },
-  errors: ["NotFound", "Unavailable"],
+  presentation: { errors: ["NotFound", "Unavailable"], media: "application/octet-stream" },
   example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: "" },
   run: async ({ receipt_id }, parts) => {
     const receipt = await findFile(parts, receipt_id);

@@ -18,7 +18,7 @@ const common = {
   group: "log",
   effect: "read",
   access: "public",
-  errors: ["Unavailable"],
+  presentation: { errors: ["Unavailable"] },
 } as const;
 const Size = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
 const HashHex = z.string().describe("32 bytes as hex");
@@ -57,8 +57,10 @@ const inclusion = operation({
     hashes: z.array(HashHex),
     checkpoint: Checkpoint,
   }),
-  errors: ["ReceiptNotFound", "AmbiguousReceipt", "Unavailable"],
   rest: { ledger_log_inclusion: "GET /api/log/inclusion/{receipt_id}" },
+  presentation: {
+    errors: ["ReceiptNotFound", "AmbiguousReceipt", "Unavailable"],
+  },
   example: {
     input: { receipt_id: "9f2c4b7a01d3e856" },
     output: {

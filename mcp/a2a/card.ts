@@ -62,13 +62,13 @@ export function createCard<C>(tools: Tools<C>, { tools: url, gateway }: Addresse
 }
 
 function createSkill<C>({ operation, description }: Tool<C>): AgentSkill {
-  const { group, effect, longRunning, example } = operation;
+  const { group, effect, durability, example } = operation;
   const { name, title } = description;
   return {
     id: name,
     name: title,
     description: description.description,
-    tags: [group, effect, ...(longRunning ? ["task"] : [])],
+    tags: [group, effect, ...(durability?.longRunning ? ["task"] : [])],
     examples: [JSON.stringify({ skill: name, arguments: example.input })],
     inputModes: name === CONVERSATION_TOOL ? [...MEDIA_TYPES] : ["application/json"],
     outputModes: [...MEDIA_TYPES],

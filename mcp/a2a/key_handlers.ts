@@ -44,7 +44,8 @@ export function createKeyHandlers<C>(
     async callSkill(call) {
       const { skill, input, dryRun, messageId, contextId } = call;
       const { operation } = tools.get(skill)!;
-      const opensNoTask = operation.effect === "read" && operation.longRunning === undefined;
+      const opensNoTask = operation.effect === "read" &&
+        operation.durability?.longRunning === undefined;
       if (opensNoTask || dryRun) return await callSkill(parts, sender, call, randomUUID());
       const message = { message_id: messageId, context_id: contextId, content: { skill, input } };
       return await openOnce(message, (id) => callSkill(parts, sender, call, id));

@@ -11,7 +11,8 @@ export function makeTaskSafe<C>(
   tools: Tools<C>,
   find: FindInjection,
 ): TaskRecord {
-  const isTrusted = task.skill !== undefined && !tools.get(task.skill)?.operation.untrusted;
+  const isTrusted = task.skill !== undefined &&
+    !tools.get(task.skill)?.operation.presentation?.untrusted;
   if (isTrusted || task.said === null) return task;
   const isAgents = ({ role }: TaskMessage) => role === "agent";
   const safe = makeSafe({

@@ -18,7 +18,7 @@ export async function callSkill<C>(
   taskId: string,
 ): Promise<MessageResult> {
   const tool = tools.get(skill)!;
-  const detached = tool.operation.longRunning !== undefined;
+  const detached = tool.operation.durability?.longRunning !== undefined;
   const call = {
     door: "a2a" as const,
     name: skill,

@@ -40,7 +40,6 @@ export const a2aHealth = operation({
   summary: "Check whether messages of other agents are accepted",
   effect: "read",
   access: "public",
-  counted: false,
   input: z.object({}),
   output: z.object({
     status: z.enum(["ok", "not_configured"]).describe(
@@ -49,6 +48,7 @@ export const a2aHealth = operation({
     timestamp: Timestamp,
   }),
   rest: { a2a_health: "GET /api/v1/a2a/health" },
+  governance: { limits: { counted: false } },
   example: { input: {}, output: { status: "ok", timestamp: "2026-07-01T12:00:00.000Z" } },
   run: (_, { config: { settings } }) =>
     Promise.resolve({
@@ -67,7 +67,6 @@ export const receiveMessage = operation({
     "one; the answer of the pipeline is the result of the task's workflow. The A2A protocol itself is at `/a2a` of the " +
     "tool server, where agents with a key of their own read, follow and cancel tasks.",
   effect: "run",
-  shippedRule: "key-decides",
   access: "token",
   input: A2aMessage,
   output: z.object({
@@ -78,8 +77,12 @@ export const receiveMessage = operation({
     run_id: z.string(),
   }),
   rest: { a2a_receive: "POST /api/v1/a2a/receive" },
-  status: 202,
-  errors: ["NotFound", "Conflict", "NotConfigured", "Unavailable"],
+  presentation: { errors: ["NotFound", "Conflict", "NotConfigured", "Unavailable"], status: 202 },
+  governance: {
+    rule: "key-decides",
+    check: (message, context) => checkMessage(context, toAgentMessage(message)),
+  },
+  durability: { recover: recoverTaskCall },
   example: {
     input: exampleMessage,
     output: {
@@ -90,8 +93,6 @@ export const receiveMessage = operation({
       run_id: EXAMPLE_RUN_ID,
     },
   },
-  check: (message, context) => checkMessage(context, toAgentMessage(message)),
-  recover: recoverTaskCall,
   run: async (message, context) => {
     const { id, context_id, state } = await addMessage(context, toAgentMessage(message));
     const workflow_id = taskWorkflowId(id);
@@ -120,22 +121,23 @@ export const dispatchMessage = operation({
   description:
     "Needs the shared token in the header `x-a2a-token`. The diagnosis is the result of the workflow.",
   effect: "run",
-  shippedRule: "key-decides",
   access: "token",
   input: A2aMessage,
   output: z.object({ workflow_id: z.string(), run_id: z.string() }),
   rest: { a2a_dispatch: "POST /api/v1/a2a/dispatch" },
-  status: 202,
-  errors: ["NotConfigured", "Unavailable"],
+  presentation: { errors: ["NotConfigured", "Unavailable"], status: 202 },
+  governance: {
+    rule: "key-decides",
+    check({ parts }) {
+      incidentOf(parts);
+      return Promise.resolve();
+    },
+  },
+  durability: { recover: (call, platform) => recoverMarked(platform, call, recoverBegun) },
   example: {
     input: exampleMessage,
     output: { workflow_id: "crew-5f0c21ab9d3e4820", run_id: EXAMPLE_RUN_ID },
   },
-  check({ parts }) {
-    incidentOf(parts);
-    return Promise.resolve();
-  },
-  recover: (call, platform) => recoverMarked(platform, call, recoverBegun),
   run: async ({ messageId, contextId, parts }, context) => {
     const keyId = context.caller.keyId!;
     const incident = incidentOf(parts);

@@ -31,7 +31,6 @@ export const sendMessage = operation({
   group: "platform",
   summary: "Send a message to the reasoning pipeline, as a task",
   effect: "run",
-  shippedRule: "sandbox-and-judgement",
   access: "key",
   input: z.object({
     message_id: Id.describe("Chosen by the agent; sending it again changes nothing more"),
@@ -47,10 +46,13 @@ export const sendMessage = operation({
   }),
   output: Task,
   tool: { invoke_reasoning_pipeline: FULL }, // a message needs the same scope as a call of that tool
-  errors: ["NotFound", "Conflict", "TooLarge", "Unavailable"],
+  presentation: { errors: ["NotFound", "Conflict", "TooLarge", "Unavailable"] },
+  governance: {
+    rule: "sandbox-and-judgement",
+    check: (message, context) => checkMessage(context, message),
+  },
+  durability: { recover: recoverTaskCall },
   example: { input: { message_id: "m1", parts: [{ text: "billing is down" }] }, output: example },
-  check: (message, context) => checkMessage(context, message),
-  recover: recoverTaskCall,
   run: (message, context) => addMessage(context, message),
 });
 
@@ -60,14 +62,16 @@ export const cancelTask = operation({
   group: "platform",
   summary: "Cancel an open task",
   effect: "run",
-  shippedRule: "sandbox-and-judgement",
   access: "key",
   input: z.object({ task_id: Id }),
   output: Task,
   tool: { "tasks/cancel": FULL },
-  errors: ["NotFound", "Conflict", "Unavailable"],
+  presentation: { errors: ["NotFound", "Conflict", "Unavailable"] },
+  governance: {
+    rule: "sandbox-and-judgement",
+    check: ({ task_id }, context) => checkOpenTask(context, task_id),
+  },
+  durability: { recover: recoverTaskCall },
   example: { input: { task_id: example.id }, output: { ...example, state: "canceled" } },
-  check: ({ task_id }, context) => checkOpenTask(context, task_id),
-  recover: recoverTaskCall,
   run: ({ task_id }, context) => cancelOpenTask(context, task_id),
 });

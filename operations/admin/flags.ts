@@ -55,10 +55,7 @@ export const setFlags = operation({
   group: "admin",
   summary: "Set flags, each with a receipt; they hold at once, in every process",
   effect: "write",
-  shippedRule: "key-decides",
   access: "admin",
-  humanControl: true,
-  sealsItself: true,
   input: z.strictObject(
     Object.fromEntries(
       FLAG_NAMES.map((name) => [name, z.boolean().optional().describe(FLAGS[name])]),
@@ -66,8 +63,12 @@ export const setFlags = operation({
   ),
   output: Flags,
   rest: { admin_flags_patch: "PATCH /v1/admin/flags" },
+  governance: { rule: "key-decides", humanControl: true },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) => recoverNoted(platform, call, () => readFlags(platform)),
+  },
   example: { input: { pause_sweeps: true }, output: exampleFlags },
-  recover: (call, platform) => recoverNoted(platform, call, () => readFlags(platform)),
   run: async (values, context) => await change(context, values, "", undefined),
 });
 
@@ -80,10 +81,7 @@ export const setFlag = operation({
     "`read_only` is the stop of everything: nothing that changes something is done until it is false again, except " +
     "by people who decide, stop or cancel.",
   effect: "write",
-  shippedRule: "key-decides",
   access: "admin",
-  humanControl: true,
-  sealsItself: true,
   input: z.object({
     key: z.enum(FLAG_NAMES).describe("Name of the flag"),
     value: z.boolean().describe("Whether it is set"),
@@ -92,12 +90,16 @@ export const setFlag = operation({
   }),
   output: Flags,
   rest: { admin_flag_set: "POST /v1/admin/flags/{key}" },
-  errors: ["Conflict"],
+  presentation: { errors: ["Conflict"] },
+  governance: { rule: "key-decides", humanControl: true },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) => recoverNoted(platform, call, () => readFlags(platform)),
+  },
   example: {
     input: { key: "pause_sweeps", value: true, reason: "The data centre moves" },
     output: exampleFlags,
   },
-  recover: (call, platform) => recoverNoted(platform, call, () => readFlags(platform)),
   run: async ({ key, value, reason = "", expected_revision }, context) =>
     await change(context, { [key]: value }, reason, expected_revision),
 });

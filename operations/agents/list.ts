@@ -37,8 +37,8 @@ export const agentList = operation({
   access: "key",
   input: z.object({}),
   output: z.object({ total: z.number().int(), agents: z.array(Agent) }),
-  errors: ["NotConfigured"],
   rest: { agents_list: "GET /v1/agents/list" },
+  presentation: { errors: ["NotConfigured"] },
   example: {
     input: {},
     output: {

@@ -40,9 +40,6 @@ export const sendAgentMessage = operation({
     "organization the message is sent once, and to nobody else. A message may refer to what was " +
     "named before (“is it still down?”). Only your key reads the conversation.",
   effect: "run",
-  shippedRule: ({ agent_id }) =>
-    isBuiltInAgent(agent_id) ? "sandbox-and-judgement" : "acts-on-the-outside",
-  hints: { destructive: false, openWorld: true },
   access: "key",
   input: z.object({
     agent_id: AgentId,
@@ -58,8 +55,23 @@ export const sendAgentMessage = operation({
     run_id: z.string(),
   }),
   rest: { agent_message: "POST /v1/agents/{agent_id}/message" },
-  status: 202,
-  errors: ["NotFound", "Conflict", "NotConfigured", "Unavailable"],
+  presentation: {
+    hints: { destructive: false, openWorld: true },
+    errors: ["NotFound", "Conflict", "NotConfigured", "Unavailable"],
+    status: 202,
+  },
+  governance: {
+    rule: ({ agent_id }) =>
+      isBuiltInAgent(agent_id) ? "sandbox-and-judgement" : "acts-on-the-outside",
+    addressee: "agent_id",
+    async check({ agent_id, conversation_id }, context) {
+      requireAgent(context, agent_id);
+      if (conversation_id === undefined) return;
+      const { id } = await requireConversation(context, conversation_id, agent_id);
+      await refuseFullConversation(context.store.db, id, 0);
+    },
+  },
+  durability: { recover: recoverMessage },
   example: {
     input: { agent_id: "metrics", text: "Is billing up?" },
     output: {
@@ -68,13 +80,6 @@ export const sendAgentMessage = operation({
       run_id: EXAMPLE_RUN_ID,
     },
   },
-  async check({ agent_id, conversation_id }, context) {
-    requireAgent(context, agent_id);
-    if (conversation_id === undefined) return;
-    const { id } = await requireConversation(context, conversation_id, agent_id);
-    await refuseFullConversation(context.store.db, id, 0);
-  },
-  recover: recoverMessage,
   async run({ agent_id, text, conversation_id }, context) {
     requireAgent(context, agent_id);
     const message_id = `MSG-${idOfCall(context.decisionId, 12)}`;
@@ -124,7 +129,6 @@ export const agentConversation = operation({
   summary: "Read your newest conversation with an agent, newest messages first",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({
     agent_id: AgentId,
     limit: z.number().int().min(1).max(500).default(50).describe(
@@ -137,7 +141,7 @@ export const agentConversation = operation({
     messages: z.array(Message),
   }),
   rest: { agent_conversation: "GET /v1/agents/{agent_id}/conversation" },
-  errors: ["NotFound"],
+  presentation: { untrusted: true, errors: ["NotFound"] },
   example: {
     input: { agent_id: "metrics" },
     output: {

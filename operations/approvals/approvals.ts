@@ -69,8 +69,8 @@ export const approvalList = operation({
   }),
   output: z.object({ approvals: z.array(Approval) }),
   rest: { approvals_list: "GET /v1/approvals" },
+  governance: { spansTenants: true },
   example: { input: { status: "pending" }, output: { approvals: [exampleApproval] } },
-  spansTenants: true,
   run: async ({ status, limit }, { store, spansTenants }) => {
     const tenants = spansTenants ? await listTenants(store.db) : [store.tenant];
     const records = await Promise.all(
@@ -94,7 +94,8 @@ export const approvalInfo = operation({
   input: z.object({ approval_id: ApprovalId }),
   output: ApprovalDetails,
   rest: { approvals_info: "GET /v1/approvals/{approval_id}/info" },
-  errors: ["NotFound"],
+  presentation: { errors: ["NotFound"] },
+  governance: { ownerOf: approvalOwner },
   example: {
     input: { approval_id: exampleApproval.approval_id },
     output: {
@@ -112,7 +113,6 @@ export const approvalInfo = operation({
       act: null,
     },
   },
-  ownerOf: approvalOwner,
   run: async ({ approval_id }, { store }) => {
     const db = store.db;
     const record = await existingApproval({ store }, approval_id);

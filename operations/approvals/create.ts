@@ -29,10 +29,7 @@ export const createApproval = operation({
     "you are about to do, and ask again where the two differ. Poll `info` for the decision. Description, action and names " +
     "stay private; the ledger gets ids and hashes.",
   effect: "run",
-  shippedRule: "key-decides",
-  startsWorkflow: WORKFLOW.approval,
   access: "key",
-  sealsItself: true,
   input: z.object({
     description: z.string().trim().max(4000).default("").describe("Purpose, for people"),
     action: z.record(z.string(), z.unknown()).describe("What you are about to do, in full"),
@@ -49,16 +46,19 @@ export const createApproval = operation({
   }),
   output: Approval.extend({ run_id: z.string() }),
   rest: { approvals_create: "POST /v1/approvals" },
-  errors: ["NotFound", "TooLarge", "Unavailable"],
+  presentation: { errors: ["NotFound", "TooLarge", "Unavailable"] },
+  governance: {
+    rule: "key-decides",
+    async check({ ticket_id, action }, { store }) {
+      if (ticket_id) await requireTicket(store, ticket_id);
+      readableAction(action);
+    },
+  },
+  durability: { startsWorkflow: WORKFLOW.approval, sealsItself: true, recover: recoverApproval },
   example: {
     input: { description: exampleApproval.description, action: exampleApproval.action },
     output: { ...exampleApproval, run_id: EXAMPLE_RUN_ID },
   },
-  async check({ ticket_id, action }, { store }) {
-    if (ticket_id) await requireTicket(store, ticket_id);
-    readableAction(action);
-  },
-  recover: recoverApproval,
   run: async (input, { store, caller, temporal, config: { settings }, decisionId }) => {
     const { ticket_id, action } = input;
     if (ticket_id) await requireTicket(store, ticket_id);

@@ -9,11 +9,7 @@ import { Approval, ApprovalId, approvalOwner, exampleApproval, toApproval } from
 const common = {
   group: "people",
   effect: "run",
-  shippedRule: "key-decides",
   access: "partner",
-  humanControl: true,
-  sealsItself: true,
-  ownerOf: approvalOwner,
   input: z.object({
     approval_id: ApprovalId,
     reason: z.string().trim().min(1).max(1000).optional().describe(
@@ -21,7 +17,9 @@ const common = {
     ),
   }),
   output: Approval.extend({ receipt_id: z.string().nullable().describe("Receipt of the move") }),
-  errors: ["NotFound", "Conflict", "Forbidden", "Unavailable"],
+  presentation: { errors: ["NotFound", "Conflict", "Forbidden", "Unavailable"] },
+  governance: { rule: "key-decides", humanControl: true, ownerOf: approvalOwner },
+  durability: { sealsItself: true },
 } as const;
 
 /** Approves. */

@@ -15,7 +15,11 @@ import { oneLine, Timestamp } from "../schemas/mod.ts";
 import { ArticleSource } from "./_schemas.ts";
 
 /** The parts that the operations of the pipeline share. */
-export const PIPELINE = { group: "missions", access: "key", untrusted: true } as const;
+export const PIPELINE = {
+  group: "missions",
+  access: "key",
+  presentation: { untrusted: true },
+} as const;
 
 /** Id of an item. */
 export const ItemId = z.string().regex(

@@ -39,25 +39,29 @@ export const approveItem = operation({
     "anybody may read it, and gets a receipt with its SHA-256. The answer waits a moment for that; `publishing` tells what " +
     "became of it. Other items are approved, and people publish them.",
   effect: "run",
-  shippedRule: "key-decides",
-  hints: { destructive: false },
-  sealsItself: true,
-  actsAs: () => ["approvals.approve", "approvals_approve"],
   input: z.object({
     item_id: ItemId,
     reason: trimmedText(1, 1_000).optional().describe("Why, for people; it is private evidence"),
   }),
   output: PipelineItem,
   rest: { pipeline_approve: "POST /api/pipeline/approve/{item_id}" },
-  errors: ["NotFound", "Conflict", "Forbidden", "Unavailable"],
+  presentation: {
+    ...PIPELINE.presentation,
+    hints: { destructive: false },
+    errors: ["NotFound", "Conflict", "Forbidden", "Unavailable"],
+  },
+  governance: {
+    rule: "key-decides",
+    actsAs: () => ["approvals.approve", "approvals_approve"],
+    async check({ item_id }, context) {
+      requireApprover(await requireItem(context.store.db, item_id), context);
+    },
+  },
+  durability: { sealsItself: true, recover: recoverApproved },
   example: {
     input: { item_id: exampleItem.item_id },
     output: { ...exampleItem, stage: "draft", article_id: "ART-5b1e09c77a42" },
   },
-  async check({ item_id }, context) {
-    requireApprover(await requireItem(context.store.db, item_id), context);
-  },
-  recover: recoverApproved,
   async run({ item_id, reason = null }, context) {
     const item = await requireItem(context.store.db, item_id);
     requireApprover(item, context);

@@ -32,8 +32,7 @@ export const articleStatus = operation({
   input: z.object({ session_id: SessionId }),
   output: SeoStatus,
   rest: { seo_status: "GET /api/seo/status/{session_id}" },
-  errors: ["NotFound"],
-  untrusted: true,
+  presentation: { untrusted: true, errors: ["NotFound"] },
   example: {
     input: { session_id: "seo-5b1e09c77a42" },
     output: {

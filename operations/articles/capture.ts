@@ -49,26 +49,30 @@ export const captureItem = operation({
     "workflow `publish-…`; approving it publishes it. Posts for Mastodon are published where the operator has set a server; " +
     "all others people publish themselves.",
   effect: "run",
-  shippedRule: "key-decides",
-  hints: { destructive: false },
-  sealsItself: true,
   input: Wish,
   output: PipelineItem,
   rest: { pipeline_capture: "POST /api/pipeline/capture" },
-  errors: ["NotFound", "Conflict", "Unavailable"],
+  presentation: {
+    ...PIPELINE.presentation,
+    hints: { destructive: false },
+    errors: ["NotFound", "Conflict", "Unavailable"],
+  },
+  governance: { rule: "key-decides", check: checkWish },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) =>
+      recoverNoted(platform, call, async ({ ids }) => {
+        const item = await requireItem(platform.store.db, ids.item_id!);
+        if (item.stage === "review" && item.approval_id === null) {
+          await startPublishing(platform, item.item_id);
+        }
+        return toItem(item);
+      }),
+  },
   example: {
     input: { kind: "article", title: exampleItem.title, source: { ...exampleItem.source! } },
     output: exampleItem,
   },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, async ({ ids }) => {
-      const item = await requireItem(platform.store.db, ids.item_id!);
-      if (item.stage === "review" && item.approval_id === null) {
-        await startPublishing(platform, item.item_id);
-      }
-      return toItem(item);
-    }),
-  check: checkWish,
   async run(wish, context) {
     const { store, temporal, caller, decisionId } = context;
     await checkWish(wish, context);

@@ -39,9 +39,6 @@ export const generateArticle = operation({
     "checked; then a person who did not ask for it decides (`approval_id` of its status). Only after that is it published, " +
     "fetched back and compared, and its SHA-256 sealed.",
   effect: "run",
-  shippedRule: "key-decides",
-  startsWorkflow: WORKFLOW.seo,
-  hints: { destructive: false },
   access: "key",
   input: z.object({
     source: ArticleSource,
@@ -51,7 +48,20 @@ export const generateArticle = operation({
   }),
   output: Started,
   rest: { seo_generate: "POST /api/seo/generate" },
-  errors: ["NotFound", "Conflict", "Unavailable"],
+  presentation: {
+    hints: { destructive: false },
+    errors: ["NotFound", "Conflict", "Unavailable"],
+  },
+  governance: { rule: "key-decides", check: checkSource },
+  durability: {
+    startsWorkflow: WORKFLOW.seo,
+    recover: async (call, platform) => {
+      const id = `ART-${idOfCall(call.decisionId, 12)}`;
+      const recovery = await recoverRun(platform, articleWorkflowId(id), call, recoverBegun);
+      if (recovery.state !== "done") return recovery;
+      return { ...recovery, output: { ...startedAs(id), ...recovery.output as object } };
+    },
+  },
   example: {
     input: { source: { kind: "ticket", id: "INC-3f9a01c2b7d4" }, keyword: "connection refused" },
     output: {
@@ -60,13 +70,6 @@ export const generateArticle = operation({
       workflow_id: "seo-5b1e09c77a42",
       run_id: EXAMPLE_RUN_ID,
     },
-  },
-  check: checkSource,
-  recover: async (call, platform) => {
-    const id = `ART-${idOfCall(call.decisionId, 12)}`;
-    const recovery = await recoverRun(platform, articleWorkflowId(id), call, recoverBegun);
-    if (recovery.state !== "done") return recovery;
-    return { ...recovery, output: { ...startedAs(id), ...recovery.output as object } };
   },
   async run(wish, context) {
     await checkSource(wish, context);
@@ -80,6 +83,11 @@ const startedAs = (article_id: string) => ({
   article_id,
 });
 
+const DeployInput = z.object({
+  article_id: ArticleId,
+  target: Target.optional().describe("Default: where readers get the articles"),
+});
+
 /** Deploys an article once more. */
 export const deployArticle = operation({
   name: "articles.deploy",
@@ -90,17 +98,31 @@ export const deployArticle = operation({
     "back and compared, and `done`, `not_done` or `unknown` is sealed. `git` commits the site to the branch that the " +
     "operator has set.",
   effect: "run",
-  shippedRule: "acts-on-the-outside",
-  startsWorkflow: WORKFLOW.seoDeploy,
-  hints: { destructive: false, idempotent: true, openWorld: true },
   access: "key",
-  input: z.object({
-    article_id: ArticleId,
-    target: Target.optional().describe("Default: where readers get the articles"),
-  }),
+  input: DeployInput,
   output: Started,
   rest: { seo_deploy: "POST /api/seo/deploy" },
-  errors: ["NotFound", "Conflict", "NotConfigured", "Unavailable"],
+  presentation: {
+    hints: { destructive: false, idempotent: true, openWorld: true },
+    errors: ["NotFound", "Conflict", "NotConfigured", "Unavailable"],
+  },
+  governance: {
+    rule: "acts-on-the-outside",
+    check: checkDeploy,
+  },
+  durability: {
+    startsWorkflow: WORKFLOW.seoDeploy,
+    recover: (call, platform) =>
+      recoverMarked(platform, call, async (_, { workflowId: workflow_id, runId: run_id }) => {
+        const { target } = (call.input ?? {}) as { readonly target?: string };
+        if (target !== undefined && target !== await targetOf(platform, workflow_id, run_id)) {
+          return { state: "not_done" };
+        }
+        const ids = { workflow_id, run_id };
+        const article = startedAs(workflow_id.replace(/^seo-deploy-/, "ART-"));
+        return { state: "done", ids, output: { ...article, ...ids } };
+      }),
+  },
   example: {
     input: { article_id: "ART-5b1e09c77a42", target: "git" },
     output: {
@@ -110,54 +132,8 @@ export const deployArticle = operation({
       run_id: EXAMPLE_RUN_ID,
     },
   },
-  async check({ article_id, target: wanted }, { store, config }) {
-    const place = siteTarget(store.tenant, config.settings);
-    const target = wanted ?? place;
-    if (target === "git" && store.tenant !== PLATFORM_TENANT) {
-      throw new Problem(
-        "NotConfigured",
-        "Cannot deploy to git: the branch is the operator's own; use folder",
-      );
-    }
-    if (target === "folder" && place === "git") {
-      throw new Problem(
-        "NotConfigured",
-        "Cannot deploy to folder: readers get the articles from git (SEALOOP_ARTICLES_SITE)",
-      );
-    }
-    const article = await getArticle(store.db, article_id);
-    if (!article) throw new Problem("NotFound", `There is no article ${article_id}`);
-    if (!["published", "not_published", "unknown"].includes(article.state)) {
-      throw new Problem(
-        "Conflict",
-        `Cannot deploy ${article_id}: it is ${article.state}; a person approves it first`,
-      );
-    }
-    if (target !== place && article.publishedAt === null) {
-      throw new Problem(
-        "Conflict",
-        `Cannot deploy ${article_id} to ${target}: it is not on the site; deploy it to ${place} first`,
-      );
-    }
-    if (target === "git" && config.settings.SEALOOP_ARTICLES_GIT === undefined) {
-      throw new Problem(
-        "NotConfigured",
-        "Cannot deploy to git: set SEALOOP_ARTICLES_GIT to a repository",
-      );
-    }
-  },
-  recover: (call, platform) =>
-    recoverMarked(platform, call, async (_, { workflowId: workflow_id, runId: run_id }) => {
-      const { target } = (call.input ?? {}) as { readonly target?: string };
-      if (target !== undefined && target !== await targetOf(platform, workflow_id, run_id)) {
-        return { state: "not_done" };
-      }
-      const ids = { workflow_id, run_id };
-      const article = startedAs(workflow_id.replace(/^seo-deploy-/, "ART-"));
-      return { state: "done", ids, output: { ...article, ...ids } };
-    }),
   async run(input, context) {
-    await deployArticle.check!(input, context);
+    await checkDeploy(input, context);
     const { article_id, target = siteTarget(context.store.tenant, context.config.settings) } =
       input;
     const run = await startOrJoin(context, WORKFLOW.seoDeploy, {
@@ -186,4 +162,45 @@ async function targetOf(
   const { workflow } = await temporal();
   const { memo } = await mapTemporalErrors(workflow.getHandle(workflowId, runId).describe());
   return memo?.target;
+}
+
+/** @throws {Problem} `NotFound`, `Conflict`; `NotConfigured`: the place takes no articles of the tenant */
+async function checkDeploy(
+  { article_id, target: wanted }: z.output<typeof DeployInput>,
+  { store, config }: Pick<Platform, "store" | "config">,
+): Promise<void> {
+  const place = siteTarget(store.tenant, config.settings);
+  const target = wanted ?? place;
+  if (target === "git" && store.tenant !== PLATFORM_TENANT) {
+    throw new Problem(
+      "NotConfigured",
+      "Cannot deploy to git: the branch is the operator's own; use folder",
+    );
+  }
+  if (target === "folder" && place === "git") {
+    throw new Problem(
+      "NotConfigured",
+      "Cannot deploy to folder: readers get the articles from git (SEALOOP_ARTICLES_SITE)",
+    );
+  }
+  const article = await getArticle(store.db, article_id);
+  if (!article) throw new Problem("NotFound", `There is no article ${article_id}`);
+  if (!["published", "not_published", "unknown"].includes(article.state)) {
+    throw new Problem(
+      "Conflict",
+      `Cannot deploy ${article_id}: it is ${article.state}; a person approves it first`,
+    );
+  }
+  if (target !== place && article.publishedAt === null) {
+    throw new Problem(
+      "Conflict",
+      `Cannot deploy ${article_id} to ${target}: it is not on the site; deploy it to ${place} first`,
+    );
+  }
+  if (target === "git" && config.settings.SEALOOP_ARTICLES_GIT === undefined) {
+    throw new Problem(
+      "NotConfigured",
+      "Cannot deploy to git: set SEALOOP_ARTICLES_GIT to a repository",
+    );
+  }
 }

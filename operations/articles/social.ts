@@ -25,12 +25,7 @@ export const writeSocialPost = operation({
     "`image_url` and `image_sha256` are null where none could be drawn. It has limits of its own, of each address and of all " +
     "together.",
   effect: "run",
-  shippedRule: "key-decides",
-  hints: { destructive: false },
   access: "public",
-  perDay: "posts",
-  sealsItself: true,
-  untrusted: true,
   input: z.object({
     topic: oneLine(3, 200).optional().describe("What it is about; either this or `article_id`"),
     article_id: ArticleId.optional(),
@@ -53,7 +48,16 @@ export const writeSocialPost = operation({
     receipt_id: z.string(),
   }),
   rest: { social_content: "POST /api/social/content" },
-  errors: ["NotFound", "Unavailable"],
+  presentation: {
+    hints: { destructive: false },
+    untrusted: true,
+    errors: ["NotFound", "Unavailable"],
+  },
+  governance: { rule: "key-decides", limits: { perDay: "posts" } },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) => recoverNoted(platform, call, ({ output }) => output),
+  },
   example: {
     input: { topic: "Too many clients in PostgreSQL", platform: "mastodon" },
     output: {
@@ -70,7 +74,6 @@ export const writeSocialPost = operation({
       receipt_id: "4f1d22a90b7c4f1d",
     },
   },
-  recover: (call, platform) => recoverNoted(platform, call, ({ output }) => output),
   async run({ topic, article_id, platform, link }, context) {
     const source = await readSource(topic, article_id, context);
     const post = writePost(platform, { ...source, link: link ?? source.link });

@@ -10,7 +10,6 @@ export const transcriptList = operation({
   summary: "List transcripts of speech, newest first",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({ limit: Limit }),
   output: z.object({
     total: z.number().int(),
@@ -25,6 +24,7 @@ export const transcriptList = operation({
     })),
   }),
   rest: { seo_transcripts: "GET /api/seo/transcripts" },
+  presentation: { untrusted: true },
   example: {
     input: { limit: 1 },
     output: {

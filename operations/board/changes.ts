@@ -34,10 +34,7 @@ export const createTask = operation({
   description:
     "It is somebody's, an agent's, or nobody's yet. What it says stays private; the fact that it was added is sealed.",
   effect: "write",
-  shippedRule: "key-decides",
-  hints: { destructive: false },
   access: "key",
-  sealsItself: true,
   input: z.object({
     title: TASK_FIELDS.title,
     description: TASK_FIELDS.description.default(""),
@@ -49,13 +46,17 @@ export const createTask = operation({
   }),
   output: Task,
   rest: { tasks_create: "POST /v1/tasks" },
-  errors: ["NotFound"],
+  presentation: { hints: { destructive: false }, errors: ["NotFound"] },
+  governance: {
+    rule: "key-decides",
+    addressee: "agent_id",
+    check: (input, context) => checkTask(input, context),
+  },
+  durability: { sealsItself: true, recover },
   example: {
     input: { title: exampleTask.title, assignee: "ada", due_at: exampleTask.due_at },
     output: exampleTask,
   },
-  check: (input, context) => checkTask(input, context),
-  recover,
   run: async (input, context) => {
     await checkTask(input, context);
     const { store, caller, decisionId } = context;
@@ -79,9 +80,7 @@ export const updateTask = operation({
     "Fields that are left out stay; null empties one. A task given to an agent is nobody's else, and the other way round. " +
     "With the `version` that you have read, a change that somebody made in between is not overwritten: you get 409.",
   effect: "write",
-  shippedRule: "key-decides",
   access: "key",
-  sealsItself: true,
   input: z.object({
     task_id: TaskId,
     title: TASK_FIELDS.title.optional(),
@@ -95,17 +94,21 @@ export const updateTask = operation({
   }),
   output: Task,
   rest: { tasks_update: "PATCH /v1/tasks/{task_id}" },
-  errors: ["NotFound", "Conflict"],
+  presentation: { errors: ["NotFound", "Conflict"] },
+  governance: {
+    rule: "key-decides",
+    addressee: "agent_id",
+    async check({ task_id, version, ...changes }, context) {
+      const task = requireOpen(task_id, await getBoardTask(context.store.db, task_id));
+      requireVersion(task, version);
+      await checkTask(merge(task, changes), context);
+    },
+  },
+  durability: { sealsItself: true, recover },
   example: {
     input: { task_id: exampleTask.task_id, status: "doing", version: 1 },
     output: { ...exampleTask, status: "doing", version: 2 },
   },
-  async check({ task_id, version, ...changes }, context) {
-    const task = requireOpen(task_id, await getBoardTask(context.store.db, task_id));
-    requireVersion(task, version);
-    await checkTask(merge(task, changes), context);
-  },
-  recover,
   run: async ({ task_id, version, ...changes }, context) => {
     const { store, decisionId } = context;
     return await store.db.transaction(async (trx) => {
@@ -129,22 +132,22 @@ export const deleteTask = operation({
   summary: "Remove a task from the board",
   description: "It is listed no more and cannot be changed; its record stays.",
   effect: "write",
-  shippedRule: "key-decides",
-  hints: { destructive: true },
   access: "key",
-  sealsItself: true,
   input: z.object({ task_id: TaskId, version: ExpectedVersion }),
   output: Task,
   rest: { tasks_delete: "DELETE /v1/tasks/{task_id}" },
-  errors: ["NotFound", "Conflict"],
+  presentation: { hints: { destructive: true }, errors: ["NotFound", "Conflict"] },
+  governance: {
+    rule: "key-decides",
+    async check({ task_id, version }, { store }) {
+      requireVersion(requireOpen(task_id, await getBoardTask(store.db, task_id)), version);
+    },
+  },
+  durability: { sealsItself: true, recover },
   example: {
     input: { task_id: exampleTask.task_id },
     output: { ...exampleTask, version: 2, deleted_at: "2026-07-02T08:00:00.000Z" },
   },
-  async check({ task_id, version }, { store }) {
-    requireVersion(requireOpen(task_id, await getBoardTask(store.db, task_id)), version);
-  },
-  recover,
   run: async ({ task_id, version }, context) => {
     const { store, decisionId } = context;
     return await store.db.transaction(async (trx) => {

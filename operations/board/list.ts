@@ -24,7 +24,7 @@ export const taskList = operation({
     tasks: z.array(Task),
   }),
   rest: { tasks_list: "GET /v1/tasks" },
-  untrusted: true,
+  presentation: { untrusted: true },
   example: { input: { status: "todo" }, output: { total: 1, tasks: [exampleTask] } },
   run: async (filter, { store }) => await listBoardTasks(store.db, filter),
 });

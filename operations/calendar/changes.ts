@@ -26,14 +26,29 @@ export const createEvent = operation({
     "the events in the way as `conflicts`. A recurring event takes the time of all its occurrences that are booked " +
     "ahead, or none. What an event says stays private; the fact that it was booked is sealed.",
   effect: "write",
-  shippedRule: "key-decides",
-  hints: { destructive: false },
   access: "key",
-  sealsItself: true,
   input: Input,
   output: Event,
   rest: { calendar_create: "POST /v1/calendar/events" },
-  errors: ["Conflict", "Forbidden", "NotFound"],
+  presentation: { hints: { destructive: false }, errors: ["Conflict", "Forbidden", "NotFound"] },
+  governance: {
+    rule: "key-decides",
+    async check(input, { store, caller }) {
+      assertMayHold(input.kind, caller);
+      await requireContact(store, input.contact_id);
+      const { event, occurrences } = planEvent(toRequest(input), new Date());
+      await assertFree(store.db, event, occurrences);
+    },
+  },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) =>
+      recoverNoted(
+        platform,
+        call,
+        async ({ ids }) => toEvent(await requireEvent(platform.store, ids.event_id!)),
+      ),
+  },
   example: {
     input: {
       title: exampleEvent.title,
@@ -46,18 +61,6 @@ export const createEvent = operation({
     },
     output: exampleEvent,
   },
-  async check(input, { store, caller }) {
-    assertMayHold(input.kind, caller);
-    await requireContact(store, input.contact_id);
-    const { event, occurrences } = planEvent(toRequest(input), new Date());
-    await assertFree(store.db, event, occurrences);
-  },
-  recover: (call, platform) =>
-    recoverNoted(
-      platform,
-      call,
-      async ({ ids }) => toEvent(await requireEvent(platform.store, ids.event_id!)),
-    ),
   run: async (input, { store, caller, decisionId }) => {
     assertMayHold(input.kind, caller);
     await requireContact(store, input.contact_id);
@@ -82,29 +85,32 @@ export const deleteEvent = operation({
   description:
     "Its time is free at once. The event itself stays as a record, and the feed tells calendar programs that it is cancelled.",
   effect: "write",
-  shippedRule: "key-decides",
-  hints: { destructive: true },
   access: "key",
-  sealsItself: true,
   input: z.object({ event_id: EventId }),
   output: Event,
   rest: { calendar_delete: "DELETE /v1/calendar/events/{event_id}" },
-  errors: ["Conflict", "Forbidden", "NotFound"],
+  presentation: { hints: { destructive: true }, errors: ["Conflict", "Forbidden", "NotFound"] },
+  governance: {
+    rule: "key-decides",
+    async check({ event_id }, { store, caller }) {
+      const { kind, cancelledAt } = await requireEvent(store, event_id);
+      assertMayHold(kind, caller);
+      if (cancelledAt) throw alreadyCancelled(event_id);
+    },
+  },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) =>
+      recoverNoted(
+        platform,
+        call,
+        async ({ ids }) => toEvent(await requireEvent(platform.store, ids.event_id!)),
+      ),
+  },
   example: {
     input: { event_id: exampleEvent.event_id },
     output: { ...exampleEvent, sequence: 1, cancelled_at: "2026-07-02T08:00:00.000Z" },
   },
-  async check({ event_id }, { store, caller }) {
-    const { kind, cancelledAt } = await requireEvent(store, event_id);
-    assertMayHold(kind, caller);
-    if (cancelledAt) throw alreadyCancelled(event_id);
-  },
-  recover: (call, platform) =>
-    recoverNoted(
-      platform,
-      call,
-      async ({ ids }) => toEvent(await requireEvent(platform.store, ids.event_id!)),
-    ),
   run: async ({ event_id }, { store, caller, decisionId }) => {
     assertMayHold((await requireEvent(store, event_id)).kind, caller);
     const event = await store.db.transaction(async (trx) => {

@@ -49,7 +49,7 @@ export const eventList = operation({
     ),
   }),
   rest: { calendar_list: "GET /v1/calendar/events" },
-  untrusted: true,
+  presentation: { untrusted: true },
   example: {
     input: { from_date: "2026-07-06", to_date: "2026-07-12", time_zone: "Europe/Vienna" },
     output: {
@@ -100,7 +100,7 @@ export const today = operation({
     events: Occurrences,
   }),
   rest: { calendar_today: "GET /v1/calendar/today" },
-  untrusted: true,
+  presentation: { untrusted: true },
   example: {
     input: { time_zone: "Europe/Vienna" },
     output: {

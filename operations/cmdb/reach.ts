@@ -42,7 +42,7 @@ export const cmdbImpact = operation({
     downstream: Side.describe("Services that are affected when it fails"),
   }),
   rest: { cmdb_impact: "GET /v1/knowledge-graph/cmdb/impact/{service}" },
-  errors: ["NotFound"],
+  presentation: { errors: ["NotFound"] },
   example: {
     input: { service: "orders", depth: 2 },
     output: {
@@ -106,7 +106,7 @@ export const cmdbPath = operation({
     ),
   }),
   rest: { cmdb_path: "GET /v1/knowledge-graph/cmdb/path" },
-  errors: ["NotFound"],
+  presentation: { errors: ["NotFound"] },
   example: {
     input: { source: "billing", target: "orders-db" },
     output: {

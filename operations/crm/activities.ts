@@ -19,7 +19,7 @@ export const activityList = operation({
   }),
   output: z.object({ total: z.number().int(), activities: z.array(Activity) }),
   rest: { activities_list: "GET /api/activities" },
-  untrusted: true,
+  presentation: { untrusted: true },
   example: {
     input: { deal_id: exampleDeal.deal_id },
     output: {

@@ -35,7 +35,7 @@ export const contactList = operation({
   }),
   output: z.object({ total: z.number().int(), contacts: z.array(Contact) }),
   rest: { contacts_list: "GET /api/contacts" },
-  untrusted: true,
+  presentation: { untrusted: true },
   example: { input: { limit: 1 }, output: { total: 1, contacts: [exampleContact] } },
   run: async ({ email, ...page }, { store }) => {
     if (email === undefined) return await listContacts(store.db, page);
@@ -56,10 +56,7 @@ export const createContact = operation({
     '`on_duplicate: "merge"`: empty fields are filled, tags are united, and what is there stays. An address that was opted ' +
     "out or erased stays opted out, unless a person whose key may approve states the new consent over REST.",
   effect: "write",
-  shippedRule: "key-decides",
-  hints: { destructive: false },
   access: "key",
-  sealsItself: true,
   input: z.object({
     ...ContactInput,
     on_duplicate: z.enum(["error", "merge"]).default("error").describe(
@@ -69,8 +66,19 @@ export const createContact = operation({
   output: Contact,
   rest: { contacts_create: "POST /api/contacts" },
   tool: { crm_create_contact: FULL },
-  untrusted: true,
-  errors: ["Conflict"],
+  presentation: { hints: { destructive: false }, untrusted: true, errors: ["Conflict"] },
+  governance: {
+    rule: "key-decides",
+    async check({ email, on_duplicate }, { store }) {
+      const known = on_duplicate === "error" && await findContactByEmail(store.db, email);
+      if (known) throw duplicateContact(known);
+    },
+  },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) =>
+      recoverNoted(platform, call, ({ ids }) => requireContact(platform.store.db, ids.contact_id!)),
+  },
   example: {
     input: {
       name: "Ada Lovelace",
@@ -83,12 +91,6 @@ export const createContact = operation({
     },
     output: exampleContact,
   },
-  async check({ email, on_duplicate }, { store }) {
-    const known = on_duplicate === "error" && await findContactByEmail(store.db, email);
-    if (known) throw duplicateContact(known);
-  },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, ({ ids }) => requireContact(platform.store.db, ids.contact_id!)),
   run: async ({ on_duplicate, consent, ...fields }, context) => {
     const author = authorOf(context, "contacts.create");
     const { store, decisionId } = context;
@@ -113,9 +115,7 @@ export const updateContact = operation({
     "Fields that are left out stay; null empties one. `opt_out` holds for good: the address is not mailed any more, even " +
     "after the contact was erased or added again.",
   effect: "write",
-  shippedRule: "key-decides",
   access: "key",
-  sealsItself: true,
   input: z.object({
     contact_id: ContactId,
     ...ContactInput,
@@ -125,17 +125,22 @@ export const updateContact = operation({
   }),
   output: Contact,
   tool: { crm_update_contact: FULL },
-  untrusted: true,
-  errors: ["NotFound", "Conflict"],
+  presentation: { untrusted: true, errors: ["NotFound", "Conflict"] },
+  governance: {
+    rule: "key-decides",
+    async check({ contact_id }, { store }) {
+      await requireContact(store.db, contact_id);
+    },
+  },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) =>
+      recoverNoted(platform, call, ({ ids }) => requireContact(platform.store.db, ids.contact_id!)),
+  },
   example: {
     input: { contact_id: exampleContact.contact_id, phone: "+44 20 7946 0000", version: 1 },
     output: { ...exampleContact, phone: "+44 20 7946 0000", version: 2 },
   },
-  async check({ contact_id }, { store }) {
-    await requireContact(store.db, contact_id);
-  },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, ({ ids }) => requireContact(platform.store.db, ids.contact_id!)),
   run: async ({ contact_id, ...changes }, context) => {
     const author = authorOf(context, "contacts.update");
     const { store, decisionId } = context;

@@ -30,7 +30,7 @@ export const dealList = operation({
   }),
   output: z.object({ total: z.number().int(), deals: z.array(Deal) }),
   rest: { deals_list: "GET /api/deals" },
-  untrusted: true,
+  presentation: { untrusted: true },
   example: { input: { limit: 1 }, output: { total: 1, deals: [exampleDeal] } },
   run: async (page, { store }) => await listDeals(store.db, page),
 });
@@ -41,10 +41,7 @@ export const createDeal = operation({
   group: "crm",
   summary: "Add a deal with a contact",
   effect: "write",
-  shippedRule: "key-decides",
-  hints: { destructive: false },
   access: "key",
-  sealsItself: true,
   input: z.object({
     ...DealInput,
     amount_minor: DealInput.amount_minor.default(0),
@@ -54,8 +51,22 @@ export const createDeal = operation({
   }),
   output: Deal,
   rest: { deals_create: "POST /api/deals" },
-  untrusted: true,
-  errors: ["NotFound", "NotConfigured"],
+  presentation: {
+    hints: { destructive: false },
+    untrusted: true,
+    errors: ["NotFound", "NotConfigured"],
+  },
+  governance: {
+    rule: "key-decides",
+    async check({ contact_id }, { store }) {
+      await requireContact(store.db, contact_id);
+    },
+  },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) =>
+      recoverNoted(platform, call, ({ ids }) => requireDeal(platform.store.db, ids.deal_id!)),
+  },
   example: {
     input: {
       title: "Engine for the observatory",
@@ -66,11 +77,6 @@ export const createDeal = operation({
     },
     output: { ...exampleDeal, stage: "lead", version: 1 },
   },
-  async check({ contact_id }, { store }) {
-    await requireContact(store.db, contact_id);
-  },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, ({ ids }) => requireDeal(platform.store.db, ids.deal_id!)),
   run: async (fields, context) => {
     const { store, config, decisionId } = context;
     return await store.db.transaction(async (trx) => {
@@ -89,9 +95,7 @@ export const updateDeal = operation({
   summary: "Change fields of a deal, or move it to another stage",
   description: "Fields that are left out stay. The status follows from the stage.",
   effect: "write",
-  shippedRule: "key-decides",
   access: "key",
-  sealsItself: true,
   input: z.object({
     deal_id: DealId,
     title: DealInput.title.optional(),
@@ -104,17 +108,22 @@ export const updateDeal = operation({
   }),
   output: Deal,
   rest: { deals_update: "PATCH /api/deals/{deal_id}" },
-  untrusted: true,
-  errors: ["NotFound", "Conflict", "NotConfigured"],
+  presentation: { untrusted: true, errors: ["NotFound", "Conflict", "NotConfigured"] },
+  governance: {
+    rule: "key-decides",
+    async check({ deal_id }, { store }) {
+      await requireDeal(store.db, deal_id);
+    },
+  },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) =>
+      recoverNoted(platform, call, ({ ids }) => requireDeal(platform.store.db, ids.deal_id!)),
+  },
   example: {
     input: { deal_id: exampleDeal.deal_id, stage: "proposal", version: 2 },
     output: exampleDeal,
   },
-  async check({ deal_id }, { store }) {
-    await requireDeal(store.db, deal_id);
-  },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, ({ ids }) => requireDeal(platform.store.db, ids.deal_id!)),
   run: async ({ deal_id, ...changes }, context) => {
     const { store, config, decisionId } = context;
     return await store.db.transaction(async (trx) => {
@@ -131,24 +140,30 @@ export const moveDeal = operation({
   group: "crm",
   summary: "Move a deal to another stage of its pipeline",
   effect: "write",
-  shippedRule: "key-decides",
-  hints: { idempotent: true },
   access: "key",
-  sealsItself: true,
   input: z.object({ deal_id: DealId, stage: StageName, version: ExpectedVersion }),
   output: Deal,
   tool: { crm_move_pipeline: FULL },
-  untrusted: true,
-  errors: ["NotFound", "Conflict", "NotConfigured"],
+  presentation: {
+    hints: { idempotent: true },
+    untrusted: true,
+    errors: ["NotFound", "Conflict", "NotConfigured"],
+  },
+  governance: {
+    rule: "key-decides",
+    async check({ deal_id, stage }, { store, config }) {
+      checkStage(config, await requireDeal(store.db, deal_id), stage);
+    },
+  },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) =>
+      recoverNoted(platform, call, ({ ids }) => requireDeal(platform.store.db, ids.deal_id!)),
+  },
   example: {
     input: { deal_id: exampleDeal.deal_id, stage: "proposal" },
     output: exampleDeal,
   },
-  async check({ deal_id, stage }, { store, config }) {
-    checkStage(config, await requireDeal(store.db, deal_id), stage);
-  },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, ({ ids }) => requireDeal(platform.store.db, ids.deal_id!)),
   run: async ({ deal_id, ...move }, context) => {
     const { store, config, decisionId } = context;
     return await store.db.transaction(async (trx) => {

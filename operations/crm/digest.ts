@@ -39,8 +39,7 @@ export const crmDigest = operation({
     text: z.string().describe(`The same as text, with the first ${MAX_LISTED} of each`),
   }),
   rest: { crm_digest: "GET /api/crm/digest" },
-  untrusted: true,
-  errors: ["NotConfigured"],
+  presentation: { untrusted: true, errors: ["NotConfigured"] },
   example: {
     input: { since: "2026-07-01T00:00:00Z" },
     output: {

@@ -24,11 +24,7 @@ export const captureLead = operation({
     "without consent gets one mail a day with a link that confirms it; else a person does. The feed tells people what was " +
     "written. Without `consent` nothing is kept. It has limits of its own, of each address and of all together.",
   effect: "write",
-  shippedRule: "key-decides",
   access: "public",
-  hints: { destructive: false },
-  perDay: "leads",
-  sealsItself: true,
   input: z.object({
     name: oneLine(1, 200).optional().describe("Name of the person; default: what is before the @"),
     email: ContactInput.email.describe("E-mail address of the person"),
@@ -41,6 +37,12 @@ export const captureLead = operation({
   }),
   output: z.object({ ok: z.literal(true) }),
   rest: { leads_capture: "POST /api/leads/capture" },
+  presentation: { hints: { destructive: false } },
+  governance: { rule: "key-decides", limits: { perDay: "leads" } },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) => recoverNoted(platform, call, () => ({ ok: true as const })),
+  },
   example: {
     input: {
       name: "Ada Lovelace",
@@ -51,7 +53,6 @@ export const captureLead = operation({
     },
     output: { ok: true },
   },
-  recover: (call, platform) => recoverNoted(platform, call, () => ({ ok: true as const })),
   run: async ({ fax_number, consent, ...lead }, context) => {
     const { store, decisionId, caller: { keyId } } = context;
     const id = emailIdOf(decisionId);

@@ -40,7 +40,7 @@ export const pipelineStats = operation({
   input: z.object({}),
   output: z.object({ pipelines: z.array(PipelineStats) }),
   rest: { pipeline_stats: "GET /api/pipeline/stats" },
-  errors: ["NotConfigured"],
+  presentation: { errors: ["NotConfigured"] },
   example: {
     input: {},
     output: {

@@ -29,11 +29,11 @@ export const downloadAgent = operation({
     "receipt that x-receipt-id names.",
   effect: "read",
   access: "device",
-  counted: false,
-  media: "text/x-python; charset=utf-8",
   input: z.object({}),
   output: z.instanceof(FileOutput),
   rest: { agent_download: "GET /v1/devices/agent/download" },
+  presentation: { media: "text/x-python; charset=utf-8" },
+  governance: { limits: { counted: false } },
   example: { input: {}, output: new FileOutput(new Uint8Array(), "sealoop_agent.py") },
   run: async (_, context) => {
     const agent = await readAgent();
@@ -55,14 +55,16 @@ export const installScript = operation({
     "enrolment, valid for 15 minutes: treat it like a password.",
   effect: "read",
   access: "device",
-  counted: false,
-  media: "text/x-shellscript; charset=utf-8",
-  errors: ["Forbidden", "Unavailable"],
   input: z.object({
     tenant_token: z.string().min(1).max(200).describe("Token of the organization: slp_tenant_…"),
   }),
   output: z.instanceof(FileOutput),
   rest: { agent_install: "GET /v1/devices/agent/install/{tenant_token}" },
+  presentation: {
+    errors: ["Forbidden", "Unavailable"],
+    media: "text/x-shellscript; charset=utf-8",
+  },
+  governance: { limits: { counted: false } },
   example: {
     input: { tenant_token: "slp_tenant_…" },
     output: new FileOutput(new Uint8Array(), "install.sh"),

@@ -26,15 +26,35 @@ export const commandDevice = operation({
     "that is offline runs it when it is back in time. Text of the command stays private; the ledger gets ids and " +
     "commitments. `GET` on the same path tells what became of it.",
   effect: "run",
-  shippedRule: ({ command }) => command ? "free-arguments" : "acts-on-the-outside",
-  asksPeople: true,
-  startsWorkflow: WORKFLOW.deviceCommand,
-  hints: { openWorld: true },
   access: "partner",
   input: CommandInput,
   output: OrderedCommand,
   rest: { device_command: "POST /v1/devices/{device_id}/command" },
-  errors: ["Conflict", "Denied", "NotFound", "Unavailable"],
+  presentation: {
+    hints: { openWorld: true },
+    errors: ["Conflict", "Denied", "NotFound", "Unavailable"],
+  },
+  governance: {
+    rule: ({ command }) => command ? "free-arguments" : "acts-on-the-outside",
+    asksPeople: true,
+    ownerOf: deviceOwner,
+    async judgedAction(input, { store }) {
+      const { description, argv } = await resolveCommand(store.db, input);
+      return { description, command: showArguments(argv), target: input.device_id };
+    },
+    async check(input, context) {
+      const device = await requireActiveDevice(context, input.device_id);
+      await resolveCommand(context.store.db, input, device);
+    },
+  },
+  durability: {
+    startsWorkflow: WORKFLOW.deviceCommand,
+    receipt: (output) => {
+      const { command_id, status } = output as { command_id: string; status: string };
+      return { command_id, status };
+    },
+    recover: (call, platform) => recoverCommand(platform, call),
+  },
   example: {
     input: {
       device_id: "DEV-5b1e09c77a42",
@@ -43,20 +63,6 @@ export const commandDevice = operation({
     },
     output: exampleCommand,
   },
-  receipt: (output) => {
-    const { command_id, status } = output as { command_id: string; status: string };
-    return { command_id, status };
-  },
-  ownerOf: deviceOwner,
-  async judgedAction(input, { store }) {
-    const { description, argv } = await resolveCommand(store.db, input);
-    return { description, command: showArguments(argv), target: input.device_id };
-  },
-  async check(input, context) {
-    const device = await requireActiveDevice(context, input.device_id);
-    await resolveCommand(context.store.db, input, device);
-  },
-  recover: (call, platform) => recoverCommand(platform, call),
   async run({ device_id, ...request }, context) {
     const { caller, door, decisionId } = context;
     const isFree = request.command !== undefined;

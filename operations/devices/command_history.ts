@@ -51,7 +51,6 @@ export const commandHistory = operation({
   summary: "List the commands of a device, newest first, with their receipts and outputs",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({
     device_id: DeviceId,
     command_id: CommandId.optional().describe("Only this one, with all of its output"),
@@ -63,7 +62,8 @@ export const commandHistory = operation({
     commands: z.array(Command),
   }),
   rest: { device_command_history: "GET /v1/devices/{device_id}/command" },
-  errors: ["NotFound"],
+  presentation: { untrusted: true, errors: ["NotFound"] },
+  governance: { ownerOf: deviceOwner },
   example: {
     input: { device_id: "DEV-5b1e09c77a42" },
     output: {
@@ -92,7 +92,6 @@ export const commandHistory = operation({
       }],
     },
   },
-  ownerOf: deviceOwner,
   async run({ device_id, command_id: id = null, limit }, { store: { db } }) {
     if (!await getDevice(db, device_id)) {
       throw new Problem("NotFound", `There is no device ${device_id}`);

@@ -41,16 +41,31 @@ export const discoverHosts = operation({
     "unless SEALOOP_DISCOVERY_ALLOW names networks: other addresses are counted as `refused`. `via_device` looks by a " +
     "command, as POST /v1/devices/{device_id}/command gives it.",
   effect: "run",
-  shippedRule: "acts-on-the-outside",
-  startsWorkflow: WORKFLOW.deviceDiscovery,
-  hints: { destructive: false, openWorld: true },
   access: "partner",
   input: DiscoverInput,
   output: StartedRun,
   rest: { devices_discover: "POST /v1/devices/discover" },
-  untrusted: true,
-  longRunning: { outcome: completedRun },
-  errors: ["Forbidden", "Unavailable"],
+  presentation: {
+    hints: { destructive: false, openWorld: true },
+    untrusted: true,
+    errors: ["Forbidden", "Unavailable"],
+  },
+  governance: {
+    rule: "acts-on-the-outside",
+    ownerOf: async ({ via_device }, context) =>
+      via_device === undefined ? undefined : await deviceOwner({ device_id: via_device }, context),
+    actsAs: ({ via_device }) => via_device === undefined ? [] : [COMMAND_OPERATION],
+    judgedAction: ({ targets, ports }) =>
+      Promise.resolve({
+        description: `Try to connect to the ports ${ports.join(", ")} of ${targets.join(", ")}`,
+      }),
+    check: checkPlace,
+  },
+  durability: {
+    startsWorkflow: WORKFLOW.deviceDiscovery,
+    longRunning: { outcome: completedRun },
+    recover: (call, platform) => recoverRun(platform, workflowIdOf(call.decisionId), call),
+  },
   example: {
     input: { targets: ["127.0.0.1"], ports: [22, 8080] },
     output: {
@@ -59,15 +74,6 @@ export const discoverHosts = operation({
       result_url: "http://127.0.0.1:8080/v1/workflows/discover-1d0f6a2b/result",
     },
   },
-  ownerOf: async ({ via_device }, context) =>
-    via_device === undefined ? undefined : await deviceOwner({ device_id: via_device }, context),
-  actsAs: ({ via_device }) => via_device === undefined ? [] : [COMMAND_OPERATION],
-  judgedAction: ({ targets, ports }) =>
-    Promise.resolve({
-      description: `Try to connect to the ports ${ports.join(", ")} of ${targets.join(", ")}`,
-    }),
-  check: checkPlace,
-  recover: (call, platform) => recoverRun(platform, workflowIdOf(call.decisionId), call),
   run: async ({ wait_seconds, ...input }, context) => {
     await checkPlace(input, context);
     const { targets, ports, via_device } = input;

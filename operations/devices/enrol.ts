@@ -44,11 +44,7 @@ export const enrolDevice = operation({
     "with the same code and keys, it gives the same answer. The same keys with another code are the same device, which pins " +
     "what is in force now.",
   effect: "write",
-  shippedRule: "key-decides",
   access: "device",
-  counted: false,
-  sealsItself: true,
-  errors: ["NotFound", "Conflict", "Unavailable"],
   input: z.object({
     code: z.string().min(1).max(200).describe("From the install script"),
     public_key: PublicKey.describe("Ed25519 key that signs the device's requests, hex"),
@@ -64,6 +60,9 @@ export const enrolDevice = operation({
   }),
   output: Enrolled,
   rest: { devices_enroll: "POST /v1/devices/enroll" },
+  presentation: { errors: ["NotFound", "Conflict", "Unavailable"] },
+  governance: { rule: "key-decides", limits: { counted: false } },
+  durability: { sealsItself: true },
   example: {
     input: {
       code: "1f0c9a2b3d4e5f60.00112233445566778899aabbccddeeff.1782907200.MAC",

@@ -50,13 +50,7 @@ export const heartbeat = operation({
     "quarantined, and gets no commands until a person decides. " +
     "It waits for commands as long as wait_seconds says. No API key reaches it.",
   effect: "write",
-  shippedRule: "key-decides",
   access: "device",
-  signedByDevice: true,
-  sealsItself: true,
-  counted: false,
-  perMinute: "heartbeats",
-  hints: { destructive: false, idempotent: true },
   input: z.object({
     counter: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).describe(
       "Rises with each heartbeat",
@@ -112,7 +106,16 @@ export const heartbeat = operation({
     }).optional().describe("Other approvers, signed by those that the device has pinned"),
   }),
   rest: { shield_heartbeat: "POST /v1/shield/devices/heartbeat" },
-  errors: ["Unauthenticated", "NotFound", "Conflict", "RateLimited", "Unavailable"],
+  presentation: {
+    hints: { destructive: false, idempotent: true },
+    errors: ["Unauthenticated", "NotFound", "Conflict", "RateLimited", "Unavailable"],
+  },
+  governance: {
+    rule: "key-decides",
+    limits: { counted: false, perMinute: "heartbeats" },
+    signedByDevice: true,
+  },
+  durability: { sealsItself: true },
   example: {
     input: example,
     output: {

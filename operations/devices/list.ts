@@ -16,7 +16,6 @@ export const deviceList = operation({
   summary: "List devices, with their posture and when they were heard from",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({
     tenant_id: z.string().min(1).max(200).optional().describe(
       "Default: your own. Another one needs a key of tier admin",
@@ -28,13 +27,15 @@ export const deviceList = operation({
   }),
   output: z.object({ total: z.number().int(), devices: z.array(Device) }),
   rest: { shield_devices: "GET /v1/shield/devices" },
-  errors: ["Forbidden"],
-  example: { input: {}, output: { total: 1, devices: [exampleDevice] } },
-  ownerOf: async ({ tenant_id, internal }, { store }) => {
-    if (internal) return PLATFORM_TENANT;
-    const record = tenant_id && await getTenantRecord(store.asPlatform(), tenant_id);
-    return record ? record.id : undefined;
+  presentation: { untrusted: true, errors: ["Forbidden"] },
+  governance: {
+    ownerOf: async ({ tenant_id, internal }, { store }) => {
+      if (internal) return PLATFORM_TENANT;
+      const record = tenant_id && await getTenantRecord(store.asPlatform(), tenant_id);
+      return record ? record.id : undefined;
+    },
   },
+  example: { input: {}, output: { total: 1, devices: [exampleDevice] } },
   run: async ({ tenant_id, internal, limit }, { store }) => {
     const wanted = internal ? PLATFORM_TENANT : tenant_id ?? store.tenant;
     if (wanted !== store.tenant) {
@@ -52,18 +53,20 @@ export const tenantDevices = operation({
   summary: "List the devices of an organization",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({
     org_id: z.string().min(1).max(200).describe("Your own; with a key of tier admin, any"),
   }),
   output: z.object({ org_id: z.string(), total: z.number().int(), devices: z.array(Device) }),
   rest: { tenant_devices: "GET /v1/tenants/{org_id}/devices" },
-  errors: ["NotFound"],
+  presentation: { untrusted: true, errors: ["NotFound"] },
+  governance: {
+    ownerOf: async ({ org_id }, { store }) =>
+      (await getTenantRecord(store.asPlatform(), org_id))?.id,
+  },
   example: {
     input: { org_id: "acme" },
     output: { org_id: "acme", total: 1, devices: [exampleDevice] },
   },
-  ownerOf: async ({ org_id }, { store }) => (await getTenantRecord(store.asPlatform(), org_id))?.id,
   run: async ({ org_id }, { store }) => {
     if (org_id !== store.tenant) {
       throw new Problem("NotFound", `There is no organization ${org_id}`);
@@ -81,7 +84,6 @@ export const rmmAgents = operation({
   description: "The operator's own keys also see the first 300 hosts of Fleet, where that is set.",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({}),
   output: IntegrationView.extend({
     total: z.number().int(),
@@ -97,7 +99,7 @@ export const rmmAgents = operation({
   }),
   rest: { rmm_agents: "GET /v1/integrations/rmm/agents" },
   tool: { rmm_agents: FULL },
-  toolGroup: { rmm_agents: "devices" },
+  presentation: { toolGroup: { rmm_agents: "devices" }, untrusted: true },
   example: {
     input: {},
     output: {

@@ -25,7 +25,6 @@ export const deviceResources = operation({
   summary: "Get what a device says of its hardware, addresses, listeners and services",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({ device_id: DeviceId }),
   output: z.object({
     device_id: DeviceId,
@@ -43,7 +42,11 @@ export const deviceResources = operation({
     services: section("Services that have failed or run"),
   }),
   rest: { device_resources: "GET /v1/devices/{device_id}/resources" },
-  errors: ["NotFound"],
+  presentation: { untrusted: true, errors: ["NotFound"] },
+  governance: {
+    ownerOf: async ({ device_id }, { store }) =>
+      (await findDevice(store.asPlatform(), device_id))?.tenant,
+  },
   example: {
     input: { device_id: "DEV-41c41e2abac4" },
     output: {
@@ -60,8 +63,6 @@ export const deviceResources = operation({
       services: null,
     },
   },
-  ownerOf: async ({ device_id }, { store }) =>
-    (await findDevice(store.asPlatform(), device_id))?.tenant,
   run: async ({ device_id }, { store }) => {
     const [[presence], { sections }] = await Promise.all([
       listPresence(store.db, device_id),

@@ -41,8 +41,6 @@ export const runScript = operation({
     "of the script proves what became of it, and the answer comes with that, or after five seconds. Where nothing shows " +
     "it, it is `unknown`, people are told how to find out, and it is not repeated.",
   effect: "run",
-  shippedRule: "acts-on-the-outside",
-  hints: { openWorld: true },
   access: "partner",
   input: Input,
   output: OrderedCommand.extend({
@@ -56,30 +54,36 @@ export const runScript = operation({
     code: z.string().optional().describe("Of Fleet: exit_0, scripts_disabled, timeout, …"),
   }),
   tool: { rmm_run_script: FULL },
-  errors: ["Conflict", "Denied", "NotConfigured", "NotFound", "Unavailable"],
+  presentation: {
+    hints: { openWorld: true },
+    errors: ["Conflict", "Denied", "NotConfigured", "NotFound", "Unavailable"],
+  },
+  governance: {
+    rule: "acts-on-the-outside",
+    delegateTo(input) {
+      const { success, data } = Input.safeParse(input);
+      if (!success || data.agent_id.startsWith(FLEET)) return undefined;
+      const { agent_id: device_id, ...rest } = data;
+      return { operation: commandDevice.name, input: { device_id, ...rest }, field: null };
+    },
+    async resolveStableInput(input, { outside: { rmm } }) {
+      const { host, script } = fleetActOf(input);
+      const [machine, file] = await Promise.all([
+        unlessAway(rmm?.findHost(host), UNNAMED),
+        unlessAway(rmm?.findScript(script), UNNAMED),
+      ]);
+      return {
+        input,
+        about: `Fleet's script ${script} (${file.name}) on host ${host} (${machine.name})`,
+      };
+    },
+    check: (input, context) => requireRunnable(fleetActOf(input), context),
+  },
+  durability: { recover: (call, platform) => recoverAct(platform, call, toAnswer) },
   example: {
     input: { agent_id: "DEV-5b1e09c77a42", script_id: "disk-usage" },
     output: exampleCommand,
   },
-  delegateTo(input) {
-    const { success, data } = Input.safeParse(input);
-    if (!success || data.agent_id.startsWith(FLEET)) return undefined;
-    const { agent_id: device_id, ...rest } = data;
-    return { operation: commandDevice, input: { device_id, ...rest }, field: null };
-  },
-  async resolveStableInput(input, { outside: { rmm } }) {
-    const { host, script } = fleetActOf(input);
-    const [machine, file] = await Promise.all([
-      unlessAway(rmm?.findHost(host), UNNAMED),
-      unlessAway(rmm?.findScript(script), UNNAMED),
-    ]);
-    return {
-      input,
-      about: `Fleet's script ${script} (${file.name}) on host ${host} (${machine.name})`,
-    };
-  },
-  check: (input, context) => requireRunnable(fleetActOf(input), context),
-  recover: (call, platform) => recoverAct(platform, call, toAnswer),
   /** Runs for Fleet alone. */
   async run(input, context) {
     const act = fleetActOf(input);

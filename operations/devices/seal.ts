@@ -36,13 +36,7 @@ export const sealDeviceStatement = operation({
     "the same number is 409 with the code `journal_rolled_back`, and quarantines the device. It answers once the receipt is " +
     "in the ledger. The tenant is the device's.",
   effect: "run",
-  shippedRule: "key-decides",
   access: "device",
-  signedByDevice: true,
-  sealsItself: true,
-  counted: false,
-  perMinute: "statements",
-  hints: { destructive: false, idempotent: true },
   input: z.strictObject({
     device_id: DeviceId,
     action: z.enum(["command_execution", "data_egress"]),
@@ -79,7 +73,16 @@ export const sealDeviceStatement = operation({
     succession: z.array(z.string()).describe("Receipts that hand over to later keys of the ledger"),
   }),
   rest: { shield_seal: "POST /v1/shield/devices/{device_id}/seal" },
-  errors: ["Unauthenticated", "Forbidden", "NotFound", "Conflict", "RateLimited", "Unavailable"],
+  presentation: {
+    hints: { destructive: false, idempotent: true },
+    errors: ["Unauthenticated", "Forbidden", "NotFound", "Conflict", "RateLimited", "Unavailable"],
+  },
+  governance: {
+    rule: "key-decides",
+    limits: { counted: false, perMinute: "statements" },
+    signedByDevice: true,
+  },
+  durability: { sealsItself: true },
   example: {
     input: example,
     output: {

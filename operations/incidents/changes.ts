@@ -19,10 +19,7 @@ export const createTicket = operation({
     "Repairs nothing: to have a fault examined and repaired, run the loop. The text of the ticket stays private; the fact " +
     "that it was opened is sealed.",
   effect: "run",
-  shippedRule: "tickets-and-loops",
-  hints: { destructive: false },
   access: "key",
-  sealsItself: true,
   input: z.object({
     title: z.string().trim().min(1).max(200).describe("What is wrong, one line"),
     description: z.string().max(4000).default("").describe(
@@ -33,6 +30,16 @@ export const createTicket = operation({
   output: Ticket,
   rest: { itsm_ticket_create: "POST /v1/itsm/tickets" },
   tool: { itsm_create_ticket: FULL },
+  presentation: { hints: { destructive: false } },
+  governance: { rule: "tickets-and-loops" },
+  durability: {
+    sealsItself: true,
+    async recover({ decisionId }, { store }) {
+      const ticket = await getTicket(store.db, ticketIdOf(decisionId));
+      if (!ticket) return { state: "not_done" };
+      return { state: "done", ids: { ticket_id: ticket.ticket_id }, output: ticket };
+    },
+  },
   example: {
     input: { title: "Printer on floor 3 jams", severity: "low" },
     output: {
@@ -50,11 +57,6 @@ export const createTicket = operation({
       receipt_id: null,
       resolved_at: null,
     },
-  },
-  async recover({ decisionId }, { store }) {
-    const ticket = await getTicket(store.db, ticketIdOf(decisionId));
-    if (!ticket) return { state: "not_done" };
-    return { state: "done", ids: { ticket_id: ticket.ticket_id }, output: ticket };
   },
   run: async ({ title, description, severity }, { store, caller, decisionId }) => {
     const id = ticketIdOf(decisionId);
@@ -102,9 +104,7 @@ export const closeTicket = operation({
     "counts as a person's statement and is published permanently, in the public receipt's `human_input`. A note of an " +
     "agent, over MCP or A2A, stays private; the receipt has a commitment to it.",
   effect: "run",
-  shippedRule: "tickets-and-loops",
   access: "partner",
-  sealsItself: true,
   input: z.object({
     ticket_id: TicketId,
     resolution: z.string().trim().min(1).max(4000).describe(
@@ -114,18 +114,23 @@ export const closeTicket = operation({
   output: Ticket,
   rest: { itsm_ticket_close: "POST /v1/itsm/tickets/{ticket_id}/close" },
   tool: { itsm_close_ticket: FULL },
-  untrusted: true,
-  errors: ["NotFound", "Conflict"],
+  presentation: { untrusted: true, errors: ["NotFound", "Conflict"] },
+  governance: {
+    rule: "tickets-and-loops",
+    async check({ ticket_id }, { store }) {
+      const { status } = await requireTicket(store, ticket_id);
+      if (status !== "open") throw notOpen(ticket_id, status);
+    },
+  },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) =>
+      recoverNoted(platform, call, ({ ids }) => requireTicket(platform.store, ids.ticket_id!)),
+  },
   example: {
     input: { ticket_id: exampleTicket.ticket_id, resolution: "Replaced the roller" },
     output: { ...exampleTicket, outcome: "resolved", resolution: "Replaced the roller" },
   },
-  async check({ ticket_id }, { store }) {
-    const { status } = await requireTicket(store, ticket_id);
-    if (status !== "open") throw notOpen(ticket_id, status);
-  },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, ({ ids }) => requireTicket(platform.store, ids.ticket_id!)),
   run: async ({ ticket_id, resolution }, { store, caller, door, decisionId }) => {
     const isPublic = door === "rest"; // agents call through the other interfaces
     const isByPerson = isPublic && caller.mayApprove; // no agent can use such a key; anybody may hold another one

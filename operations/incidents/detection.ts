@@ -57,8 +57,6 @@ export const detectFaults = operation({
     "Returns every finding with its evidence, and the incidents that the findings would be grouped to. Nothing of it is " +
     "stored: a new line of a log is found again by the next sweep.",
   effect: "run",
-  shippedRule: "tickets-and-loops",
-  hints: { destructive: false, idempotent: true },
   access: "key",
   input: z.object({}),
   output: z.object({
@@ -69,8 +67,13 @@ export const detectFaults = operation({
   }),
   rest: { itsm_detect: "POST /v1/itsm/detect" },
   tool: { itsm_trigger_detection: FULL },
-  untrusted: true,
-  errors: ["Unavailable"],
+  presentation: {
+    hints: { destructive: false, idempotent: true },
+    untrusted: true,
+    errors: ["Unavailable"],
+  },
+  governance: { rule: "tickets-and-loops" },
+  durability: { recover: recoverNothing },
   example: {
     input: {},
     output: {
@@ -104,7 +107,6 @@ export const detectFaults = operation({
       }],
     },
   },
-  recover: recoverNothing,
   run: async (_, context) => {
     const { signal, progress } = context;
     const total = DETECTORS.length;
@@ -164,7 +166,7 @@ export const detectorList = operation({
   }),
   rest: { itsm_detectors: "GET /v1/itsm/detectors" },
   tool: { itsm_get_detection_sources: FULL },
-  errors: ["Unavailable"],
+  presentation: { errors: ["Unavailable"] },
   example: {
     input: {},
     output: {

@@ -94,7 +94,7 @@ export const repairHistory = operation({
   }),
   rest: { itsm_remediations: "GET /v1/itsm/remediations" },
   tool: { itsm_get_remediation_history: FULL },
-  untrusted: true,
+  presentation: { untrusted: true },
   example: {
     input: { limit: 1 },
     output: {

@@ -31,11 +31,9 @@ export const triagePrompt = operation({
   description: "Includes the incident as it stands, and what to do about it in which order.",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({ ticket_id: TicketId.optional() }),
   output: Prompt,
-  prompt: { triage: FULL },
-  errors: ["NotFound"],
+  presentation: { prompt: { triage: FULL }, untrusted: true, errors: ["NotFound"] },
   example: { input: {}, output: exampleOutput },
   run: async ({ ticket_id }, { store }) => {
     const db = store.db;
@@ -66,11 +64,9 @@ export const postmortemPrompt = operation({
   description: "Includes the platform's draft from its facts: timeline, repairs, receipts.",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({ ticket_id: TicketId }),
   output: Prompt,
-  prompt: { postmortem: FULL },
-  errors: ["NotFound"],
+  presentation: { prompt: { postmortem: FULL }, untrusted: true, errors: ["NotFound"] },
   example: { input: { ticket_id: "INC-4f1d22a90b7c" }, output: exampleOutput },
   run: async ({ ticket_id }, { store, urls }) => {
     const ticket = await requireTicket(store, ticket_id);
@@ -94,12 +90,11 @@ export const auditPrompt = operation({
   description: "Includes the state of the chain, and how to check it without trusting the server.",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({
     question: z.string().max(500).optional().describe("Question of the audit, one sentence"),
   }),
   output: Prompt,
-  prompt: { audit: FULL_AND_AUDIT },
+  presentation: { prompt: { audit: FULL_AND_AUDIT }, untrusted: true },
   example: { input: {}, output: exampleOutput },
   run: async ({ question }, { chain, urls }) => {
     const instructions = textMessage(

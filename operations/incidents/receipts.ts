@@ -32,15 +32,30 @@ export const embedReceipt = operation({
     "The receipt's subject or details must name the ticket. It replaces a receipt that was embedded before, but not the " +
     "one that the platform sealed when the ticket was closed or escalated. The receipts themselves do not change.",
   effect: "run",
-  shippedRule: "tickets-and-loops",
-  hints: { idempotent: true },
   access: "partner",
   input: z.object({ ticket_id: TicketId, receipt_id: ReceiptId }),
   output: TicketWithReceipt,
   rest: { itsm_ticket_embed_receipt: "POST /v1/itsm/tickets/{ticket_id}/receipt" },
   tool: { itsm_embed_receipt: FULL },
-  untrusted: true,
-  errors: ["NotFound", "ReceiptNotFound", "AmbiguousReceipt", "Conflict", "Unavailable"],
+  presentation: {
+    hints: { idempotent: true },
+    untrusted: true,
+    errors: ["NotFound", "ReceiptNotFound", "AmbiguousReceipt", "Conflict", "Unavailable"],
+  },
+  governance: {
+    rule: "tickets-and-loops",
+    async check({ ticket_id, receipt_id }, { store }) {
+      const ticket = await requireTicket(store, ticket_id);
+      await checkTicketReceipt(store.db, ticket, await findReceipt(store, receipt_id));
+    },
+  },
+  durability: {
+    recover: (call, { store }) =>
+      recoverNoted({ store }, call, async ({ ids }) => {
+        const ticket = await requireTicket(store, ids.ticket_id!);
+        return { ...ticket, receipt: await embeddedReceipt(store, ticket) };
+      }),
+  },
   example: {
     input: { ticket_id: exampleTicket.ticket_id, receipt_id: exampleTicket.receipt_id },
     output: {
@@ -48,15 +63,6 @@ export const embedReceipt = operation({
       receipt: { id: exampleTicket.receipt_id, category: "self_heal", outcome: "sealed" },
     },
   },
-  async check({ ticket_id, receipt_id }, { store }) {
-    const ticket = await requireTicket(store, ticket_id);
-    await checkTicketReceipt(store.db, ticket, await findReceipt(store, receipt_id));
-  },
-  recover: (call, { store }) =>
-    recoverNoted({ store }, call, async ({ ids }) => {
-      const ticket = await requireTicket(store, ids.ticket_id!);
-      return { ...ticket, receipt: await embeddedReceipt(store, ticket) };
-    }),
   run: async ({ ticket_id, receipt_id }, { store, decisionId }) => {
     const ticket = await requireTicket(store, ticket_id);
     const receipt = await findReceipt(store, receipt_id);
@@ -82,7 +88,7 @@ export const ticketVerification = operation({
   }),
   rest: { itsm_ticket_verify_receipt: "GET /v1/itsm/tickets/{ticket_id}/verify" },
   tool: { itsm_verify_receipt: FULL },
-  errors: ["NotFound", "ReceiptNotFound", "Unavailable"],
+  presentation: { errors: ["NotFound", "ReceiptNotFound", "Unavailable"] },
   example: {
     input: { ticket_id: exampleTicket.ticket_id },
     output: {

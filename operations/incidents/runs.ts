@@ -31,8 +31,6 @@ export const runLoop = operation({
     "probed. If a loop for the same fault is running already, the call joins it. The run continues whatever becomes of the " +
     "call; read its result with the workflow id.",
   effect: "run",
-  shippedRule: "tickets-and-loops",
-  startsWorkflow: WORKFLOW.itsmLoop,
   access: "partner",
   input: z.object({
     incident: z.string().trim().min(1).max(4000).optional().describe("What is wrong, as free text"),
@@ -42,16 +40,22 @@ export const runLoop = operation({
   output: StartedRun,
   rest: { itsm_loop: "POST /v1/itsm/loop" },
   tool: { itsm_run_loop: FULL },
-  longRunning: { shared: true, outcome: completedRun },
-  errors: ["NotFound", "Unavailable"],
+  presentation: { errors: ["NotFound", "Unavailable"] },
+  governance: {
+    rule: "tickets-and-loops",
+    async check({ service }, { store }) {
+      if (service !== undefined) await checkReportedService(store.db, service);
+    },
+  },
+  durability: {
+    startsWorkflow: WORKFLOW.itsmLoop,
+    longRunning: { shared: true, outcome: completedRun },
+    async recover(call, platform) {
+      const sweep = await recoverRun(platform, sweepId(call.decisionId), call);
+      return sweep.state === "done" ? sweep : await recoverMarked(platform, call);
+    },
+  },
   example: { input: { incident: "billing answers with errors" }, output: exampleStartedRun },
-  async check({ service }, { store }) {
-    if (service !== undefined) await checkReportedService(store.db, service);
-  },
-  async recover(call, platform) {
-    const sweep = await recoverRun(platform, sweepId(call.decisionId), call);
-    return sweep.state === "done" ? sweep : await recoverMarked(platform, call);
-  },
   run: async ({ incident, service, wait_seconds }, context) => {
     const requestedBy = `key:${context.caller.keyId}`;
     if (incident === undefined && service === undefined) {
@@ -74,9 +78,6 @@ export const runTest = operation({
     "Starts a small HTTP service, breaks it as the scenario says, and runs the six steps of the loop on it. Nothing else " +
     "is affected.",
   effect: "run",
-  shippedRule: "tickets-and-loops",
-  startsWorkflow: WORKFLOW.itsmTest,
-  hints: { destructive: false },
   access: "key",
   input: z.object({
     scenario: z.enum(SCENARIOS).default("crash").describe(
@@ -88,10 +89,14 @@ export const runTest = operation({
   output: StartedRun,
   rest: { itsm_test: "POST /v1/itsm/test" },
   tool: { itsm_run_test: FULL },
-  longRunning: { outcome: completedRun },
-  errors: ["Unavailable"],
+  presentation: { hints: { destructive: false }, errors: ["Unavailable"] },
+  governance: { rule: "tickets-and-loops" },
+  durability: {
+    startsWorkflow: WORKFLOW.itsmTest,
+    longRunning: { outcome: completedRun },
+    recover: (call, platform) => recoverRun(platform, `test-${idOfCall(call.decisionId, 8)}`, call),
+  },
   example: { input: { scenario: "crash" }, output: exampleStartedRun },
-  recover: (call, platform) => recoverRun(platform, `test-${idOfCall(call.decisionId, 8)}`, call),
   run: async ({ scenario, wait_seconds }, context) => {
     const id = idOfCall(context.decisionId, 8);
     const request: TestRequest = { id, scenario, requested_by: `key:${context.caller.keyId}` };

@@ -43,8 +43,7 @@ export const ticketList = operation({
   output: z.object({ tickets: z.array(Ticket) }),
   rest: { itsm_incidents: "GET /v1/itsm/incidents" },
   tool: { itsm_list_tickets: FULL },
-  resource: { "sealoop://tickets": FULL },
-  untrusted: true,
+  presentation: { resource: { "sealoop://tickets": FULL }, untrusted: true },
   example: { input: { status: "resolved" }, output: { tickets: [exampleTicket] } },
   run: async ({ since, ...filter }, { store }) => ({
     tickets: await listTickets(store.db, {
@@ -68,8 +67,7 @@ export const openTickets = operation({
     ),
   }),
   tool: { itsm_list_open_incidents: FULL },
-  resource: { "sealoop://incidents": FULL },
-  untrusted: true,
+  presentation: { resource: { "sealoop://incidents": FULL }, untrusted: true },
   example: {
     input: {},
     output: {
@@ -98,11 +96,10 @@ export const recentIncidents = operation({
   summary: "List the newest incidents, open and resolved",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({ status: Status, limit: Limit }),
   output: z.object({ incidents: z.array(Ticket) }),
   tool: { list_recent_incidents: FULL, "mission.list_incidents": FULL_AND_AUDIT },
-  toolGroup: { "mission.list_incidents": "audit" },
+  presentation: { toolGroup: { "mission.list_incidents": "audit" }, untrusted: true },
   example: { input: { limit: 5 }, output: { incidents: [exampleTicket] } },
   run: async ({ status, limit }, { store }) => ({
     incidents: await listTickets(store.db, { ...(status ? { status } : {}), limit }),
@@ -127,9 +124,11 @@ export const ticket = operation({
   }),
   rest: { itsm_ticket: "GET /v1/itsm/tickets/{ticket_id}" },
   tool: { itsm_get_ticket: FULL },
-  resource: { "sealoop://tickets/{ticket_id}": FULL },
-  untrusted: true,
-  errors: ["NotFound"],
+  presentation: {
+    resource: { "sealoop://tickets/{ticket_id}": FULL },
+    untrusted: true,
+    errors: ["NotFound"],
+  },
   example: {
     input: { ticket_id: exampleTicket.ticket_id },
     output: {
@@ -155,7 +154,6 @@ export const incidentDetails = operation({
   summary: "Get an incident: its ticket, timeline, repairs and receipt",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({ incident_id: TicketId.describe("ticket_id of list_recent_incidents") }),
   output: TicketWithReceipt.extend({
     events: z.array(TicketEvent).describe("Timeline, oldest first"),
@@ -163,7 +161,7 @@ export const incidentDetails = operation({
       .describe("Repairs, oldest first"),
   }),
   tool: { get_incident_details: FULL },
-  errors: ["NotFound"],
+  presentation: { untrusted: true, errors: ["NotFound"] },
   example: {
     input: { incident_id: exampleTicket.ticket_id },
     output: { ...exampleTicket, receipt: null, events: [], repairs: [] },
@@ -190,9 +188,11 @@ export const ticketTimeline = operation({
   output: z.object({ ticket_id: TicketId, events: z.array(TicketEvent) }),
   rest: { itsm_ticket_timeline: "GET /v1/itsm/tickets/{ticket_id}/timeline" },
   tool: { itsm_get_incident_timeline: FULL },
-  resource: { "sealoop://incidents/{ticket_id}": FULL },
-  untrusted: true,
-  errors: ["NotFound"],
+  presentation: {
+    resource: { "sealoop://incidents/{ticket_id}": FULL },
+    untrusted: true,
+    errors: ["NotFound"],
+  },
   example: {
     input: { ticket_id: exampleTicket.ticket_id },
     output: {

@@ -30,7 +30,6 @@ export const auditTrails = operation({
     "newest admin events of Keycloak, where that is set.",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({}),
   output: IntegrationView.extend({
     trails: z.array(z.object({
@@ -44,6 +43,7 @@ export const auditTrails = operation({
     ),
   }),
   rest: { audit_trails: "GET /v1/integrations/audit/trails" },
+  presentation: { untrusted: true },
   example: {
     input: {},
     output: {

@@ -65,8 +65,6 @@ export const ragQuery = operation({
     "incidents and Weaviate's documents are shown to models on the platform's own machine alone.",
   effect: "read",
   access: "key",
-  untrusted: true,
-  hints: { openWorld: true },
   input: z.object({ question: text(1, 4_000).describe("In plain words") }),
   output: z.object({
     answer: z.string().nullable().describe(
@@ -89,7 +87,7 @@ export const ragQuery = operation({
     })),
   }),
   tool: { rag_query: FULL },
-  errors: ["Unavailable"],
+  presentation: { hints: { openWorld: true }, untrusted: true, errors: ["Unavailable"] },
   example: {
     input: { question: "Why does a certificate chain fail?" },
     output: {

@@ -56,7 +56,9 @@ export const soarWorkflows = operation({
       unlessAway(systemFor("soar", context)?.listWorkflows(), []),
     ]);
     const active = view.mode === "remote" || view.status !== "down"; // n8n's state is not Temporal's
-    const types = [...operations.values()].flatMap(({ startsWorkflow }) => startsWorkflow ?? []);
+    const types = [...operations.values()].flatMap(({ durability }) =>
+      durability?.startsWorkflow ?? []
+    );
     const shown = runbooks.filter(({ origin }) => caller.keyId !== null || origin === "shipped");
     return {
       ...view,
@@ -102,9 +104,6 @@ export const soarTrigger = operation({
     "executions that n8n shows prove that it began, and the answer comes when it has ended, or after five seconds. " +
     "Where nothing shows what became of it, it is `unknown`, people are told how to find out, and it is not repeated.",
   effect: "run",
-  shippedRule: ({ workflow_id }) =>
-    N8N.test(workflow_id) ? "acts-on-the-outside" : "tickets-and-loops",
-  hints: { openWorld: true },
   access: "partner",
   input: Trigger,
   output: z.looseObject({
@@ -121,29 +120,40 @@ export const soarTrigger = operation({
     receipt_id: z.string().optional().describe("Of n8n: receipt of its end"),
   }),
   tool: { soar_trigger: FULL },
-  errors: ["NotFound", "Conflict", "NotConfigured", "Unavailable"],
+  presentation: {
+    hints: { openWorld: true },
+    errors: ["NotFound", "Conflict", "NotConfigured", "Unavailable"],
+  },
+  governance: {
+    rule: ({ workflow_id }) => N8N.test(workflow_id) ? "acts-on-the-outside" : "tickets-and-loops",
+    delegateTo(input, { operations }) {
+      const { success, data } = Trigger.safeParse(input);
+      if (!success) return undefined;
+      const starter = [...operations.values()].find((one) =>
+        one.durability?.startsWorkflow === data.workflow_id
+      );
+      return starter && { operation: starter.name, input: data.body, field: "body" };
+    },
+    async resolveStableInput(input, platform) {
+      const id = n8nIdOf(input.workflow_id);
+      const workflows = await unlessAway(
+        id ? platform.outside.soar?.listWorkflows() : undefined,
+        [],
+      );
+      const name = workflows.find((one) => one.id === id)?.name ?? "not named now";
+      return { input, about: `n8n's workflow ${id} (${name})` };
+    },
+    async check({ workflow_id }, context) {
+      const id = n8nIdOf(workflow_id);
+      if (id === undefined) return await refuse(workflow_id);
+      await requireStartable(id, context);
+    },
+  },
+  durability: { recover: (call, platform) => recoverAct(platform, call, toAnswer) },
   example: {
     input: { workflow_id: WORKFLOW.itsmTest, body: { scenario: "crash" } },
     output: { workflow_id: "test-5f0c21ab", run_id: EXAMPLE_RUN_ID, status: "RUNNING" },
   },
-  delegateTo(input, { operations }) {
-    const { success, data } = Trigger.safeParse(input);
-    if (!success) return undefined;
-    const starter = [...operations.values()].find((one) => one.startsWorkflow === data.workflow_id);
-    return starter && { operation: starter, input: data.body, field: "body" };
-  },
-  async resolveStableInput(input, platform) {
-    const id = n8nIdOf(input.workflow_id);
-    const workflows = await unlessAway(id ? platform.outside.soar?.listWorkflows() : undefined, []);
-    const name = workflows.find((one) => one.id === id)?.name ?? "not named now";
-    return { input, about: `n8n's workflow ${id} (${name})` };
-  },
-  async check({ workflow_id }, context) {
-    const id = n8nIdOf(workflow_id);
-    if (id === undefined) return await refuse(workflow_id);
-    await requireStartable(id, context);
-  },
-  recover: (call, platform) => recoverAct(platform, call, toAnswer),
   /** Runs for n8n, and where no operation starts the type. */
   async run({ workflow_id, body }, context) {
     const id = n8nIdOf(workflow_id);

@@ -52,9 +52,7 @@ export const observabilityTrace = operation({
     "A span that it did not take is sent again later, without texts; `exported` is null where that is not known, and the " +
     "collector then tells by `trace_id`.",
   effect: "write",
-  shippedRule: "key-decides",
   access: "key",
-  hints: { destructive: false, openWorld: true },
   input: Input,
   output: z.object({
     trace_id: z.string(),
@@ -65,6 +63,18 @@ export const observabilityTrace = operation({
     receipt_id: z.string(),
   }),
   tool: { observability_trace: FULL },
+  presentation: { hints: { destructive: false, openWorld: true } },
+  governance: { rule: "key-decides" },
+  durability: {
+    receipt: (output) => {
+      const { trace_id, exported } = output as { trace_id: string; exported: boolean | null };
+      return { trace_id, exported: exported === null ? "unknown" : exported ? "done" : "not_done" };
+    },
+    // Its own receipt keeps the texts.
+    asEvidence: ({ model }) => ({ model }),
+    recover: (call, platform) =>
+      recoverNoted(platform, call, ({ ids }) => ({ ...ids, exported: null })),
+  },
   example: {
     input: {
       input: "What does ENOSPC mean?",
@@ -79,14 +89,6 @@ export const observabilityTrace = operation({
       receipt_id: "9f2c4b7a01d3e8569f2c4b7a01d3e856",
     },
   },
-  // Its own receipt keeps the texts.
-  asEvidence: ({ model }) => ({ model }),
-  receipt: (output) => {
-    const { trace_id, exported } = output as { trace_id: string; exported: boolean | null };
-    return { trace_id, exported: exported === null ? "unknown" : exported ? "done" : "not_done" };
-  },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, ({ ids }) => ({ ...ids, exported: null })),
   async run(given, context) {
     const { store, caller, decisionId, door } = context;
     const { input, output, model, metadata } = maskTexts(given);

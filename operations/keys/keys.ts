@@ -27,11 +27,8 @@ export const generateKey = operation({
   summary: "Issue an API key",
   description: "The key can be read only in this answer, as the platform stores its hash alone.",
   effect: "write",
-  shippedRule: "key-decides",
   access: "admin",
-  sealsItself: true,
   input: KeyInput,
-  shownOnce: ["api_key"],
   output: z.object({
     api_key: z.string().nullable().describe(
       "The key; null in an answer that repeats the first by its idempotency key",
@@ -45,6 +42,25 @@ export const generateKey = operation({
     expires_at: Timestamp.nullable(),
   }),
   rest: { keys_generate: "POST /v1/keys/generate" },
+  presentation: { shownOnce: ["api_key"] },
+  governance: {
+    rule: "key-decides",
+    check(input) {
+      checkNewKey(toNewKey(input));
+      return Promise.resolve();
+    },
+  },
+  durability: {
+    sealsItself: true,
+    async recover(call, platform) {
+      const recovery = await recoverNoted(platform, call, () => null);
+      if (recovery.state !== "done") return recovery;
+      const { ids } = recovery;
+      const message =
+        `The key ${ids.key_id} was issued, but its text was lost with the process: revoke it, and issue another one`;
+      return { state: "failed", ids, error: { name: "Unavailable", message } };
+    },
+  },
   example: {
     input: { tenant: "acme", tier: "partner" },
     output: {
@@ -57,18 +73,6 @@ export const generateKey = operation({
       may_approve: false,
       expires_at: null,
     },
-  },
-  check(input) {
-    checkNewKey(toNewKey(input));
-    return Promise.resolve();
-  },
-  async recover(call, platform) {
-    const recovery = await recoverNoted(platform, call, () => null);
-    if (recovery.state !== "done") return recovery;
-    const { ids } = recovery;
-    const message =
-      `The key ${ids.key_id} was issued, but its text was lost with the process: revoke it, and issue another one`;
-    return { state: "failed", ids, error: { name: "Unavailable", message } };
   },
   run: async (input, { store, caller, decisionId }) => {
     const actor = `key:${caller.keyId}`;
@@ -101,10 +105,7 @@ export const revokeKey = operation({
   group: "core",
   summary: "Revoke an API key permanently",
   effect: "write",
-  shippedRule: "key-decides",
   access: "admin",
-  humanControl: true,
-  sealsItself: true,
   input: z.object({
     key_id: z.string().regex(/^[0-9a-f]{16}$/, "Expected the 16 hex characters of a key id")
       .optional().describe("Public id of the key; send this or api_key"),
@@ -114,7 +115,9 @@ export const revokeKey = operation({
   }),
   output: z.object({ key_id: z.string(), revoked: z.literal(true) }),
   rest: { keys_revoke: "POST /v1/keys/revoke" },
-  errors: ["NotFound", "Conflict"],
+  presentation: { errors: ["NotFound", "Conflict"] },
+  governance: { rule: "key-decides", humanControl: true },
+  durability: { sealsItself: true },
   example: {
     input: { key_id: "1f0c7b5a9d3e4820" },
     output: { key_id: "1f0c7b5a9d3e4820", revoked: true },

@@ -68,7 +68,7 @@ export const learningQueue = operation({
   output: z.object({ items: z.array(Item), count: z.number().int() }),
   rest: { learning_queue: "GET /v1/learning/queue" },
   tool: { get_learning_queue: FULL },
-  untrusted: true,
+  presentation: { untrusted: true },
   example: { input: { limit: 20 }, output: { items: [exampleItem], count: 1 } },
   run: async ({ limit }, { store }) => {
     const items = await listQueuedLearningItems(store.db, limit);
@@ -83,10 +83,7 @@ export const approveLesson = operation({
   summary: "Apply an item of the learning queue: its incident joins the knowledge base",
   description: HOW_LEARNING_WORKS,
   effect: "run",
-  shippedRule: "acts-on-the-outside",
-  hints: { destructive: false },
   access: "partner",
-  sealsItself: true,
   input: z.object({ item_id: ItemId }),
   output: z.object({
     item_id: z.string(),
@@ -96,7 +93,18 @@ export const approveLesson = operation({
     learned_from: z.array(z.string()),
   }),
   tool: { approve_learning_item: FULL },
-  errors: ["NotFound", "Conflict"],
+  presentation: { hints: { destructive: false }, errors: ["NotFound", "Conflict"] },
+  governance: {
+    rule: "acts-on-the-outside",
+    resolveStableInput: async ({ item_id }, { store }) => {
+      const item = await queuedItem(store.db, item_id);
+      return { input: { item_id }, about: describeLesson(item) };
+    },
+  },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) => recoverNoted(platform, call, ({ output }) => output),
+  },
   example: {
     input: { item_id: "LRN-4f1d22a90b7c" },
     output: {
@@ -107,11 +115,6 @@ export const approveLesson = operation({
       learned_from: ["9f2c4b7a01d3e856"],
     },
   },
-  resolveStableInput: async ({ item_id }, { store }) => {
-    const item = await queuedItem(store.db, item_id);
-    return { input: { item_id }, about: describeLesson(item) };
-  },
-  recover: (call, platform) => recoverNoted(platform, call, ({ output }) => output),
   run: async ({ item_id }, { store, caller, decisionId }) => {
     const item = await queuedItem(store.db, item_id);
     const { ticket_id, passage, score, category, learned_from } = item;

@@ -63,7 +63,7 @@ export const ledgerPage = operation({
     entries: z.array(LedgerEntry),
   }),
   rest: { ledger_page: "GET /v1/ledger" },
-  errors: ["Unavailable"],
+  presentation: { errors: ["Unavailable"] },
   example: {
     input: { limit: 1, offset: 0 },
     output: {
@@ -97,7 +97,7 @@ export const ledgerEntry = operation({
   input: z.object({ receipt_id: ReceiptId }),
   output: LedgerEntry,
   rest: { receipt: "GET /v1/receipt/{receipt_id}" },
-  errors: ["ReceiptNotFound", "AmbiguousReceipt", "Unavailable"],
+  presentation: { errors: ["ReceiptNotFound", "AmbiguousReceipt", "Unavailable"] },
   example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: exampleEntry },
   run: async ({ receipt_id }, { store }) =>
     new JsonText((await findReceipt(store, receipt_id)).text),

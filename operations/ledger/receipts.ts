@@ -40,9 +40,11 @@ export const receiptVerification = operation({
     receipt: SealedReceipt,
   }),
   tool: { verify_ledger_receipt: FULL, "ledger.verify_receipt": FULL_AND_AUDIT },
-  resource: { "sealoop://receipts/{receipt_id}": FULL_AND_AUDIT },
-  untrusted: true,
-  errors: ["ReceiptNotFound", "AmbiguousReceipt", "Unavailable"],
+  presentation: {
+    resource: { "sealoop://receipts/{receipt_id}": FULL_AND_AUDIT },
+    untrusted: true,
+    errors: ["ReceiptNotFound", "AmbiguousReceipt", "Unavailable"],
+  },
   example: {
     input: { receipt_id: "9f2c4b7a01d3e856" },
     output: { ...exampleVerifiedReceipt, superseded_by: null, receipt: exampleReceipt },
@@ -95,8 +97,7 @@ export const receiptSearch = operation({
     searched: z.number().int().describe("Number of newest receipts that were searched"),
   }),
   tool: { "ledger.search_receipts": FULL_AND_AUDIT },
-  resource: { "sealoop://receipts": FULL_AND_AUDIT },
-  untrusted: true,
+  presentation: { resource: { "sealoop://receipts": FULL_AND_AUDIT }, untrusted: true },
   example: {
     input: { category: "self_heal", limit: 5 },
     output: { receipts: [exampleReceipt], searched: 42 },

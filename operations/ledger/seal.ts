@@ -37,13 +37,37 @@ export const sealEvent = operation({
     "not the platform's. The answer comes once the receipt is part of the chain. Sending the same `request_id` again with " +
     "the same fields returns the same receipt; with other fields it is refused with 409.",
   effect: "run",
-  shippedRule: "key-decides",
   access: "key",
-  sealsItself: true,
   input: Event,
   output: z.object({ ok: z.literal(true), receipt_id: z.string(), sha256: Sha256 }),
   rest: { seal: "POST /api/v1/receipts/seal" },
-  errors: ["ReceiptConflict", "Unavailable"],
+  presentation: { errors: ["ReceiptConflict", "Unavailable"] },
+  governance: {
+    rule: "key-decides",
+    check(event, { caller }) {
+      prepareRequest(toRequest(event, caller.keyId!));
+      return Promise.resolve();
+    },
+  },
+  durability: {
+    sealsItself: true,
+    async recover({ decisionId, keyId, input }, { store }) {
+      if (keyId === undefined || input === undefined) return { state: "unknown" };
+      const { request_id } = input as z.output<typeof Event>;
+      const id = await eventId(store, keyId, request_id, decisionId);
+      const request = await getSealState(store.db, id);
+      if (!request) return { state: "not_done" };
+      const ids = { receipt_id: id };
+      if (request.state === "sealed") {
+        return { state: "done", ids, output: { ok: true, ...ids, sha256: request.hash } };
+      }
+      if (request.state === "queued") {
+        throw new Problem("Unavailable", `Receipt ${id} is not sealed yet`);
+      }
+      const message = `Receipt ${id} was refused: ${request.reason}`;
+      return { state: "failed", ids, error: { name: "InvalidInput", message } };
+    },
+  },
   example: {
     input: { service: "billing", event: "nightly-backup", status: "complete", severity: "INFO" },
     output: {
@@ -51,26 +75,6 @@ export const sealEvent = operation({
       receipt_id: "9f2c4b7a01d3e856",
       sha256: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
     },
-  },
-  check(event, { caller }) {
-    prepareRequest(toRequest(event, caller.keyId!));
-    return Promise.resolve();
-  },
-  async recover({ decisionId, keyId, input }, { store }) {
-    if (keyId === undefined || input === undefined) return { state: "unknown" };
-    const { request_id } = input as z.output<typeof Event>;
-    const id = await eventId(store, keyId, request_id, decisionId);
-    const request = await getSealState(store.db, id);
-    if (!request) return { state: "not_done" };
-    const ids = { receipt_id: id };
-    if (request.state === "sealed") {
-      return { state: "done", ids, output: { ok: true, ...ids, sha256: request.hash } };
-    }
-    if (request.state === "queued") {
-      throw new Problem("Unavailable", `Receipt ${id} is not sealed yet`);
-    }
-    const message = `Receipt ${id} was refused: ${request.reason}`;
-    return { state: "failed", ids, error: { name: "InvalidInput", message } };
   },
   run: async (event, { store, caller, sealer, signal, decisionId }) => {
     const keyId = caller.keyId!;
@@ -127,7 +131,7 @@ export const sealStatus = operation({
     chain_position: z.number().int().nullable(),
   }),
   rest: { seal_status: "GET /api/v1/receipts/seal/{request_id}" },
-  errors: ["NotFound"],
+  presentation: { errors: ["NotFound"] },
   example: {
     input: { request_id: "9f2c4b7a01d3e856" },
     output: {

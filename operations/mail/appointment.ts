@@ -38,8 +38,6 @@ export const bookAppointment = operation({
     "The time is exclusive in the calendar `main`. The invitation is a mail that calendar programs understand (iTIP); it " +
     "is sent like any other mail, at most once.",
   effect: "run",
-  shippedRule: "reviewed-mail",
-  hints: { destructive: false, openWorld: true },
   access: "key",
   input: Input,
   output: z.object({
@@ -50,7 +48,40 @@ export const bookAppointment = operation({
     email_id: z.string().describe("The invitation"),
   }),
   tool: { crm_book_appointment: FULL },
-  errors: ["Conflict", "Denied", "NotConfigured", "NotFound", "Unavailable"],
+  presentation: {
+    hints: { destructive: false, openWorld: true },
+    errors: ["Conflict", "Denied", "NotConfigured", "NotFound", "Unavailable"],
+  },
+  governance: {
+    rule: "reviewed-mail",
+    async check(input, context) {
+      const contact = await requireContact(context.store, input.contact_id);
+      await checkMail(context, { to: contact.email, kind: "invitation" });
+      const { event, occurrences } = planEvent(toRequest(input, contact), new Date());
+      await assertFree(context.store.db, event, occurrences);
+    },
+  },
+  durability: {
+    receipt: (output) => {
+      const { event_id, email_id } = output as { event_id: string; email_id: string };
+      return { event_id, email_id };
+    },
+    async recover(call, platform) {
+      const { db } = platform.store;
+      const effect = await getCallEffects(db, call.decisionId);
+      if (!effect) return notNoted(call);
+      const { ids, output } = effect;
+      const event = (await getEvent(db, ids.event_id!))!;
+      if (event.cancelledAt) {
+        // Without a mail, it was taken back.
+        if (!await getEmail(db, emailIdOf(event))) return { state: "not_done" };
+      } else {
+        const { principal, key_id } = output as { principal: string; key_id: string | null };
+        await invite(platform, event, { principal, keyId: key_id }); // once, by the event's id
+      }
+      return { state: "done", ids, output: toOutput(event) };
+    },
+  },
   example: {
     input: {
       contact_id: "CON-5b1e09c77a42",
@@ -65,31 +96,6 @@ export const bookAppointment = operation({
       uid: "evt-2f9d01b3c7aa-0c1d2e3f4a5b6c7d@sealoop",
       email_id: "EML-2f9d01b3c7aa",
     },
-  },
-  receipt: (output) => {
-    const { event_id, email_id } = output as { event_id: string; email_id: string };
-    return { event_id, email_id };
-  },
-  async check(input, context) {
-    const contact = await requireContact(context.store, input.contact_id);
-    await checkMail(context, { to: contact.email, kind: "invitation" });
-    const { event, occurrences } = planEvent(toRequest(input, contact), new Date());
-    await assertFree(context.store.db, event, occurrences);
-  },
-  async recover(call, platform) {
-    const { db } = platform.store;
-    const effect = await getCallEffects(db, call.decisionId);
-    if (!effect) return notNoted(call);
-    const { ids, output } = effect;
-    const event = (await getEvent(db, ids.event_id!))!;
-    if (event.cancelledAt) {
-      // Without a mail, it was taken back.
-      if (!await getEmail(db, emailIdOf(event))) return { state: "not_done" };
-    } else {
-      const { principal, key_id } = output as { principal: string; key_id: string | null };
-      await invite(platform, event, { principal, keyId: key_id }); // once, by the event's id
-    }
-    return { state: "done", ids, output: toOutput(event) };
   },
   async run(input, context) {
     const { store, caller, decisionId } = context;

@@ -44,12 +44,12 @@ export const emailReplies = operation({
     "is never answered. `from`, `subject` and `excerpt` are the words of others.",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({
     limit: z.coerce.number().int().min(1).max(500).default(50).describe("Most entries"),
   }),
   output: z.object({ total: z.number().int(), replies: z.array(Reply) }),
   rest: { email_replies: "GET /v1/email-replies" },
+  presentation: { untrusted: true },
   example: {
     input: {},
     output: {

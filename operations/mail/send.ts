@@ -21,9 +21,6 @@ export const sendEmail = operation({
     "that it flags waits for a person. Whoever has opted out is not mailed at all. The mail is sent at most once: it is " +
     "repeated only where an attempt provably sent nothing, and ends as `unknown` where nobody can tell.",
   effect: "run",
-  shippedRule: "reviewed-mail",
-  startsWorkflow: WORKFLOW.sendEmail,
-  hints: { destructive: false, openWorld: true },
   access: "key",
   input: z.object({
     to: z.string().trim().min(3).max(254).describe("Address of one recipient: ada@example.com"),
@@ -34,20 +31,29 @@ export const sendEmail = operation({
   }),
   output: SentEmail,
   tool: { crm_send_email: FULL },
-  errors: ["Denied", "NotConfigured", "NotFound", "Unavailable"],
+  presentation: {
+    hints: { destructive: false, openWorld: true },
+    errors: ["Denied", "NotConfigured", "NotFound", "Unavailable"],
+  },
+  governance: {
+    rule: "reviewed-mail",
+    async check(input, context) {
+      await checkMail(context, { to: input.to, kind: "mail" });
+      await findThread(input, context);
+    },
+  },
+  durability: {
+    startsWorkflow: WORKFLOW.sendEmail,
+    receipt: (output) => {
+      const { email_id, state } = output as { email_id: string; state: string };
+      return { email_id, state };
+    },
+    recover: (call, platform) => recoverMail(platform, call),
+  },
   example: {
     input: { to: "ada@sealoop.local", subject: "Maintenance on Sunday", body: "From 2 to 3 am." },
     output: exampleEmail,
   },
-  receipt: (output) => {
-    const { email_id, state } = output as { email_id: string; state: string };
-    return { email_id, state };
-  },
-  async check(input, context) {
-    await checkMail(context, { to: input.to, kind: "mail" });
-    await findThread(input, context);
-  },
-  recover: (call, platform) => recoverMail(platform, call),
   async run(input, context) {
     const { caller, decisionId } = context;
     const thread = await findThread(input, context);

@@ -18,8 +18,6 @@ export const triggerWorkflow = operation({
     "`workflow` is a sequence of the file sealoop.mail.yaml, or a shipped one (`welcome`). Each mail is reviewed and sent " +
     "like any other. A contact is in a sequence once at a time: another call joins it.",
   effect: "run",
-  shippedRule: "reviewed-mail",
-  hints: { destructive: false, openWorld: true },
   access: "key",
   input: z.object({
     contact_id: z.string().regex(/^CON-[0-9a-f]{12}$/, "Expected CON- and 12 hex digits")
@@ -28,13 +26,16 @@ export const triggerWorkflow = operation({
   }),
   output: z.object({ workflow_id: z.string(), run_id: z.string() }),
   tool: { crm_trigger_workflow: FULL },
-  errors: ["Denied", "NotConfigured", "NotFound", "Unavailable"],
+  presentation: {
+    hints: { destructive: false, openWorld: true },
+    errors: ["Denied", "NotConfigured", "NotFound", "Unavailable"],
+  },
+  governance: { rule: "reviewed-mail", check },
+  durability: { recover: (call, platform) => recoverMarked(platform, call, recoverBegun) },
   example: {
     input: { contact_id: "CON-5b1e09c77a42", workflow: "welcome" },
     output: { workflow_id: "crmSequence-CON-5b1e09c77a42-welcome", run_id: EXAMPLE_RUN_ID },
   },
-  check,
-  recover: (call, platform) => recoverMarked(platform, call, recoverBegun),
   async run(input, context) {
     await check(input, context);
     const { contact_id, workflow } = input;

@@ -67,8 +67,7 @@ export const videoStatus = operation({
   input: z.object({ project_id: ProjectId }),
   output: Status,
   rest: { video_status: "GET /api/video/status/{project_id}" },
-  untrusted: true,
-  errors: ["NotFound"],
+  presentation: { untrusted: true, errors: ["NotFound"] },
   example: { input: { project_id: exampleStatus.project_id }, output: exampleStatus },
   run: async ({ project_id }, context) => {
     const { db } = context.store;
@@ -88,7 +87,7 @@ export const videoProjects = operation({
   input: z.object({ limit: Limit }),
   output: z.object({ total: z.number().int(), projects: z.array(Status) }),
   rest: { video_projects: "GET /api/video/projects" },
-  untrusted: true,
+  presentation: { untrusted: true },
   example: { input: {}, output: { total: 1, projects: [exampleStatus] } },
   run: async ({ limit }, context) => {
     const { db } = context.store;

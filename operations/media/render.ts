@@ -43,15 +43,26 @@ export const renderVideo = operation({
     "made. The film and its poster carry a C2PA manifest with the id of the receipt; its signer is this platform's own, so " +
     "readers call it valid and untrusted.",
   effect: "run",
-  shippedRule: "key-decides",
-  startsWorkflow: WORKFLOW.video,
-  hints: { destructive: false },
   access: "key",
   input: RenderInput,
   output: StartedVideo,
   rest: { video_render: "POST /api/video/ffmpeg/render" },
-  longRunning: { outcome: completedRun },
-  errors: ["Conflict", "Forbidden", "NotFound", "RateLimited", "TooLarge", "Unavailable"],
+  presentation: {
+    hints: { destructive: false },
+    errors: ["Conflict", "Forbidden", "NotFound", "RateLimited", "TooLarge", "Unavailable"],
+  },
+  governance: {
+    rule: "key-decides",
+    check: async (input, context) => {
+      await readScenes(input, context);
+      await checkQueue(context);
+    },
+  },
+  durability: {
+    startsWorkflow: WORKFLOW.video,
+    longRunning: { outcome: completedRun },
+    recover: recoverVideo,
+  },
   example: {
     input: {
       title: "The certificate that nobody renewed",
@@ -59,11 +70,6 @@ export const renderVideo = operation({
     },
     output: exampleStartedVideo,
   },
-  check: async (input, context) => {
-    await readScenes(input, context);
-    await checkQueue(context);
-  },
-  recover: recoverVideo,
   run: async ({ wait_seconds, ...input }, context) => {
     const { title, format, captions } = input;
     const scenes = await readScenes(input, context);
@@ -81,8 +87,6 @@ export const renderAvatar = operation({
     "The mouth follows the loudness of the voice. It is a drawing and no person, and each picture says so. `text` is spoken; " +
     "`audio_id` takes speech that voice_tts or voice_blog_audio has made.",
   effect: "run",
-  shippedRule: "key-decides",
-  hints: { destructive: false },
   access: "key",
   input: z.object({
     text: SpokenText.optional().describe("Text to speak"),
@@ -93,11 +97,13 @@ export const renderAvatar = operation({
   }),
   output: StartedVideo,
   rest: { video_avatar: "POST /api/video/avatar" },
-  longRunning: { outcome: completedRun },
-  errors: ["Conflict", "NotFound", "RateLimited", "Unavailable"],
+  presentation: {
+    hints: { destructive: false },
+    errors: ["Conflict", "NotFound", "RateLimited", "Unavailable"],
+  },
+  governance: { rule: "key-decides", check: async (_, context) => await checkQueue(context) },
+  durability: { longRunning: { outcome: completedRun }, recover: recoverVideo },
   example: { input: { text: "Hello. Everything is well again." }, output: exampleStartedVideo },
-  check: async (_, context) => await checkQueue(context),
-  recover: recoverVideo,
   run: async ({ text, audio_id, wait_seconds }, context) => {
     if ((text === undefined) === (audio_id === undefined)) {
       throw new Problem("Conflict", "Send either text or audio_id");

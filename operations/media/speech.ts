@@ -49,34 +49,38 @@ const exampleSpeech: z.output<typeof Speech> = {
 const SPEECH = {
   group: "voice",
   effect: "run",
-  shippedRule: "key-decides",
-  hints: { destructive: false },
   access: "key",
   output: Speech,
-  errors: ["NotConfigured", "RateLimited", "TooLarge", "Unavailable"],
-  longRunning: { outcome: toSpeech },
-  recover: (call: LostCall, platform: Platform) =>
-    recoverRun(
-      platform,
-      speechWorkflow(audioIdOf(call.decisionId)),
-      call,
-      recoverOutcome(toSpeech),
-    ),
+  presentation: {
+    hints: { destructive: false },
+    errors: ["NotConfigured", "RateLimited", "TooLarge", "Unavailable"],
+  },
+  governance: { rule: "key-decides" },
+  durability: {
+    longRunning: { outcome: toSpeech },
+    recover: (call: LostCall, platform: Platform) =>
+      recoverRun(
+        platform,
+        speechWorkflow(audioIdOf(call.decisionId)),
+        call,
+        recoverOutcome(toSpeech),
+      ),
+  },
 } as const;
 
 /** Speaks a text. */
 export const speakText = operation({
   ...SPEECH,
   name: "voice.speak",
-  startsWorkflow: WORKFLOW.speech,
   summary: "Speak an English text: a WAV file",
   description:
     "A synthetic voice on this machine; nothing is sent elsewhere. The file carries a C2PA manifest that says so. " +
     "`NotConfigured` says what the machine lacks.",
   input: z.object({ text: SpokenText.describe("English"), voice: Voice }),
   tool: { voice_tts: FULL },
+  governance: { ...SPEECH.governance, check: async (_, context) => await checkQueue(context) },
+  durability: { ...SPEECH.durability, startsWorkflow: WORKFLOW.speech },
   example: { input: { text: "The service answers again." }, output: exampleSpeech },
-  check: async (_, context) => await checkQueue(context),
   run: async ({ text, voice }, context) =>
     await speak(context, { kind: "speech", title: "Speech", text, voice }),
 });
@@ -100,6 +104,17 @@ export const speakPost = operation({
     voice: Voice,
   }),
   tool: { voice_blog_audio: FULL },
+  presentation: {
+    ...SPEECH.presentation,
+    errors: ["Conflict", "NotConfigured", "NotFound", "RateLimited", "TooLarge", "Unavailable"],
+  },
+  governance: {
+    ...SPEECH.governance,
+    check: async ({ post }, context) => {
+      await readPost(post, context);
+      await checkQueue(context);
+    },
+  },
   example: {
     input: {
       post: {
@@ -112,11 +127,6 @@ export const speakPost = operation({
       url: exampleSpeech.url.replace(".wav", ".mp3"),
       sample_rate: 44_100,
     },
-  },
-  errors: ["Conflict", "NotConfigured", "NotFound", "RateLimited", "TooLarge", "Unavailable"],
-  check: async ({ post }, context) => {
-    await readPost(post, context);
-    await checkQueue(context);
   },
   run: async ({ post, voice }, context) =>
     await speak(context, { kind: "post", ...await readPost(post, context), voice }),

@@ -32,11 +32,7 @@ export const transcribeRecording = operation({
     "WAV, FLAC, Ogg, MP3, AAC, MP4 or WebM of at most 25 MiB and 30 minutes. What kind it is, its content tells and not its " +
     "name. Silence, noise and music have no text. Long recordings take a minute for each ten.",
   effect: "run",
-  shippedRule: "key-decides",
-  startsWorkflow: WORKFLOW.transcription,
-  hints: { destructive: false, openWorld: true },
   access: "key",
-  untrusted: true,
   input: z.object({
     source: z.union([
       text(1, 2_000).refine((source) => isUrl(source), "Expected a URL"),
@@ -45,17 +41,38 @@ export const transcribeRecording = operation({
   }),
   output: Transcription,
   tool: { voice_transcribe: FULL },
-  longRunning: { outcome: toTranscription },
-  errors: [
-    "Conflict",
-    "Forbidden",
-    "NotConfigured",
-    "NotFound",
-    "RateLimited",
-    "TooLarge",
-    "Unavailable",
-    "UnsupportedMediaType",
-  ],
+  presentation: {
+    hints: { destructive: false, openWorld: true },
+    untrusted: true,
+    errors: [
+      "Conflict",
+      "Forbidden",
+      "NotConfigured",
+      "NotFound",
+      "RateLimited",
+      "TooLarge",
+      "Unavailable",
+      "UnsupportedMediaType",
+    ],
+  },
+  governance: {
+    rule: "key-decides",
+    check: async ({ source }, context) => {
+      if (!isUrl(source)) checkInbox(context);
+      await checkQueue(context);
+    },
+  },
+  durability: {
+    startsWorkflow: WORKFLOW.transcription,
+    longRunning: { outcome: toTranscription },
+    recover: (call, platform) =>
+      recoverRun(
+        platform,
+        `transcription-${transcriptIdOf(call.decisionId)}`,
+        call,
+        recoverOutcome(toTranscription),
+      ),
+  },
   example: {
     input: { source: "call.wav" },
     output: {
@@ -70,17 +87,6 @@ export const transcribeRecording = operation({
       receipt_id: "4f1d22a90b7c4f1d",
     },
   },
-  check: async ({ source }, context) => {
-    if (!isUrl(source)) checkInbox(context);
-    await checkQueue(context);
-  },
-  recover: (call, platform) =>
-    recoverRun(
-      platform,
-      `transcription-${transcriptIdOf(call.decisionId)}`,
-      call,
-      recoverOutcome(toTranscription),
-    ),
   run: async ({ source }, context) => {
     if (!isUrl(source)) checkInbox(context);
     const id = transcriptIdOf(context.decisionId);

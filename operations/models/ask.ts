@@ -63,31 +63,33 @@ function askOperation(
       "private data may begin in what came last. The last event, `sealoop`, has the fields of the answer without " +
       "`content`; an answer that fails ends with an event `error`.",
     effect: "run",
-    shippedRule: "models-within-budget",
     access: "key",
-    hints: { destructive: false, openWorld: true },
-    sealsItself: true,
-    untrusted: true,
     input: Input,
     output: Answer,
     rest: { [`ai_${provider}`]: `POST /v1/ai/${provider}` },
-    errors: ["NotConfigured", "Denied", "Forbidden", "Unavailable"],
+    presentation: {
+      hints: { destructive: false, openWorld: true },
+      untrusted: true,
+      errors: ["NotConfigured", "Denied", "Forbidden", "Unavailable"],
+    },
+    governance: {
+      rule: "models-within-budget",
+      // A call that waits for people has nobody to stream to.
+      resolveStableInput: (input: Input) =>
+        Promise.resolve({
+          input: { ...input, stream: false },
+          about: `${input.messages.length} messages, at most ${input.max_tokens} tokens of answer`,
+        }),
+      check: (_, { config }) => {
+        requireChat(config, provider);
+        return Promise.resolve();
+      },
+    },
+    durability: { sealsItself: true, asEvidence: maskTexts, recover: recoverModelCall },
     example: {
       input: EXAMPLE.input,
       output: { ...EXAMPLE.answer, provider, ...example },
     },
-    check: (_, { config }) => {
-      requireChat(config, provider);
-      return Promise.resolve();
-    },
-    asEvidence: maskTexts,
-    // A call that waits for people has nobody to stream to.
-    resolveStableInput: (input: Input) =>
-      Promise.resolve({
-        input: { ...input, stream: false },
-        about: `${input.messages.length} messages, at most ${input.max_tokens} tokens of answer`,
-      }),
-    recover: recoverModelCall,
     run: (input, context) => ask(provider, input, context),
   });
 }

@@ -31,7 +31,7 @@ export const messageList = operation({
     cursor: z.number().int().nullable().describe("Place of the next page; null: this is the last"),
   }),
   rest: { comms_list: "GET /v1/comms" },
-  untrusted: true,
+  presentation: { untrusted: true },
   example: {
     input: { kind: "incident.opened" },
     output: { total: 1, messages: [exampleMessage], cursor: null },

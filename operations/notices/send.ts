@@ -48,15 +48,7 @@ export const sendMessage = operation({
     "comes when it has ended, or after five seconds. For `email`, `to` may be an address instead: then it is " +
     "`crm_send_email`, with the same review and consent, and needs a subject.",
   effect: "run",
-  shippedRule: ({ channel, to }) =>
-    channel === "feed"
-      ? "tickets-and-loops"
-      : isMailAddress(channel, to)
-      ? "reviewed-mail"
-      : "acts-on-the-outside",
-  actsAs: ({ channel, to }) => isMailAddress(channel, to) ? ["mail.send", "crm_send_email"] : [],
   access: "partner",
-  hints: { destructive: false, openWorld: true },
   input: z.object({
     channel: Channel,
     to: z.string().min(1).max(320).optional().describe(
@@ -70,7 +62,27 @@ export const sendMessage = operation({
     deliveries: z.array(Delivery).describe("Empty: it stands in the feed alone"),
   }),
   rest: { comms_send: "POST /v1/comms/send" },
-  errors: ["NotConfigured"],
+  presentation: { hints: { destructive: false, openWorld: true }, errors: ["NotConfigured"] },
+  governance: {
+    rule: ({ channel, to }) =>
+      channel === "feed"
+        ? "tickets-and-loops"
+        : isMailAddress(channel, to)
+        ? "reviewed-mail"
+        : "acts-on-the-outside",
+    actsAs: ({ channel, to }) => isMailAddress(channel, to) ? ["mail.send", "crm_send_email"] : [],
+    async check({ channel, to }, context) {
+      if (isMailAddress(channel, to)) await checkMail(context, { to, kind: "mail" });
+      else findChannel(context, channel, to);
+    },
+  },
+  durability: {
+    recover: async (call, platform) => {
+      const { db } = platform.store;
+      const noted = await recoverNoted(platform, call, ({ ids }) => outputOf(db, ids.message_id!));
+      return noted.state === "done" ? noted : await recoverByMail(call, platform);
+    },
+  },
   example: {
     input: { channel: "slack", to: "ops-chat", text: "I look at billing" },
     output: {
@@ -84,15 +96,6 @@ export const sendMessage = operation({
         at: "2026-07-01T12:00:00.000Z",
       }],
     },
-  },
-  async check({ channel, to }, context) {
-    if (isMailAddress(channel, to)) await checkMail(context, { to, kind: "mail" });
-    else findChannel(context, channel, to);
-  },
-  recover: async (call, platform) => {
-    const { db } = platform.store;
-    const noted = await recoverNoted(platform, call, ({ ids }) => outputOf(db, ids.message_id!));
-    return noted.state === "done" ? noted : await recoverByMail(call, platform);
   },
   run: async ({ channel: kind, to, subject, text }, context) => {
     if (isMailAddress(kind, to)) return await sendByMail({ to, subject, text }, context);

@@ -44,9 +44,11 @@ export const messageStream = operation({
   }),
   output: z.string(),
   rest: { comms_stream: "GET /v1/comms/stream" },
-  headers: { last_event_id: "Last-Event-ID" },
-  media: "text/event-stream",
-  untrusted: true,
+  presentation: {
+    untrusted: true,
+    media: "text/event-stream",
+    headers: { last_event_id: "Last-Event-ID" },
+  },
   example: {
     input: { last_event_id: 0 },
     output: `id: 1\ndata: ${JSON.stringify(exampleMessage)}\n\n`,

@@ -19,11 +19,7 @@ export const applyAsPartner = operation({
     "For the form of a website, without a key. It has limits of its own, of each address and of all together. What is sent " +
     "is kept for the operator alone; the receipt and the feed have its number.",
   effect: "write",
-  shippedRule: "key-decides",
   access: "public",
-  hints: { destructive: false },
-  perDay: "applications",
-  sealsItself: true,
   input: z.object({
     name: oneLine(1, 200),
     email: z.string().max(320)
@@ -42,6 +38,13 @@ export const applyAsPartner = operation({
   }),
   output: z.object({ application_id: ApplicationId, status: z.literal("new") }),
   rest: { partner_apply: "POST /api/v1/website/partner-applications" },
+  presentation: { hints: { destructive: false } },
+  governance: { rule: "key-decides", limits: { perDay: "applications" } },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) =>
+      recoverNoted(platform, call, ({ ids }) => newApplication(Number(ids.application_id))),
+  },
   example: {
     input: {
       name: "Ada Lovelace",
@@ -53,8 +56,6 @@ export const applyAsPartner = operation({
     },
     output: { application_id: 17, status: "new" },
   },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, ({ ids }) => newApplication(Number(ids.application_id))),
   run: async ({ fax_number, consent: _, ...fields }, context) => {
     const { store, decisionId } = context;
     return await store.db.transaction(async (trx) => {

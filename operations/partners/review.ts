@@ -51,9 +51,7 @@ export const decideApplication = operation({
   description:
     "Approving issues no key and promises nothing by itself: issue one with POST /v1/keys/generate.",
   effect: "write",
-  shippedRule: "key-decides",
   access: "admin",
-  sealsItself: true,
   input: z.object({
     application_id: ApplicationId,
     status: ApplicationStatus.describe("Status to move it to"),
@@ -63,20 +61,26 @@ export const decideApplication = operation({
   }),
   output: PartnerApplication,
   rest: { partner_update: "PATCH /api/v1/admin/partner-applications/{application_id}" },
-  errors: ["NotFound", "Conflict"],
+  presentation: { errors: ["NotFound", "Conflict"] },
+  governance: {
+    rule: "key-decides",
+    async check({ application_id, status }, { store }) {
+      requireMove(await requireApplication(store.asPlatform(), application_id), status);
+    },
+  },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) =>
+      recoverNoted(
+        platform,
+        call,
+        ({ ids }) => requireApplication(platform.store.asPlatform(), Number(ids.application_id)),
+      ),
+  },
   example: {
     input: { application_id: 17, status: "reviewing" },
     output: exampleApplication,
   },
-  async check({ application_id, status }, { store }) {
-    requireMove(await requireApplication(store.asPlatform(), application_id), status);
-  },
-  recover: (call, platform) =>
-    recoverNoted(
-      platform,
-      call,
-      ({ ids }) => requireApplication(platform.store.asPlatform(), Number(ids.application_id)),
-    ),
   run: async ({ application_id, status, version }, { store, caller, decisionId }) =>
     await store.db.transaction(async (trx) => {
       await noteCallEffects(trx, decisionId, { application_id: String(application_id) });

@@ -19,7 +19,6 @@ export const briefing = operation({
   summary: "Get a briefing: open tickets, waiting approvals and the repairs of the last 24 hours",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({}),
   output: z.object({
     as_of: Timestamp,
@@ -51,6 +50,7 @@ export const briefing = operation({
     }),
   }),
   tool: { get_platform_briefing: FULL },
+  presentation: { untrusted: true },
   example: {
     input: {},
     output: {

@@ -11,7 +11,6 @@ export const gatewayInfo = operation({
   summary: "Get the name of this service and the places of its descriptions",
   effect: "read",
   access: "public",
-  counted: false,
   input: z.object({}),
   output: z.object({
     name: z.string(),
@@ -22,6 +21,7 @@ export const gatewayInfo = operation({
     ledger: z.url().describe("Public ledger"),
   }),
   rest: { info: "GET /" },
+  governance: { limits: { counted: false } },
   example: {
     input: {},
     output: {
@@ -54,7 +54,6 @@ export const gatewayHealth = operation({
     "that need it say so themselves, and `GET /v1/status` probes it.",
   effect: "read",
   access: "public",
-  counted: false,
   input: z.object({}),
   output: z.object({
     status: z.literal("ok"),
@@ -62,6 +61,8 @@ export const gatewayHealth = operation({
     timestamp: Timestamp,
   }),
   rest: { health: "GET /v1/health" },
+  presentation: { errors: ["Unavailable"] },
+  governance: { limits: { counted: false } },
   example: {
     input: {},
     output: { status: "ok", service: SERVICE.gateway, timestamp: "2026-07-01T12:00:00.000Z" },
@@ -74,5 +75,4 @@ export const gatewayHealth = operation({
       timestamp: new Date().toISOString(),
     };
   },
-  errors: ["Unavailable"],
 });

@@ -16,7 +16,6 @@ export const resourceList = operation({
   description: "Older ones can be read by their ids.",
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({}),
   output: z.object({
     resources: z.array(z.object({
@@ -26,7 +25,7 @@ export const resourceList = operation({
       mimeType: z.literal(MIME_TYPE),
     })),
   }),
-  resource: { "sealoop://resources": FULL_AND_AUDIT },
+  presentation: { resource: { "sealoop://resources": FULL_AND_AUDIT }, untrusted: true },
   example: {
     input: {},
     output: { resources: [toResource("receipts", "9f2c4b7a01d3e856", "Receipt 41: self_heal")] },

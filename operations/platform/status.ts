@@ -55,7 +55,7 @@ export const platformStatus = operation({
   summary: "Get the status of the platform's parts, at most 30 seconds old",
   rest: { status: "GET /v1/status" },
   tool: { query_uaio_status: FULL },
-  toolGroup: { query_uaio_status: "platform" },
+  presentation: { toolGroup: { query_uaio_status: "platform" } },
   run: (_, context) => getPlatformStatus(context),
 });
 
@@ -75,6 +75,6 @@ export const platformStatusFresh = operation({
   summary: "Probe the platform's parts now",
   rest: { status_fresh: "GET /v1/status/fresh" },
   tool: { "mission.cluster_health": FULL_AND_AUDIT },
-  toolGroup: { "mission.cluster_health": "audit" },
+  presentation: { toolGroup: { "mission.cluster_health": "audit" } },
   run: (_, context) => probePlatform(context),
 });

@@ -30,11 +30,7 @@ export const answerQuestion = operation({
     "citation. If a model is configured, it writes the answer, and verify checks the answer against the records; " +
     "`written_by` names the author. A prompt that names nothing known is answered with `input_required` and what is missing.",
   effect: "run",
-  shippedRule: "sandbox-and-judgement",
-  startsWorkflow: WORKFLOW.reasoning,
-  hints: { destructive: false },
   access: "key",
-  untrusted: true,
   input: z.object({
     prompt: text(1, 8000).describe(
       "Free text; names of services and ids of tickets and receipts are recognized",
@@ -50,9 +46,15 @@ export const answerQuestion = operation({
     steps: z.array(Step),
   }),
   tool: { invoke_reasoning_pipeline: FULL },
-  longRunning: { outcome: toOutput },
-  receipt: authorInReceipt,
-  errors: ["Unavailable"],
+  presentation: { hints: { destructive: false }, untrusted: true, errors: ["Unavailable"] },
+  governance: { rule: "sandbox-and-judgement" },
+  durability: {
+    startsWorkflow: WORKFLOW.reasoning,
+    longRunning: { outcome: toOutput },
+    receipt: authorInReceipt,
+    recover: (call, platform) =>
+      recoverRun(platform, reasoningId(call.decisionId), call, recoverOutcome(toOutput)),
+  },
   example: {
     input: { prompt: "billing is down" },
     output: {
@@ -65,8 +67,6 @@ export const answerQuestion = operation({
       steps: NODES.map((node) => ({ node, state: "done", seconds: 0.01, found: "…" })),
     },
   },
-  recover: (call, platform) =>
-    recoverRun(platform, reasoningId(call.decisionId), call, recoverOutcome(toOutput)),
   run: async ({ prompt }, context) => {
     const request: ReasoningRequest = { prompt, requested_by: `key:${context.caller.keyId}` };
     return await runForResult(context, {

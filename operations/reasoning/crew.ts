@@ -32,11 +32,7 @@ export const dispatchCrew = operation({
     "evidence, and the verifier checks each sentence against its citations; `written_by` names the author. The agents " +
     "change nothing: to repair the fault, call itsm_run_loop with the `cause`.",
   effect: "run",
-  shippedRule: "sandbox-and-judgement",
-  startsWorkflow: WORKFLOW.crew,
-  hints: { destructive: false },
   access: "key",
-  untrusted: true,
   input: z.object({
     incident: trimmedText(1, 8000).describe(
       "What is wrong, as free text; names of services are recognized",
@@ -62,9 +58,15 @@ export const dispatchCrew = operation({
     agents: z.array(Report),
   }),
   tool: { dispatch_crew_incident: FULL },
-  longRunning: { outcome: toOutput },
-  receipt: authorInReceipt,
-  errors: ["Unavailable"],
+  presentation: { hints: { destructive: false }, untrusted: true, errors: ["Unavailable"] },
+  governance: { rule: "sandbox-and-judgement" },
+  durability: {
+    startsWorkflow: WORKFLOW.crew,
+    longRunning: { outcome: toOutput },
+    receipt: authorInReceipt,
+    recover: (call, platform) =>
+      recoverRun(platform, crewId(call.decisionId), call, recoverOutcome(toOutput)),
+  },
   example: {
     input: { incident: "billing is down" },
     output: {
@@ -84,8 +86,6 @@ export const dispatchCrew = operation({
       agents: [],
     },
   },
-  recover: (call, platform) =>
-    recoverRun(platform, crewId(call.decisionId), call, recoverOutcome(toOutput)),
   run: async ({ incident }, context) => {
     const request: CrewRequest = { incident, requested_by: `key:${context.caller.keyId}` };
     return await runForResult(context, {

@@ -49,10 +49,7 @@ export const classifyReport = operation({
     "counts and hashes; the description is stored as private evidence. `proof` has what you need to compute `receipt_hash` " +
     "yourself.",
   effect: "run",
-  shippedRule: "sandbox-and-judgement",
   access: "public",
-  perDay: "classify",
-  sealsItself: true,
   input: z.object({
     description: text(10, 2000).describe("What was observed, as free text"),
     source: text(0, 200).default("api").describe(
@@ -69,7 +66,9 @@ export const classifyReport = operation({
     proof: Proof,
   }),
   rest: { classify: "POST /v1/classify" },
-  errors: ["Unavailable"],
+  presentation: { errors: ["Unavailable"] },
+  governance: { rule: "sandbox-and-judgement", limits: { perDay: "classify" } },
+  durability: { sealsItself: true },
   example: {
     input: { description: "Writes to db01 fail: no space left on device", source: "monitoring" },
     output: {

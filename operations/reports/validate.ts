@@ -44,16 +44,16 @@ export const validateRepair = operation({
     "reach of the command, the known facts about the services, and the citations. What no rail can read is not allowed. " +
     "Every verdict is sealed; texts stay private. While the engine is away the answer is `503 {error, approved: false}`.",
   effect: "run",
-  shippedRule: "sandbox-and-judgement",
   access: "public",
-  sealsItself: true,
   input: z.object({
     incident: text(1, 64_000).describe("What is wrong, as free text"),
     action: Action.optional().describe("The proposed repair; other fields are judged as text"),
   }),
   output: Verdict,
   rest: { validate: "POST /v1/validate" },
-  errors: ["Unavailable", "GuardrailsAway"],
+  presentation: { errors: ["Unavailable", "GuardrailsAway"] },
+  governance: { rule: "sandbox-and-judgement" },
+  durability: { sealsItself: true },
   example: {
     input: {
       incident: "nginx on web-01 answers 502 to all requests",

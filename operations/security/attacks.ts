@@ -16,9 +16,6 @@ export const simulateAttack = operation({
     "everything is removed. Nothing outside the sandbox is affected, and the drill ends by itself. `result` has the " +
     "findings, what the attack did (`counts`) and the receipt.",
   effect: "run",
-  shippedRule: "sandbox-and-judgement",
-  startsWorkflow: WORKFLOW.attackSimulation,
-  hints: { destructive: false },
   access: "key",
   input: z.object({
     scenario: z.enum(ATTACKS).describe(
@@ -32,10 +29,15 @@ export const simulateAttack = operation({
     wait_seconds: WaitSeconds,
   }),
   output: StartedRun,
-  perMinute: "simulate",
-  longRunning: { outcome: completedRun },
   tool: { simulate_infrastructure_attack: FULL },
-  errors: ["Unavailable"],
+  presentation: { hints: { destructive: false }, errors: ["Unavailable"] },
+  governance: { rule: "sandbox-and-judgement", limits: { perMinute: "simulate" } },
+  durability: {
+    startsWorkflow: WORKFLOW.attackSimulation,
+    longRunning: { outcome: completedRun },
+    recover: (call, platform) =>
+      recoverRun(platform, `attack-${idOfCall(call.decisionId, 8)}`, call),
+  },
   example: {
     input: { scenario: "ransomware" },
     output: {
@@ -44,7 +46,6 @@ export const simulateAttack = operation({
       result_url: "http://127.0.0.1:8080/v1/workflows/attack-4f1c2b9e/result",
     },
   },
-  recover: (call, platform) => recoverRun(platform, `attack-${idOfCall(call.decisionId, 8)}`, call),
   run: async ({ scenario, wait_seconds }, context) => {
     const id = idOfCall(context.decisionId, 8);
     const request: AttackRequest = { id, scenario, requested_by: `key:${context.caller.keyId}` };

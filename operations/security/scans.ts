@@ -76,7 +76,7 @@ export const weaknessQueue = operation({
     })),
   }),
   tool: { get_sie_queue: FULL },
-  untrusted: true,
+  presentation: { untrusted: true },
   example: {
     input: {},
     output: {
@@ -106,7 +106,6 @@ export const approveWeakness = operation({
     "Runs the six steps of the loop: a ticket, the runbook if there is one, the guardrails, another scan that verifies the " +
     "repair, a receipt. A weakness that no runbook repairs becomes a ticket for people.",
   effect: "run",
-  shippedRule: "acts-on-the-outside",
   access: "key",
   input: z.object({
     index: Index,
@@ -117,21 +116,25 @@ export const approveWeakness = operation({
   }),
   output: StartedRun.extend({ finding: Weakness }),
   tool: { approve_sie_finding: FULL },
-  untrusted: true,
-  longRunning: { shared: true, outcome: completedRun },
-  errors: ["NotFound", "Unavailable"],
+  presentation: { untrusted: true, errors: ["NotFound", "Unavailable"] },
+  governance: {
+    rule: "acts-on-the-outside",
+    resolveStableInput: async ({ index, fingerprint, ...rest }, { store }) => {
+      const { finding } = await findWeakness(store.db, index, fingerprint);
+      return {
+        input: { ...rest, index, fingerprint: finding.fingerprint },
+        about: escapeInvisible(finding.summary),
+      };
+    },
+  },
+  durability: {
+    longRunning: { shared: true, outcome: completedRun },
+    recover: (call, platform) => recoverMarked(platform, call),
+  },
   example: {
     input: { index: 0, fingerprint: "1d0f6a2b9c3e4857" },
     output: { ...exampleStartedRun, finding: exampleWeakness },
   },
-  resolveStableInput: async ({ index, fingerprint, ...rest }, { store }) => {
-    const { finding } = await findWeakness(store.db, index, fingerprint);
-    return {
-      input: { ...rest, index, fingerprint: finding.fingerprint },
-      about: escapeInvisible(finding.summary),
-    };
-  },
-  recover: (call, platform) => recoverMarked(platform, call),
   run: async ({ index, fingerprint, wait_seconds }, context) => {
     const weakness = await findWeakness(context.store.db, index, fingerprint);
     const given = { finding: toWeakness(weakness) };
@@ -159,15 +162,26 @@ export const runScan = operation({
     "Checks settings, files, keys, open ports and installed packages. Changes nothing but the queue, which get_sie_queue " +
     "returns. A call during a scan joins that scan.",
   effect: "run",
-  shippedRule: "sandbox-and-judgement",
-  startsWorkflow: WORKFLOW.securityScan,
-  hints: { destructive: false, idempotent: true },
   access: "key",
   input: z.object({ wait_seconds: WaitSeconds }),
   output: StartedRun,
   tool: { trigger_sie_scan: FULL },
-  longRunning: { shared: true, outcome: completedRun },
-  errors: ["Forbidden", "Unavailable"],
+  presentation: {
+    hints: { destructive: false, idempotent: true },
+    errors: ["Forbidden", "Unavailable"],
+  },
+  governance: {
+    rule: "sandbox-and-judgement",
+    check(_, { store }) {
+      refuseTenants(store, SCANS);
+      return Promise.resolve();
+    },
+  },
+  durability: {
+    startsWorkflow: WORKFLOW.securityScan,
+    longRunning: { shared: true, outcome: completedRun },
+    recover: (call, platform) => recoverMarked(platform, call),
+  },
   example: {
     input: {},
     output: {
@@ -176,11 +190,6 @@ export const runScan = operation({
       result_url: "http://127.0.0.1:8080/v1/workflows/security-scan/result",
     },
   },
-  check(_, { store }) {
-    refuseTenants(store, SCANS);
-    return Promise.resolve();
-  },
-  recover: (call, platform) => recoverMarked(platform, call),
   run: async ({ wait_seconds }, context) => {
     refuseTenants(context.store, SCANS);
     const db = context.store.db;

@@ -60,7 +60,6 @@ export const meshDevices = operation({
   description: HOW,
   effect: "read",
   access: "key",
-  untrusted: true,
   input: z.object({}),
   output: IntegrationView.extend({
     devices: z.array(
@@ -69,6 +68,7 @@ export const meshDevices = operation({
     links: z.array(Link),
   }),
   tool: { mesh_devices: FULL },
+  presentation: { untrusted: true },
   example: {
     input: {},
     output: {

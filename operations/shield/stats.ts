@@ -31,7 +31,7 @@ export const shieldStats = operation({
   }),
   rest: { shield_stats: "GET /v1/shield/stats" },
   tool: { rmm_summary: FULL },
-  toolGroup: { rmm_summary: "devices" },
+  presentation: { toolGroup: { rmm_summary: "devices" } },
   example: {
     input: {},
     output: {

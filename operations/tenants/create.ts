@@ -41,12 +41,7 @@ export const createTenant = operation({
     "The id is the alias, or the name in lower case with hyphens; one that is taken is a conflict, so that a repeated call " +
     "never makes a second organization. The token can be read only in this answer, as the platform stores its hash alone.",
   effect: "run",
-  shippedRule: "key-decides",
-  hints: { destructive: false },
   access: "admin",
-  sealsItself: true,
-  shownOnce: ["tenant_token", "install_url"],
-  errors: ["Conflict", "Unavailable"],
   input: Input,
   output: Tenant.extend({
     tenant_token: z.string().nullable().describe(
@@ -59,6 +54,29 @@ export const createTenant = operation({
     receipt_id: ReceiptId,
   }),
   rest: { tenants_create: "POST /v1/tenants" },
+  presentation: {
+    hints: { destructive: false },
+    shownOnce: ["tenant_token", "install_url"],
+    errors: ["Conflict", "Unavailable"],
+  },
+  governance: {
+    rule: "key-decides",
+    check: async (input, { store }) => {
+      await checkFree(store.db, input);
+    },
+  },
+  durability: {
+    sealsItself: true,
+    async recover(call, platform) {
+      const recovery = await recoverNoted(platform, call, () => null);
+      if (recovery.state !== "done") return recovery;
+      const { ids } = recovery;
+      const message =
+        `The organization ${ids.org_id} was made, but its token was lost with the process: ` +
+        `npm run tenants -- token ${ids.org_id} makes another one`;
+      return { state: "failed", ids, error: { name: "Unavailable", message } };
+    },
+  },
   example: {
     input: { name: "Acme Ltd", alias: "acme", domains: ["acme.example"] },
     output: {
@@ -73,18 +91,6 @@ export const createTenant = operation({
       run_id: EXAMPLE_RUN_ID,
       receipt_id: "3f1b0c9d2e4a5867",
     },
-  },
-  check: async (input, { store }) => {
-    await checkFree(store.db, input);
-  },
-  async recover(call, platform) {
-    const recovery = await recoverNoted(platform, call, () => null);
-    if (recovery.state !== "done") return recovery;
-    const { ids } = recovery;
-    const message =
-      `The organization ${ids.org_id} was made, but its token was lost with the process: ` +
-      `npm run tenants -- token ${ids.org_id} makes another one`;
-    return { state: "failed", ids, error: { name: "Unavailable", message } };
   },
   run: async (input, context) => {
     const { store, caller, decisionId, urls, config } = context;

@@ -10,10 +10,10 @@ export const tenantList = operation({
   summary: "List organizations: your own; with a key of tier admin, all",
   effect: "read",
   access: "key",
-  spansTenants: true,
   input: z.object({}),
   output: z.object({ total: z.number().int(), tenants: z.array(Tenant) }),
   rest: { tenants_list: "GET /v1/tenants" },
+  governance: { spansTenants: true },
   example: { input: {}, output: { total: 1, tenants: [exampleTenant] } },
   run: async (_, { store, spansTenants }) => {
     const own = spansTenants ? [] : [await getTenantRecord(store.db, store.tenant)];

@@ -15,17 +15,19 @@ export const syncTenants = operation({
     "several of them name (`conflicts`). Nothing is ever deleted, and what is missing is not made again. The identity provider " +
     "is a Keycloak where one is set, else the platform itself (`built_in`). A call during such a run joins it.",
   effect: "run",
-  shippedRule: "key-decides",
-  startsWorkflow: WORKFLOW.tenantSync,
-  hints: { destructive: false, idempotent: true },
   access: "admin",
   input: z.object({
     dry_run: z.boolean().default(false).describe("True: nothing is changed"),
   }),
   output: StartedRun,
   rest: { tenants_sync: "POST /v1/tenants/sync" },
-  longRunning: { shared: true, outcome: completedRun },
-  errors: ["Unavailable"],
+  presentation: { hints: { destructive: false, idempotent: true }, errors: ["Unavailable"] },
+  governance: { rule: "key-decides" },
+  durability: {
+    startsWorkflow: WORKFLOW.tenantSync,
+    longRunning: { shared: true, outcome: completedRun },
+    recover: (call, platform) => recoverMarked(platform, call),
+  },
   example: {
     input: {},
     output: {
@@ -34,7 +36,6 @@ export const syncTenants = operation({
       result_url: "http://127.0.0.1:8080/v1/workflows/tenants-sync/result",
     },
   },
-  recover: (call, platform) => recoverMarked(platform, call),
   run: async ({ dry_run }, context) => {
     const request: TenantSync = { dry_run };
     const run = await startOrJoin(context, WORKFLOW.tenantSync, {

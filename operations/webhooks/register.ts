@@ -53,11 +53,7 @@ export const registerWebhook = operation({
     "URL again replaces its events and its `whsec_` key; without events the webhook is removed. The list of deliveries " +
     "also lists the webhooks.",
   effect: "write",
-  // Without events the webhook is removed: it is told nothing more.
-  shippedRule: ({ events }) => events.length > 0 ? "tells-the-outside" : "tickets-and-loops",
-  hints: { destructive: true, openWorld: true },
   access: "partner",
-  sealsItself: true,
   input: z.object({
     url: z.string().min(1).max(2000).describe(
       "Destination of the messages, an https URL without user name and password; redirects are not followed. To remove a " +
@@ -69,7 +65,6 @@ export const registerWebhook = operation({
     secret: z.string().regex(WEBHOOK_SECRET_PATTERN, "Expected whsec_ and 24 to 64 bytes in base64")
       .optional().describe("Key that signs the messages; default: the platform makes one"),
   }),
-  shownOnce: ["secret"],
   output: z.object({
     webhook_id: WebhookId,
     url: z.string(),
@@ -80,7 +75,34 @@ export const registerWebhook = operation({
   }),
   rest: { itsm_webhook_register: "POST /v1/itsm/webhooks" },
   tool: { itsm_register_webhook: FULL },
-  errors: ["Conflict", "NotFound"],
+  presentation: {
+    hints: { destructive: true, openWorld: true },
+    shownOnce: ["secret"],
+    errors: ["Conflict", "NotFound"],
+  },
+  governance: {
+    // Without events the webhook is removed: it is told nothing more.
+    rule: ({ events }) => events.length > 0 ? "tells-the-outside" : "tickets-and-loops",
+    async check({ url, events }, { store, caller, config }) {
+      const webhooks = await listWebhooks(store.db);
+      if (events.length === 0) {
+        const named = normalizeUrl(url);
+        if (!webhooks.some((known) => known.url === named || known.id === named)) {
+          throw noSuchWebhook(caller.tenant);
+        }
+        return;
+      }
+      const href = checkUrl(url, config.settings.SEALOOP_OUTBOUND_ALLOW);
+      if (webhooks.length >= MAX_WEBHOOKS && !webhooks.some((known) => known.url === href)) {
+        throw tooManyWebhooks();
+      }
+    },
+  },
+  durability: {
+    sealsItself: true,
+    recover: (call, platform) =>
+      recoverNoted(platform, call, (effect) => recoveredOutput(platform, effect)),
+  },
   example: {
     input: {
       url: "https://hooks.example.com/tickets",
@@ -93,22 +115,6 @@ export const registerWebhook = operation({
       secret: "whsec_…",
     },
   },
-  async check({ url, events }, { store, caller, config }) {
-    const webhooks = await listWebhooks(store.db);
-    if (events.length === 0) {
-      const named = normalizeUrl(url);
-      if (!webhooks.some((known) => known.url === named || known.id === named)) {
-        throw noSuchWebhook(caller.tenant);
-      }
-      return;
-    }
-    const href = checkUrl(url, config.settings.SEALOOP_OUTBOUND_ALLOW);
-    if (webhooks.length >= MAX_WEBHOOKS && !webhooks.some((known) => known.url === href)) {
-      throw tooManyWebhooks();
-    }
-  },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, (effect) => recoveredOutput(platform, effect)),
   run: async ({ url, events, secret }, context) => {
     if (events.length === 0) return await remove(url, context);
     const { config } = context;

@@ -20,19 +20,17 @@ export const cancelWorkflow = operation({
     "Only for loops, test incidents, sweeps and commands for devices of your tenant. A command that its device may have goes " +
     "on. Keys of tier admin cancel those of other tenants as well.",
   effect: "run",
-  shippedRule: "key-decides",
   access: "partner",
-  humanControl: true,
   input: z.object({ workflow_id: WorkflowId }),
   output: z.object({ workflow_id: z.string(), cancel_requested: z.literal(true) }),
   rest: { workflow_cancel: "POST /v1/workflows/{workflow_id}/cancel" },
-  errors: ["NotFound", "Forbidden", "Unavailable"],
+  presentation: { errors: ["NotFound", "Forbidden", "Unavailable"] },
+  governance: { rule: "key-decides", humanControl: true, ownerOf: runOwner },
+  durability: { recover: recoverCancellation },
   example: {
     input: { workflow_id: exampleRun.workflow_id },
     output: { workflow_id: exampleRun.workflow_id, cancel_requested: true },
   },
-  ownerOf: runOwner,
-  recover: recoverCancellation,
   run: async ({ workflow_id }, context) => {
     if (!CANCELLABLE.test(workflow_id)) {
       throw new Problem(

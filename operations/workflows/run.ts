@@ -23,9 +23,9 @@ export const workflowInfo = operation({
   input: z.object({ workflow_id: WorkflowId }),
   output: Run,
   rest: { workflow_describe: "GET /v1/workflows/{workflow_id}" },
-  errors: ["NotFound", "Forbidden", "Unavailable"],
+  presentation: { errors: ["NotFound", "Forbidden", "Unavailable"] },
+  governance: { ownerOf: runOwner },
   example: { input: { workflow_id: exampleRun.workflow_id }, output: exampleRun },
-  ownerOf: runOwner,
   run: ({ workflow_id }, context) =>
     withWorkflow(context, workflow_id, async (handle) => {
       const run = await handle.describe();
@@ -59,7 +59,8 @@ export const workflowResult = operation({
     failure: z.object({ message: z.string(), type: z.string() }).optional(),
   }),
   rest: { workflow_result: "GET /v1/workflows/{workflow_id}/result" },
-  errors: ["NotFound", "Forbidden", "Unavailable"],
+  presentation: { errors: ["NotFound", "Forbidden", "Unavailable"] },
+  governance: { ownerOf: runOwner },
   example: {
     input: { workflow_id: exampleRun.workflow_id, timeout_seconds: 30 },
     output: {
@@ -74,7 +75,6 @@ export const workflowResult = operation({
       },
     },
   },
-  ownerOf: runOwner,
   run: async ({ workflow_id, timeout_seconds }, context) => {
     const client = await context.temporal();
     const handle = client.workflow.getHandle(workflow_id);
@@ -109,7 +109,8 @@ export const workflowHistory = operation({
     })),
   }),
   rest: { workflow_history: "GET /v1/workflows/{workflow_id}/history" },
-  errors: ["NotFound", "Forbidden", "Unavailable"],
+  presentation: { errors: ["NotFound", "Forbidden", "Unavailable"] },
+  governance: { ownerOf: runOwner },
   example: {
     input: { workflow_id: exampleRun.workflow_id },
     output: {
@@ -122,7 +123,6 @@ export const workflowHistory = operation({
       }],
     },
   },
-  ownerOf: runOwner,
   run: async ({ workflow_id }, context) => {
     const { events } = await withWorkflow(context, workflow_id, async (handle) => {
       refuseOtherTenants(context, await handle.describe());

@@ -23,9 +23,9 @@ export const workflowList = operation({
   }),
   output: z.object({ workflows: z.array(Run) }),
   rest: { workflows_list: "GET /v1/workflows" },
-  errors: ["Unavailable"],
+  presentation: { errors: ["Unavailable"] },
+  governance: { spansTenants: true },
   example: { input: { type: WORKFLOW.itsmLoop, limit: 1 }, output: { workflows: [exampleRun] } },
-  spansTenants: true,
   run: async ({ status, type, limit }, { store, temporal, caller, spansTenants }) => {
     const hidden = caller.tier === "admin" ? [] : CONVERSATIONS;
     const query = [
@@ -72,7 +72,7 @@ export const workflowTypes = operation({
   },
   run: (_, { operations }) => {
     const starters = new Map(
-      [...operations.values()].map(({ startsWorkflow, name }) => [startsWorkflow, name]),
+      [...operations.values()].map(({ durability, name }) => [durability?.startsWorkflow, name]),
     );
     const types = Object.values(WORKFLOW).map((type) => ({
       type,

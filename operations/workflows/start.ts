@@ -22,24 +22,28 @@ export const startWorkflow = operation({
   description:
     "The same as a call of the operation that GET /v1/workflows/types names for the type: its limits and governance apply.",
   effect: "run",
-  shippedRule: "tickets-and-loops",
   access: "partner",
   input: Input,
   output: z.looseObject({ workflow_id: z.string(), run_id: z.string() }),
   rest: { workflow_start: "POST /v1/workflows/start" },
-  errors: ["NotFound", "Conflict", "Unavailable"],
+  presentation: { errors: ["NotFound", "Conflict", "Unavailable"] },
+  governance: {
+    rule: "tickets-and-loops",
+    delegateTo(input, { operations }) {
+      const { success, data } = Input.safeParse(input);
+      if (!success) return undefined;
+      const starter = [...operations.values()].find((one) =>
+        one.durability?.startsWorkflow === data.type
+      );
+      return starter && { operation: starter.name, input: data.input, field: "input" };
+    },
+    check: ({ type }) => refuseType(type),
+  },
+  durability: { recover: recoverNothing },
   example: {
     input: { type: WORKFLOW.itsmTest, input: { scenario: "crash" } },
     output: { workflow_id: "test-5f0c21ab", run_id: EXAMPLE_RUN_ID },
   },
-  delegateTo(input, { operations }) {
-    const { success, data } = Input.safeParse(input);
-    if (!success) return undefined;
-    const starter = [...operations.values()].find((one) => one.startsWorkflow === data.type);
-    return starter && { operation: starter, input: data.input, field: "input" };
-  },
-  check: ({ type }) => refuseType(type),
-  recover: recoverNothing,
   /** Runs only where no operation starts the type. */
   run: ({ type }) => refuseType(type),
 });

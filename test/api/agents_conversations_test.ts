@@ -92,7 +92,8 @@ describe("a conversation with an agent", () => {
   it("is told by recovery of a question whose process was killed before it could tell it", async () => {
     const decisionId = `GOV-${randomBytes(6).toString("hex")}`;
     const id = await storeQuestions(1, decisionId);
-    const recover = () => message.recover!({ decisionId, since: new Date() }, people.platform);
+    const recover = () =>
+      message.durability!.recover!({ decisionId, since: new Date() }, people.platform);
     const found: Json = await recover();
     assert.equal(found.state, "done");
     assert.deepEqual(Object.keys(found.output).sort(), [
@@ -105,7 +106,9 @@ describe("a conversation with an agent", () => {
     assert.deepEqual(await recover(), found);
     assert.equal(await countMessages(id), 2);
     const none = { decisionId: "GOV-000000000000", since: new Date() };
-    assert.deepEqual(await message.recover!(none, people.platform), { state: "not_done" });
+    assert.deepEqual(await message.durability!.recover!(none, people.platform), {
+      state: "not_done",
+    });
   });
 
   it("has at most 20 questions that wait", async () => {

@@ -70,8 +70,8 @@ describe("documentation pages", () => {
   it("/docs draws a padlock only where a key or token is needed", async () => {
     await open("/docs");
     const locked = (await listBlocks()).filter(({ padlock }) => padlock !== "none");
-    const isProtected = ({ access, signedByDevice }: Operation<Platform>) =>
-      access !== "public" && (access !== "device" || signedByDevice); // a code or a token is in the input
+    const isProtected = ({ access, governance }: Operation<Platform>) =>
+      access !== "public" && (access !== "device" || governance?.signedByDevice); // a code or a token is in the input
     const protectedIds = operations.filter(isProtected)
       .flatMap(({ group, rest = {} }) =>
         Object.keys(rest).map((id) => `operations-${group}-${id}`)

@@ -10,11 +10,11 @@ export const countedRun = defineOperation<Platform>()({
   summary: "Count a run",
   group: "test",
   effect: "write",
-  shippedRule: "key-decides",
   access: "key",
   input: z.object({ n: z.number() }),
   output: z.object({}),
   tool: { count_run: ["full"] },
+  governance: { rule: "key-decides" },
   example: { input: { n: 1 }, output: {} },
   run: async ({ n }, { store }) => {
     await store.asPlatform().query(

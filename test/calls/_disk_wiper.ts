@@ -21,7 +21,6 @@ export function createDiskWiper(): DiskWiper {
     summary: "Wipe a disk",
     group: "test",
     effect: "run",
-    shippedRule: "acts-on-the-outside",
     access: "key",
     input: z.object({
       disk: z.string().min(1).describe("Name of the disk"),
@@ -31,6 +30,7 @@ export function createDiskWiper(): DiskWiper {
     output: z.object({ wiped: z.string(), passes: z.number() }),
     tool: { wipe_disk: ["full"] },
     rest: { test_wipe: "POST /v1/test/wipe" },
+    governance: { rule: "acts-on-the-outside" },
     example: { input: { disk: "sda" }, output: { wiped: "sda", passes: 1 } },
     async run(input) {
       runs.push(input);

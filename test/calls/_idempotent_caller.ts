@@ -19,7 +19,6 @@ function createFlaky() {
     summary: "Fail",
     group: "test",
     effect: "write",
-    shippedRule: "key-decides",
     access: "public",
     input: z.object({
       error: z.enum(["Conflict", "RateLimited", "Unavailable", "Cancelled", "none"]),
@@ -29,6 +28,7 @@ function createFlaky() {
     output: z.object({ run: z.number(), padding: z.string() }),
     tool: { fail_once: ["full"] },
     rest: { test_flaky: "POST /v1/test/flaky" },
+    governance: { rule: "key-decides" },
     example: { input: { error: "none" }, output: { run: 1, padding: "" } },
     async run({ error, large, wait }) {
       const run = ++runs.count;

@@ -41,5 +41,6 @@ describe("the answer to a call that is held", () => {
 
 /** Returns true where governance can ask people about a route's operation. The examples of some are about what is not there. */
 function canBeHeld({ operation }: Route): boolean {
-  return hasDryRun(operation) && !operation.humanControl && !operation.asksPeople;
+  const { humanControl, asksPeople } = operation.governance ?? {};
+  return hasDryRun(operation) && !humanControl && !asksPeople;
 }

@@ -17,16 +17,18 @@ describe("a call that needs approval", () => {
     group: "test",
     access: "key",
     effect: "run",
-    shippedRule: "acts-on-the-outside",
     input: z.object({ place: z.number(), name: z.string().optional() }),
     output: z.object({ taken: z.string() }),
     tool: { take_next: ["full"] },
-    example: { input: { place: 0 }, output: { taken: "first" } },
-    resolveStableInput({ place }) {
-      const name = line[place];
-      if (name === undefined) throw new Problem("NotFound", "There is nobody");
-      return Promise.resolve({ input: { place, name }, about: `it is called ${name}` });
+    governance: {
+      rule: "acts-on-the-outside",
+      resolveStableInput({ place }) {
+        const name = line[place];
+        if (name === undefined) throw new Problem("NotFound", "There is nobody");
+        return Promise.resolve({ input: { place, name }, about: `it is called ${name}` });
+      },
     },
+    example: { input: { place: 0 }, output: { taken: "first" } },
     run: ({ name }) => Promise.resolve({ taken: name! }),
   });
   let agent: TestAgent;

@@ -24,11 +24,11 @@ function createSlow() {
     summary: "Run for long",
     group: "test",
     effect: "write",
-    shippedRule: "key-decides",
     access: "key",
     input: z.object({}),
     output: z.object({ run: z.number() }),
     tool: { run_long: ["full"] },
+    governance: { rule: "key-decides" },
     example: { input: {}, output: { run: 1 } },
     async run() {
       begin();

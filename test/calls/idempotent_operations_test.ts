@@ -216,11 +216,12 @@ describe("every operation that changes something", () => {
   };
 
   for (const operation of changing) {
-    const { name, shownOnce = [], humanControl, access } = operation;
+    const { name, access, presentation, governance } = operation;
     for (const { door, as } of bindingsOf(operation)) {
       it(`runs once by a key: ${name} over ${door}`, async () => {
         const input = await inputs[name]?.() ?? operation.example.input;
-        const isVote = humanControl && access === "partner" || name === "pipeline.approve";
+        const isVote = governance?.humanControl && access === "partner" ||
+          name === "pipeline.approve";
         const options = {
           door,
           as,
@@ -237,6 +238,7 @@ describe("every operation that changes something", () => {
           [runsBefore, decisionsBefore],
           "it neither runs again nor is decided about",
         );
+        const { shownOnce = [] } = presentation ?? {};
         const secrets = Object.fromEntries(shownOnce.map((field) => [field, null]));
         const firstOutput = { ...outputValue(first.output) as object, ...secrets };
         assert.deepEqual(asJson(outputValue(again.output)), asJson(firstOutput));
@@ -249,9 +251,9 @@ describe("every operation that changes something", () => {
   }
 
   it("can be recovered, or changes nothing more when it is run again", () => {
-    const others = changing.filter(({ recover }) => !recover);
-    for (const { name, humanControl, shippedRule } of others) {
-      assert.ok(humanControl || shippedRule === "sandbox-and-judgement", name);
+    const others = changing.filter(({ durability }) => !durability?.recover);
+    for (const { name, governance } of others) {
+      assert.ok(governance?.humanControl || governance?.rule === "sandbox-and-judgement", name);
     }
   });
 

@@ -101,10 +101,10 @@ describe("a hundred texts that mean to steer an agent", () => {
       group: "test",
       access: "key",
       effect: "read",
-      untrusted: true,
       tool: { read_device: ["full"] },
       input: z.object({ n: z.number() }),
       output: z.object({ says: z.string() }),
+      presentation: { untrusted: true },
       example: { input: { n: 1 }, output: { says: "ok" } },
       run: async ({ n }) => {
         const socket = dial((devices.address() as AddressInfo).port, "127.0.0.1");

@@ -41,11 +41,11 @@ describe("a governed call whose end can't be written down at that moment", () =>
       summary: "Test",
       group: "test",
       effect: "write",
-      shippedRule: "key-decides",
       access: "key",
       tool: { act: ["full"] },
       input: z.object({}),
       output: z.object({}),
+      governance: { rule: "key-decides" },
       example: { input: {}, output: {} },
       run: async () => {
         await asSuperuser("ALTER TABLE seal_requests ADD CONSTRAINT none CHECK (false) NOT VALID");

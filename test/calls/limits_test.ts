@@ -23,11 +23,11 @@ function tools() {
       summary: "Test",
       group: "test",
       effect,
-      shippedRule: "key-decides",
       access: "key",
       tool: { [name]: ["full"] },
       input: z.object({ reason: z.string().optional() }),
       output: z.object({}),
+      governance: { rule: "key-decides" },
       example: { input: {}, output: {} },
       run: () => {
         runs[name]++;
@@ -125,13 +125,12 @@ describe("limits of an agent's key", () => {
       summary: "Simulate",
       group: "test",
       effect: "run",
-      shippedRule: "key-decides",
       access: "key",
-      perMinute: "simulate",
-      sealsItself: true,
       tool: { simulate: ["full"] },
       input: z.object({}),
       output: z.object({}),
+      governance: { rule: "key-decides", limits: { perMinute: "simulate" } },
+      durability: { sealsItself: true },
       example: { input: {}, output: {} },
       run: () => {
         runs++;

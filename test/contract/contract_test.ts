@@ -59,7 +59,7 @@ describe("the operations", () => {
         assert.deepEqual([...scopes].sort(), [...entry.scopes].sort());
         const fields = Object.keys(operation.input.shape);
         assert.equal(operation.effect, entry.effect);
-        assert.equal(operation.toolGroup?.[name] ?? operation.group, entry.group);
+        assert.equal(operation.presentation?.toolGroup?.[name] ?? operation.group, entry.group);
         const listed = entry.arguments.split(/,\s*/).map((word) => word.trim());
         const wanted = listed.map((word) => word.replace("?", "")).filter((word) =>
           /^[a-z_]+$/.test(word)
@@ -96,8 +96,10 @@ describe("the operations", () => {
   });
 
   it("of human control are these seven, and no agent reaches them", () => {
-    const control = operations.filter(({ humanControl }) => humanControl);
-    const reached = control.filter(({ tool, resource, prompt }) => tool ?? resource ?? prompt);
+    const control = operations.filter(({ governance }) => governance?.humanControl);
+    const reached = control.filter(({ tool, presentation }) =>
+      tool ?? presentation?.resource ?? presentation?.prompt
+    );
     assert.deepEqual(reached, []);
     assert.deepEqual(control.map(({ name }) => name).sort(), [
       "admin.set_flag", "admin.set_flags",
@@ -121,7 +123,7 @@ describe("the operations", () => {
       "security.approve",
       "webhooks.register",
     ]);
-    assert.ok(operations.every(({ effect, shippedRule }) => (effect === "read") === !shippedRule));
+    assert.ok(operations.every(({ effect, governance }) => (effect === "read") === !governance?.rule));
     const webhooks = operations.find(({ name }) => name === "webhooks.register")!;
     assert.equal(shippedRuleOf(webhooks, { events: [] }), "tickets-and-loops", "it is removed");
   });
@@ -130,13 +132,13 @@ describe("the operations", () => {
     const secret = operations.filter(({ example: { output } }) =>
       /slp_[a-z]+_|whsec_/.test(JSON.stringify(output))
     );
-    assert.deepEqual(secret.map(({ name, shownOnce }) => [name, shownOnce]), [
+    assert.deepEqual(secret.map(({ name, presentation }) => [name, presentation?.shownOnce]), [
       ["keys.generate", ["api_key"]],
       ["webhooks.register", ["secret"]],
       ["tenants.create", ["tenant_token", "install_url"]],
     ]);
-    for (const { shownOnce, output, example } of secret) {
-      const hidden = Object.fromEntries(shownOnce!.map((name) => [name, null]));
+    for (const { presentation, output, example } of secret) {
+      const hidden = Object.fromEntries(presentation!.shownOnce!.map((name) => [name, null]));
       output.parse({ ...example.output as object, ...hidden });
     }
   });
@@ -162,7 +164,8 @@ describe("the operations", () => {
     };
     const quotes =
       /^(title|description|resolution|summary|text|content|details?|receipts?|samples|answer|diagnosis|says)$/;
-    const open = operations.filter(({ tool, resource, prompt, untrusted, output }) => {
+    const open = operations.filter(({ tool, presentation = {}, output }) => {
+      const { resource, prompt, untrusted } = presentation;
       const names = namesIn(toJsonSchema(output, "output"));
       return (tool ?? resource ?? prompt) && !untrusted && names.some((name) => quotes.test(name));
     });
@@ -196,8 +199,8 @@ describe("the description", () => {
     assert.equal(description.info.version, "1.0.0");
     const routes = Object.values(description.paths).flatMap((path) => Object.values(path));
     assert.equal(routes.length, operations.flatMap(({ rest }) => Object.keys(rest ?? {})).length);
-    const held = operations.filter(({ effect, humanControl, asksPeople, access }) =>
-      effect !== "read" && !humanControl && !asksPeople && access !== "token" && access !== "device"
+    const held = operations.filter(({ effect, governance, access }) =>
+      effect !== "read" && !governance?.humanControl && !governance?.asksPeople && access !== "token" && access !== "device"
     ).flatMap(({ rest }) => Object.keys(rest ?? {}));
     const described = routes.filter(({ responses }) =>
       /asks people/.test(responses["202"]?.description ?? "")

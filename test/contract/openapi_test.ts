@@ -83,7 +83,7 @@ for (const [server, [described, description]] of Object.entries(SERVERS)) {
           Object.keys(operation.input.shape).toSorted(),
         );
         assert.deepEqual(inHeader.map(({ name }) => name), [
-          ...Object.values(operation.headers ?? {}),
+          ...Object.values(operation.presentation?.headers ?? {}),
           ...(isGoverned(operation) ? ["Idempotency-Key"] : []),
           ...(hasDryRun(operation) ? ["x-dry-run"] : []),
         ]);

@@ -16,7 +16,7 @@ const BOTH = ["full"] as const;
 const text = (
   name: string,
   output: string,
-  bindings: Pick<Operation<Platform>, "tool" | "resource">,
+  bindings: Pick<Operation<Platform>, "tool" | "presentation">,
 ) =>
   operation({
     ...common,
@@ -34,9 +34,11 @@ export const fixtures: readonly Operation<Platform>[] = [
     tool: { test_simple_text: BOTH },
   }),
   text("test.static", "This is the content of the static text resource.", {
-    resource: { "test://static-text": BOTH },
+    presentation: { resource: { "test://static-text": BOTH } },
   }),
-  text("test.watched", "Watched.", { resource: { "test://watched-resource": BOTH } }),
+  text("test.watched", "Watched.", {
+    presentation: { resource: { "test://watched-resource": BOTH } },
+  }),
   operation({
     ...common,
     name: "test.error",
@@ -69,7 +71,7 @@ export const fixtures: readonly Operation<Platform>[] = [
     name: "test.template",
     input: z.object({ id: z.string() }),
     output: z.object({ id: z.string(), templateTest: z.boolean(), data: z.string() }),
-    resource: { "test://template/{id}/data": BOTH },
+    presentation: { resource: { "test://template/{id}/data": BOTH } },
     example: {
       input: { id: "1" },
       output: { id: "1", templateTest: true, data: "Data for ID: 1" },
@@ -81,7 +83,7 @@ export const fixtures: readonly Operation<Platform>[] = [
     name: "test.prompt",
     input: z.object({}),
     output: Prompt,
-    prompt: { test_simple_prompt: BOTH },
+    presentation: { prompt: { test_simple_prompt: BOTH } },
     example: { input: {}, output: { messages: [] } },
     run: () => Promise.resolve({ messages: [userMessage("This is a simple prompt for testing.")] }),
   }),
@@ -90,7 +92,7 @@ export const fixtures: readonly Operation<Platform>[] = [
     name: "test.prompt_arguments",
     input: z.object({ arg1: z.string(), arg2: z.string() }),
     output: Prompt,
-    prompt: { test_prompt_with_arguments: BOTH },
+    presentation: { prompt: { test_prompt_with_arguments: BOTH } },
     example: { input: { arg1: "a", arg2: "b" }, output: { messages: [] } },
     run: ({ arg1, arg2 }) =>
       Promise.resolve({
@@ -102,7 +104,7 @@ export const fixtures: readonly Operation<Platform>[] = [
     name: "test.prompt_resource",
     input: z.object({ resourceUri: z.string() }),
     output: Prompt,
-    prompt: { test_prompt_with_embedded_resource: BOTH },
+    presentation: { prompt: { test_prompt_with_embedded_resource: BOTH } },
     example: { input: { resourceUri: "test://a" }, output: { messages: [] } },
     run: ({ resourceUri: uri }) => {
       const resource = {

@@ -37,9 +37,9 @@ export function waiting(name = "wait"): {
     name: `test.${name}`,
     summary: "Wait to be cancelled",
     effect: "run",
-    shippedRule: "key-decides",
     output: z.object({}),
     tool: { [name]: ["full"] },
+    governance: { rule: "key-decides" },
     example: { input: {}, output: {} },
     run: (_, { signal }) =>
       new Promise<never>((_, reject) => {
@@ -72,9 +72,9 @@ export const exact = operation({
   summary: "Give a number with its fraction",
   description: "Even where it is nought.",
   effect: "write",
-  shippedRule: "key-decides",
   output: z.object({ value: z.number() }),
   tool: { exact: ["full", "audit"] },
+  governance: { rule: "key-decides" },
   example: { input: {}, output: { value: 1 } },
   run: () => Promise.resolve(new JsonText('{"value":1.0}')),
 });
@@ -85,9 +85,9 @@ export const broken = operation({
   name: "test.break",
   summary: "Fail",
   effect: "run",
-  shippedRule: "key-decides",
   output: z.object({}),
   tool: { break: ["full"] },
+  governance: { rule: "key-decides" },
   example: { input: {}, output: {} },
   run: () => Promise.reject(new Error("SELECT secret FROM /etc/passwd")),
 });

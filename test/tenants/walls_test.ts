@@ -222,7 +222,8 @@ describe("the walls between tenants", () => {
   });
 
   /** Returns the doors through which a key of `rival` can call an operation. */
-  function doorsOf({ rest = {}, tool = {}, resource = {}, prompt = {} }: Operation<Platform>) {
+  function doorsOf({ rest = {}, tool = {}, presentation }: Operation<Platform>) {
+    const { resource = {}, prompt = {} } = presentation ?? {};
     const doors: Door[] = [];
     for (const route of Object.values(rest)) {
       doors.push({ name: `REST ${route}`, call: (input) => callRest(route, input) });
@@ -476,12 +477,16 @@ describe("the walls between tenants", () => {
     assert.ok(tenants.has("acme") && tenants.has("rival"), [...tenants].join());
     const { workflows } = await list("/v1/workflows?limit=200");
     assert.ok(workflows.some((run: Json) => run.workflow_id === workflow_id));
-    const spanning = operations.filter(({ spansTenants }) => spansTenants).map(({ name }) => name);
+    const spanning = operations.filter(({ governance }) => governance?.spansTenants).map((
+      { name },
+    ) => name);
     assert.deepEqual(spanning.sort(), ["approvals.list", "tenants.list", "workflows.list"]);
     const { devices } = await list("/v1/shield/devices?tenant_id=acme");
     assert.deepEqual(devices.map((one: Json) => one.device_id), [acme.things.device_id]);
     assert.equal(await status(`/v1/devices/${acme.things.device_id}/resources`), 200);
-    const crossing = operations.filter(({ ownerOf }) => ownerOf).map(({ name }) => name);
+    const crossing = operations.filter(({ governance }) => governance?.ownerOf).map(({ name }) =>
+      name
+    );
     assert.deepEqual(crossing.sort(), [
       "approvals.approve",
       "approvals.deny",

@@ -73,7 +73,7 @@ describe("media by operations", () => {
       progress() {},
     };
     const parsed = operation.input.parse(input);
-    await operation.check?.(parsed, context as never);
+    await operation.governance?.check?.(parsed, context as never);
     return await operation.run(parsed, context as never);
   }
 

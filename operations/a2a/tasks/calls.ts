@@ -187,7 +187,7 @@ function longRunningOf(
   skill: string,
 ): LongRunning | undefined {
   const isSkill = (tool: object | undefined) => tool && Object.hasOwn(tool, skill);
-  return [...operations.values()].find(({ tool }) => isSkill(tool))?.longRunning;
+  return [...operations.values()].find(({ tool }) => isSkill(tool))?.durability?.longRunning;
 }
 
 /** Returns the output of an approved call, and the run that it has started and that is still open. */

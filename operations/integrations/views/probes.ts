@@ -30,7 +30,7 @@ export interface ProbeParts extends StatusParts {
   readonly langfuse: Langfuse | undefined;
   readonly spans: SpanRecorder;
   /** Every operation by its name. */
-  readonly operations: ReadonlyMap<string, Pick<Operation<never>, "startsWorkflow">>;
+  readonly operations: ReadonlyMap<string, Pick<Operation<never>, "durability">>;
 }
 
 type Look = (parts: ProbeParts) => Promise<Finding>;
@@ -160,7 +160,8 @@ async function lookAtWorkflows(parts: ProbeParts): Promise<Finding> {
     listRunbooks(parts.store.asPlatform()),
   ]);
   if (error !== null) throw new Problem("Unavailable", "Temporal does not answer");
-  const startable = [...parts.operations.values()].filter((one) => one.startsWorkflow).length;
+  const startable =
+    [...parts.operations.values()].filter((one) => one.durability?.startsWorkflow).length;
   return {
     status: "ok",
     detail: `${count(startable, "workflow type")} can be started; ` +

@@ -1,0 +1,35 @@
+import type { Scope } from "./caller.ts";
+
+/** How interfaces show an operation, beyond its name, texts, routes and tools. */
+export interface Presentation {
+  /** For AI agents, who may ask a person before a destructive call. */
+  readonly hints?: Hints;
+  /** Sections of its tools by tool name, where they differ from `group`. */
+  readonly toolGroup?: Readonly<Record<string, string>>;
+  /** Resources: URI or URI template, its variables fields of the input → the scopes of keys that reach it. */
+  readonly resource?: Readonly<Record<string, readonly Scope[]>>;
+  /** Prompts: name of the prompt, whose arguments are the input → the scopes of keys that reach it. */
+  readonly prompt?: Readonly<Record<string, readonly Scope[]>>;
+  /** True where the output quotes people, logs or devices. AI agents receive it marked as data. */
+  readonly untrusted?: true;
+  /** Fields of the output with secrets that only the first answer has: null in one that repeats it. */
+  readonly shownOnce?: readonly string[];
+  /** Kinds of errors that this operation can return, besides those that any can. */
+  readonly errors?: readonly string[];
+  /** Success status over REST; 200 by default. */
+  readonly status?: number;
+  /** Content type over REST, where the output is a `FileOutput` or an `EventStream`; JSON by default. */
+  readonly media?: string;
+  /** Fields that a REST request may also send as a header, which wins: field → name of the header. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Properties of a call that differ from the defaults of its effect. @see MCP, ToolAnnotations */
+interface Hints {
+  /** True: it changes or removes existing things. Default: true for `run`. */
+  readonly destructive?: boolean;
+  /** True: repeating the call changes nothing more. Default: true for `read`. */
+  readonly idempotent?: boolean;
+  /** True: the platform talks to systems of others. Default: false. */
+  readonly openWorld?: boolean;
+}
