@@ -184,10 +184,12 @@ const temporalAddress: () => Promise<string> = once(async () => {
   if (sharedRun) return sharedRun.temporal;
   const ports = { grpc: await freePort(), ui: await freePort() };
   const { temporal } = loadConfig({});
+  const { embedded } = temporal;
+  const sqlite = { journal_mode: "OFF", synchronous: "OFF" }; // its data need not outlive the machine
   const progress = (doing: string) => process.stderr.write(`  Temporal: ${doing}\n`);
   const folder = await testFolder();
   const tree = await claimDataFolder(folder);
-  const server = await startTemporal(folder, ports, temporal, { progress, tree });
+  const server = await startTemporal(folder, ports, { ...temporal, embedded: { ...embedded, sqlite } }, { progress, tree });
   atEndOfRun(() => server.stop().then(tree.release));
   return server.address;
 });
