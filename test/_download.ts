@@ -3,7 +3,7 @@
  * user's cache. `test/pins/` has the hash of every file, and the client refuses another. `CONTRIBUTING.md` says how to
  * renew the pins.
  */
-import { execFile, type ExecFileOptions } from "node:child_process";
+import { execFile, type ExecFileException, type ExecFileOptions } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -13,8 +13,9 @@ import { cacheFolder, makeInstallFolder, removeStaleInstalls } from "../runtime/
 
 const run = promisify(execFile);
 /** Less than the time that Mocha gives a hook. */
-const INSTALL_TIMEOUT_MS = 240_000;
-const BUILD_TIMEOUT_MS = 800_000;
+const TIMEOUT_MS = 240_000;
+/** For what takes long, in tests that wait for it. */
+export const LONG_TIMEOUT_MS = 800_000;
 /** Maven's plugin that copies packages. Maven pins no hashes of plugins. */
 const MAVEN_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy";
 /** How clients say that something is not what the pins name, which no test may skip. */
@@ -25,11 +26,12 @@ const REFUSAL =
 export type Download = { readonly folder: string } | { readonly missing: string };
 
 /** Installs the npm packages of `pins/<name>/package-lock.json`. Their scripts are not run. */
-export function installNpm(name: string): Promise<Download> {
+export function installNpm(name: string, timeout = TIMEOUT_MS): Promise<Download> {
   const files = ["package.json", "package-lock.json"];
   return install(name, files.map((file) => join(name, file)), async (folder) => {
     for (const file of files) copyFileSync(pin(name, file), join(folder, file));
-    await client("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: folder });
+    const options = ["--ignore-scripts", "--no-audit", "--no-fund"];
+    await client("npm", ["ci", ...options], { cwd: folder, timeout });
   });
 }
 
@@ -54,7 +56,7 @@ export function buildGo(name: string, path: string): Promise<Download> {
   return install(name, [join(name, "go.mod"), join(name, "go.sum")], async (folder) => {
     await client("go", ["build", "-o", join(folder, name), path], {
       cwd: pin(name),
-      timeout: BUILD_TIMEOUT_MS,
+      timeout: LONG_TIMEOUT_MS,
       env: {
         ...process.env,
         CGO_ENABLED: "0",
@@ -141,10 +143,11 @@ async function client(
   options: ExecFileOptions = {},
 ): Promise<void> {
   try {
-    const limits = { timeout: INSTALL_TIMEOUT_MS, maxBuffer: 16 * 1024 * 1024 };
+    const limits = { timeout: TIMEOUT_MS, maxBuffer: 16 * 1024 * 1024 };
     await run(program, args, { ...limits, ...options });
   } catch (error) {
-    const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
+    const { stdout, stderr, message, killed } = error as ExecFileException;
+    if (killed) throw new Error(`${program} took too long`);
     throw new Error((stderr || stdout || message).trim()); // Maven writes its errors to stdout
   }
 }

@@ -1,4 +1,4 @@
-/** Dovecot's IMAP server from Debian's packages, unpacked into a cache and run without an installation. */
+/** Dovecot's IMAP server from Debian's packages, run without an installation. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chown, writeFile } from "node:fs/promises";
@@ -19,7 +19,7 @@ export interface Dovecot {
 
 /** Unpacks the packages. @returns the reason why it can't be done here; undefined: it is done */
 export async function unpackDovecot(folder: string): Promise<string | undefined> {
-  return await unpackDebian("Dovecot", ["dovecot-core", "dovecot-imapd"], folder);
+  return await unpackDebian(["dovecot-core", "dovecot-imapd"], folder);
 }
 
 /** Serves a mailbox on loopback: a process of Dovecot for each connection. @param home empty folder */

@@ -1,62 +1,43 @@
-/** Keycloak from its Maven package, unpacked into a cache and run on loopback with a database in memory. */
+/** Keycloak from its Maven package, run on loopback with a database in memory. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type Download, unpackMaven } from "../_download.ts";
 import { freePort } from "../_run.ts";
 
 const run = promisify(execFile);
-const VERSION = "26.3.5";
+const ARTIFACT = "org.keycloak:keycloak-quarkus-dist:26.3.5:tar.gz";
+const SHA256 = "3b662719e20cd87e7dbb913a85870efba49652852a08b4821cb78f24a3288918";
 const MIN_JAVA = 17;
-const CACHE = join(homedir(), ".cache", "sealoop", "maven");
-const FOLDER = join(CACHE, `keycloak-${VERSION}`);
 const ADMIN = { client_id: "admin-of-the-test", client_secret: "secret-of-the-admin" };
 
-/** Unpacks Keycloak once. @returns the reason why it can't be run here; undefined: it can */
-export async function fetchKeycloak(): Promise<string | undefined> {
+/** Unpacks Keycloak once. @returns its folder, or the reason why it can't be run here */
+export async function fetchKeycloak(): Promise<Download> {
   try {
     const { stderr } = await run("java", ["-version"]);
     const version = Number(/version "(\d+)/.exec(stderr)?.[1]);
-    if (!(version >= MIN_JAVA)) return `Keycloak needs Java ${MIN_JAVA}, and here is ${version}`;
+    if (!(version >= MIN_JAVA)) {
+      return { missing: `Keycloak needs Java ${MIN_JAVA}, and here is ${version}` };
+    }
   } catch {
-    return `Keycloak needs Java ${MIN_JAVA}, and there is no java here`;
+    return { missing: `Keycloak needs Java ${MIN_JAVA}, and there is no java here` };
   }
-  if (existsSync(FOLDER)) return undefined;
-  const name = "keycloak-quarkus-dist";
-  const unpacked = `${FOLDER}.new`;
-  try {
-    await rm(unpacked, { recursive: true, force: true });
-    await mkdir(unpacked, { recursive: true });
-    const artifact = `org.keycloak:${name}:${VERSION}:tar.gz`;
-    await run("mvn", [
-      "-q",
-      "-B",
-      "dependency:copy",
-      `-Dartifact=${artifact}`,
-      `-DoutputDirectory=${CACHE}`,
-    ]);
-    const archive = join(CACHE, `${name}-${VERSION}.tar.gz`);
-    await run("tar", ["-xzf", archive, "-C", unpacked, "--strip-components=1"]);
-    await run(join(unpacked, "bin", "kc.sh"), ["build", "--db=dev-mem"]);
-    await rename(unpacked, FOLDER);
-    await rm(archive);
-    return undefined;
-  } catch (error) {
-    return `Keycloak can't be had from Maven here: ${(error as Error).message.split("\n")[0]}`;
-  }
+  return await unpackMaven(
+    ARTIFACT,
+    SHA256,
+    (folder) => run(join(folder, "bin", "kc.sh"), ["build", "--db=dev-mem"]),
+  );
 }
 
 /** A request to Keycloak's admin API as its administrator. */
 export type Admin = (method: string, path: string, body?: unknown) => Promise<Response>;
 
-/** Starts Keycloak. Nothing that it keeps outlives it. */
-export async function startKeycloak() {
+/** Starts Keycloak. Nothing that it keeps outlives it. @param folder that it is unpacked in */
+export async function startKeycloak(folder: string) {
   const [port, management] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
-  const server = spawn(join(FOLDER, "bin", "kc.sh"), [
+  const server = spawn(join(folder, "bin", "kc.sh"), [
     "start",
     "--optimized",
     "--http-enabled=true",

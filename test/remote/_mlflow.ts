@@ -1,56 +1,30 @@
-/** MLflow's tracking server from PyPI, installed into a cache and run on loopback. It takes spans over OTLP. */
-import { execFile, spawn } from "node:child_process";
+/** MLflow's tracking server from PyPI, run on loopback. It takes spans over OTLP. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { type Download, installPython } from "../_download.ts";
 import { freePort } from "../_run.ts";
 
-const VERSION = "3.17.2";
-const FOLDER = join(homedir(), ".cache", "sealoop", "python", `mlflow-${VERSION}`);
-/** Packages that the server itself needs; the libraries of machine learning that the package names as well are left out. */
-const NEEDS = [
-  `mlflow-skinny==${VERSION}`,
-  "aiohttp",
-  "alembic",
-  "cachetools",
-  "cryptography",
-  "fastapi",
-  "flask",
-  "flask-cors",
-  "graphene",
-  "huey",
-  "numpy",
-  "pandas",
-  "sqlalchemy",
-  "sqlparse",
-  "uvicorn",
-];
-
-/** Installs MLflow once. @returns the reason why it can't be had here; undefined: it is there */
-export async function installMlflow(): Promise<string | undefined> {
-  if (existsSync(join(FOLDER, "bin", "mlflow"))) return undefined;
-  const run = promisify(execFile);
-  try {
-    await run("python3", ["-m", "venv", FOLDER]);
-    const pip = (...args: string[]) =>
-      run(join(FOLDER, "bin", "python"), ["-m", "pip", "install", "--quiet", ...args]);
-    await pip(...NEEDS);
-    await pip("--no-deps", `mlflow==${VERSION}`, `mlflow-tracing==${VERSION}`);
-    return undefined;
-  } catch (error) {
-    await rm(FOLDER, { recursive: true, force: true });
-    return `MLflow can't be had from PyPI here: ${(error as Error).message.split("\n")[0]}`;
-  }
+/**
+ * Installs MLflow once. Its pins leave out the libraries of machine learning that the package names, which the server
+ * itself does not need; so pip takes the list as it is.
+ */
+export function installMlflow(): Promise<Download> {
+  return installPython("mlflow", ["--no-deps"]);
 }
 
-/** Starts a server. @param folder for its data */
-export async function startMlflow(folder: string) {
+/**
+ * Starts a server.
+ *
+ * @param installed folder that it is installed in
+ * @param folder for its data
+ */
+export async function startMlflow(installed: string, folder: string) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const server = spawn(join(FOLDER, "bin", "mlflow"), [
+  const server = spawn(join(installed, "bin", "python"), [
+    "-m",
+    "mlflow",
     "server",
     `--backend-store-uri=sqlite:///${folder}/mlflow.db`,
     `--default-artifact-root=${folder}/artifacts`,
@@ -59,7 +33,11 @@ export async function startMlflow(folder: string) {
   ], {
     cwd: folder,
     detached: true, // a group of its own, as it starts programs that have to end with it
-    env: { PATH: `${FOLDER}/bin:${process.env.PATH}`, HOME: folder, MLFLOW_DISABLE_TELEMETRY: "1" },
+    env: {
+      PATH: `${installed}/bin:${process.env.PATH}`,
+      HOME: folder,
+      MLFLOW_DISABLE_TELEMETRY: "1",
+    },
     stdio: "ignore",
   });
   const ended = once(server, "exit");

@@ -1,35 +1,14 @@
-/** n8n, installed from npm into a cache and run on loopback with a database of the tests' PostgreSQL. */
-import { execFile, spawn } from "node:child_process";
+/**
+ * n8n from its npm package, run on loopback with a database of the tests' PostgreSQL. One of its packages is not in the
+ * registry, and another version stands in: no test reads spreadsheets.
+ */
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import pg from "pg";
 import { freePort, testFolder } from "../_run.ts";
 import { testPostgres } from "../_servers.ts";
-
-const VERSION = "1.123.81";
-const FOLDER = join(homedir(), ".cache", "sealoop", "n8n");
-const PROGRAM = join(FOLDER, "node_modules", "n8n", "bin", "n8n");
-/** One of its packages is not in the registry; no test reads spreadsheets. */
-const PACKAGE = { private: true, dependencies: { n8n: VERSION }, overrides: { xlsx: "0.18.5" } };
-
-/** Installs n8n once. @returns the reason why it can't be had here; undefined: it is there */
-export async function installN8n(): Promise<string | undefined> {
-  if (existsSync(PROGRAM)) return undefined;
-  try {
-    await mkdir(FOLDER, { recursive: true });
-    await writeFile(join(FOLDER, "package.json"), JSON.stringify(PACKAGE));
-    const options = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
-    await promisify(execFile)("npm", options, { cwd: FOLDER });
-    return undefined;
-  } catch (error) {
-    return `n8n can't be installed from npm here: ${(error as Error).message.split("\n")[0]}`;
-  }
-}
 
 /** An n8n of a test, with a key of its owner's. */
 export interface TestN8n {
@@ -40,8 +19,8 @@ export interface TestN8n {
   close(): Promise<void>;
 }
 
-/** Starts n8n and sets it up. */
-export async function startN8n(): Promise<TestN8n> {
+/** Starts n8n and sets it up. @param folder that it is installed in */
+export async function startN8n(folder: string): Promise<TestN8n> {
   const database = `n8n_${randomBytes(4).toString("hex")}`;
   const { superuserUrl } = await testPostgres();
   const admin = new pg.Client(superuserUrl);
@@ -51,7 +30,10 @@ export async function startN8n(): Promise<TestN8n> {
   const [port, broker] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
   let output = "";
-  const server = spawn(process.execPath, [PROGRAM, "start"], {
+  const server = spawn(process.execPath, [
+    join(folder, "node_modules", "n8n", "bin", "n8n"),
+    "start",
+  ], {
     env: {
       PATH: process.env.PATH,
       N8N_USER_FOLDER: await testFolder(),

@@ -1,19 +1,19 @@
-/** Open Policy Agent, built from its Go module into a cache and run on loopback. */
+/** Open Policy Agent, run on loopback. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { freePort } from "../_run.ts";
-import { buildGo, goProgram } from "./_go.ts";
 
-/** Builds OPA once. @returns the reason why it can't be had here; undefined: it is there */
-export async function buildOpa(): Promise<string | undefined> {
-  return await buildGo("opa", "github.com/open-policy-agent/opa@v1.4.2");
-}
-
-/** Serves policies that clients with a token may ask. @param files Rego files */
-export async function startOpa(files: readonly string[]) {
+/**
+ * Serves policies that clients with a token may ask.
+ *
+ * @param folder with the program
+ * @param files Rego files
+ */
+export async function startOpa(folder: string, files: readonly string[]) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const server = spawn(goProgram("opa"), [
+  const server = spawn(join(folder, "opa"), [
     "run",
     "--server",
     `--addr=127.0.0.1:${port}`,

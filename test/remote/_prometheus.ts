@@ -6,9 +6,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { buildGo, type Download } from "../_download.ts";
 import { freePort } from "../_run.ts";
 import { unpackDebian } from "./_debian.ts";
-import { buildGo, goProgram } from "./_go.ts";
 
 /** User and password of Alertmanager. */
 export const CREDENTIAL = "sealoop:password-of-the-test";
@@ -23,22 +23,23 @@ export interface Monitoring {
   stop(): Promise<void>;
 }
 
-/** Gets both. @returns the reason why it can't be done here; undefined: it is done */
-export async function getMonitoring(folder: string): Promise<string | undefined> {
-  return await buildGo(
-    "alertmanager",
-    "github.com/prometheus/alertmanager/cmd/alertmanager@v0.27.0",
-  ) ?? await unpackDebian("Prometheus", ["prometheus"], folder);
+/** Gets both. @returns where Alertmanager is, or the reason why it can't be done here */
+export async function getMonitoring(folder: string): Promise<Download> {
+  const missing = await unpackDebian(["prometheus"], folder);
+  if (missing !== undefined) return { missing };
+  return await buildGo("alertmanager", "github.com/prometheus/alertmanager/cmd/alertmanager");
 }
 
 /**
  * Starts both, and waits until they answer. Everything is measured each second.
  *
+ * @param alertmanager folder of Alertmanager
  * @param folder with Prometheus; data come there, too
  * @param targets to scrape at /metrics, by their job
  * @param rules of alerts, YAML
  */
 export async function startMonitoring(
+  alertmanager: string,
   folder: string,
   { targets, rules }: {
     readonly targets: Readonly<Record<string, string>>;
@@ -69,7 +70,7 @@ export async function startMonitoring(
     }),
   );
   const servers = [
-    await start(goProgram("alertmanager"), `http://127.0.0.1:${alertPort}`, [
+    await start(join(alertmanager, "alertmanager"), `http://127.0.0.1:${alertPort}`, [
       `--config.file=${path("alertmanager.yml")}`,
       `--web.config.file=${path("web.yml")}`,
       `--storage.path=${path("alertmanager")}`,

@@ -34,13 +34,13 @@ describe("A service that Prometheus sees fail", function () {
 
   before(async function () {
     const folder = await testFolder();
-    const missing = await getMonitoring(folder);
-    if (missing !== undefined) {
-      console.log(`  skipped: ${missing}`);
+    const got = await getMonitoring(folder);
+    if ("missing" in got) {
+      console.log(`  skipped: ${got.missing}`);
       return this.skip();
     }
     const port = await freePort();
-    monitoring = await startMonitoring(folder, {
+    monitoring = await startMonitoring(got.folder, folder, {
       rules: RULES,
       targets: { shop: `127.0.0.1:${port}` },
     });

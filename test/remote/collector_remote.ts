@@ -59,12 +59,12 @@ describe("MLflow as a collector", function () {
   this.timeout(900_000);
   let mlflow: Awaited<ReturnType<typeof startMlflow>> | undefined;
   before(async function () {
-    const missing = await installMlflow();
-    if (missing !== undefined) {
-      console.log(`  skipped: ${missing}`);
+    const installed = await installMlflow();
+    if ("missing" in installed) {
+      console.log(`  skipped: ${installed.missing}`);
       return this.skip();
     }
-    mlflow = await startMlflow(await testFolder());
+    mlflow = await startMlflow(installed.folder, await testFolder());
   });
   after(() => mlflow?.close());
 

@@ -35,9 +35,9 @@ describe("Keycloak itself", function () {
   };
 
   before(async function () {
-    const missing = await fetchKeycloak();
-    if (missing !== undefined) return skipSuite(this, missing);
-    server = await startKeycloak();
+    const fetched = await fetchKeycloak();
+    if ("missing" in fetched) return skipSuite(this, fetched.missing);
+    server = await startKeycloak(fetched.folder);
     await addRealm(server.admin, "our-realm", SECRET);
   });
   after(() => server?.close());

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import { openN8n, type SoarClient } from "../../integrations/soar/mod.ts";
-import { installN8n, startN8n, type TestN8n } from "./_n8n.ts";
+import { installNpm, LONG_TIMEOUT_MS } from "../_download.ts";
+import { startN8n, type TestN8n } from "./_n8n.ts";
 import { skipSuite } from "./_skip.ts";
 
 const ACT = "ACT-5b1e09c77a42";
@@ -29,9 +30,9 @@ describe("n8n", function () {
     }))!;
 
   before(async function () {
-    const missing = await installN8n();
-    if (missing !== undefined) return skipSuite(this, missing);
-    n8n = await startN8n();
+    const installed = await installNpm("n8n", LONG_TIMEOUT_MS);
+    if ("missing" in installed) return skipSuite(this, installed.missing);
+    n8n = await startN8n(installed.folder);
     client = open(n8n.apiKey);
     id = await n8n.addWorkflow("Restart the printer", [webhook("restart")]);
   });

@@ -7,8 +7,9 @@ import {
   type PolicyAdviser,
   type PolicyQuestion,
 } from "../../integrations/policy/mod.ts";
+import { buildGo } from "../_download.ts";
 import { testFolder } from "../_run.ts";
-import { buildOpa, startOpa } from "./_opa.ts";
+import { startOpa } from "./_opa.ts";
 import { skipSuite } from "./_skip.ts";
 
 const AUTHZ = `package system.authz
@@ -46,13 +47,13 @@ describe("Open Policy Agent", function () {
     }))!;
 
   before(async function () {
-    const missing = await buildOpa();
-    if (missing !== undefined) return skipSuite(this, missing);
+    const built = await buildGo("opa", "github.com/open-policy-agent/opa");
+    if ("missing" in built) return skipSuite(this, built.missing);
     const folder = await testFolder();
     const files = [join(folder, "authz.rego"), join(folder, "policy.rego")];
     await writeFile(files[0]!, AUTHZ);
     await writeFile(files[1]!, POLICY);
-    opa = await startOpa(files);
+    opa = await startOpa(built.folder, files);
     adviser = open("token-of-the-test");
   });
   after(() => opa?.close());

@@ -56,7 +56,7 @@ describe("the rules and metrics, by promtool", function () {
   let folder: string;
   before(async function () {
     folder = await testFolder();
-    const missing = await unpackDebian("promtool", ["prometheus"], folder);
+    const missing = await unpackDebian(["prometheus"], folder);
     if (missing === undefined) return;
     skipSuite(this, missing);
   });
