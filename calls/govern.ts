@@ -10,7 +10,7 @@ import {
   openPolicyCache,
   type RecordedEvaluation,
 } from "./governance/mod.ts";
-import { forTenant, type Platform } from "./platform.ts";
+import type { Platform } from "./platform.ts";
 import type { CheckedCall } from "./run.ts";
 
 /**
@@ -20,13 +20,13 @@ import type { CheckedCall } from "./run.ts";
  * Policy and stops are read for every call: what is set holds from the next call on, in every process.
  *
  * @param holder lock by which this process shows that it lives
- * @returns per call its decision; undefined: there is nothing to decide
+ * @returns per call, with the parts in the name of its caller's tenant, its decision; undefined: there is nothing to decide
  * @throws {Problem} nothing may be run, as no decision could be made or put on record
  */
 export function openGovernor(
   platform: Platform,
   holder: Holder,
-): (call: CheckedCall) => Promise<GovernanceDecision | undefined> {
+): (parts: Platform, call: CheckedCall) => Promise<GovernanceDecision | undefined> {
   const { store } = platform;
   const db = store.asPlatform(); // policy and stops are nobody's, and decisions say whose they are
   const readInForce = batch(async (calls: void[]) => {
@@ -36,7 +36,7 @@ export function openGovernor(
   const policyOf = openPolicyCache(db);
   const recordDecision = openDecisionRecorder(db);
 
-  return async (call) => {
+  return async (parts, call) => {
     if (!isGoverned(call.operation)) {
       if (call.operation.effect !== "read") refuseDryRun(call); // a device's
       return undefined;
@@ -48,7 +48,6 @@ export function openGovernor(
     const { version, stops } = await readInForce();
     const { policy, name: policyVersion } = await policyOf(version);
     const dryRun = call.request.dryRun === true;
-    const parts = forTenant(platform, call.caller.tenant);
     const evaluation = await evaluate(parts, call, stops, policy.rules);
     const recorded: RecordedEvaluation = {
       ...evaluation,

@@ -15,7 +15,7 @@ import {
 import { repeatHeldCall } from "./approvals/mod.ts";
 import { errorName, keptEnd, keptOutcome } from "./_kept_end.ts";
 import { countKeptCall } from "./limit.ts";
-import { forTenant, type Platform, tenantOf } from "./platform.ts";
+import type { Platform } from "./platform.ts";
 import { recoverCall } from "./recover/mod.ts";
 import { retryInBackground } from "./retry.ts";
 import type { CallOutcome, CheckedCall } from "./run.ts";
@@ -40,18 +40,15 @@ const MAX_CLAIMS = 5;
  * @param holder lock by which this process shows that it lives
  */
 export function openIdempotency(
-  platform: Platform,
   holder: Holder,
-): (call: CheckedCall, perform: Perform) => Promise<CallOutcome> {
-  return async (call, perform) => {
+): (parts: Platform, call: CheckedCall, perform: Perform) => Promise<CallOutcome> {
+  return async (parts, call, perform) => {
     const { operation, request, caller } = call;
     const { idempotencyKey } = request;
     if (idempotencyKey === undefined || request.dryRun || !isGoverned(operation)) {
       return await perform(() => Promise.resolve());
     }
-    const tenant = tenantOf(caller);
-    const parts = forTenant(platform, tenant);
-    const { db } = parts.store;
+    const { db, tenant } = parts.store;
     const id = sha256([
       caller.keyId ?? `address:${caller.address}`,
       operation.name,

@@ -15,7 +15,7 @@ import { authorize } from "./authorize.ts";
 import { openGovernor } from "./govern.ts";
 import { openIdempotency } from "./idempotency.ts";
 import { countAnonymousReceipt, countCall, countDaily } from "./limit.ts";
-import type { Platform } from "./platform.ts";
+import { forTenant, type Platform, tenantOf } from "./platform.ts";
 import { recordCall } from "./record.ts";
 import { type CallOutcome, type CheckedCall, runOperation } from "./run.ts";
 import { countEndedCall, spanOfCall } from "./spans.ts";
@@ -31,22 +31,28 @@ import { countEndedCall, spanOfCall } from "./spans.ts";
 export function createInvoke(platform: Platform): Invoke<Platform> {
   const holder = openHolder(platform.store);
   const govern = openGovernor(platform, holder);
-  const performOnce = openIdempotency(platform, holder);
+  const performOnce = openIdempotency(holder);
 
-  /** Decides about a call and runs it. @returns errors, too, as a repetition may get them again */
+  /**
+   * Decides about a call and runs it.
+   *
+   * @param parts in the name of the caller's tenant
+   * @returns errors, too, as a repetition may get them again
+   */
   async function perform(
+    parts: Platform,
     call: CheckedCall,
     begin: (decisionId: string | undefined) => Promise<void>,
   ): Promise<CallOutcome> {
     let decision: GovernanceDecision | undefined;
     try {
-      decision = await govern(call);
+      decision = await govern(parts, call);
       if (decision?.problem) return { decision, error: decision.problem };
       if (decision?.answer) return { decision, output: decision.answer.output };
       await countDaily(platform, call);
       await countAnonymousReceipt(platform, call); // the last limit, so that nothing is counted that another one refuses
       await begin(decision?.id);
-      return { decision, output: await runOperation(platform, call, decision) };
+      return { decision, output: await runOperation(parts, call, decision) };
     } catch (error) {
       return { decision, error: asProblem(error) };
     }
@@ -55,6 +61,7 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
   const invoke: Invoke<Platform> = async (operation, request) => {
     const startedMs = performance.now();
     const caller = await authenticate(platform, operation, request);
+    const parts = forTenant(platform, tenantOf(caller));
     request.identified?.(caller);
     let input: Record<string, unknown> | undefined;
     let limit: Allowance | undefined;
@@ -68,7 +75,7 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
       if (refusal) throw refusal;
       input = parseInput(operation.input, request.input);
       const call = { operation, request, caller, input };
-      outcome = await performOnce(call, (begin) => perform(call, begin));
+      outcome = await performOnce(parts, call, (begin) => perform(parts, call, begin));
     } catch (error) {
       outcome = { error: asProblem(error) };
     }

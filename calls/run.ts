@@ -5,7 +5,7 @@ import type {
   Operation,
   Problem,
 } from "../contract/mod.ts";
-import { type Context, forTenant, type Platform, tenantOf } from "./platform.ts";
+import { type Context, forTenant, type Platform } from "./platform.ts";
 
 /** A call whose input has been checked. */
 export interface CheckedCall {
@@ -28,52 +28,46 @@ export interface CallOutcome {
   };
 }
 
-/** Runs an operation with the platform's parts, in the name of the tenant that it is about. @param decision that allowed it */
+/**
+ * Runs an operation with the platform's parts.
+ *
+ * @param parts in the name of the caller's tenant
+ * @param decision that allowed it
+ */
 export async function runOperation(
-  platform: Platform,
+  parts: Platform,
   call: CheckedCall,
   decision: Pick<GovernanceDecision, "id" | "required"> | undefined,
 ): Promise<unknown> {
-  const context = await contextOf(platform, call, decision);
+  const context = await contextOf(parts, call, decision);
   return await call.operation.run(call.input, context);
 }
 
 /** Refuses a call that can't be run at the moment, before people are asked about it. @throws {Problem} why */
-export async function checkRunnable(platform: Platform, call: CheckedCall): Promise<void> {
-  await call.operation.governance?.check?.(call.input, await contextOf(platform, call, undefined));
+export async function checkRunnable(parts: Platform, call: CheckedCall): Promise<void> {
+  await call.operation.governance?.check?.(call.input, await contextOf(parts, call, undefined));
 }
 
 async function contextOf(
-  platform: Platform,
+  parts: Platform,
   call: CheckedCall,
   decision: Pick<GovernanceDecision, "id" | "required"> | undefined,
 ): Promise<Context> {
-  const { door, requestId, signal, progress = () => {}, detached = false, signed } = call.request;
+  const { operation: { governance = {} }, request, caller, input } = call;
+  const { door, requestId, signal, progress = () => {}, detached = false, signed } = request;
+  const crosses = caller.tier === "admin";
+  const owner = crosses ? await governance.ownerOf?.(input, parts) : undefined;
   return {
-    ...forTenant(platform, await tenantOfCall(platform, call)),
-    caller: call.caller,
+    ...(owner === undefined ? parts : forTenant(parts, owner)),
+    caller,
     door,
     requestId,
     signal,
     progress,
     detached,
-    spansTenants: call.operation.governance?.spansTenants === true && call.caller.tier === "admin",
+    spansTenants: crosses && governance.spansTenants === true,
     signed,
     decisionId: decision?.id,
     requiredApproval: decision?.required,
   };
-}
-
-/**
- * Returns the tenant in whose name a call runs: the caller's; for keys of tier admin the owner of what the call is about,
- * if the operation crosses tenants. Callers without a key see what operations show of the platform's own.
- */
-async function tenantOfCall(
-  platform: Platform,
-  { operation, caller, input }: Pick<CheckedCall, "operation" | "caller" | "input">,
-): Promise<string> {
-  const owner = caller.tier === "admin"
-    ? await operation.governance?.ownerOf?.(input, platform)
-    : undefined;
-  return owner ?? tenantOf(caller);
 }

@@ -48,7 +48,7 @@ export const discoverHosts = operation({
   presentation: {
     hints: { destructive: false, openWorld: true },
     untrusted: true,
-    errors: ["Forbidden", "Unavailable"],
+    errors: ["Forbidden", "NotFound", "Unavailable"],
   },
   governance: {
     rule: "acts-on-the-outside",
