@@ -1,8 +1,8 @@
 import { readImports } from "./imports/mod.ts";
 
 /**
- * Unit tests need no servers; system tests do. Soak tests are those of both that have sizes. Remote tests download others'
- * programs, and are run by name alone.
+ * Unit tests need no servers and start no processes to speak of; all others are system tests. Soak tests are those of both
+ * that have sizes. Remote tests download others' programs, and are run by name alone.
  */
 export type TestKind = "all" | "unit" | "system" | "soak" | "remote";
 
@@ -22,10 +22,12 @@ const SERVERS = ["test/_servers.ts", "test/_browser.ts", "test/_platform.ts"];
 const PROCESSES = ["test/_browser.ts", "test/_platform.ts"];
 /** Files that start single processes of the platform, kill them, or compare times beside what exhausts them. */
 const KILLS = /^test\/(processes\/|.*(kill(s|ed)?|bombs)_test\.ts$)/;
+/** Files that start agents of devices, or type-check a copy of the sources. */
+const STARTS = /^test\/(agent\/|docs\/contributing_test\.ts$)/;
 /** Folders whose tests take longest. */
 const LONGEST = /^test\/(?:workflows|ledger\/scrub|api)\//;
 
-/** Lists test files. A test is a system test where it imports what starts servers, directly or through other files. */
+/** Lists test files. What they start is told by the helpers that they import, directly or through other files. */
 export function listTests(kind: TestKind): TestLanes {
   const imports = readImports();
   const files = [...new Set(imports.map(({ from }) => from))].sort();
@@ -46,11 +48,13 @@ export function listTests(kind: TestKind): TestLanes {
   const processes = importersOf(PROCESSES);
   const sized = importersOf(SIZE);
   const all = files.filter((path) => path.startsWith("test/") && path.endsWith("_test.ts"));
+  const startsProcesses = (path: string) => processes.has(path) || KILLS.test(path);
+  const isUnit = (path: string) =>
+    !system.has(path) && !startsProcesses(path) && !STARTS.test(path);
   const wanted = all.filter((path) => {
     if (kind === "soak") return sized.has(path);
-    return kind === "all" || system.has(path) === (kind === "system");
+    return kind === "all" || isUnit(path) === (kind === "unit");
   });
-  const startsProcesses = (path: string) => processes.has(path) || KILLS.test(path);
   const many = wanted.filter((path) => !startsProcesses(path));
   const rank = (path: string) => LONGEST.test(path) ? 0 : system.has(path) ? 1 : 2;
   return {

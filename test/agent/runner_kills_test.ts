@@ -4,10 +4,11 @@ import { cpSync, readFileSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { testFolder } from "../_run.ts";
+import { sized } from "../_size.ts";
 import { countRuns, readJournal, runAgent, TestRunner } from "./_device.ts";
 import { type Fields, RunnerScene } from "./_runner.ts";
 
-const KILL_ROUNDS = 20;
+const KILL_ROUNDS = sized(200);
 
 describe("the runner, killed or put back,", () => {
   const scene = new RunnerScene();
