@@ -2,7 +2,14 @@ import { z } from "zod";
 import { type Decision, DECISIONS } from "./domain/mod.ts";
 import type { Problem } from "./errors.ts";
 import type { Access, Effect } from "./operation.ts";
+import { ApprovalGrounds, groundsOf } from "./records/mod.ts";
 import type { RequiredApproval } from "./required_approval.ts";
+
+/** Grounds of the approval of a call, besides rule and reasons, which the answer has by itself. */
+const FurtherGrounds = ApprovalGrounds.omit({ rule: true, reasons: true }).extend({
+  reaches: z.array(z.string()).describe("Services that the call reaches"),
+  evidence: z.array(z.object({ kind: z.string(), id: z.string() })),
+});
 
 /**
  * The answer in place of an operation's output where the call was not run: people are asked first (status 202 over
@@ -26,8 +33,7 @@ export const GovernanceAnswerSchema = z.object({
     status: z.enum(["pending", "approved"]).nullable().describe("Status of the approval"),
     approval: z.object({
       description: z.string().describe("What is asked for, in words"),
-      reaches: z.array(z.string()).describe("Services that the call reaches"),
-      evidence: z.array(z.object({ kind: z.string(), id: z.string() })),
+      ...FurtherGrounds.shape,
       expires_at: z.string().describe("When the approval expires"),
       decide: z.string().describe("How a person decides"),
     }).nullable().describe("What people are told besides the reasons; null: nobody is asked"),
@@ -53,8 +59,9 @@ export const governanceAnswerExample: GovernanceAnswer = {
     status: "pending",
     approval: {
       description: "Run a script on a managed machine",
-      reaches: [],
-      evidence: [{ kind: "decision", id: "GOV-5b1e09c77a42" }],
+      ...FurtherGrounds.parse(
+        groundsOf({ evidence: [{ kind: "decision", id: "GOV-5b1e09c77a42" }] }),
+      ),
       expires_at: "2026-07-04T12:00:00.000Z",
       decide:
         "npm run approvals -- approve APR-9c3f20d71b86 (or deny) on the platform's machine, or " +

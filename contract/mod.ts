@@ -7,7 +7,7 @@
  * throw new Problem("Conflict", `Ticket ${id} is resolved already`);
  * ```
  *
- * A leaf: it imports `contract/domain/` alone, and everyone may import it.
+ * A leaf: it imports `contract/domain/` and `contract/records/` alone, and everyone may import it.
  * @module
  */
 export type { Allowance, CallRequest, CallResult, Invoke } from "./call.ts";

@@ -4,6 +4,7 @@ import type { EventStream, FileOutput, JsonText } from "./output.ts";
 import type { Durability } from "./operation_durability.ts";
 import type { Governance } from "./operation_governance.ts";
 import type { Presentation } from "./operation_presentation.ts";
+import type { DeepReadonly } from "./records/mod.ts";
 import type { ShippedRuleName } from "./shipped_rules.ts";
 
 /** `read` changes nothing; `write` changes a record; `run` moves a durable workflow, or acts on the outside. */
@@ -73,11 +74,6 @@ type Ruled<Context, Input extends z.ZodObject> = {
     readonly rule: ShippedRuleName | ((input: z.output<Input>) => ShippedRuleName);
   };
 };
-
-/** The same type with arrays and fields that may be read-only. */
-type DeepReadonly<T> = T extends readonly (infer Entry)[] ? readonly DeepReadonly<Entry>[]
-  : T extends object ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> }
-  : T;
 
 /**
  * Returns the `operation` function of a platform whose parts are of type `Context`.

@@ -1,7 +1,8 @@
 import { hasApproved, putQuestion, type StoredQuestion } from "../../calls/approvals/mod.ts";
 import { mayStillAct } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { type DeployTarget, groundsOf } from "../../contract/domain/mod.ts";
+import type { DeployTarget } from "../../contract/domain/mod.ts";
+import { groundsOf } from "../../contract/records/mod.ts";
 import { articleUrl, siteTarget, toMarkdown } from "../../operations/articles/writing/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";

@@ -8,9 +8,9 @@ import {
   type DiscoveredHost,
   type DiscoveryOrder,
   type DiscoveryResult,
-  groundsOf,
   hasCommandEnded,
 } from "../../contract/domain/mod.ts";
+import { groundsOf } from "../../contract/records/mod.ts";
 import {
   listTargets,
   scanAddresses,

@@ -1,5 +1,5 @@
 /** The ways between devices, measured by their agents on a schedule. */
-import { groundsOf } from "../../contract/domain/mod.ts";
+import { groundsOf } from "../../contract/records/mod.ts";
 import { createHash } from "node:crypto";
 import { log } from "@temporalio/activity";
 import { orderCommand } from "../../operations/devices/orders/mod.ts";

@@ -3,12 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { cancellationSignal } from "@temporalio/activity";
 import { orderCommand, resolveCommand } from "../../operations/devices/orders/mod.ts";
 import type { ScriptDocument, ScriptValues } from "../../judgement/catalogue/mod.ts";
-import {
-  type CommandStatus,
-  groundsOf,
-  hasCommandEnded,
-  LOOP_ACTOR,
-} from "../../contract/domain/mod.ts";
+import { type CommandStatus, hasCommandEnded, LOOP_ACTOR } from "../../contract/domain/mod.ts";
+import { groundsOf } from "../../contract/records/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import {
   NotApplicable,

@@ -101,9 +101,9 @@ export function heldDecision(
 
 /** Returns what people are told, for the caller; rule and reasons are in the answer already. */
 function noticeForCaller(record: ApprovalRecord) {
-  const { reaches, evidence, decide } = noticeOf(record);
+  const { rule: _rule, reasons: _reasons, decide, ...grounds } = noticeOf(record);
   const description = escapeInvisible(record.description);
-  return { description, reaches, evidence, expires_at: record.expiresAt, decide };
+  return { description, ...grounds, expires_at: record.expiresAt, decide };
 }
 
 function nextStep({ id, status }: HeldApproval): string {

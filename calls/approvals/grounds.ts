@@ -1,5 +1,5 @@
 /** The grounds of approvals: why people are asked, and what they decide about. */
-import { type ApprovalGrounds, type EvidenceRef, groundsOf } from "../../contract/domain/mod.ts";
+import { type ApprovalGrounds, type EvidenceRef, groundsOf } from "../../contract/records/mod.ts";
 import { MIN_ADVICE_CONFIDENCE } from "../../judgement/engine/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { listTicketEvents, type TimelineEvent } from "../../store/incidents/mod.ts";
@@ -35,13 +35,13 @@ export async function groundsOfCall(
   { id, rule, reasons, receiptId }: RecordedEvaluation,
 ): Promise<ApprovalGrounds> {
   const target = targetOf(input);
-  return {
+  return groundsOf({
     rule,
     reasons,
     reaches: target ? await listReached(db, target) : [],
     evidence: [{ kind: "decision", id }, { kind: "receipt", id: receiptId }],
     personal: PERSONAL_GROUPS.has(operation.group),
-  };
+  });
 }
 
 /** Returns the grounds of an action that a program of the caller's own asks about. */
@@ -80,12 +80,12 @@ export async function groundsOfRepair(
     ...(verdict?.receipt_id ? [{ kind: "receipt", id: verdict.receipt_id } as const] : []),
     ...articlesOf(events).map((id) => ({ kind: "article", id }) as const),
   ];
-  return {
+  return groundsOf({
     rule: rules.length > 0 ? rules.join(", ") : null,
     reasons: [...new Set([...exceeds, ...failed.flatMap(({ reasons }) => reasons)])],
     reaches: typeof action.service === "string" ? await listReached(db, action.service) : [],
     evidence,
-  };
+  });
 }
 
 /** Finds the verdict on the action whose approval this is: the approval's id begins as the action's. */

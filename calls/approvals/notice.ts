@@ -1,6 +1,7 @@
 /** Texts that tell people of an approval: in answers, webhooks, Temporal's Web UI and the terminal of `npm start`. */
 import { escapeInvisible, redactSecrets, toLine } from "../../contract/mod.ts";
-import { type EvidenceRef, LOOP_ACTOR, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
+import { LOOP_ACTOR, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
+import { ApprovalGrounds, type EvidenceRef } from "../../contract/records/mod.ts";
 import type { ApprovalMove, ApprovalRecord } from "../../store/approvals/mod.ts";
 import type { NewMessage } from "../../store/notices/mod.ts";
 
@@ -11,10 +12,7 @@ const MAX_LINE_TEXT = 200;
 /** An approval's grounds and the way to decide, as answers have them. */
 export function noticeOf({ id, grounds }: Pick<ApprovalRecord, "id" | "grounds">) {
   return {
-    rule: grounds.rule,
-    reasons: grounds.reasons.map(escapeInvisible),
-    reaches: [...grounds.reaches],
-    evidence: grounds.evidence.map((one) => ({ ...one })),
+    ...escapeInvisible(ApprovalGrounds.parse(grounds)),
     decide: `npm run approvals -- approve ${id} (or deny) on the platform's machine, or ` +
       `POST /v1/approvals/${id}/approve (or /deny) with a key that may approve`,
   };

@@ -15,30 +15,6 @@ export interface ApprovalTerms {
   readonly escalate_after_seconds: number;
 }
 
-/** A reference to something that people can read before they decide. */
-export interface EvidenceRef {
-  readonly kind: "ticket" | "receipt" | "decision" | "article";
-  readonly id: string;
-}
-
-/** The grounds of an approval: why people are asked, and what they decide about. */
-export interface ApprovalGrounds {
-  /** Rule of the policy, or rails of the guardrails, that ask people; null: a program asks of its own accord. */
-  readonly rule: string | null;
-  /** A sentence each. */
-  readonly reasons: readonly string[];
-  /** Services that the action reaches: its target, and those that need it. Empty: it has no known target. */
-  readonly reaches: readonly string[];
-  readonly evidence: readonly EvidenceRef[];
-  /** True: what it asks for holds texts about people, which stay in the database. */
-  readonly personal?: boolean;
-}
-
-/** Returns grounds, which are empty where nothing is said. */
-export function groundsOf(said: Partial<ApprovalGrounds>): ApprovalGrounds {
-  return { rule: null, reasons: [], reaches: [], evidence: [], ...said };
-}
-
 /** The loop that asks, with its finding: where it has ended, a new run is started from it. */
 export interface RequestingRun extends RunId {
   readonly finding: Finding;

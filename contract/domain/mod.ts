@@ -30,13 +30,10 @@ export {
 } from "./agents.ts";
 export type { AnchorBatch, AnchorSweep } from "./anchors.ts";
 export {
-  type ApprovalGrounds,
   type ApprovalRequest,
   type ApprovalResult,
   type ApprovalState,
   type ApprovalTerms,
-  type EvidenceRef,
-  groundsOf,
   type HeldCallResult,
   type RequestingRun,
   type VoteRef,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { approvalWorkflowId, noticeOf } from "../../calls/approvals/mod.ts";
 import { escapeInvisible } from "../../contract/mod.ts";
+import { ApprovalGrounds, groundsOf } from "../../contract/records/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { type ApprovalRecord, findApprovalOwner } from "../../store/approvals/mod.ts";
 import { Sha256, Timestamp } from "../schemas/mod.ts";
@@ -15,11 +16,6 @@ export const ApprovalStatus = z.enum(["pending", "approved", "denied", "expired"
 
 const Run = z.object({ workflow_id: z.string(), run_id: z.string() });
 
-const Evidence = z.object({
-  kind: z.enum(["ticket", "receipt", "decision", "article"]),
-  id: z.string(),
-});
-
 /** An approval. */
 export const Approval = z.object({
   approval_id: ApprovalId,
@@ -27,14 +23,7 @@ export const Approval = z.object({
   subject: z.string().describe("Ticket that the approval is about, or the requesting key"),
   ticket_id: z.string().nullable(),
   description: z.string().describe("What is asked for, in words"),
-  rule: z.string().nullable().describe(
-    "Rule of the policy, or rails of the guardrails, that ask people; null: a program asks of its own accord",
-  ),
-  reasons: z.array(z.string()).describe("Why people are asked, as the rule or the rails say it"),
-  reaches: z.array(z.string()).describe(
-    "Services that it reaches: its target, and those that need it",
-  ),
-  evidence: z.array(Evidence).describe("What to read before deciding"),
+  ...ApprovalGrounds.shape,
   decide: z.string().describe("How to decide"),
   action: z.record(z.string(), z.unknown()).describe(
     "Exactly what is approved",
@@ -68,10 +57,7 @@ export const exampleApproval = {
   subject: "billing-cleaner",
   ticket_id: null,
   description: "Drop the table of last year's sessions",
-  rule: null,
-  reasons: ["A program asks before it acts"],
-  reaches: [],
-  evidence: [],
+  ...ApprovalGrounds.parse(groundsOf({ reasons: ["A program asks before it acts"] })),
   decide: "npm run approvals -- approve APR-5b1e09c77a42 (or deny) on the platform's machine, or " +
     "POST /v1/approvals/APR-5b1e09c77a42/approve (or /deny) with a key that may approve",
   action: { command: "drop", table: "sessions_2025" },

@@ -1,12 +1,11 @@
 /** Changes of contacts. Each is one transaction with its activity and its receipt. */
 import { Problem } from "../../contract/mod.ts";
+import { type Contact, ContactFields } from "../../contract/records/mod.ts";
 import { optOut, recordChange } from "./records/mod.ts";
 import type { Context } from "../../calls/mod.ts";
 import { type Db, normalizeEmail } from "../../store/mod.ts";
 import {
   addContact,
-  type Contact,
-  type ContactFields,
   findContactByEmail,
   getContact,
   lockContact,
@@ -38,7 +37,7 @@ export function authorOf({ caller, door }: Context, action: string): Author {
   };
 }
 
-const FIELDS = ["name", "email", "phone", "company", "tags", "source", "owner"] as const;
+const FIELDS = ContactFields.keyof().options;
 
 /** Returns a contact. @throws {Problem} `NotFound` */
 export async function requireContact(db: Db, id: string): Promise<Contact> {
@@ -111,14 +110,11 @@ export async function mergeContact(
   const known = await findContactByEmail(trx, fields.email);
   const before = known && await lockContact(trx, known.contact_id);
   if (!before) throw new Problem("Conflict", "The contact was erased meanwhile; try again");
+  const filled = FIELDS.map((field) => [field, before[field] ?? fields[field]]);
   const merged: ContactFields = {
-    name: before.name,
-    email: before.email,
-    phone: before.phone ?? fields.phone ?? null,
-    company: before.company ?? fields.company ?? null,
+    ...before,
+    ...Object.fromEntries(filled),
     tags: [...new Set([...before.tags, ...fields.tags ?? []])],
-    source: before.source ?? fields.source ?? null,
-    owner: before.owner ?? fields.owner ?? null,
   };
   await writeChanges(trx, before, merged, author, "contact.merged");
   if (stated) await changeConsent(trx, before, stated, author); // an agent's opt-in lifts no opt-out

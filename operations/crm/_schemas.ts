@@ -1,12 +1,8 @@
 import { z } from "zod";
+import { ContactFields, ContactId, exampleContact } from "../../contract/records/mod.ts";
 import { normalizeEmail } from "../../store/mod.ts";
-import { ACTIVITY_KINDS, CONSENTS } from "../../store/crm/mod.ts";
+import { ACTIVITY_KINDS } from "../../store/crm/mod.ts";
 import { oneLine, Timestamp, trimmedText } from "../schemas/mod.ts";
-
-/** Id of a contact. */
-export const ContactId = z.string()
-  .regex(/^CON-[0-9a-f]{12}$/, "Expected CON- and 12 hex characters")
-  .describe("Id of the contact, such as CON-5b1e09c77a42");
 
 /** Id of a deal. */
 export const DealId = z.string()
@@ -18,61 +14,18 @@ export const ExpectedVersion = z.number().int().min(1).optional().describe(
   "Version that you have read: if the record has another one by now, nothing is changed (409)",
 );
 
-/** Fields of a contact in an input. All may be left out; null empties one. */
+/** Fields of a contact in an input. All but name and address may be left out; null empties one. */
 export const ContactInput = {
-  name: oneLine(1, 200).describe("Name of the person"),
-  email: z.string().max(320)
-    .refine((address) => normalizeEmail(address) !== undefined, {
-      error: "Expected one e-mail address, such as ada@example.com, without a name or brackets",
-    })
-    .describe("E-mail address; unique in your organization, however it is spelled"),
-  phone: oneLine(1, 50).nullable().optional(),
-  company: oneLine(1, 200).nullable().optional(),
-  tags: z.array(oneLine(1, 50)).max(50).optional().describe(
-    "Labels; they replace those that are there",
-  ),
-  source: oneLine(1, 100).nullable().optional().describe("Where the contact came from"),
-  owner: oneLine(1, 200).nullable().optional().describe("Principal who looks after it"),
+  ...ContactFields.shape,
+  email: ContactFields.shape.email.refine((address) => normalizeEmail(address) !== undefined, {
+    error: "Expected one e-mail address, such as ada@example.com, without a name or brackets",
+  }),
   consent: z.object({
     email: z.enum(["opt_in", "opt_out"]),
     basis: trimmedText(1, 200).describe(
       "What it rests on: a form and its date, a contract, what was said",
     ),
   }).optional().describe("Consent to e-mail, as the person gave or withdrew it"),
-};
-
-/** A contact. */
-export const Contact = z.object({
-  contact_id: ContactId,
-  name: z.string(),
-  email: z.string(),
-  phone: z.string().nullable(),
-  company: z.string().nullable(),
-  tags: z.array(z.string()),
-  source: z.string().nullable(),
-  consent: z.object({
-    email: z.enum(CONSENTS).describe("opt_out: the address is never mailed"),
-    at: Timestamp.nullable(),
-    basis: z.string().nullable(),
-  }),
-  owner: z.string().nullable(),
-  created_at: Timestamp,
-  version: z.number().int(),
-}).meta({ id: "Contact" });
-
-/** A contact, in examples. */
-export const exampleContact: z.output<typeof Contact> = {
-  contact_id: "CON-5b1e09c77a42",
-  name: "Ada Lovelace",
-  email: "ada@example.com",
-  phone: null,
-  company: "Analytical Engines",
-  tags: ["newsletter"],
-  source: "website",
-  consent: { email: "opt_in", at: "2026-07-01T12:00:00.000Z", basis: "website form" },
-  owner: "charles",
-  created_at: "2026-07-01T12:00:00.000Z",
-  version: 1,
 };
 
 const CURRENCIES = new Set(Intl.supportedValuesOf("currency"));

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
+import { Contact, ContactId, exampleContact } from "../../contract/records/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";
 import { findContactByEmail, listContacts } from "../../store/crm/mod.ts";
@@ -12,14 +13,7 @@ import {
   mergeContact,
   requireContact,
 } from "./_contacts.ts";
-import {
-  Contact,
-  ContactId,
-  ContactInput,
-  exampleContact,
-  ExpectedVersion,
-  pageLimit,
-} from "./_schemas.ts";
+import { ContactInput, ExpectedVersion, pageLimit } from "./_schemas.ts";
 
 /** Contacts, newest first. */
 export const contactList = operation({

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
+import { ContactId } from "../../contract/records/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";
 import { listDeals } from "../../store/crm/mod.ts";
@@ -7,7 +8,6 @@ import { FULL } from "../scopes.ts";
 import { authorOf, requireContact } from "./_contacts.ts";
 import { addNewDeal, changeDeal, checkStage, requireDeal } from "./_deals.ts";
 import {
-  ContactId,
   Deal,
   DealId,
   DealInput,

@@ -2,7 +2,8 @@
 import { bindAction, openApproval } from "../../calls/approvals/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { groundsOf, REPLACE_DEVICE } from "../../contract/domain/mod.ts";
+import { REPLACE_DEVICE } from "../../contract/domain/mod.ts";
+import { groundsOf } from "../../contract/records/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";

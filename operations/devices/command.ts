@@ -10,7 +10,8 @@ import {
 } from "./orders/mod.ts";
 import { type Context, operation, type Platform } from "../../calls/mod.ts";
 import { SHIPPED_RULES } from "../../contract/mod.ts";
-import { type ApprovalGrounds, groundsOf, WORKFLOW } from "../../contract/domain/mod.ts";
+import { WORKFLOW } from "../../contract/domain/mod.ts";
+import { type ApprovalGrounds, groundsOf } from "../../contract/records/mod.ts";
 import { findDevice } from "../../store/devices/mod.ts";
 import { CommandInput, exampleCommand, OrderedCommand } from "./_commands.ts";
 

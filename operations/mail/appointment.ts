@@ -13,7 +13,8 @@ import {
 } from "../calendar/booking/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { getCallEffects, noteCallEffects } from "../../store/calls/mod.ts";
-import { addActivity, type Contact, getContact } from "../../store/crm/mod.ts";
+import type { Contact } from "../../contract/records/mod.ts";
+import { addActivity, getContact } from "../../store/crm/mod.ts";
 import { type EventRecord, getEvent } from "../../store/calendar/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";

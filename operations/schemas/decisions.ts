@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { DECISIONS } from "../../contract/domain/mod.ts";
 import type { ListedDecision } from "../../store/calls/mod.ts";
-import { ReceiptId, Timestamp } from "./common.ts";
+import { Timestamp } from "../../contract/records/mod.ts";
+import { ReceiptId } from "./common.ts";
 
 const Door = z.enum(["rest", "mcp", "a2a"]);
 

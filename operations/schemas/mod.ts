@@ -11,18 +11,8 @@
  * component of the OpenAPI description.
  * @module
  */
-export {
-  DateTime,
-  EXAMPLE_RUN_ID,
-  Limit,
-  oneLine,
-  ReceiptId,
-  Sha256,
-  text,
-  Timestamp,
-  trimmedText,
-  WorkflowId,
-} from "./common.ts";
+export { oneLine, text, Timestamp, trimmedText } from "../../contract/records/mod.ts";
+export { DateTime, EXAMPLE_RUN_ID, Limit, ReceiptId, Sha256, WorkflowId } from "./common.ts";
 export { exampleDecision, GovernedCall, toGovernedCall } from "./decisions.ts";
 export {
   Check,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { PHASES, SEVERITIES } from "../../contract/domain/mod.ts";
-import { DateTime, EXAMPLE_RUN_ID, Timestamp } from "./common.ts";
+import { Timestamp } from "../../contract/records/mod.ts";
+import { DateTime, EXAMPLE_RUN_ID } from "./common.ts";
 
 /** Id of a ticket. */
 export const TicketId = z.string()

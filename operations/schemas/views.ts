@@ -4,7 +4,7 @@ import {
   INTEGRATION_STATUSES,
   INTEGRATIONS,
 } from "../../contract/domain/mod.ts";
-import { Timestamp } from "./common.ts";
+import { Timestamp } from "../../contract/records/mod.ts";
 
 /** The state of an integration: of the platform's own form of it, or of the system of others that is configured. */
 export const IntegrationView = z.object({

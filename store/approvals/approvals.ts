@@ -1,4 +1,4 @@
-import type { ApprovalGrounds } from "../../contract/domain/mod.ts";
+import type { ApprovalGrounds } from "../../contract/records/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** Status of an approval. */

@@ -1,55 +1,10 @@
 import { randomBytes } from "node:crypto";
+import type { Contact, ContactFields } from "../../contract/records/mod.ts";
 import type { Db, Row } from "../connection.ts";
 import { normalizeEmail } from "../email.ts";
 
-/** States of a contact's consent to e-mail. */
-export const CONSENTS = ["none", "opt_in", "opt_out"] as const;
-
-/** State of a contact's consent to e-mail. */
-type ConsentState = typeof CONSENTS[number];
-
-/** Consent to e-mail, and on what it rests. */
-interface Consent {
-  readonly email: ConsentState;
-  /** Null: nothing was ever said. */
-  readonly at: string | null;
-  /** Such as "form of 3 May", "contract", "unsubscribe link". */
-  readonly basis: string | null;
-}
-
-/** A person that a tenant deals with. */
-export interface Contact {
-  /** `CON-` and 12 hex characters. */
-  readonly contact_id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly phone: string | null;
-  readonly company: string | null;
-  readonly tags: readonly string[];
-  readonly source: string | null;
-  readonly consent: Consent;
-  /** Principal who looks after it. */
-  readonly owner: string | null;
-  readonly created_at: string;
-  readonly version: number;
-}
-
-/** Fields of a contact that people write. */
-export interface ContactFields {
-  readonly name: string;
-  readonly email: string;
-  readonly phone?: string | null | undefined;
-  readonly company?: string | null | undefined;
-  readonly tags?: readonly string[] | undefined;
-  readonly source?: string | null | undefined;
-  readonly owner?: string | null | undefined;
-}
-
 /** Consent as it is stored with a change. */
-export interface NewConsent {
-  readonly email: ConsentState;
-  readonly basis: string | null;
-}
+export type NewConsent = Pick<Contact["consent"], "email" | "basis">;
 
 /** Returns a contact by id, or undefined. */
 export async function getContact(db: Db, id: string): Promise<Contact | undefined> {

@@ -10,9 +10,6 @@
 export type { Person } from "./_erase_text.ts";
 export {
   addContact,
-  CONSENTS,
-  type Contact,
-  type ContactFields,
   findContactByEmail,
   getContact,
   listContacts,

@@ -1,8 +1,5 @@
-import {
-  type ApprovalGrounds,
-  type CommandStatus,
-  type DeviceCommand,
-} from "../../contract/domain/mod.ts";
+import { type CommandStatus, type DeviceCommand } from "../../contract/domain/mod.ts";
+import type { ApprovalGrounds } from "../../contract/records/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** A command that somebody asks a device to run. */

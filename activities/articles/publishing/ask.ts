@@ -3,11 +3,11 @@ import { approvedActOrder, noteApprovedAct } from "../../../operations/integrati
 import { Problem } from "../../../contract/mod.ts";
 import {
   type ActOrder,
-  groundsOf,
   itemApprovalId,
   type PublishOrder,
   type PublishResult,
 } from "../../../contract/domain/mod.ts";
+import { groundsOf } from "../../../contract/records/mod.ts";
 import { isMediaSource, movePipelineItem, setItemApproval } from "../../../store/articles/mod.ts";
 import type { ActivityParts } from "../../parts.ts";
 import {

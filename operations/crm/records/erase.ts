@@ -1,9 +1,9 @@
 import { domainToUnicode } from "node:url";
+import type { Contact } from "../../../contract/records/mod.ts";
 import { requestSeal } from "../../../ledger/mod.ts";
 import { type Db, normalizeEmail } from "../../../store/mod.ts";
 import {
   addActivity,
-  type Contact,
   type ErasedRows,
   erasePerson,
   findContactByEmail,

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { Problem } from "../../../contract/mod.ts";
 import {
-  type ApprovalGrounds,
   type CommandStatus,
   commandWorkflowId,
   TASK_QUEUE,
   tenantAttribute,
   WORKFLOW,
 } from "../../../contract/domain/mod.ts";
+import type { ApprovalGrounds } from "../../../contract/records/mod.ts";
 import type { Db } from "../../../store/mod.ts";
 import { getApproval } from "../../../store/approvals/mod.ts";
 import {

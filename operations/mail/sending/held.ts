@@ -1,6 +1,6 @@
 /** Texts that ask people about a held mail. */
 import { redactSecrets } from "../../../contract/mod.ts";
-import { type ApprovalGrounds, groundsOf } from "../../../contract/domain/mod.ts";
+import { type ApprovalGrounds, groundsOf } from "../../../contract/records/mod.ts";
 import { type EmailRecord } from "../../../store/mail/mod.ts";
 
 /** Name of the rule that holds mail. */

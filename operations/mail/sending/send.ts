@@ -23,7 +23,8 @@ import {
   parseAddress,
 } from "../../../integrations/mail/mod.ts";
 import { commitTo, type Db } from "../../../store/mod.ts";
-import { type Contact, findContactByEmail } from "../../../store/crm/mod.ts";
+import type { Contact } from "../../../contract/records/mod.ts";
+import { findContactByEmail } from "../../../store/crm/mod.ts";
 import { reviewText } from "./review.ts";
 import { mailLink } from "./links.ts";
 import {
