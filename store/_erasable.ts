@@ -1,4 +1,5 @@
 /** The tables from which a person is erased. */
+import { FILM_TEXTS } from "../contract/records/mod.ts";
 
 /** A table whose rows may be about a contact. */
 export interface ErasablePlace {
@@ -46,7 +47,7 @@ export const ERASABLE: readonly ErasablePlace[] = [
   },
   {
     table: "video_projects",
-    texts: ["title"],
+    texts: FILM_TEXTS,
     files: "ARRAY(SELECT value FROM json_each_text(artifacts))",
   },
   {

@@ -109,13 +109,13 @@ export function videoActivities({ config, store, media }: TenantParts) {
     const readStored = async () => readResult(await getVideoProject(db, order.id), receiptId);
     const stored = await readStored();
     if (stored) return stored;
-    const { title, format, captions, kind } = (await getVideoProject(db, order.id))!;
+    const project = (await getVideoProject(db, order.id))!;
     const scenes = (await listScenes(db, order.id)).map(({ made }) => made!);
     return await files.inFolder(async (cwd) => {
       const bounds = { cwd, signal: cancellationSignal() };
-      const size = FILM_FORMATS[format];
+      const size = FILM_FORMATS[project.format];
       const footer = `sealoop · receipt ${receiptId}`;
-      const film = await assembleFilm(media, { title, scenes, captions, footer, ...size }, bounds);
+      const film = await assembleFilm(media, { ...project, scenes, footer, ...size }, bounds);
       const probe = await probeFilm(tools, film.mp4, bounds);
       const isRight = /^h264 /.test(probe.video) && /^aac /.test(probe.audio) &&
         probe.video.includes(`${size.width}x${size.height}`) &&
@@ -152,7 +152,7 @@ export function videoActivities({ config, store, media }: TenantParts) {
         if (!await finishVideo(trx, order.id, row)) return false;
         for (const file of Object.values(kept)) await addMediaFile(trx, file);
         const details = {
-          kind,
+          kind: project.kind,
           scenes: scenes.length,
           seconds,
           width: size.width,
@@ -162,7 +162,7 @@ export function videoActivities({ config, store, media }: TenantParts) {
           engine: SPEECH_ENGINE,
         };
         const hashes = { file_sha256: artifacts.mp4, unsigned_sha256, ...artifacts };
-        const evidence = { title, ...hashes };
+        const evidence = { title: project.title, ...hashes };
         await requestSeal(
           trx,
           receiptOf(order, { id: receiptId, kind: "film", details, evidence }),

@@ -111,3 +111,21 @@ class AgentError(Exception):
     """The agent can't do what a person asked for; the message says why and what would work."""
 
 
+# Commands of this program by their names.
+COMMANDS = {}
+Command = collections.namedtuple("Command", "work arguments is_remote")
+
+
+def argument(name, **settings):
+    """Returns an argument of a command, as argparse takes it."""
+    return name, settings
+
+
+def subcommand(name, *arguments, is_remote=False):
+    """Makes a function a command of this program. A person gives it, on this machine; a remote one may come from afar."""
+    def register(work):
+        COMMANDS[name] = Command(work, arguments, is_remote)
+        return work
+    return register
+
+

@@ -209,8 +209,9 @@ def check_bounds(command, may_switch_user):
     size = sum(len(item.encode("utf-8", "replace")) for item in command["argv"])
     if not command["argv"][0] or size > MAX_ARGUMENT_BYTES or any("\0" in item for item in command["argv"]):
         raise Refusal("out_of_bounds", "the arguments are too long, or the program has no name")
-    if command["argv"][0] == "sealoop-agent" and command["argv"][1:2] not in [[name] for name in REMOTE_COMMANDS]:
-        raise Refusal("out_of_bounds", "the agent does this alone for others: %s" % ", ".join(REMOTE_COMMANDS))
+    remote = sorted(name for name, one in COMMANDS.items() if one.is_remote)
+    if command["argv"][0] == "sealoop-agent" and command["argv"][1:2] not in [[name] for name in remote]:
+        raise Refusal("out_of_bounds", "the agent does this alone for others: %s" % ", ".join(remote))
     seconds, output = command["timeout_seconds"], command["output_bytes"]
     if not 1 <= seconds <= MAX_TIMEOUT_SECONDS or not 0 <= output <= MAX_OUTPUT_BYTES:
         raise Refusal("out_of_bounds", "timeout_seconds is at most %d, output_bytes at most %d" % (

@@ -2,8 +2,6 @@
 # The supervisor: a process of its own, so that a command outlives the runner and leaves its result on the disk
 # ---------------------------------------------------------------------------------------------------------------------
 
-# Commands of this program that may come from afar; a person gives the others, on this machine.
-REMOTE_COMMANDS = ("firewall", "reach", "scan", "status", "upgrade")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 KILL_GRACE_SECONDS = 3
 

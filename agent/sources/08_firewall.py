@@ -186,6 +186,7 @@ def change_own_table(script):
         raise AgentError("not only the agent's own table was changed; put back was: %s" % ", ".join(changed))
 
 
+@subcommand("firewall", argument("rules"), argument("--within", type=int, default=30), is_remote=True)
 def apply_firewall(options):
     """Puts rules in force. A guard takes them back unless this process has reached the platform with them."""
     folder = os.path.join(options.state, "runner")

@@ -6,6 +6,8 @@ SCAN_TIMEOUT_SECONDS = 1
 SCAN_PAUSE_SECONDS = 0.005
 
 
+@subcommand(
+    "scan", argument("--targets", required=True), argument("--ports", required=True), is_remote=True)
 def scan(options):
     """Prints the hosts that accept TCP connections or are known as neighbours, as JSON."""
     addresses = []
@@ -47,6 +49,7 @@ def accepts_connections(address, port):
         return False
 
 
+@subcommand("reach", argument("--targets", required=True), is_remote=True)
 def reach(options):
     """Prints which addresses answer, and the shortest of three times that it took, as JSON."""
     targets = options.targets.split(",")

@@ -24,6 +24,15 @@ def describe_trust(trust):
     return "\n".join("  " + line for line in lines)
 
 
+@subcommand(
+    "enroll",
+    argument("--server", required=True),
+    argument("--code-file", required=True),
+    argument("--pins", required=True),
+    argument("--name", default=socket.gethostname()),
+    argument("--replaces"),
+    argument("--proxy"),
+    argument("--talker-user", default=TALKER_USER))
 def enroll(options):
     """Makes keys, proves that it has them, and pins what the install script named."""
     gateway = Gateway(options.server, options.proxy)
@@ -118,12 +127,14 @@ def hand_over(folder, name):
         os.lchown(path, account.pw_uid, account.pw_gid)
 
 
+@subcommand("check-folder", argument("folder"))
 def check_folder(options):
     """Prints a folder without links, where the agent may be installed there."""
     check_owned(options.folder)
     print(os.path.realpath(options.folder))
 
 
+@subcommand("run")
 def run(options):
     """Runs both halves: this process is the runner, and the talker is its child, without rights where it can be."""
     identity = read_json(os.path.join(options.state, "runner", "identity.json"))
@@ -170,6 +181,7 @@ def drop_rights(account):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
 
 
+@subcommand("talk")
 def talk(options):
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -179,11 +191,13 @@ def talk(options):
         pass  # the runner is gone
 
 
+@subcommand("runner")
 def run_runner(options):
     """Runs the runner alone, over standard input and output."""
     serve_runner(options.state, 0, 1)
 
 
+@subcommand("status", is_remote=True)
 def status(options):
     runner = Runner(options.state, lambda message: None, only_reads=True)
     say("device      %(device_id)s of %(org_id)s (%(mode)s), %(server)s" % runner.identity)
@@ -198,6 +212,7 @@ def status(options):
         say("%s  %-9s %s" % (command_id, one.get("status", one["phase"]), json.dumps(one["command"]["argv"])))
 
 
+@subcommand("verify-bundle", argument("bundle"))
 def verify_bundle(options):
     """Checks again, offline, what was approved and what ran. Ends with 1 where something does not hold."""
     runner = Runner(options.state, lambda message: None, only_reads=True)
@@ -285,6 +300,7 @@ def known_command_ids(folder):
     return known
 
 
+@subcommand("release", argument("seq", type=int), argument("command_sequence", type=int))
 def release(options):
     """Begins a new journal above the numbers that the platform knows, after a person has decided."""
     folder = os.path.join(options.state, "runner")
@@ -306,6 +322,7 @@ def release(options):
         journal.seq + 1, options.command_sequence))
 
 
+@subcommand("upgrade", argument("--sha256", required=True), is_remote=True)
 def upgrade(options):
     """Replaces this program. The agent that runs sees that, and goes on as the new one."""
     identity = read_json(os.path.join(options.state, "runner", "identity.json"))
@@ -329,6 +346,7 @@ def upgrade(options):
     say("Replaced %s by the program of SHA-256 %s." % (path, found))
 
 
+@subcommand("uninstall", argument("--yes", action="store_true"))
 def uninstall(options):
     if not options.yes:
         raise AgentError("this removes the keys and the journal for good; say --yes")
@@ -351,48 +369,17 @@ def parse_arguments():
     parser = argparse.ArgumentParser(prog="sealoop_agent.py")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.required = True
-    for name, work in COMMANDS.items():
+    for name, command in COMMANDS.items():
         one = commands.add_parser(name, allow_abbrev=False)
-        one.set_defaults(work=work)
+        one.set_defaults(work=command.work)
         one.add_argument("--state")
         one.add_argument("--user", action="store_true")
-        if name == "enroll":
-            one.add_argument("--server", required=True)
-            one.add_argument("--code-file", required=True)
-            one.add_argument("--pins", required=True)
-            one.add_argument("--name", default=socket.gethostname())
-            one.add_argument("--replaces")
-            one.add_argument("--proxy")
-            one.add_argument("--talker-user", default=TALKER_USER)
-        elif name == "verify-bundle":
-            one.add_argument("bundle")
-        elif name == "check-folder":
-            one.add_argument("folder")
-        elif name == "release":
-            one.add_argument("seq", type=int)
-            one.add_argument("command_sequence", type=int)
-        elif name == "firewall":
-            one.add_argument("rules")
-            one.add_argument("--within", type=int, default=30)
-        elif name == "reach":
-            one.add_argument("--targets", required=True)
-        elif name == "scan":
-            one.add_argument("--targets", required=True)
-            one.add_argument("--ports", required=True)
-        elif name == "upgrade":
-            one.add_argument("--sha256", required=True)
-        elif name == "uninstall":
-            one.add_argument("--yes", action="store_true")
+        for flag, settings in command.arguments:
+            one.add_argument(flag, **settings)
     options = parser.parse_args()
     options.user = options.user or os.geteuid() != 0
     options.state = os.path.abspath(os.path.expanduser(options.state or (USER_STATE if options.user else SYSTEM_STATE)))
     return options
-
-
-COMMANDS = {
-    "enroll": enroll, "run": run, "talk": talk, "runner": run_runner, "status": status, "verify-bundle": verify_bundle,
-    "check-folder": check_folder, "release": release, "firewall": apply_firewall, "scan": scan,
-    "reach": reach, "upgrade": upgrade, "uninstall": uninstall}
 
 
 def main():

@@ -7,9 +7,6 @@ export const FILM_FORMATS = {
   portrait: { width: 720, height: 1280 },
 } as const;
 
-/** Format of a film. */
-export type FilmFormat = keyof typeof FILM_FORMATS;
-
 /** Bounds of one request for media. */
 export const MEDIA_LIMITS = {
   scenes: 20,

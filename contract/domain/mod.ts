@@ -157,7 +157,6 @@ export {
 export {
   FILM_FORMATS,
   type FilmArtifacts,
-  type FilmFormat,
   type FilmResult,
   MEDIA_LIMITS,
   MEDIA_STATES,

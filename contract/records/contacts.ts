@@ -2,9 +2,6 @@ import { z } from "zod";
 import type { DeepReadonly } from "./deep_readonly.ts";
 import { oneLine, Timestamp } from "./texts.ts";
 
-/** States of a contact's consent to e-mail. */
-export const CONSENTS = ["none", "opt_in", "opt_out"] as const;
-
 /** Id of a contact. */
 export const ContactId = z.string()
   .regex(/^CON-[0-9a-f]{12}$/, "Expected CON- and 12 hex characters")
@@ -38,7 +35,7 @@ export const Contact = z.object({
   tags: z.array(z.string()),
   source: z.string().nullable(),
   consent: z.object({
-    email: z.enum(CONSENTS).describe("opt_out: the address is never mailed"),
+    email: z.enum(["none", "opt_in", "opt_out"]).describe("opt_out: the address is never mailed"),
     at: Timestamp.nullable(),
     basis: z.string().nullable(),
   }),

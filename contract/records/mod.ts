@@ -11,6 +11,7 @@
  * @module
  */
 export { ApprovalGrounds, EvidenceRef, groundsOf } from "./approval_grounds.ts";
-export { CONSENTS, Contact, ContactFields, ContactId, exampleContact } from "./contacts.ts";
+export { Contact, ContactFields, ContactId, exampleContact } from "./contacts.ts";
 export type { DeepReadonly } from "./deep_readonly.ts";
+export { exampleFilm, FILM_TEXTS, FilmFields, FilmSummary } from "./films.ts";
 export { oneLine, text, Timestamp, trimmedText } from "./texts.ts";

@@ -1,6 +1,7 @@
 import { copyFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Problem } from "../../contract/mod.ts";
+import type { FilmFields } from "../../contract/records/mod.ts";
 import type { MadeScene, Scene } from "./scene.ts";
 import { FRAMES_PER_SECOND } from "./scene.ts";
 import { loudnessFilter } from "./audio.ts";
@@ -11,13 +12,10 @@ import type { Cue } from "./speech.ts";
 import type { MediaTools, RunBounds } from "./tools.ts";
 
 /** Scenes to put together. */
-export interface FilmOrder {
-  readonly title: string;
+export interface FilmOrder extends Omit<FilmFields, "format"> {
   readonly scenes: readonly MadeScene[];
   readonly width: number;
   readonly height: number;
-  /** True: the film carries its captions, besides the files of captions. */
-  readonly captions: boolean;
   /** Line at the end of the poster. */
   readonly footer: string;
 }

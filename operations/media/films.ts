@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { MEDIA_STATES } from "../../contract/domain/mod.ts";
+import { exampleFilm, FilmSummary } from "../../contract/records/mod.ts";
 import { Limit, Sha256, Timestamp } from "../schemas/mod.ts";
 import { mediaUrl } from "./_media.ts";
 import { EXAMPLE_PROJECT_ID, ProjectId } from "./_video.ts";
@@ -16,8 +17,7 @@ import {
 const Artifact = z.object({ url: z.url(), sha256: Sha256 });
 const Status = z.object({
   project_id: ProjectId,
-  kind: z.enum(["film", "avatar"]).describe("avatar: an animation, a drawn face that speaks"),
-  title: z.string(),
+  ...FilmSummary.shape,
   state: z.enum(MEDIA_STATES),
   percent: z.number().int().min(0).max(100),
   scenes: z.array(z.object({
@@ -44,8 +44,7 @@ const exampleFile = {
 };
 const exampleStatus: z.output<typeof Status> = {
   project_id: EXAMPLE_PROJECT_ID,
-  kind: "film",
-  title: "The certificate that nobody renewed",
+  ...exampleFilm,
   state: "done",
   percent: 100,
   scenes: [{ n: 1, state: "done", attempts: 1, sha256: exampleFile.sha256 }],
@@ -104,15 +103,14 @@ function toStatus(
   scenes: readonly VideoScene[],
   context: Pick<Context, "urls">,
 ): z.output<typeof Status> {
-  const { id, kind, title, state, artifacts, seconds, failure } = project;
+  const { id, state, artifacts, seconds, failure } = project;
   const done = scenes.filter(({ made }) => made).length + (state === "done" ? 1 : 0);
   const file = (sha256: string, name: string) => ({ sha256, url: mediaUrl(context, sha256, name) });
   const stateOf = ({ made, attempts }: VideoScene) =>
     made ? "done" : attempts > 0 ? "making" : "waiting";
   return {
     project_id: id,
-    kind,
-    title,
+    ...FilmSummary.parse(project),
     state,
     percent: Math.floor(100 * done / (scenes.length + 1)),
     scenes: scenes.map((scene) => ({

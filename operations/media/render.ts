@@ -1,16 +1,14 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { FILM_FORMATS, MEDIA_LIMITS, WORKFLOW } from "../../contract/domain/mod.ts";
+import { MEDIA_LIMITS, WORKFLOW } from "../../contract/domain/mod.ts";
+import { exampleFilm, FilmFields } from "../../contract/records/mod.ts";
 import { completedRun, oneLine, Sha256, WaitSeconds } from "../schemas/mod.ts";
 import { ArticleId, readArticle } from "./_article.ts";
 import { checkImage, checkQueue, countSentences, InboxPath, SpokenText, Voice } from "./_media.ts";
 import { exampleStartedVideo, recoverVideo, StartedVideo, startVideo } from "./_video.ts";
 import { AudioId } from "./speech.ts";
 import { getAudioClip, type NewVideoProject } from "../../store/media/mod.ts";
-
-const Format = z.enum(Object.keys(FILM_FORMATS) as [keyof typeof FILM_FORMATS]).default("landscape")
-  .describe("landscape is 1280 × 720, square 720 × 720, portrait 720 × 1280");
 
 const SceneInput = z.object({
   heading: oneLine(1, 120),
@@ -20,15 +18,15 @@ const SceneInput = z.object({
   ),
 });
 
+const { title: Title, format: Format, ...others } = FilmFields.shape;
+
 const RenderInput = z.object({
-  title: oneLine(1, 200),
+  title: Title,
   scenes: z.array(SceneInput).min(1).max(MEDIA_LIMITS.scenes).optional(),
   article_id: ArticleId.optional().describe("In place of scenes: each section becomes one"),
   format: Format,
   voice: Voice,
-  captions: z.boolean().default(true).describe(
-    "True: the film carries its captions as a track. They are given as WebVTT and SubRip in any case",
-  ),
+  ...others,
   wait_seconds: WaitSeconds,
 });
 
@@ -65,18 +63,20 @@ export const renderVideo = operation({
   },
   example: {
     input: {
-      title: "The certificate that nobody renewed",
+      title: exampleFilm.title,
       scenes: [{ heading: "What happened", text: "The billing service stopped at nine." }],
     },
     output: exampleStartedVideo,
   },
   run: async ({ wait_seconds, ...input }, context) => {
-    const { title, format, captions } = input;
     const scenes = await readScenes(input, context);
-    const project = { kind: "film", title, format, captions, scenes } as const;
+    const project = { kind: "film", ...FilmFields.parse(input), scenes } as const;
     return await startVideo(context, project, wait_seconds);
   },
 });
+
+/** Fields of an animation. */
+const ANIMATION = FilmFields.parse({ title: "Animation" });
 
 /** Makes an animation of a face that speaks. */
 export const renderAvatar = operation({
@@ -117,9 +117,9 @@ export const renderAvatar = operation({
     if (clip?.kind === "post") {
       throw new Problem("Conflict", "Only speech of voice_tts can be animated");
     }
-    const title = clip?.title ?? "Animation";
+    const title = clip?.title ?? ANIMATION.title;
     const scene = { heading: title, text: clip?.text ?? text!, audioId: audio_id };
-    const project = { kind: "avatar", title, format: "landscape", captions: true } as const;
+    const project = { kind: "avatar", ...ANIMATION, title } as const;
     return await startVideo(context, { ...project, scenes: [scene] }, wait_seconds);
   },
 });

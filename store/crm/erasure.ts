@@ -1,3 +1,4 @@
+import { FILM_TEXTS } from "../../contract/records/mod.ts";
 import type { Db } from "../connection.ts";
 import { ERASABLE, type ErasablePlace } from "../_erasable.ts";
 import { ERASED, type Eraser, openEraser, type Person } from "./_erase_text.ts";
@@ -21,9 +22,10 @@ export async function listWaitingMails(
 /** Returns the ids of films and speech that are being made of texts that name a person, and of all transcripts that are, as nobody knows yet whom they name. */
 export async function listWaitingMedia(db: Db, person: Person): Promise<string[]> {
   const eraser = openEraser(person);
+  const film = FILM_TEXTS.map((name) => `p.${name}`).join(", ");
   const rows = await db.query<{ id: string; text: string | null }>(
     `SELECT id, text FROM (
-       SELECT p.id, p.state, concat_ws(' ', p.title, s.heading, s.text) AS text
+       SELECT p.id, p.state, concat_ws(' ', ${film}, s.heading, s.text) AS text
        FROM video_projects p JOIN video_scenes s ON s.project_id = p.id
        UNION ALL
        SELECT id, state, concat_ws(' ', title, text) FROM audio_clips

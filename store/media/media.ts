@@ -1,13 +1,10 @@
-import type { FilmArtifacts, FilmFormat, MediaState, Segment } from "../../contract/domain/mod.ts";
+import type { FilmArtifacts, MediaState, Segment } from "../../contract/domain/mod.ts";
+import type { FilmFields, FilmSummary } from "../../contract/records/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** A film that was asked for. */
-export interface VideoProject {
+export interface VideoProject extends FilmFields, FilmSummary {
   readonly id: string;
-  readonly kind: "film" | "avatar";
-  readonly title: string;
-  readonly format: FilmFormat;
-  readonly captions: boolean;
   readonly state: MediaState;
   readonly failure: string | null;
   readonly seconds: number | null;
@@ -18,9 +15,10 @@ export interface VideoProject {
 }
 
 /** A film to make. */
-export type NewVideoProject =
-  & Pick<VideoProject, "id" | "kind" | "title" | "format" | "captions">
-  & { readonly requestedBy: string; readonly scenes: readonly NewScene[] };
+export interface NewVideoProject extends FilmFields, Pick<VideoProject, "id" | "kind"> {
+  readonly requestedBy: string;
+  readonly scenes: readonly NewScene[];
+}
 
 /** A scene to make. */
 interface NewScene {

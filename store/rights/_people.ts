@@ -1,3 +1,4 @@
+import { FilmFields } from "../../contract/records/mod.ts";
 import { SERVERS, type TableRights, WORKING } from "./grantees.ts";
 
 /** Rights on the tables of messages, conversations, contacts, calendars, articles, films and mail. */
@@ -108,7 +109,10 @@ export const PEOPLE_TABLES: TableRights = {
     ["SELECT, DELETE", "operator"], // of a person who is erased
   ],
   video_projects: [
-    ["SELECT, INSERT (id, kind, title, format, captions, requested_by)", ...WORKING],
+    [
+      `SELECT, INSERT (id, kind, ${FilmFields.keyof().options.join(", ")}, requested_by)`,
+      ...WORKING,
+    ],
     ["UPDATE", "worker"],
   ],
   video_scenes: [
