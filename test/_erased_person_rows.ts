@@ -1,6 +1,7 @@
 /** Traces of the contact that the tests erase, as parts of the platform store them, where no call gets them there. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { groundsOf } from "../contract/records/mod.ts";
 import { deployFolder, deployGit, renderSite } from "../operations/articles/writing/mod.ts";
 import { openMediaFiles } from "../integrations/media/mod.ts";
 import { recordFindings } from "../store/incidents/mod.ts";
@@ -136,7 +137,7 @@ export async function storeAboutContact(people: People, contactId: string): Prom
     output: `\\x${Buffer.from(NAME).toString("hex")}`,
     requested_by: "bob",
     needed: 1,
-    grounds: { rule: null, reasons: [`Asked by ${NAME}`], reaches: [], evidence: [] },
+    grounds: groundsOf({ reasons: [`Asked by ${NAME}`] }),
     status: "expired",
   }]);
   await insertRows(superuser, "effects", [{

@@ -10,7 +10,7 @@ export const approvals = `
     action_sha256 text NOT NULL,  -- private: a short action can be guessed from it
     action_commitment text NOT NULL, -- SHA-256 of the salt and the action's canonical JSON; public
     action_salt bytea NOT NULL CHECK (length(action_salt) = 32),
-    grounds jsonb NOT NULL,       -- {rule, reasons, reaches, evidence}: why people are asked
+    grounds jsonb NOT NULL,       -- why people are asked; contract/records/ has its fields
     requested_by text NOT NULL,   -- principal
     requested_by_key text,        -- null: the platform itself
     needed integer NOT NULL CHECK (needed BETWEEN 1 AND 10),

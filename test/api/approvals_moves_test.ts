@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { groundsOf } from "../../contract/records/mod.ts";
 import { bindAction } from "../../calls/approvals/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
@@ -177,7 +178,7 @@ describe("approvals over REST, move by move,", () => {
       requestedByKey: null,
       expiresInSeconds: 60,
       escalateAfterSeconds: 0,
-      grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
+      grounds: groundsOf({}),
       askingRun: null,
     });
     const run = await people.loop.client.workflow.start("approval", {

@@ -1,4 +1,5 @@
 /** Calls that people have approved and that wait for their run. */
+import { groundsOf } from "../../contract/records/mod.ts";
 import { actionOf, bindAction, sha256 } from "../../calls/approvals/mod.ts";
 import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
@@ -35,7 +36,7 @@ export async function putApprovedCall(store: Store, call: ApprovedCall): Promise
     needed: 1,
     expiresInSeconds: 60,
     escalateAfterSeconds: 0,
-    grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
+    grounds: groundsOf({}),
     askingRun: null,
   });
   await db.execute(

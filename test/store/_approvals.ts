@@ -1,3 +1,4 @@
+import { groundsOf } from "../../contract/records/mod.ts";
 import type { NewApproval } from "../../store/approvals/mod.ts";
 
 /** Returns an approval that somebody asks one person for. */
@@ -11,7 +12,7 @@ export function anyApproval(id: string): NewApproval {
     actionSha256: "0".repeat(64),
     actionCommitment: "0".repeat(64),
     actionSalt: Buffer.alloc(32),
-    grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
+    grounds: groundsOf({}),
     requestedBy: "somebody",
     requestedByKey: null,
     needed: 1,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { normalizeEmail, openStore, type Store } from "../../store/mod.ts";
-import { addContact, findContactByEmail, getContact } from "../../store/crm/mod.ts";
+import type { ContactFields } from "../../contract/records/mod.ts";
+import { addContact, findContactByEmail, getContact, updateContact } from "../../store/crm/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { mayMail, suppressEmail } from "../../store/mail/mod.ts";
 
@@ -78,6 +79,34 @@ describe("contacts", () => {
     );
     assert.equal((await findContactByEmail(acme, "ADA@example.com"))!.contact_id, id);
     assert.equal(await getContact(rival, id!), undefined);
+  });
+
+  it("keep every field that people write, when they are added and when they are changed", async () => {
+    const db = store.asTenant("acme");
+    const first: Required<ContactFields> = {
+      name: "Grace",
+      email: "grace@example.com",
+      phone: "1",
+      company: "Navy",
+      tags: ["one"],
+      source: "form",
+      owner: "ann",
+    };
+    const second: Required<ContactFields> = {
+      name: "Hopper",
+      email: "hopper@example.com",
+      phone: "2",
+      company: "Harvard",
+      tags: ["two"],
+      source: "letter",
+      owner: "ben",
+    };
+    const id = (await addContact(db, first, none))!;
+    const added = (await getContact(db, id))!;
+    assert.deepEqual(added, { ...added, ...first });
+    await updateContact(db, id, second);
+    const changed = (await getContact(db, id))!;
+    assert.deepEqual(changed, { ...changed, ...second });
   });
 
   it("are added once by callers at once", async () => {

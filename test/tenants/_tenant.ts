@@ -1,6 +1,7 @@
 /** Everything that a tenant may own, with words that nobody else may read. */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { groundsOf } from "../../contract/records/mod.ts";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../contract/domain/mod.ts";
 import { putDeviceCommand } from "../../store/devices/mod.ts";
 import { addTicketEvent, recordFindings } from "../../store/incidents/mod.ts";
@@ -188,7 +189,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     requestedByKey: null,
     approvalId: null,
     needed: 0,
-    grounds: { rule: null, reasons: [word], reaches: [], evidence: [] },
+    grounds: groundsOf({ reasons: [word] }),
     request: null,
   });
   const hex = randomBytes(6).toString("hex");

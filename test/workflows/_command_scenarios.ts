@@ -1,6 +1,7 @@
 /** Scenarios of commands for devices whose histories are recorded. */
 import { sign } from "node:crypto";
 import type { WorkflowHandle } from "@temporalio/client";
+import { groundsOf } from "../../contract/records/mod.ts";
 import { loadScripts, releaseScripts } from "../../judgement/catalogue/mod.ts";
 import { type CommandOrder, orderCommand } from "../../operations/devices/orders/mod.ts";
 import { commandChangedSignal, type DeviceStatement } from "../../contract/domain/mod.ts";
@@ -38,7 +39,7 @@ export function commandScenarios(
       deviceId: device.id,
       script_id: "uptime",
       needed: 1,
-      grounds: { rule: "recorded", reasons: [], reaches: [], evidence: [] },
+      grounds: groundsOf({ rule: "recorded" }),
       askedBy: "recorder",
       askedByKey: null,
       ...fields,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { groundsOf } from "../../contract/records/mod.ts";
 import { bindAction, hasApproved, putQuestion, recordOpening } from "../../calls/approvals/mod.ts";
 import { loadScripts, releaseScripts } from "../../judgement/catalogue/mod.ts";
 import { resolveCommand } from "../../operations/devices/orders/mod.ts";
@@ -48,7 +49,7 @@ describe("a row that a server wrote itself", () => {
       requestedByKey: null,
       approvalId: null,
       needed: 0,
-      grounds: { rule: null, reasons: [], reaches: [], evidence: [] },
+      grounds: groundsOf({}),
       request,
       ...change,
     });
