@@ -1,4 +1,7 @@
-/** A batch of receipts whose workers are killed, one after the other. */
+/**
+ * A batch of receipts whose workers are killed, one after the other. It is not a row of `kills/`, as it counts all receipts
+ * of a ledger, and needs one to itself.
+ */
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
@@ -18,7 +21,7 @@ import { serveNoEngine } from "./_loop.ts";
 import { type LoopBench, openLoopBench, type WorkerProcess } from "./_loop_bench.ts";
 
 /** Sets up the kills of the workers, in the order of a batch's steps. */
-const KILLS: readonly ((worker: WorkerProcess, world: BitcoinServers) => void)[] = [
+const KILLS: readonly ((worker: WorkerProcess, world: BitcoinServers) => unknown)[] = [
   // A calendar has the digest, and its response never arrives.
   (worker, { calendars: [calendar] }) =>
     calendar.faults.digest = () => {
@@ -32,7 +35,11 @@ const KILLS: readonly ((worker: WorkerProcess, world: BitcoinServers) => void)[]
       worker.kill();
     },
   // A block is confirmed, and the result of the activity is not reported.
-  (worker) => worker.dieAt({ when: "after", activity: "advanceAnchor" }),
+  async (worker) => {
+    const point = { run: "anchor-", when: "after", activity: "advanceAnchor" } as const;
+    const { reached } = await worker.hold(point);
+    void reached.then(() => worker.kill());
+  },
 ];
 
 /** Anchors a batch with workers that are killed, and checks the result. */

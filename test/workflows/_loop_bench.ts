@@ -1,6 +1,6 @@
 /** A platform whose workers are processes of their own, which can be killed. */
 import { fork } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
@@ -25,8 +25,11 @@ export interface LoopBench {
   close(): Promise<void>;
 }
 
-/** A point at which a worker kills itself. */
-export interface KillPoint {
+/** A point at which a worker holds a run. */
+export interface HoldPoint {
+  /** A part of the id of the run. */
+  readonly run: string;
+  /** At the start of the activity, or when its work is done and before its result is reported. */
   readonly when: "before" | "after";
   readonly activity: string;
 }
@@ -37,8 +40,8 @@ export interface WorkerProcess {
   readonly ended: Promise<NodeJS.Signals | null>;
   /** Lets it take work. */
   begin(): void;
-  /** Lets it kill itself at this point. */
-  dieAt(point: KillPoint): void;
+  /** Lets it hold a run at a point for ever. `reached` resolves when the run is there. */
+  hold(point: HoldPoint): Promise<{ readonly reached: Promise<void> }>;
   /** Kills it with -9. */
   kill(): void;
 }
@@ -122,10 +125,18 @@ async function startWorker(taskQueue: string, env: NodeJS.ProcessEnv): Promise<W
       throw new Error("The worker ended before it was ready");
     }),
   ]);
+  const holds: EventEmitter[] = [];
+  child.on("message", ({ id, state }: { id: number; state: string }) => holds[id]?.emit(state));
   return {
     ended,
     begin: () => void child.send("begin"),
-    dieAt: (point) => void child.send(point),
+    async hold(point) {
+      const id = holds.push(new EventEmitter()) - 1;
+      const [set, reached] = ["set", "reached"].map((state) => once(holds[id]!, state));
+      child.send({ id, ...point });
+      await set;
+      return { reached: reached!.then(() => {}) };
+    },
     kill: () => void child.kill("SIGKILL"),
   };
 }

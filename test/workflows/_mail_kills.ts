@@ -19,13 +19,19 @@ export interface MailEnd {
   readonly faults: readonly string[];
 }
 
+/** The platform that sends. */
+interface MailPlace extends Pick<CompiledPlatform, "store" | "client" | "dataDir"> {
+  /** Kills the worker with -9, and waits until its successor runs. */
+  kill(target: "worker"): Promise<void>;
+}
+
 /** Larger than what the system keeps of a connection, so that the mail is not at its end while the server does not read. */
 const LARGE = "A line of a mail that is long enough\r\n".repeat(400_000);
 const ENDS_WITHIN_MS = 120_000;
 
 /** Sends a mail for each moment, kills the worker once the server was brought to all of them, and waits for their ends. */
 export async function killDuringMails(
-  platform: CompiledPlatform,
+  platform: MailPlace,
   stub: SmtpStub,
   moments: readonly Moment[] = MOMENTS.slice(0, -1),
 ): Promise<MailEnd[]> {
@@ -48,7 +54,7 @@ export async function killDuringMails(
 
 /** Sends a mail to a server that leaves at a moment, and takes the next attempt. */
 export async function sendToLeavingServer(
-  platform: CompiledPlatform,
+  platform: MailPlace,
   stub: SmtpStub,
   moment: Moment,
 ): Promise<MailEnd> {
@@ -58,7 +64,7 @@ export async function sendToLeavingServer(
 }
 
 async function send(
-  { store, client, dataDir }: CompiledPlatform,
+  { store, client, dataDir }: MailPlace,
   { port }: SmtpStub,
   moment: Moment,
 ): Promise<string> {
@@ -81,7 +87,7 @@ async function send(
 }
 
 async function endOf(
-  { store }: CompiledPlatform,
+  { store }: MailPlace,
   { taken: all }: SmtpStub,
   { id, moment }: { readonly id: string; readonly moment: Moment },
 ): Promise<MailEnd> {

@@ -51,12 +51,15 @@ export async function killEffect(dataDir: string, effectId: string): Promise<voi
   process.kill(-leader, "SIGKILL");
 }
 
-/** Writes a program that logs each run, after so many seconds. */
-export async function countingProgram(folder: string, name: string, seconds = 0) {
+/** Writes a program that logs each run, after so many seconds or once a file exists. */
+export async function countingProgram(folder: string, name: string, after: number | string = 0) {
   await mkdir(folder, { recursive: true });
   const path = join(folder, name);
   const log = `${path}.log`;
-  await writeFile(path, `#!/bin/sh\nsleep ${seconds}\necho ran >> '${log}'\n`);
+  const wait = typeof after === "number"
+    ? `sleep ${after}`
+    : `while [ ! -e '${after}' ]; do sleep 0.05; done`;
+  await writeFile(path, `#!/bin/sh\n${wait}\necho ran >> '${log}'\n`);
   await chmod(path, 0o755);
   const times = async () => {
     const text = await readFile(log, "utf8").catch(() => "");

@@ -1,4 +1,6 @@
+import type { LoopResult } from "../../contract/domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
+import { eventually } from "../_time.ts";
 import type { Store } from "../../store/mod.ts";
 import {
   type EffectRecord,
@@ -31,8 +33,7 @@ export interface TicketRecord {
 /** Reads the record of a ticket. */
 export async function readTicketRecord(store: Store, ticketId: string): Promise<TicketRecord> {
   const db = store.asPlatform();
-  const exported = await exportReceipts(store, { from: 0, to: 10_000 });
-  const receipts = exported.map(({ text }) => JSON.parse(text) as Receipt);
+  const receipts = await readReceipts(store);
   return {
     ticket: (await getTicket(db, ticketId))!,
     events: (await listTicketEvents(db, ticketId)).map(({ kind }) => kind),
@@ -44,6 +45,33 @@ export async function readTicketRecord(store: Store, ticketId: string): Promise<
       [ticketId],
     ),
   };
+}
+
+/** Waits for the end of a loop, and reads the record of its ticket. */
+export async function readLoopEnd(
+  store: Store,
+  run: { result(): Promise<LoopResult> },
+): Promise<TicketRecord & { readonly result: LoopResult }> {
+  const result = await run.result();
+  return { result, ...await readTicketRecord(store, result.ticket_id!) };
+}
+
+/** Reads all receipts, oldest first. */
+export async function readReceipts(store: Store): Promise<Receipt[]> {
+  const exported = await exportReceipts(store, { from: 0, to: 10_000 });
+  return exported.map(({ text }) => JSON.parse(text) as Receipt);
+}
+
+/** Reads the receipts about a subject once there are so many, oldest first. */
+export async function receiptsAbout(
+  store: Store,
+  subject: string,
+  count: number,
+): Promise<Receipt[]> {
+  return await eventually(async () => {
+    const found = (await readReceipts(store)).filter((receipt) => receipt.subject === subject);
+    return found.length >= count ? found : undefined;
+  });
 }
 
 /** Lists the effects on a service, newest first. */

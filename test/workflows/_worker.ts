@@ -1,11 +1,12 @@
 /**
- * A worker that kills itself, for tests of what a crash leaves behind:
+ * A worker that holds runs until it is killed, for tests of what a crash leaves behind:
  *
  *     node --import tsx _worker.ts <task queue>
  *
- * It sends `ready` to its parent, and obeys its messages: `begin` to take work; `{when, activity}` to kill itself at the
- * start of the next such activity (`before`), or when that has ended and before its result is reported (`after`).
+ * It sends `ready` to its parent, and obeys its messages: `begin` to take work; a point to hold a run at the start of an
+ * activity (`before`), or when that has ended and before its result is reported (`after`). It tells when the run is there.
  */
+import { Context, heartbeat } from "@temporalio/activity";
 import { Client, Connection } from "@temporalio/client";
 import { NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { createActivities, createSequencerActivities } from "../../activities/mod.ts";
@@ -18,7 +19,7 @@ import { openStore } from "../../store/mod.ts";
 import { authenticatedWork, clientFor } from "../../runtime/temporal/mod.ts";
 import { createLog } from "../../runtime/web/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
-import type { KillPoint } from "./_loop_bench.ts";
+import type { HoldPoint } from "./_loop_bench.ts";
 
 const [itsmQueue] = process.argv.slice(2) as [string];
 const { ADDRESS: address, NAMESPACE: namespace, BUNDLE: codePath } = process.env;
@@ -51,15 +52,19 @@ const activities = {
   ...createSequencerActivities({ config, store: sequencerStore, stopping }),
 };
 
-let point: KillPoint | undefined;
+const holds = new Set<HoldPoint & { readonly id: number; isReached?: true }>();
 type Work = (...args: unknown[]) => Promise<unknown>;
-const deadly = Object.fromEntries(
+const held = Object.fromEntries(
   Object.entries(activities as unknown as Record<string, Work>).map(([name, work]) => [
     name,
     async (...args: unknown[]) => {
-      if (point?.activity === name && point.when === "before") die();
+      const { workflowId } = Context.current().info.workflowExecution!;
+      const hold = [...holds].find(({ activity, run }) =>
+        activity === name && workflowId.includes(run)
+      );
+      if (hold && (hold.when === "before" || hold.isReached)) await reach(hold); // or an attempt timed out there
       const result = await work(...args);
-      if (point?.activity === name && point.when === "after") die();
+      if (hold) await reach(hold);
       return result;
     },
   ]),
@@ -72,7 +77,7 @@ const workers = await Promise.all(
       namespace,
       taskQueue,
       workflowBundle: { codePath: codePath! },
-      activities: deadly,
+      activities: held,
       ...authenticatedWork(platform.store),
       reuseV8Context: true,
       debugMode: true, // workflows run in this thread, which saves half a second
@@ -81,12 +86,20 @@ const workers = await Promise.all(
     })
   ),
 );
-process.on("message", (message: "begin" | KillPoint) => {
-  if (message !== "begin") point = message;
-  else for (const worker of workers) void worker.run();
+process.on("message", (message: "begin" | HoldPoint & { readonly id: number }) => {
+  if (message === "begin") {
+    for (const worker of workers) void worker.run();
+    return;
+  }
+  holds.add(message);
+  process.send!({ id: message.id, state: "set" });
 });
 process.send!("ready");
 
-function die(): void {
-  process.kill(process.pid, "SIGKILL");
+/** Waits for ever, and sends heartbeats. */
+async function reach(hold: { readonly id: number; isReached?: true }): Promise<void> {
+  hold.isReached = true;
+  process.send!({ id: hold.id, state: "reached" });
+  setInterval(() => heartbeat(), 1_000);
+  await new Promise(() => {});
 }

@@ -1,3 +1,4 @@
+/** Whole servers are killed here, which other tests of a run share; so this platform is of its own, and restarts them. */
 import assert from "node:assert/strict";
 import { STEPS } from "../../contract/domain/mod.ts";
 import { exportReceipts, listLedgerKeys, verifyChain } from "../../ledger/mod.ts";
