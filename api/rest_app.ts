@@ -34,7 +34,7 @@ export function createRestApp<C>(
   const router = new Router<RequestState>();
   routes?.(router);
   bindOperations(router, operations, invoke);
-  bindPages(router, buildOpenApi(operations, info), info.title);
+  bindPages(router, () => buildOpenApi(operations, info), info.title);
   app.use(serveRoutes(router, "/docs lists what there is"));
   return app;
 }

@@ -33,10 +33,18 @@ export interface OpenPlatform {
   close(): Promise<void>;
 }
 
-/** Opens the platform on its database, as the role of its process; Temporal is connected to when it is first needed. */
+/** Parts that whoever opens a platform may have already. */
+type GivenParts = Partial<Pick<Platform, "temporal" | "engine" | "operations" | "urls">>;
+
+/**
+ * Opens the platform on its database, as the role of its process; Temporal is connected to when it is first needed.
+ *
+ * @param given parts in place of those that would be opened; they are not closed with it
+ */
 export async function openPlatform(
   { config, log, databaseUrl }: ProcessParts,
   role: "gateway" | "tools" | "worker",
+  given: GivenParts = {},
 ): Promise<OpenPlatform> {
   const { settings } = config;
   const store = openStore(databaseUrl(role), role, 20);
@@ -51,8 +59,9 @@ export async function openPlatform(
     watchChain(store, { onDemand: true }),
     openKeyring(store, failures),
   ]);
-  const temporal = openLazyTemporal(config, store);
-  const engine = connectEngine(config);
+  const lazyTemporal = openLazyTemporal(config, store);
+  const { temporal = lazyTemporal.client, engine = connectEngine(config), operations = registry } =
+    given;
   const adviser = openPolicyAdviser(config);
   const outside = openOutside(config);
   const spans = openSpanRecorder(store.asPlatform());
@@ -67,8 +76,8 @@ export async function openPlatform(
     store,
     chain,
     engine,
-    temporal: temporal.client,
-    operations: registry,
+    temporal,
+    operations,
   };
   const platform: Platform = {
     config,
@@ -88,12 +97,12 @@ export async function openPlatform(
     spans,
     exporter,
     alerts: openAlertSource(config),
-    temporal: temporal.client,
-    urls: {
+    temporal,
+    urls: given.urls ?? {
       gateway: settings.SEALOOP_GATEWAY_URL ?? `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`,
       ledger: settings.SEALOOP_LEDGER_URL ?? `http://127.0.0.1:${settings.SEALOOP_LEDGER_PORT}`,
     },
-    operations: registry,
+    operations,
     subjects: approvalSubjects,
   };
   return {
@@ -107,7 +116,7 @@ export async function openPlatform(
     },
     async close() {
       await platform.spans.close();
-      const parts = [sealer, chain, keyring, platform.feed, platform.devices, temporal];
+      const parts = [sealer, chain, keyring, platform.feed, platform.devices, lazyTemporal];
       await Promise.allSettled(parts.map((part) => part.close()));
       await store.close();
     },

@@ -10,10 +10,12 @@
  *
  * @module
  */
+export { createGatewayApp } from "./_gateway_app.ts";
 export { GATEWAY_INFO } from "./_gateway_info.ts";
 export { startLedger } from "./_ledger.ts";
 export { type OpenPlatform, openPlatform } from "./_platform.ts";
 export type { Place } from "./_presence.ts";
 export { runProcess, SUPERVISED } from "./_process.ts";
 export { SCHEMAS } from "./_schemas.ts";
+export { openToolServer } from "./_tool_server.ts";
 export { runToEnd } from "./_end.ts";

@@ -84,9 +84,13 @@ const misfits: string[] = [];
   assert.deepEqual(misfits.splice(0), [], "an answer is not as described");
 });
 
+/** Checks by the operations that they are of. Making one takes a while, and most files have the same operations. */
+const checks = new WeakMap<readonly Operation<never>[], CheckAnswer>();
+
 /** Checks the answers of an application from now on, with a hook after each test. Call it before the server starts. */
 export function checkAnswers<S>(app: Koa<S>, operations: readonly Operation<never>[]): void {
-  const check = createAnswerCheck(operations);
+  const check = checks.get(operations) ?? createAnswerCheck(operations);
+  checks.set(operations, check);
   app.middleware.unshift(async (ctx, next) => {
     await next();
     const { status, method, response, body, _matchedRouteName: operationId } = ctx;

@@ -189,7 +189,10 @@ const temporalAddress: () => Promise<string> = once(async () => {
   const progress = (doing: string) => process.stderr.write(`  Temporal: ${doing}\n`);
   const folder = await testFolder();
   const tree = await claimDataFolder(folder);
-  const server = await startTemporal(folder, ports, { ...temporal, embedded: { ...embedded, sqlite } }, { progress, tree });
+  const server = await startTemporal(folder, ports, {
+    ...temporal,
+    embedded: { ...embedded, sqlite },
+  }, { progress, tree });
   atEndOfRun(() => server.stop().then(tree.release));
   return server.address;
 });

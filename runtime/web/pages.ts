@@ -20,10 +20,12 @@ const ONE_DAY = "public, max-age=86400";
 /**
  * Serves the description and two pages that show it: `/docs` to try operations out, `/redoc` to read. They load nothing
  * from elsewhere, and have no rate limit.
+ *
+ * @param describe called when the description is first asked for, as that takes a while
  */
 export function bindPages(
   router: Router<RequestState>,
-  description: JsonSchema,
+  describe: () => JsonSchema,
   title: string,
 ): void {
   const serve = (path: string, type: string, text: () => string, caching = "no-cache") =>
@@ -32,8 +34,8 @@ export function bindPages(
       ctx.set("cache-control", caching);
       ctx.body = text();
     });
-  const json = JSON.stringify(description);
-  serve("/openapi.json", "application/json", () => json);
+  let json: string | undefined;
+  serve("/openapi.json", "application/json", () => json ??= JSON.stringify(describe()));
   for (const [name, { type, text }] of Object.entries(SWAGGER_UI)) {
     serve(`/docs/${name}`, type, text, ONE_DAY);
   }

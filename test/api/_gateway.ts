@@ -1,17 +1,10 @@
 /** A whole gateway of a test: the real platform on a database of its own, with operations of the test's besides. */
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  bindCalendarFeed,
-  bindMailLinks,
-  bindMediaFiles,
-  bindSchemas,
-  createRestApp,
-} from "../../api/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { operations } from "../../operations/mod.ts";
-import { openPlatform, SCHEMAS } from "../../processes/mod.ts";
+import { createGatewayApp, openPlatform } from "../../processes/mod.ts";
 import type { NewKey } from "../../store/keys/mod.ts";
 import { createLog, serve } from "../../runtime/web/mod.ts";
 import { checkAnswers } from "../_described_answers.ts";
@@ -69,23 +62,11 @@ export async function startGateway(
   let logged = "";
   const log = createLog("test", "debug", { write: (line) => void (logged += line) });
   const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
-  const { platform, invoke, http, close } = await openPlatform(
-    { config, log, databaseUrl },
-    "gateway",
-  );
-  const app = createRestApp({
-    operations: [...operations, ...extra],
-    invoke,
-    http,
-    info: { title: "sealoop gateway", description: "A gateway of a test." },
-    routes: (router) => {
-      bindSchemas(router, SCHEMAS);
-      bindMailLinks(router, platform);
-      bindCalendarFeed(router, platform);
-      bindMediaFiles(router, platform);
-    },
-  });
-  checkAnswers(app, [...operations, ...extra]);
+  const open = await openPlatform({ config, log, databaseUrl }, "gateway");
+  const { platform } = open;
+  const all = extra.length > 0 ? [...operations, ...extra] : operations;
+  const app = createGatewayApp(open, all);
+  checkAnswers(app, all);
   const server = await serve(app, config.settings, port);
   return {
     url: server.address,
@@ -108,7 +89,7 @@ export async function startGateway(
     drain: (deadlineMs) => server.close(deadlineMs),
     async stop() {
       await server.close(0);
-      await close();
+      await open.close();
       await database.drop();
     },
   };

@@ -1,20 +1,14 @@
 /** A gateway with its workers in this process, and people and programs with keys. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { bindMailLinks, createRestApp } from "../../api/mod.ts";
-import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
-import { watchTasks } from "../../operations/a2a/tasks/mod.ts";
-import { loadConfig } from "../../config.ts";
+import type { Platform } from "../../calls/mod.ts";
 import type { Operation } from "../../contract/mod.ts";
-import { findInjection } from "../../judgement/guard/mod.ts";
-import { createToolServer } from "../../mcp/mod.ts";
-import { cancelTask, operations, registry, sendMessage } from "../../operations/mod.ts";
+import { operations, registry } from "../../operations/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { findApprovalOwner, getApproval } from "../../store/approvals/mod.ts";
 import type { NewKey } from "../../store/keys/mod.ts";
-import { openPlatform } from "../../processes/mod.ts";
-import { requireReady } from "../../store/mod.ts";
-import { serve, serverNames } from "../../runtime/web/mod.ts";
+import { createGatewayApp, openPlatform, openToolServer } from "../../processes/mod.ts";
+import { serve } from "../../runtime/web/mod.ts";
 import { eventually } from "../_time.ts";
 import { connect } from "../mcp/_tool_server.ts";
 import { openLoop, type ServeEngine, type TestLoop, type Watch } from "../workflows/_loop.ts";
@@ -88,25 +82,19 @@ export async function openPeople(
   serveEngine?: ServeEngine,
   watch?: Watch,
 ): Promise<People> {
-  const all = [...operations, ...extra];
+  const all = extra.length > 0 ? [...operations, ...extra] : operations;
   const loop = await openLoop({
     settings: { SEALOOP_LIMIT_PARTNER: "1000000", ...settings }, // as tests poll
     ...(serveEngine ? { serve: serveEngine } : {}),
     ...(watch ? { watch } : {}),
     operations: new Map([...registry, ...extra.map((one) => [one.name, one] as const)]),
   });
-  const { store, sealer, log } = loop;
-  const gateway = await openPlatformAs(loop, "gateway");
+  const { store, sealer, config } = loop;
+  const gateway = await openPlatformOf(loop, "gateway");
   const { platform } = gateway;
-  const app = createRestApp({
-    operations: all,
-    invoke: createInvoke(platform),
-    http: { log, trustedHops: 0, secure: false, names: serverNames(loadConfig({}).settings) },
-    info: { title: "sealoop gateway", description: "A gateway of a test." },
-    routes: (router) => bindMailLinks(router, platform),
-  });
+  const app = createGatewayApp(gateway, all);
   checkAnswers(app, all);
-  const server = await serve(app, loadConfig({}).settings, 0);
+  const server = await serve(app, config.settings, 0);
   const keys = new Map<string, { key: string; id: string }>();
   for (const [name, fields] of Object.entries(KEYS)) {
     const { key, record } = await giveKey(store, {
@@ -121,19 +109,9 @@ export async function openPeople(
   }
   const closing: (() => Promise<unknown>)[] = [];
   async function tools() {
-    const { platform, close } = await openPlatformAs(loop, "tools");
-    const tasks = await watchTasks(platform);
-    const server = createToolServer({
-      operations: all,
-      invoke: createInvoke(platform),
-      auth: createToolServerAuth(platform),
-      a2a: { tasks, sendMessage, cancelTask },
-      http: { log, trustedHops: 0, secure: false, names: serverNames(loadConfig({}).settings) },
-      limits: { perMinute: 60, simulatePerMinute: 10 },
-      checkReady: () => requireReady(store),
-      findInjection,
-    });
-    const served = await serve(server.app, loadConfig({}).settings, 0);
+    const open = await openPlatformOf(loop, "tools");
+    const server = await openToolServer(open, { operations: all });
+    const served = await serve(server.app, config.settings, 0);
     const { key, record } = await giveKey(store, {
       tier: "partner",
       scope: "full",
@@ -141,7 +119,7 @@ export async function openPeople(
       mayApprove: false,
       expiresAt: null,
     });
-    closing.push(() => server.close(0), () => served.close(0), () => tasks.close(), close);
+    closing.push(() => server.drain(0), () => served.close(0), server.close, open.close);
     return { url: served.address, key, keyId: record.id };
   }
   const keyId: People["keyId"] = (who) => keys.get(who)!.id;
@@ -214,8 +192,8 @@ export async function openPeople(
 }
 
 /** Opens the platform of another process on the servers of a loop. */
-async function openPlatformAs(loop: TestLoop, role: "gateway" | "tools") {
+async function openPlatformOf(loop: TestLoop, role: "gateway" | "tools") {
   const { config, log, database, temporal, engine, operations, urls } = loop;
-  const open = await openPlatform({ config, log, databaseUrl: () => database.urls[role] }, role);
-  return { ...open, platform: { ...open.platform, temporal, engine, operations, urls } };
+  const parts = { config, log, databaseUrl: () => database.urls[role] };
+  return await openPlatform(parts, role, { temporal, engine, operations, urls });
 }

@@ -3,17 +3,14 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Client as Temporal } from "@temporalio/client";
-import { createToolServerAuth, followResources, type Platform } from "../../calls/mod.ts";
-import { watchTasks } from "../../operations/a2a/tasks/mod.ts";
+import type { Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
-import { findInjection } from "../../judgement/guard/mod.ts";
-import { createToolServer, type SessionTiming } from "../../mcp/mod.ts";
-import { cancelTask, operations, sendMessage } from "../../operations/mod.ts";
-import { openPlatform } from "../../processes/mod.ts";
+import type { SessionTiming } from "../../mcp/mod.ts";
+import { operations } from "../../operations/mod.ts";
+import { openPlatform, openToolServer } from "../../processes/mod.ts";
 import type { NewKey } from "../../store/keys/mod.ts";
 import { createLog, serve } from "../../runtime/web/mod.ts";
-import { requireReady } from "../../store/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { giveKey } from "../_superuser.ts";
@@ -47,28 +44,13 @@ export async function startToolServer(
   const config = loadConfig({ SEALOOP_LOG_LEVEL: "silent", ...settings });
   const log = createLog("test", config.settings.SEALOOP_LOG_LEVEL);
   const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
-  const { platform, invoke, http, close } = await openPlatform(
-    { config, log, databaseUrl },
-    "tools",
-  );
-  if (temporal) Object.assign(platform, { temporal: () => Promise.resolve(temporal) });
-  const tasks = await watchTasks(platform);
-  const tools = createToolServer({
-    operations: [...operations, ...extra],
-    findInjection,
-    invoke,
-    auth: createToolServerAuth(platform),
-    http,
-    checkReady: () => requireReady(platform.store),
-    limits: { perMinute: config.settings.SEALOOP_LIMIT_TOOLS, simulatePerMinute: 10 },
-    a2a: { tasks, sendMessage, cancelTask },
-    timing,
-  });
+  const given = temporal ? { temporal: () => Promise.resolve(temporal) } : {};
+  const open = await openPlatform({ config, log, databaseUrl }, "tools", given);
+  const { platform } = open;
+  const tools = await openToolServer(open, { operations: [...operations, ...extra], timing });
   const testOperations = extra.map(({ name }) => name);
   if (testOperations.length > 0) await allowTools(platform.store, testOperations);
-  const { app, close: drain } = tools;
-  const following = await followResources(platform, tools);
-  const server = await serve(app, config.settings, 0);
+  const server = await serve(tools.app, config.settings, 0);
   return {
     url: server.address,
     database,
@@ -77,13 +59,12 @@ export async function startToolServer(
       const { key, record } = await giveKey(platform.store, fields);
       return { key, id: record.id };
     },
-    drain: () => drain(),
+    drain: () => tools.drain(),
     async stop() {
-      await drain(0);
+      await tools.drain(0);
       await server.close(0);
-      await following.close();
-      await tasks.close();
-      await close();
+      await tools.close();
+      await open.close();
       if (!on) await database.drop();
     },
   };
