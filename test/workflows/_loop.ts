@@ -23,27 +23,15 @@ import {
   createSequencerActivities,
   type TenantActivities,
 } from "../../activities/mod.ts";
-import { openOutside } from "../../integrations/outside/mod.ts";
-import { openAlertSource } from "../../integrations/alerts/mod.ts";
-import { createProbes, openViews } from "../../operations/integrations/views/mod.ts";
-import {
-  openFailureLimiter,
-  openFeedWatch,
-  openKeyring,
-  openNewsWatch,
-  openSpanRecorder,
-  type Platform,
-} from "../../calls/mod.ts";
+import type { Platform } from "../../calls/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { TASK_QUEUE } from "../../contract/domain/mod.ts";
 import { openEngine } from "../../judgement/engine/mod.ts";
 import type { Network } from "../../ledger/anchors/ots/mod.ts";
-import { openSealer, watchChain } from "../../ledger/mod.ts";
-import { approvalSubjects, registry } from "../../operations/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import { loadCatalogue } from "../../judgement/runbooks/mod.ts";
+import { openPlatform } from "../../processes/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
-import { openUsageMeter } from "../../store/calls/mod.ts";
-import { DEVICE_NEWS } from "../../store/devices/mod.ts";
 import {
   clientFor,
   ensureSequencer,
@@ -169,58 +157,26 @@ export async function openParts(
     SEALOOP_BITCOIN_SOURCES: "none",
     ...env,
   });
-  const store = openStore(database.urls.worker, "worker", 10);
   const sequencerStore = openStore(database.urls.sequencer, "sequencer", 2);
-  const failures = openFailureLimiter(30);
-  const [sealer, chain, keyring] = await Promise.all([
-    openSealer(store),
-    watchChain(store, { onDemand: true }),
-    openKeyring(store, failures),
-  ]);
   const connection = await Connection.connect({ address: place.address });
-  const client = clientFor(new Client({ connection, namespace: place.namespace }), store);
   const stopping = new AbortController();
   const engine = await serve(database.urls.engine);
   let engineStopped: Promise<void> | undefined;
   const stopEngine = () => engineStopped ??= engine.close();
-  const temporal = () => Promise.resolve(client);
-  const outside = openOutside(config);
-  const spans = openSpanRecorder(store.asPlatform());
-  const probed = {
-    adviser: undefined,
-    exporter: undefined,
-    langfuse: undefined,
-    spans,
-    outside,
-    config,
-    store,
-    chain,
-    engine: engine.client,
-    temporal,
-    operations,
-  };
+  const log = createLog("test", "silent");
+  const { platform, close } = await openPlatform(
+    { config, log, databaseUrl: (role) => database.urls[role] },
+    "worker",
+    {
+      engine: engine.client,
+      operations,
+      urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
+      temporal: () => Promise.resolve(client),
+    },
+  );
+  const client = clientFor(new Client({ connection, namespace: place.namespace }), platform.store);
   const parts: ActivityParts = {
-    config,
-    log: createLog("test", "silent"),
-    store,
-    sealer,
-    chain,
-    keyring,
-    failures,
-    usage: openUsageMeter(store.asPlatform()),
-    temporal,
-    engine: engine.client,
-    feed: openFeedWatch(store, 10),
-    devices: openNewsWatch(store, DEVICE_NEWS),
-    adviser: undefined,
-    outside,
-    views: openViews(store.asPlatform(), createProbes(probed), createLog("test", "silent")),
-    spans,
-    exporter: undefined,
-    alerts: openAlertSource(config),
-    urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
-    operations,
-    subjects: approvalSubjects,
+    ...platform,
     runbooks: loadCatalogue(config),
     stopping: stopping.signal,
   };
@@ -235,8 +191,7 @@ export async function openParts(
     async close() {
       await connection.close();
       await stopEngine();
-      await Promise.all([sealer.close(), chain.close(), keyring.close()]);
-      await Promise.all([store.close(), sequencerStore.close()]);
+      await Promise.all([close(), sequencerStore.close()]);
       await database.drop();
     },
   };
