@@ -1,4 +1,4 @@
-import { parseFields } from "./follow.ts";
+import { parseFields } from "./record_fields.ts";
 import { isSuccession } from "./succession.ts";
 import type { TrustedKey } from "./types.ts";
 

@@ -1,5 +1,8 @@
-import { canonicalize } from "./canonical.ts";
+import { canonicalize, NotCanonical } from "./canonical.ts";
 import { canonicalizeText } from "./canonical_text.ts";
+import { parseFields } from "./record_fields.ts";
+import { type Hash, hashLeaf } from "./tree.ts";
+import type { Primitives } from "./types.ts";
 
 const UTF_8 = new TextEncoder();
 
@@ -31,4 +34,21 @@ export function formatLeafOfHash(position: number, id: string, recordSha256: str
   return `{"chain_position":${position},"id":${
     canonicalize(id)
   },"record_sha256":"${recordSha256}"}`;
+}
+
+/** Returns the hash of a record's leaf. @returns undefined for a record that has none: verifying it reports why */
+export function hashRecord(
+  text: string,
+  position: number,
+  { sha256, fromHex }: Pick<Primitives, "sha256" | "fromHex">,
+): Hash | undefined {
+  const { id } = parseFields(text);
+  if (typeof id !== "string") return undefined;
+  try {
+    const leaf = UTF_8.encode(formatLeaf({ position, id, text }, sha256));
+    return hashLeaf(leaf, (bytes) => fromHex(sha256(bytes)));
+  } catch (error) {
+    if (!(error instanceof NotCanonical)) throw error;
+    return undefined;
+  }
 }

@@ -14,12 +14,11 @@ export { canonicalize, canonicalizeValues, joinFields, NotCanonical } from "./ca
 export { canonicalizeFields, canonicalizeItems, canonicalizeText } from "./canonical_text.ts";
 export {
   findPlaceAfter,
-  followRecord,
-  type FollowResult,
-  parseFields,
-  readLink,
-  readPosition,
-} from "./follow.ts";
+  type FollowedRecord,
+  followSpan,
+  type Span,
+  type SpanBreak,
+} from "./follow_span.ts";
 export { collectKeys, KEY_MARKS } from "./key_collector.ts";
 export { formatLeaf, formatLeafOfHash, type LeafSource } from "./leaf.ts";
 export {
@@ -42,6 +41,7 @@ export {
   type RawReceipt,
 } from "./receipt_stream.ts";
 export { type KeyProof, listProvenKeys, proveKeys } from "./prove_keys.ts";
+export { parseFields, readLink, readPosition } from "./record_fields.ts";
 export {
   computeInclusionRoot,
   computeRoot,

@@ -1,4 +1,4 @@
-import { readLink } from "./follow.ts";
+import { readLink } from "./record_fields.ts";
 import { findKeysWithoutSuccession, findUnproven, type IntroducedKey } from "./succession.ts";
 import type { Break, Primitives, TrustedKey } from "./types.ts";
 import { verifyRecord } from "./verify_record.ts";

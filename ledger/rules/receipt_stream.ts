@@ -5,7 +5,7 @@
 import { openRecorder } from "./_recorder.ts";
 import { NotCanonical } from "./canonical.ts";
 import { canonicalizeFields } from "./canonical_text.ts";
-import { parseFields, readLink } from "./follow.ts";
+import { parseFields, readLink } from "./record_fields.ts";
 
 /** A receipt as it was found in a stream. */
 export interface RawReceipt {

@@ -1,40 +1,48 @@
 import type { Store } from "../../store/mod.ts";
-import { computeLeafHash, NODE_PRIMITIVES } from "../crypto/mod.ts";
+import { NODE_PRIMITIVES } from "../crypto/mod.ts";
 import type { StoredReceipt } from "../receipts/mod.ts";
-import { type Hash, type Place, type TrustedKey, verifyRecord } from "../rules/mod.ts";
+import {
+  type FollowedRecord,
+  followSpan,
+  type Place,
+  type Span,
+  type TrustedKey,
+} from "../rules/mod.ts";
 import { type FailedCheck, type LedgerBreak, ledgerBreak } from "./breaks.ts";
 
 /** The result for one stored receipt. */
 export interface StoredReceiptResult {
   /** Undefined if the receipt holds. */
   readonly broken: LedgerBreak | undefined;
-  /** The place of the next receipt. */
-  readonly next: Place;
+  readonly leaf: FollowedRecord["leaf"];
 }
 
 const CHECKS = ["hash", "canonical", "signature", "link"] as const;
 
-/** Verifies a stored receipt: its record by the rules of its era, and the columns of its row by the record. */
+/** Verifies a stored receipt that is at its place. @returns `next`: the place of the next receipt */
 export function verifyStoredReceipt(
   receipt: StoredReceipt,
   place: Place,
   keys: readonly TrustedKey[],
-): StoredReceiptResult {
-  const { position, id } = receipt;
-  const { verdict, hash, era } = verifyRecord(receipt.text, place, keys, NODE_PRIMITIVES);
-  const next = { position: position + 1, previousHash: hash, previousEra: era };
+): StoredReceiptResult & { readonly next: Place } {
+  const span = followSpan(place, keys, NODE_PRIMITIVES);
+  return { ...followStoredReceipt(span, receipt), next: span.place() };
+}
+
+/** Verifies the next stored receipt: its record by the rules of its era, and the columns of its row by the record. */
+export function followStoredReceipt(span: Span, receipt: StoredReceipt): StoredReceiptResult {
+  const { position, id, text } = receipt;
+  const { verdict, era, leaf } = span.add(text, position);
   const columns = era === undefined ? [] : findWrongColumns(receipt, era);
   const reasons = [
     ...verdict.reasons,
     ...columns.map((column) => `The column ${column} differs from the record`),
   ];
-  if (reasons.length === 0) return { broken: undefined, next };
+  if (reasons.length === 0) return { broken: undefined, leaf };
   const failed = CHECKS.find((check) => verdict.checks[check] === "fail");
   const check: FailedCheck = failed ?? (columns.length > 0 ? "columns" : "canonical");
-  return {
-    broken: ledgerBreak(position, check, printable(reasons.join("; ")), printable(id)),
-    next,
-  };
+  const reason = printable(reasons.join("; "));
+  return { broken: ledgerBreak(position, check, reason, printable(id)), leaf };
 }
 
 function findWrongColumns(receipt: StoredReceipt, era: number): string[] {
@@ -82,15 +90,6 @@ export function checkImportedBytes(
   if (bytes.record === canonical_bytes && bytes.signature === signature.value) return undefined;
   const reason = "The bytes or the signature of the row are not those of the record";
   return ledgerBreak(position, "columns", reason, printable(id));
-}
-
-/** Computes the leaf of a receipt in the Merkle log. @returns undefined if the record has no canonical form */
-export function leafOrUndefined(receipt: StoredReceipt): Hash | undefined {
-  try {
-    return computeLeafHash(receipt);
-  } catch {
-    return undefined; // verifying the receipt reports that
-  }
 }
 
 /** Makes text from the database safe to store, show and send, whatever somebody has written there. */

@@ -1,13 +1,9 @@
 import { setImmediate as endOfTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../../store/mod.ts";
+import { NODE_PRIMITIVES } from "../crypto/mod.ts";
 import { exportReceipts, listLedgerKeys } from "../receipts/mod.ts";
-import type { Hash, Place } from "../rules/mod.ts";
-import {
-  checkImportedBytes,
-  leafOrUndefined,
-  readImportedBytes,
-  verifyStoredReceipt,
-} from "./_receipt_check.ts";
+import { followSpan, type Hash, type Place } from "../rules/mod.ts";
+import { checkImportedBytes, followStoredReceipt, readImportedBytes } from "./_receipt_check.ts";
 import { type LedgerBreak, ledgerBreak } from "./breaks.ts";
 
 /** A part of the stored chain to verify. */
@@ -63,29 +59,22 @@ export async function verifySpan(
       listLedgerKeys(store),
       readImportedBytes(store, position, page.at(-1)?.position ?? -1),
     ]);
-    const first = page[0]?.position ?? await findNextPosition(store, position, to);
-    if (first !== position) skipTo(first);
+    const span = followSpan(place, keys, NODE_PRIMITIVES, { wantsLeaves: onLeaf !== undefined });
     for (const receipt of page) {
-      if (receipt.position !== place.position) skipTo(receipt.position);
-      const { broken, next } = verifyStoredReceipt(receipt, place, keys);
+      const { broken, leaf } = followStoredReceipt(span, receipt);
       const bytes = imported.get(receipt.position);
       const found = broken ?? (bytes && checkImportedBytes(receipt, bytes));
       if (found) breaks.push(found);
-      place = next;
-      const leaf = onLeaf && leafOrUndefined(receipt);
-      if (leaf) onLeaf(receipt.position, leaf);
+      if (leaf) onLeaf?.(receipt.position, leaf);
       await pause();
     }
+    if (page.length === 0) span.skipTo(await findNextPosition(store, position, to));
+    const missing = span.breaks.filter(({ kind }) => kind === "missing");
+    breaks.push(...missing.map((gap) => ledgerBreak(gap.position, "missing", gap.reason)));
+    place = span.place();
     verified += page.length;
   }
-  return { place, verified, breaks };
-
-  function skipTo(next: number): void {
-    const { position } = place;
-    const reason = next - position === 1 ? "Missing" : `Missing, with all up to ${next - 1}`;
-    breaks.push(ledgerBreak(position, "missing", reason));
-    place = { ...place, position: next };
-  }
+  return { place, verified, breaks: breaks.sort((a, b) => a.position - b.position) };
 }
 
 /** Finds the first stored position of a range. @returns `to` if there is none */

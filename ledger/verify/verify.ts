@@ -2,8 +2,7 @@ import { NODE_PRIMITIVES } from "../crypto/mod.ts";
 import {
   type Break,
   findKeysWithoutSuccession,
-  followRecord,
-  type IntroducedKey,
+  followSpan,
   type Place,
   type TrustedKey,
   type Verdict,
@@ -32,17 +31,12 @@ export async function verifyChain(
   records: Iterable<string> | AsyncIterable<string>,
   keys: readonly TrustedKey[],
 ): Promise<{ total: number; breaks: Break[] }> {
-  const breaks: Break[] = [];
-  const introduced: IntroducedKey[] = [];
-  let place: Place = { position: 0, previousHash: "" };
+  const span = followSpan({ position: 0, previousHash: "" }, keys, NODE_PRIMITIVES);
   let total = 0;
   for await (const json of records) {
-    const followed = followRecord(json, place, keys, NODE_PRIMITIVES);
-    if (followed.fault) breaks.push(followed.fault);
-    introduced.push(...followed.introduced);
-    place = followed.next;
+    span.add(json);
     total++;
   }
-  breaks.push(...findKeysWithoutSuccession(keys, introduced));
-  return { total, breaks };
+  const breaks = span.breaks.map(({ position, reason }) => ({ position, reason }));
+  return { total, breaks: [...breaks, ...findKeysWithoutSuccession(keys, span.introduced)] };
 }

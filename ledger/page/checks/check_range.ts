@@ -1,17 +1,13 @@
 import {
   type Break,
   type Era,
-  formatLeaf,
+  findPlaceAfter,
+  followSpan,
   type Hash,
-  hashLeaf,
-  NotCanonical,
   parseFields,
-  type Place,
   type Primitives,
-  readLink,
-  readPosition,
+  type SpanBreak,
   type TrustedKey,
-  verifyRecord,
 } from "../../rules/mod.ts";
 
 /** The result of checking a range of the chain. */
@@ -76,8 +72,8 @@ const REASONS = {
 } as const;
 
 /**
- * Checks a range of the chain. A missing record is one break at its position; the link to it from the next record is
- * not another one.
+ * Checks a range of the chain by the same lines as the command. Each missing record is one break at its position; the
+ * link to it from the next record is not another one.
  *
  * @param records oldest first, byte for byte; the first one is the record before the range, unless the range begins at 0
  * or is `alone`
@@ -90,64 +86,43 @@ export function checkRange(
   primitives: Primitives,
 ): CheckedRange {
   const { from, to, alone = false, source = "server", wantsLeaves, contradictions = [] } = range;
-  const breaks: Break[] = [];
   const eras: Record<Era, number> = { 1: 0, 2: 0, 3: 0 };
   const [days, categories] = [createCounts(), createCounts()];
   const rows: ReceiptRow[] = [];
   const leaves = wantsLeaves ? new Map<number, Hash>() : undefined;
-  let next = from === 0 || alone ? from : from - 1;
-  let previous: Previous | undefined = from === 0 && !alone
-    ? { hash: "", era: undefined }
+  const needsBefore = from > 0 && !alone;
+  const [first] = records;
+  const after = needsBefore && first !== undefined
+    ? findPlaceAfter(first, from - 1, keys, primitives)
     : undefined;
-  let hashBefore: string | undefined = from === 0 ? "" : undefined;
-
-  /** Reports the records up to a position as missing. The link of the next record cannot be checked then. */
-  function skipTo(position: number): void {
-    if (position > next) previous = undefined;
-    for (; next < position; next++) {
-      breaks.push({ position: next, reason: REASONS[source].missing });
-    }
-  }
-
-  for (const json of records) {
-    // A record that links to the one before is the next one; any other is at the position that it claims.
-    const follows = next >= from && previous?.hash === readLink(json);
-    const claimed = follows ? next : readPosition(json) ?? next;
-    if (claimed < next) {
-      breaks.push({ position: claimed, reason: REASONS[source].repeated });
-      continue;
-    }
-    skipTo(Math.min(claimed, to));
-    if (next >= to) break;
-    const place: Place = {
-      position: next,
-      previousHash: previous?.hash ?? readLink(json),
-      ...(previous?.era === undefined ? {} : { previousEra: previous.era }),
-    };
-    const { verdict, hash, era } = verifyRecord(json, place, keys, primitives);
-    previous = hash === "" && !verdict.verified ? undefined : { hash, era };
-    next++;
-    if (place.position < from) {
-      hashBefore = hash;
-      continue;
-    }
-    if (!verdict.verified) {
-      breaks.push({ position: place.position, reason: verdict.reasons.join("; ") });
-    }
+  const hasBefore = after?.position === from;
+  const previousHash = from === 0 && !alone ? "" : undefined;
+  const start = hasBefore ? after : { position: from, previousHash };
+  const span = followSpan(start, keys, primitives, { wantsLeaves });
+  let lastHash: string | undefined;
+  for (const json of hasBefore ? records.slice(1) : records) {
+    const { position, isRepeated, verdict, hash, era, leaf } = span.add(json);
+    if (position >= to) break;
     if (era) eras[era]++;
-    const row = toReceiptRow(json, place.position, verdict.verified);
-    leaves?.set(place.position, computeLeaf(json, row, primitives));
+    if (isRepeated) continue;
+    lastHash = position === to - 1 && hash !== "" ? hash : undefined;
+    const row = toReceiptRow(json, position, verdict.verified);
+    if (leaf) leaves?.set(position, leaf);
     increment(days, row.timestamp.slice(0, 10));
     increment(categories, row.category);
     rows.push(row);
     if (rows.length > MAX_ROWS) rows.shift();
   }
-  skipTo(to);
+  span.skipTo(to);
+  const breaks = span.breaks.flatMap((found) => toBreaks(found, to, source));
+  if (needsBefore && !hasBefore) {
+    breaks.unshift({ position: from - 1, reason: REASONS[source].missing });
+  }
   return {
     from,
     to,
-    hashBefore,
-    lastHash: previous?.hash,
+    hashBefore: from === 0 ? "" : hasBefore ? after.previousHash : undefined,
+    lastHash,
     breaks: contradictions.length === 0 ? breaks : addContradictions(breaks, contradictions, from),
     eras,
     days,
@@ -159,6 +134,17 @@ export function checkRange(
   };
 }
 
+/** Reports each missing position on its own, in the words of the page. @param to end of the range, exclusive */
+function toBreaks(
+  { kind, position, to: end, reason }: SpanBreak,
+  to: number,
+  source: "server" | "file",
+): Break[] {
+  const said = kind === "invalid" ? reason : REASONS[source][kind];
+  const length = Math.max(0, Math.min(end, to) - position);
+  return Array.from({ length }, (_, n) => ({ position: position + n, reason: said }));
+}
+
 function addContradictions(
   [first, ...others]: readonly Break[],
   contradictions: readonly string[],
@@ -168,24 +154,8 @@ function addContradictions(
   return [{ position: first?.position ?? from, reason: reasons.join("; ") }, ...others];
 }
 
+/** Stands for a record that has no leaf: that is a break already, and no root fits it. */
 const NO_LEAF: Hash = new Uint8Array(32);
-
-/** Returns zeros for a record that has no leaf: that is a break already, and no root fits it. */
-function computeLeaf(text: string, { position, id }: ReceiptRow, primitives: Primitives): Hash {
-  const { sha256, fromHex } = primitives;
-  try {
-    const leaf = new TextEncoder().encode(formatLeaf({ position, id, text }, sha256));
-    return hashLeaf(leaf, (bytes) => fromHex(sha256(bytes)));
-  } catch (error) {
-    if (!(error instanceof NotCanonical)) throw error;
-    return NO_LEAF;
-  }
-}
-
-interface Previous {
-  readonly hash: string;
-  readonly era: Era | undefined;
-}
 
 /** Makes the line of a record in a list. */
 export function toReceiptRow(

@@ -200,7 +200,7 @@ describe("the overview of the ledger", () => {
       assert.equal(await pages.open("/"), "Partly checked");
       await press(tab.page, `[data-action="all"]`);
       await tab.page.waitForSelector("#verdict-breaks ::-p-text(#40)", WAIT);
-      assert.equal(await pages.waitForVerdict(), "Broken at 4 positions");
+      assert.equal(await pages.waitForVerdict(), "Broken at 5 positions");
       const breaks = await text("#verdict-breaks");
       assert.match(
         breaks,
@@ -208,6 +208,7 @@ describe("the overview of the ledger", () => {
       );
       assert.match(breaks, /#20 The server did not return it/);
       assert.match(breaks, /#30 .*Not JSON/);
+      assert.match(breaks, /#31 prev_hash is not the hash of the entry before/);
       assert.deepEqual(await findBarriers(tab.page), []);
     });
 

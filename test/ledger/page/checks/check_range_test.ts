@@ -8,7 +8,8 @@ import {
   NOBLE,
   planChunks,
 } from "../../../../ledger/page/checks/mod.ts";
-import type { Primitives } from "../../../../ledger/rules/mod.ts";
+import type { Break, Primitives } from "../../../../ledger/rules/mod.ts";
+import { verifyChain } from "../../../../ledger/verify/mod.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../../_chains.ts";
 
 /** Checks a chain as the page does: in chunks, in any order, each with the record before it. */
@@ -59,6 +60,28 @@ describe("checkRange()", () => {
       });
     }
   }
+
+  it("finds breaks where the command finds them, and each missing position", async () => {
+    const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000_007);
+    console.log(`      seed ${seed}`);
+    const random = createRandom(seed);
+    const chains = [
+      ...faultyChains.map(({ records }) => records),
+      records.toSpliced(3, 1), // of an era without positions
+      records.with(30, "{"),
+      records.with(30, records[30]!.replace('"chain_position":30', '"chain_position":45')),
+      ...Array.from({ length: 100 }, () => mutate(records, random)),
+    ];
+    for (const [n, chain] of chains.entries()) {
+      const { breaks } = checkRange(chain, { from: 0, to: 200 }, vectorKeys, NODE_PRIMITIVES);
+      const verdict = await verifyChain(chain, vectorKeys);
+      assert.deepEqual(
+        joinMissing(breaks).slice(0, -1), // the last is what is missing up to 200
+        verdict.breaks.map(({ position }) => position),
+        `seed ${seed}, chain ${n}`,
+      );
+    }
+  });
 
   it("reports none of 200 randomly changed chains as intact", () => {
     const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000_007);
@@ -188,6 +211,17 @@ describe("createTally()", () => {
 
 const range = (from: number, to: number) =>
   Array.from({ length: from - to + 1 }, (_, n) => from - n);
+
+/** Returns the positions of breaks; of missing ones in a row only the first. */
+function joinMissing(breaks: readonly Break[]): number[] {
+  const isMissing = (found: Break | undefined) => found?.reason === "The server did not return it";
+  return breaks
+    .filter((found, n) => {
+      const before = breaks[n - 1];
+      return !isMissing(found) || !isMissing(before) || before!.position !== found.position - 1;
+    })
+    .map(({ position }) => position);
+}
 
 /** Changes a character of a record, or removes, swaps, repeats or replaces records. */
 function mutate(chain: readonly string[], random: (below: number) => number): string[] {
