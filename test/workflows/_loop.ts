@@ -204,16 +204,18 @@ export async function openParts(
  * @param settings environment variables
  * @param serve default: this process serves the engine
  * @param operations default: the platform's
+ * @param schedules names of schedules that there are; they never run by themselves
  * @param network whose blocks prove anchors; default: Bitcoin's
  * @param threads whether workflows run in threads of their own, as in the worker's process; loading them takes a second
  */
 export async function openLoop(
-  { watch, settings, serve, network, operations, threads = false }: {
+  { watch, settings, serve, network, operations, schedules = [], threads = false }: {
     watch?: Watch;
     serve?: ServeEngine;
     settings?: Record<string, string>;
     network?: Network;
     operations?: Platform["operations"];
+    schedules?: readonly string[];
     threads?: boolean;
   } = {},
 ): Promise<TestLoop> {
@@ -221,7 +223,7 @@ export async function openLoop(
   const { close, stopping, ...rest } = await openParts(settings, serve, operations);
   const parts = { ...rest, stopping: stopping.signal, ...network ? { network } : {} };
   const activities = createAllActivities(parts);
-  await registerTemporal(parts.client, withoutSchedules(parts.config));
+  await registerTemporal(parts.client, withoutSchedules(parts.config, schedules));
   await ensureSequencer(parts.client);
   const { address, namespace } = parts.place;
   const workers = await startWorkers({
@@ -254,10 +256,14 @@ export function createAllActivities(
   };
 }
 
-/** Returns the configuration with schedules that never run, as they would do what a test is about to do. */
-export function withoutSchedules(config: Config): Config {
+/**
+ * Returns the configuration without schedules, which would do what a test is about to do.
+ *
+ * @param kept names of those that a test looks at; they never run by themselves
+ */
+export function withoutSchedules(config: Config, kept: readonly string[]): Config {
   const { temporal, settings } = config;
-  const schedules = Object.entries(temporal.schedules)
+  const schedules = Object.entries(temporal.schedules).filter(([name]) => kept.includes(name))
     .map(([name, schedule]) => [name, { ...schedule, every: NEVER }] as const);
   return {
     ...config,

@@ -50,11 +50,13 @@ export interface WorkerProcess {
  * Opens one.
  *
  * @param settings environment variables
+ * @param schedules names of schedules that there are; they never run by themselves
  * @param serve default: this process serves the engine
  */
 export async function openLoopBench(
-  { settings = {}, serve = serveEngine }: {
+  { settings = {}, schedules = [], serve = serveEngine }: {
     readonly settings?: Readonly<Record<string, string>>;
+    readonly schedules?: readonly string[];
     readonly serve?: (
       databaseUrl: string,
     ) => Promise<Pick<Awaited<ReturnType<typeof serveEngine>>, "url" | "secret" | "close">>;
@@ -81,7 +83,7 @@ export async function openLoopBench(
   const connection = await Connection.connect({ address });
   const store = openStore(database.urls.worker, "worker");
   const client = clientFor(new Client({ connection, namespace }), store);
-  await registerTemporal(client, withoutSchedules(loadConfig(env)));
+  await registerTemporal(client, withoutSchedules(loadConfig(env), schedules));
   await ensureSequencer(client);
   const workers: WorkerProcess[] = [];
   const engine = await serve(database.urls.engine);

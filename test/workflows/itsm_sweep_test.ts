@@ -35,7 +35,11 @@ certificates: { enabled: false }
 platform: { enabled: false }
 `,
     );
-    loop = await openLoop({ watch: cancelLoops, settings: { SEALOOP_DETECTORS: detectors } });
+    loop = await openLoop({
+      watch: cancelLoops,
+      settings: { SEALOOP_DETECTORS: detectors },
+      schedules: ["sweep"],
+    });
   });
   after(() => loop?.stop());
 

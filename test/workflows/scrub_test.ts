@@ -20,7 +20,7 @@ const LOCK = 4_711;
 describe("scrubLedger", () => {
   let bench: LoopBench;
   before(async () => {
-    bench = await openLoopBench({ serve: serveNoEngine });
+    bench = await openLoopBench({ schedules: ["scrub"], serve: serveNoEngine });
   });
   after(() => bench?.close());
 

@@ -24,7 +24,7 @@ describe("workers of a named build", () => {
   before(async () => {
     installQuietRuntime();
     parts = await openParts();
-    await registerTemporal(parts.client, withoutSchedules(parts.config));
+    await registerTemporal(parts.client, withoutSchedules(parts.config, []));
     await ensureSequencer(parts.client);
   });
   after(async () => {

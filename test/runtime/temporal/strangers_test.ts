@@ -20,6 +20,7 @@ describe("strangers at Temporal", function () {
 
   before(async () => {
     loop = await openLoop({
+      schedules: ["reconcile"],
       watch: async (moment, activity) => {
         if (moment !== "before" || activity === "runLedgerSequencer") return;
         ran.push(activity);
