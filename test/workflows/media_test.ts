@@ -293,9 +293,13 @@ describe("media by operations", () => {
     const refused = answers.filter((answer) => answer.status === "rejected");
     assert.deepEqual(refused.map(({ reason }) => reason.name), Array(3).fill("RateLimited"));
     const { value } = answers.find((answer) => answer.status === "fulfilled")!;
-    const { events } = await loop.client.workflow.getHandle(value.workflow_id).fetchHistory();
-    const [scene] = events!.flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
-    assert.equal(scene!.priority!.fairnessKey, "acme", "tenants take turns");
+    const run = loop.client.workflow.getHandle(value.workflow_id);
+    const scene = await eventually(async () => {
+      const { events } = await run.fetchHistory();
+      return events!.find((event) => event.activityTaskScheduledEventAttributes)
+        ?.activityTaskScheduledEventAttributes;
+    });
+    assert.equal(scene.priority!.fairnessKey, "acme", "tenants take turns");
   });
 
   it("refuses a text of thousands of lines, each of which would be spoken by itself", async () => {
