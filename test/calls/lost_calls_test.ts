@@ -57,7 +57,8 @@ describe("settleLostCalls()", () => {
     await runAndKill(store, [{ ...call, moment: "after", input, credential }]);
     const [decision] = await makeOpenDecisionsOld(store);
     const fail = () => Promise.reject(new Problem("Unavailable", "Temporal is away"));
-    const ticket = { ...registry.get("tickets.create")!, recover: fail };
+    const { durability, ...rest } = registry.get("tickets.create")!;
+    const ticket = { ...rest, durability: { ...durability, recover: fail } };
     const operations = new Map([[ticket.name, ticket]]);
     assert.equal(await settleLostCalls({ ...open.platform, operations }), 0);
     assert.equal(await findRequested(store, decision!.call_receipt_id), undefined);

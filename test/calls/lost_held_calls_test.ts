@@ -83,7 +83,10 @@ describe("an approved call whose process was killed", () => {
   ) {
     it(`is sealed as ${outcome} where recovery says ${recovery.state}`, async () => {
       const id = approvalIdOf(n);
-      const operation = { ...countedRun, recover: () => Promise.resolve(recovery) };
+      const operation = {
+        ...countedRun,
+        durability: { ...countedRun.durability, recover: () => Promise.resolve(recovery) },
+      };
       const result = await runAgain(id, operation);
       assert.deepEqual([result.state, result.error], [state, error]);
       assert.deepEqual(await runAgain(id, operation), result);
