@@ -22,10 +22,12 @@ const SERVERS = ["test/_servers.ts", "test/_browser.ts", "test/_platform.ts"];
 const PROCESSES = ["test/_browser.ts", "test/_platform.ts"];
 /** Files that start single processes of the platform, kill them, or compare times beside what exhausts them. */
 const KILLS = /^test\/(processes\/|.*(kill(s|ed)?|bombs)_test\.ts$)/;
-/** Files that start agents of devices or programs that make media, or type-check a copy of the sources. */
-const STARTS = /^test\/(agent\/|integrations\/media\/|docs\/contributing_test\.ts$)/;
-/** Folders whose tests take longest. */
-const LONGEST = /^test\/(?:workflows|ledger\/scrub|api)\//;
+/** Files that start agents of devices, verifiers, parsers or programs that make media, or type-check a copy of the sources. */
+const STARTS =
+  /^test\/(agent\/|integrations\/(media|strangers)\/|ledger\/(succession\/|verify\/receipt_files)|docs\/contributing)/;
+/** Folders and files whose tests take longest. */
+const LONGEST =
+  /^test\/(?:workflows|ledger\/scrub|api|judgement\/(?:engine|guard)|contract)\/|identity/;
 
 /** Lists test files. What they start is told by the helpers that they import, directly or through other files. */
 export function listTests(kind: TestKind): TestLanes {

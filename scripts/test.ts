@@ -37,7 +37,7 @@ async function runMocha(kind: TestKind, args: readonly string[]): Promise<number
   const { many, few } = listTests(kind);
   const cores = availableParallelism();
   let code = 0;
-  const atOnce = kind === "unit" ? cores : cores + 4; // tests without servers do not wait
+  const atOnce = kind === "unit" ? cores + 2 : cores + 4;
   for (const [files, jobs] of [[many, atOnce], [few, cores]] as const) {
     if (files.length === 0) continue;
     const parallel = ["--parallel", "--jobs", String(jobs)];
