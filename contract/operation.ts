@@ -44,7 +44,7 @@ export interface Operation<Context = never> {
   readonly presentation?: Presentation;
   /** Who decides about its calls, and in whose name they run. */
   readonly governance?: Governance<Context>;
-  /** What outlives a call. */
+  /** Its runs, receipts and recovery, which outlive a call. */
   readonly durability?: Durability<Context>;
   readonly example: Example;
   /** Runs a call. */

@@ -1,7 +1,7 @@
 import type { StartedRun, WorkflowName } from "./domain/mod.ts";
 import type { LostCall, Recovery } from "./recovery.ts";
 
-/** What outlives a call: the run that it starts, how its outcome is found again, and what the ledger keeps of it. */
+/** The parts of a call that outlive it: the run that it starts, how its outcome is found again, and its receipt. */
 export interface Durability<Context = never> {
   /** Workflow type that a caller starts through this operation. */
   readonly startsWorkflow?: WorkflowName;

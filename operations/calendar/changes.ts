@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation, type Platform } from "../../calls/mod.ts";
 import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
-import { Problem } from "../../contract/mod.ts";
+import { type Operation, Problem } from "../../contract/mod.ts";
 import {
   assertFree,
   bookEvent,
@@ -15,6 +15,17 @@ import { type EventRecord, getEvent } from "../../store/calendar/mod.ts";
 import { assertMayHold, Event, EVENT_FIELDS, EventId, exampleEvent, toEvent } from "./_event.ts";
 
 const Input = z.object(EVENT_FIELDS);
+
+/** Changes are sealed with their event, by which a lost call is recovered. */
+const BY_EVENT: NonNullable<Operation<Platform>["durability"]> = {
+  sealsItself: true,
+  recover: (call, platform) =>
+    recoverNoted(
+      platform,
+      call,
+      async ({ ids }) => toEvent(await requireEvent(platform.store, ids.event_id!)),
+    ),
+};
 
 /** Books an event. */
 export const createEvent = operation({
@@ -40,15 +51,7 @@ export const createEvent = operation({
       await assertFree(store.db, event, occurrences);
     },
   },
-  durability: {
-    sealsItself: true,
-    recover: (call, platform) =>
-      recoverNoted(
-        platform,
-        call,
-        async ({ ids }) => toEvent(await requireEvent(platform.store, ids.event_id!)),
-      ),
-  },
+  durability: BY_EVENT,
   example: {
     input: {
       title: exampleEvent.title,
@@ -98,15 +101,7 @@ export const deleteEvent = operation({
       if (cancelledAt) throw alreadyCancelled(event_id);
     },
   },
-  durability: {
-    sealsItself: true,
-    recover: (call, platform) =>
-      recoverNoted(
-        platform,
-        call,
-        async ({ ids }) => toEvent(await requireEvent(platform.store, ids.event_id!)),
-      ),
-  },
+  durability: BY_EVENT,
   example: {
     input: { event_id: exampleEvent.event_id },
     output: { ...exampleEvent, sequence: 1, cancelled_at: "2026-07-02T08:00:00.000Z" },

@@ -27,7 +27,7 @@ export interface KillRow {
   run(stage: Stage): Promise<void>;
 }
 
-/** What a row acts with. Its first call of a method waits until all rows of the wave have made theirs, and so are prepared. */
+/** The means of a row. Its first call of a method waits until all rows of the wave have made theirs, and so are prepared. */
 export interface Stage {
   readonly bench: LoopBench;
   /** Starts a run of a workflow. When the row has ended, the run must have ended, or wait for more with nothing to do. */
@@ -135,7 +135,7 @@ export function runWave(
   });
 }
 
-/** What a row waits for. */
+/** Reasons for a row to wait. */
 type Wait = "prepared" | "others" | "killed" | "next";
 
 /** Opens a barrier of rows: none passes before all that have not left wait. */
