@@ -9,7 +9,7 @@
  *     npm run test:soak         the tests that have sizes (test/_size.ts), with the full ones
  *     npm run test:remote       tests with programs of others, which are downloaded
  */
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { listTests, type TestKind } from "./_list_tests.ts";
@@ -43,6 +43,10 @@ async function runMocha(kind: TestKind, args: readonly string[]): Promise<number
     const parallel = ["--parallel", "--jobs", String(jobs)];
     code = await run([mocha, ...parallel, ...args, ...files], { output: "inherit" }) || code;
   }
-  if (code !== 0) console.error(`  Output of the code under test is in ${LOGS}`);
+  if (code !== 0) {
+    const failures = join(LOGS, "failures");
+    if (existsSync(failures)) console.error(`\n${readFileSync(failures, "utf8")}`);
+    console.error(`  Output of the code under test is in ${LOGS}`);
+  }
   return code;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import {
@@ -23,6 +23,7 @@ import {
 } from "../integrations/strangers/_bombs.ts";
 import { startAlertmanager, type TestAlertmanager } from "../judgement/detection/_alertmanager.ts";
 import { failedLogins } from "../judgement/detection/_logs.ts";
+import { findMissingMedia, openTestMedia } from "../integrations/media/_media.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { putAlertedService } from "./_alerted_service.ts";
 
@@ -38,6 +39,16 @@ const MAILS: Readonly<Record<string, Buffer>> = {
 /** Answers of an Alertmanager. On a busy machine, the time to read one is over before its fault is known. */
 const ALERTS = [ALERT_BOMB, DEEP_ALERT_BOMB];
 const REFUSED_ALERTS = /^alerts_(too_many_labels|too_much_memory|too_slow)$/;
+/** Rules that a key holder sends: two that give no day in a century and a half, and one of each day since years ago. */
+const RULES: readonly string[] = [
+  "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30",
+  `FREQ=YEARLY;BYWEEKNO=${numbersTo(30)};BYYEARDAY=${numbersTo(30)};BYMONTH=12`,
+  `FREQ=DAILY;BYMONTHDAY=${numbersTo(31)}`,
+];
+const RULES_EACH = 10;
+const SOUND_BOMB = "bomb.flac";
+/** Seconds of silence in it: one more than a recording may last. */
+const SOUND_SECONDS = 1_801;
 /** Loops before the bombs, and as many behind them, so that work of others on the machine slows both sides. */
 const QUIET_LOOPS = 5;
 
@@ -49,6 +60,7 @@ describe("what strangers build to exhaust the worker", () => {
   let log: string;
   /** Codes of what the detectors could not read, as their state has shown them after each sweep. */
   const shown: string[] = [];
+  let soundIsMissing: string | undefined;
   let sweeps = 0;
   let loops = 0;
 
@@ -74,6 +86,10 @@ alerts: { rules: [{ match: { alertname: ShopDown }, service_label: job, code: do
       SEALOOP_ALERTMANAGER_URL: alertmanager.url,
     });
     await putAlertedService(people.store, "shop");
+    soundIsMissing = await findMissingMedia();
+    if (soundIsMissing === undefined) {
+      await makeSoundBomb(join(people.loop.config.dataDir, "inbox"));
+    }
     receiver = await startReceiver(people.loop.config, (mail) => receiveMail(people.loop, mail));
     server = { kind: "local", host: "127.0.0.1", port, tls: "none" };
   });
@@ -118,6 +134,31 @@ alerts: { rules: [{ match: { alertname: ShopDown }, service_label: job, code: do
     return times;
   }
 
+  /** Books series by the costliest rules, one after the other. */
+  async function book(): Promise<void> {
+    const start = new Date();
+    start.setUTCFullYear(start.getUTCFullYear() - 4);
+    for (const rrule of Array(RULES_EACH).fill(RULES).flat()) {
+      const { status, body } = await people.call("POST", "/v1/calendar/events", "program", {
+        title: "Boom",
+        start: start.toISOString(),
+        duration_minutes: 1,
+        rrule,
+        busy: false,
+      });
+      assert.equal(status, 200, JSON.stringify(body));
+    }
+  }
+
+  /** Has the platform write down a recording that unpacks to gigabytes. */
+  async function transcribe(): Promise<void> {
+    if (soundIsMissing !== undefined) return;
+    const agent = await people.agent();
+    const call = { name: "voice_transcribe", arguments: { source: SOUND_BOMB } };
+    const answer = await agent.callTool(call, undefined, { timeout: 200_000 });
+    assert.match(JSON.stringify(answer), /The recording is too long: it may last 30 minutes/);
+  }
+
   /** Sends every bomb, and waits until each was refused. */
   async function sendBombs(): Promise<void> {
     let served = 0;
@@ -127,6 +168,8 @@ alerts: { rules: [{ match: { alertname: ShopDown }, service_label: job, code: do
     };
     await appendFile(log, LOG_BOMB.join(""));
     await Promise.all([
+      book(),
+      transcribe(),
       ...Object.values(MAILS).map((bytes) => write("stranger@example.net", bytes)),
       (async () => {
         while (served < ALERTS.length || !shown.includes("log_too_slow")) {
@@ -201,6 +244,19 @@ alerts: { rules: [{ match: { alertname: ShopDown }, service_label: job, code: do
     assert.deepEqual(errors, []);
   });
 });
+
+/** Makes a small file of two channels of silence. */
+async function makeSoundBomb(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const { tools, cwd } = await openTestMedia();
+  const silence = ["-f", "lavfi", "-t", String(SOUND_SECONDS), "-i", "anullsrc=r=96000:cl=stereo"];
+  const path = join(folder, SOUND_BOMB);
+  await tools.ffmpeg([...silence, "-c:a", "flac", path], { cwd, seconds: 120 });
+}
+
+function numbersTo(last: number): string {
+  return Array.from({ length: last }, (_, index) => index + 1).join();
+}
 
 function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
