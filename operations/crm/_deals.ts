@@ -2,11 +2,10 @@
 import type { Config } from "../../config.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import { type Pipeline, readPipelines, recordChange, statusOf } from "./records/mod.ts";
+import type { Deal, DealFields } from "../../contract/records/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   addDeal,
-  type Deal,
-  type DealFields,
   type DealPlace,
   getDeal,
   lockDeal,

@@ -1,13 +1,7 @@
 import { z } from "zod";
-import { ContactFields, ContactId, exampleContact } from "../../contract/records/mod.ts";
+import { ContactFields } from "../../contract/records/mod.ts";
 import { normalizeEmail } from "../../store/mod.ts";
-import { ACTIVITY_KINDS } from "../../store/crm/mod.ts";
-import { oneLine, Timestamp, trimmedText } from "../schemas/mod.ts";
-
-/** Id of a deal. */
-export const DealId = z.string()
-  .regex(/^DEAL-[0-9a-f]{12}$/, "Expected DEAL- and 12 hex characters")
-  .describe("Id of the deal, such as DEAL-9c77a425b1e0");
+import { trimmedText } from "../schemas/mod.ts";
 
 /** Version of a record that a caller has read. */
 export const ExpectedVersion = z.number().int().min(1).optional().describe(
@@ -28,67 +22,10 @@ export const ContactInput = {
   }).optional().describe("Consent to e-mail, as the person gave or withdrew it"),
 };
 
-const CURRENCIES = new Set(Intl.supportedValuesOf("currency"));
-
-/** Fields of a deal in an input. */
-export const DealInput = {
-  title: oneLine(1, 200).describe("What is to be sold"),
-  amount_minor: z.number().int().min(0).max(1_000_000_000_000).describe(
-    "Amount in the currency's smallest unit: 1250 is 12.50 EUR, or 1250 JPY",
-  ),
-  currency: z.string().regex(/^[A-Z]{3}$/, "Expected three capital letters")
-    .refine((code) => CURRENCIES.has(code), { error: "Expected a currency of ISO 4217" })
-    .describe("Currency by ISO 4217, such as EUR"),
-  expected_close: z.iso.date({ error: "Expected a date, as 2026-09-30" }).nullable().optional()
-    .describe("Day by which it should be decided"),
-};
-
 /** Name of a stage in an input. */
 export const StageName = z.string().min(1).max(40).describe(
   "Stage of the deal's pipeline, as GET /api/pipeline/stats lists them",
 );
-
-/** A deal. */
-export const Deal = z.object({
-  deal_id: DealId,
-  title: z.string(),
-  contact_id: ContactId.nullable().describe("Null: the contact was erased"),
-  pipeline: z.string(),
-  stage: z.string(),
-  amount_minor: z.number().int(),
-  currency: z.string(),
-  expected_close: z.string().nullable(),
-  status: z.enum(["open", "won", "lost"]).describe("Follows from the stage"),
-  created_at: Timestamp,
-  version: z.number().int(),
-}).meta({ id: "Deal" });
-
-/** A deal, in examples. */
-export const exampleDeal: z.output<typeof Deal> = {
-  deal_id: "DEAL-9c77a425b1e0",
-  title: "Engine for the observatory",
-  contact_id: exampleContact.contact_id,
-  pipeline: "sales",
-  stage: "proposal",
-  amount_minor: 1_250_000,
-  currency: "EUR",
-  expected_close: "2026-09-30",
-  status: "open",
-  created_at: "2026-07-01T12:00:00.000Z",
-  version: 3,
-};
-
-/** An activity. */
-export const Activity = z.object({
-  activity_id: z.string(),
-  kind: z.enum(ACTIVITY_KINDS),
-  contact_id: ContactId.nullable(),
-  deal_id: DealId.nullable(),
-  actor: z.string().describe("key:<id>, operator, or the part of the platform that did it"),
-  summary: z.string(),
-  at: Timestamp,
-  receipt_id: z.string().nullable(),
-});
 
 /** Returns the page size of a list. */
 export function pageLimit(max: number, fallback: number) {

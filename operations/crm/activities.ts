@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { listActivities } from "../../store/crm/mod.ts";
-import { ContactId } from "../../contract/records/mod.ts";
-import { Activity, DealId, exampleDeal, pageLimit } from "./_schemas.ts";
+import { Activity, ContactId, DealId, exampleDeal } from "../../contract/records/mod.ts";
+import { pageLimit } from "./_schemas.ts";
 
 /** Activities, newest first. */
 export const activityList = operation({

@@ -1,21 +1,13 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { ContactId } from "../../contract/records/mod.ts";
+import { ContactId, Deal, DealFields, DealId, exampleDeal } from "../../contract/records/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
 import { noteCallEffects } from "../../store/calls/mod.ts";
 import { listDeals } from "../../store/crm/mod.ts";
 import { FULL } from "../scopes.ts";
 import { authorOf, requireContact } from "./_contacts.ts";
 import { addNewDeal, changeDeal, checkStage, requireDeal } from "./_deals.ts";
-import {
-  Deal,
-  DealId,
-  DealInput,
-  exampleDeal,
-  ExpectedVersion,
-  pageLimit,
-  StageName,
-} from "./_schemas.ts";
+import { ExpectedVersion, pageLimit, StageName } from "./_schemas.ts";
 
 /** Deals, newest first. */
 export const dealList = operation({
@@ -43,8 +35,8 @@ export const createDeal = operation({
   effect: "write",
   access: "key",
   input: z.object({
-    ...DealInput,
-    amount_minor: DealInput.amount_minor.default(0),
+    ...DealFields.shape,
+    amount_minor: DealFields.shape.amount_minor.default(0),
     contact_id: ContactId,
     pipeline: z.string().min(1).max(40).optional().describe("Default: the first pipeline"),
     stage: StageName.optional().describe("Default: the pipeline's first stage"),
@@ -98,11 +90,11 @@ export const updateDeal = operation({
   access: "key",
   input: z.object({
     deal_id: DealId,
-    title: DealInput.title.optional(),
+    title: DealFields.shape.title.optional(),
     contact_id: ContactId.optional(),
-    amount_minor: DealInput.amount_minor.optional(),
-    currency: DealInput.currency.optional(),
-    expected_close: DealInput.expected_close,
+    amount_minor: DealFields.shape.amount_minor.optional(),
+    currency: DealFields.shape.currency.optional(),
+    expected_close: DealFields.shape.expected_close,
     stage: StageName.optional(),
     version: ExpectedVersion,
   }),

@@ -1,48 +1,10 @@
 import { randomBytes } from "node:crypto";
+import type { Activity } from "../../contract/records/mod.ts";
 import type { Db, Row } from "../connection.ts";
-
-/** Kinds of activities. */
-export const ACTIVITY_KINDS = [
-  "contact.created",
-  "contact.updated",
-  "contact.merged",
-  "contact.consent",
-  "contact.opted_out",
-  "contact.erased",
-  "contact.lead",
-  "deal.created",
-  "deal.updated",
-  "deal.moved",
-  "mail.sent",
-  "mail.not_sent",
-  "mail.unknown",
-  "mail.received",
-  "sequence.started",
-  "sequence.ended",
-  "appointment.booked",
-] as const;
-
-/** Kind of an activity. */
-export type ActivityKind = typeof ACTIVITY_KINDS[number];
-
-/** Something that was done about a contact or a deal. */
-export interface Activity {
-  /** `ACT-` and 12 hex characters. */
-  readonly activity_id: string;
-  readonly kind: ActivityKind;
-  readonly contact_id: string | null;
-  readonly deal_id: string | null;
-  /** `key:<id>`, `operator`, or the part of the platform that did it. */
-  readonly actor: string;
-  /** Without personal text: it outlasts the contact. */
-  readonly summary: string;
-  readonly at: string;
-  readonly receipt_id: string | null;
-}
 
 /** An activity to add. */
 export interface NewActivity {
-  readonly kind: ActivityKind;
+  readonly kind: Activity["kind"];
   readonly contactId?: string | null;
   readonly dealId?: string | null;
   readonly actor: string;

@@ -1,42 +1,12 @@
 import { randomBytes } from "node:crypto";
+import type { Deal, DealFields } from "../../contract/records/mod.ts";
 import type { Db, Row } from "../connection.ts";
-
-/** Status of a deal, which follows from its stage. */
-type DealStatus = "open" | "won" | "lost";
-
-/** Something that may be sold to a contact. */
-export interface Deal {
-  /** `DEAL-` and 12 hex characters. */
-  readonly deal_id: string;
-  readonly title: string;
-  /** Null: the contact was erased. */
-  readonly contact_id: string | null;
-  readonly pipeline: string;
-  readonly stage: string;
-  readonly amount_minor: number;
-  /** ISO 4217. */
-  readonly currency: string;
-  /** A day, as 2026-09-30. */
-  readonly expected_close: string | null;
-  readonly status: DealStatus;
-  readonly created_at: string;
-  readonly version: number;
-}
-
-/** Fields of a deal that people write. */
-export interface DealFields {
-  readonly title: string;
-  readonly contact_id: string | null;
-  readonly amount_minor: number;
-  readonly currency: string;
-  readonly expected_close?: string | null | undefined;
-}
 
 /** The place of a deal in its pipeline. */
 export interface DealPlace {
   readonly pipeline: string;
   readonly stage: string;
-  readonly status: DealStatus;
+  readonly status: Deal["status"];
 }
 
 const COLUMNS = "*, expected_close::text AS closes_on";

@@ -17,17 +17,10 @@ export {
   setConsent,
   updateContact,
 } from "./contacts.ts";
-export {
-  ACTIVITY_KINDS,
-  type ActivityKind,
-  addActivity,
-  listActivities,
-} from "./crm_activities.ts";
+export { addActivity, listActivities } from "./crm_activities.ts";
 export { type DigestPart, getDigestFacts } from "./crm_digest.ts";
 export {
   addDeal,
-  type Deal,
-  type DealFields,
   type DealPlace,
   getDeal,
   getStageFigures,

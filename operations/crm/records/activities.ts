@@ -1,10 +1,11 @@
 import { randomHex, requestSeal } from "../../../ledger/mod.ts";
 import type { Db } from "../../../store/mod.ts";
-import { type ActivityKind, addActivity } from "../../../store/crm/mod.ts";
+import type { Activity } from "../../../contract/records/mod.ts";
+import { addActivity } from "../../../store/crm/mod.ts";
 
 /** A change of a contact or a deal. */
 export interface CrmChange {
-  readonly kind: ActivityKind;
+  readonly kind: Activity["kind"];
   readonly contactId?: string | null;
   readonly dealId?: string | null;
   /** `key:<id>`, `operator`, or the part of the platform that made it. */
