@@ -1,16 +1,14 @@
 /** Runs that an operation has started: its answer says how they stand, after a wait where the caller wishes one. */
-import type { Client } from "@temporalio/client";
 import { CallerGone, Problem } from "../contract/mod.ts";
 import {
   type ErrorName,
   ERRORS,
   type StartedRun,
   TASK_QUEUE,
-  tenantAttribute,
   type WorkflowName,
 } from "../contract/domain/mod.ts";
 import type { Context } from "./platform.ts";
-import type { SharedRun } from "./recover/mod.ts";
+import { type SharedRun, startRun } from "./recover/mod.ts";
 import { followRun } from "./runs.ts";
 import { mapTemporalErrors } from "./temporal_errors.ts";
 
@@ -34,6 +32,8 @@ export interface RunOrder {
   readonly request: unknown;
   /** Shown in Temporal's Web UI, a few words. */
   readonly summary: string;
+  /** The other parts of the call's output. */
+  readonly given?: Readonly<Record<string, unknown>>;
   /** Longest wait for a run whose result is the answer, seconds; default 45. */
   readonly timeoutSeconds?: number;
 }
@@ -83,8 +83,7 @@ export async function runAlone(
   order: RunOrder,
   waitSeconds: number | undefined,
 ): Promise<RunStatus> {
-  const client = await context.temporal();
-  const handle = await start(client, order, context);
+  const handle = await start(context, order);
   const { workflowId } = handle;
   const status = await followStartedRun(context, order.type, handle, waitSeconds);
   const { door, signal } = context;
@@ -107,11 +106,11 @@ export async function runForResult<Result, Output>(
   order: RunOrder,
   toOutput: (run: StartedRun, result: Result) => Output,
 ): Promise<Output> {
-  const client = await context.temporal();
-  const handle = await start(client, order, context);
+  const handle = await start(context, order);
   const run = { workflow_id: order.workflowId, run_id: handle.firstExecutionRunId };
   if (context.detached) return run as Output;
   const { timeoutSeconds = RESULT_TIMEOUT_SECONDS } = order;
+  const client = await context.temporal();
   const end = await followRun(context, client, handle, order.type, timeoutSeconds);
   if (end && "result" in end) return toOutput(run, end.result as Result);
   if (end) {
@@ -131,16 +130,16 @@ function isErrorName(type: string): type is ErrorName {
   return Object.hasOwn(ERRORS, type);
 }
 
-async function start(
-  client: Client,
-  { type, workflowId, request, summary }: RunOrder,
-  { store }: Pick<Context, "store">,
-) {
-  return await mapTemporalErrors(client.workflow.start(type, {
+async function start(context: Context, order: RunOrder) {
+  const { type, workflowId, request, summary, given } = order;
+  const { firstExecutionRunId } = await startRun(context, type, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId,
+    workflowIdConflictPolicy: "FAIL",
     args: [request],
-    typedSearchAttributes: [tenantAttribute(store.tenant)],
     staticSummary: summary,
-  }));
+  }, given);
+  const { workflow } = await context.temporal();
+  const handle = workflow.getHandle(workflowId, undefined, { firstExecutionRunId });
+  return { ...handle, firstExecutionRunId };
 }

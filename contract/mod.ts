@@ -53,7 +53,7 @@ export {
   scopesOf,
   shippedRuleOf,
 } from "./operation.ts";
-export type { LongRunning } from "./operation_durability.ts";
+export type { Durability, LongRunning } from "./operation_durability.ts";
 export {
   EventStream,
   FileOutput,

@@ -5,6 +5,12 @@ import type { LostCall, Recovery } from "./recovery.ts";
 export interface Durability<Context = never> {
   /** Workflow type that a caller starts through this operation. */
   readonly startsWorkflow?: WorkflowName;
+  /**
+   * Set where a call starts a run or joins one, by which a lost call is recovered: what it then tells.
+   *
+   * `ids`: the run's ids; `status`: how the run stands; `result`: the outcome of `longRunning`, for which the call waits.
+   */
+  readonly startsRun?: "ids" | "status" | "result";
   /** Present where it starts a workflow that outlives the call. Over A2A such a call is a task. */
   readonly longRunning?: LongRunning;
   /** True where the operation seals its own act, so that the call is not sealed as well. */
@@ -21,8 +27,11 @@ export interface Durability<Context = never> {
    * @param input as sent where it was refused, else checked
    */
   asEvidence?(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  /** Removes what a call has stored for a run that was then never started. @param ids as noted */
+  dropUnstarted?(ids: Readonly<Record<string, string>>, context: Context): Promise<unknown>;
   /**
-   * Finds out what a call did whose process ended in the middle. Absent: the outcome can't be found out.
+   * Finds out what a call did whose process ended in the middle, where that is not told by `startsRun`. Absent with that:
+   * the outcome can't be found out.
    *
    * @throws {Problem} the outcome can't be read at the moment, or its run still continues
    */

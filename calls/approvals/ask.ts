@@ -1,10 +1,5 @@
 import { Problem } from "../../contract/mod.ts";
-import {
-  type ApprovalRequest,
-  TASK_QUEUE,
-  tenantAttribute,
-  WORKFLOW,
-} from "../../contract/domain/mod.ts";
+import { type ApprovalRequest, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   type ApprovalRecord,
@@ -15,9 +10,12 @@ import {
   putApproval,
 } from "../../store/approvals/mod.ts";
 import type { Platform } from "../platform.ts";
-import { mapTemporalErrors } from "../temporal_errors.ts";
+import { startNotedRun } from "../recover/mod.ts";
 
-type Parts = Pick<Platform, "store" | "temporal">;
+type Parts = Pick<Platform, "store" | "temporal"> & {
+  /** Decision of the call that asks. */
+  readonly decisionId?: string | undefined;
+};
 
 /** Returns the id of an approval's workflow. */
 export const approvalWorkflowId = (approvalId: string): string => `approval-${approvalId}`;
@@ -32,30 +30,32 @@ export async function existingApproval({ store }: Pick<Platform, "store">, id: s
 /**
  * Stores a request to people, and starts the workflow that waits for them.
  *
- * @param within runs in the same transaction: stores the call that is run once they have approved
+ * @param within runs in the same transaction: stores the call that is run once they have approved, or notes the call that asks
+ * @param acts whether a call is run once it is approved
  * @returns run id of the approval's workflow
  * @throws {Problem} `Unavailable`: nobody can be asked now; then nothing is kept
  */
 export async function openApproval(
-  { store, temporal }: Parts,
+  { store, temporal, decisionId }: Parts,
   approval: NewApproval,
   within?: (trx: Db) => Promise<void>,
+  acts = within !== undefined,
 ): Promise<string> {
-  const client = await temporal();
+  await temporal(); // while it is away nothing is stored
   const db = store.db;
   await db.transaction(async (trx) => {
     await putApproval(trx, approval);
     await within?.(trx);
   });
-  const start = client.workflow.start(WORKFLOW.approval, {
-    taskQueue: TASK_QUEUE.itsm,
-    workflowId: approvalWorkflowId(approval.id),
-    args: [requestOf(approval, within !== undefined)],
-    typedSearchAttributes: [tenantAttribute(store.tenant)],
-    staticSummary: `Asks people about ${approval.subject}`,
-  });
   try {
-    return (await mapTemporalErrors(start)).firstExecutionRunId;
+    const run = await startNotedRun({ store, temporal, decisionId }, WORKFLOW.approval, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: approvalWorkflowId(approval.id),
+      workflowIdConflictPolicy: "FAIL",
+      args: [requestOf(approval, acts)],
+      staticSummary: `Asks people about ${approval.subject}`,
+    });
+    return run.firstExecutionRunId;
   } catch (error) {
     await dropHeldCall(db, approval.id);
     await dropApproval(db, approval.id);

@@ -8,24 +8,15 @@
  *
  * @module
  */
+export { idOfCall, notNoted, recoverNoted, recoverNothing, type RecoveryParts } from "./notes.ts";
+export { recoverCall } from "./recovery.ts";
 export {
-  idOfCall,
+  findRequestedRun,
   noRun,
-  notNoted,
-  recoverBegun,
-  recoverCall,
-  recoverNoted,
-  recoverNothing,
-  recoverOutcome,
-  recoverRecord,
   recoverRun,
-  type RecoveryParts,
-} from "./recovery.ts";
-export { settleLostCalls } from "./settle.ts";
-export {
-  findMarkedRun,
-  recoverMarked,
   type SharedRun,
-  STARTED_BY,
-  startOrJoin,
-} from "./shared_runs.ts";
+  startNotedRun,
+  startOnce,
+  startRun,
+} from "./runs.ts";
+export { settleLostCalls } from "./settle.ts";

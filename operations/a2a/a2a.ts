@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { mapTemporalErrors, operation } from "../../calls/mod.ts";
-import { recoverBegun, recoverMarked, startOrJoin } from "../../calls/recover/mod.ts";
+import { startRun } from "../../calls/recover/mod.ts";
 import {
   addMessage,
   type AgentMessage,
@@ -133,7 +133,7 @@ export const dispatchMessage = operation({
       return Promise.resolve();
     },
   },
-  durability: { recover: (call, platform) => recoverMarked(platform, call, recoverBegun) },
+  durability: { startsRun: "ids" },
   example: {
     input: exampleMessage,
     output: { workflow_id: "crew-5f0c21ab9d3e4820", run_id: EXAMPLE_RUN_ID },
@@ -147,7 +147,7 @@ export const dispatchMessage = operation({
       context_id: contextId,
       content: parts,
     });
-    const { workflowId, firstExecutionRunId } = await startOrJoin(context, WORKFLOW.crew, {
+    const { workflowId, firstExecutionRunId } = await startRun(context, WORKFLOW.crew, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `crew-${hash.toString("hex", 0, 8)}`,
       args: [{

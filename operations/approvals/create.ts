@@ -5,13 +5,14 @@ import {
   groundsOfRequest,
   openApproval,
 } from "../../calls/approvals/mod.ts";
-import { operation, type Platform } from "../../calls/mod.ts";
-import { idOfCall, notNoted, recoverBegun, recoverRun } from "../../calls/recover/mod.ts";
-import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
+import { operation } from "../../calls/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import { WORKFLOW } from "../../contract/domain/mod.ts";
 import { requireTicket } from "../incidents/tickets/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
-import { getApproval } from "../../store/approvals/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
+import { dropApproval, getApproval } from "../../store/approvals/mod.ts";
 import { EXAMPLE_RUN_ID, TicketId } from "../schemas/mod.ts";
 import { Approval, exampleApproval, toApproval } from "./_approval.ts";
 
@@ -54,7 +55,12 @@ export const createApproval = operation({
       readableAction(action);
     },
   },
-  durability: { startsWorkflow: WORKFLOW.approval, sealsItself: true, recover: recoverApproval },
+  durability: {
+    startsWorkflow: WORKFLOW.approval,
+    sealsItself: true,
+    startsRun: "ids",
+    dropUnstarted: ({ approval_id }, { store }) => dropApproval(store.db, approval_id!),
+  },
   example: {
     input: { description: exampleApproval.description, action: exampleApproval.action },
     output: { ...exampleApproval, run_id: EXAMPLE_RUN_ID },
@@ -63,8 +69,9 @@ export const createApproval = operation({
     const { ticket_id, action } = input;
     if (ticket_id) await requireTicket(store, ticket_id);
     const canonical = readableAction(action);
-    const id = approvalIdOf(decisionId);
-    const run_id = await openApproval({ store, temporal }, {
+    const id = `APR-${idOfCall(decisionId, 12)}`;
+    const workflow_id = approvalWorkflowId(id);
+    const run_id = await openApproval({ store, temporal, decisionId }, {
       id,
       subject: ticket_id ?? `key:${caller.keyId}`,
       ticketId: ticket_id ?? null,
@@ -78,7 +85,10 @@ export const createApproval = operation({
       escalateAfterSeconds: input.escalate_after_seconds ??
         settings.SEALOOP_APPROVAL_ESCALATE_SECONDS,
       askingRun: null,
-    });
+    }, async (trx) => {
+      const asked = toApproval((await getApproval(trx, id))!);
+      await noteCallEffects(trx, decisionId, { approval_id: id, workflow_id }, asked);
+    }, false);
     const record = (await getApproval(store.db, id))!;
     return { ...toApproval(record), run_id };
   },
@@ -92,22 +102,4 @@ function readableAction(action: Readonly<Record<string, unknown>>): string {
     "TooLarge",
     `The action is too large: at most ${MAX_ACTION_BYTES} bytes, as people read it`,
   );
-}
-
-function approvalIdOf(decisionId: string | undefined): string {
-  return `APR-${idOfCall(decisionId, 12)}`;
-}
-
-/** Recovers a lost call. A stored approval without a workflow is removed after some minutes: nobody was asked. */
-async function recoverApproval(call: LostCall, platform: Platform): Promise<Recovery> {
-  const record = await getApproval(platform.store.db, approvalIdOf(call.decisionId));
-  if (!record) return notNoted(call);
-  const workflowId = approvalWorkflowId(record.id);
-  const recovery = await recoverRun(platform, workflowId, call, recoverBegun);
-  if (recovery.state === "not_done") {
-    throw new Problem("Unavailable", `The workflow of ${record.id} has not been started yet`);
-  }
-  if (recovery.state !== "done") return recovery;
-  const output = { ...toApproval(record), run_id: recovery.ids.run_id };
-  return { state: "done", ids: { approval_id: record.id }, output };
 }

@@ -1,5 +1,5 @@
 import { type Context, type Platform } from "../../calls/mod.ts";
-import { startOrJoin } from "../../calls/recover/mod.ts";
+import { startNotedRun } from "../../calls/recover/mod.ts";
 import { type Caller, Problem } from "../../contract/mod.ts";
 import {
   type ArticleSource,
@@ -10,6 +10,7 @@ import {
 import { readPeriod } from "./writing/mod.ts";
 import { randomHex } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
+import { noteCallEffects } from "../../store/calls/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
 import { addArticle, dropArticle, getPassage } from "../../store/articles/mod.ts";
 import { getTranscript } from "../../store/media/mod.ts";
@@ -66,13 +67,24 @@ export async function checkSource(
   }
 }
 
-/** Stores the wish for an article, and starts the workflow that writes it. @returns its run */
+/**
+ * Stores the wish for an article, and starts the workflow that writes it.
+ *
+ * @param given the other parts of the call's output
+ * @returns its run
+ */
 export async function startArticle(
   context: Context,
   articleId: string,
   wish: ArticleWish,
+  given: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly workflow_id: string; readonly run_id: string }> {
-  await addWish(context.store.db, articleId, wish, context.caller);
+  const { store, caller, decisionId } = context;
+  await store.db.transaction(async (trx) => {
+    await addWish(trx, articleId, wish, caller);
+    const ids = { workflow_id: articleWorkflowId(articleId), article_id: articleId };
+    await noteCallEffects(trx, decisionId, ids, given);
+  });
   return await startWriting(context, articleId, wish);
 }
 
@@ -101,7 +113,7 @@ export async function startWriting(
   { source }: Pick<ArticleWish, "source">,
 ): Promise<{ readonly workflow_id: string; readonly run_id: string }> {
   try {
-    const run = await startOrJoin(context, WORKFLOW.seo, {
+    const run = await startNotedRun(context, WORKFLOW.seo, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: articleWorkflowId(articleId),
       workflowIdReusePolicy: "REJECT_DUPLICATE",

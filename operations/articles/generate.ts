@@ -1,12 +1,6 @@
 import { z } from "zod";
 import { mapTemporalErrors, operation, type Platform } from "../../calls/mod.ts";
-import {
-  idOfCall,
-  recoverBegun,
-  recoverMarked,
-  recoverRun,
-  startOrJoin,
-} from "../../calls/recover/mod.ts";
+import { idOfCall, recoverRun, startRun } from "../../calls/recover/mod.ts";
 import { siteTarget } from "./writing/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import {
@@ -16,7 +10,7 @@ import {
   TASK_QUEUE,
   WORKFLOW,
 } from "../../contract/domain/mod.ts";
-import { getArticle } from "../../store/articles/mod.ts";
+import { dropArticle, getArticle } from "../../store/articles/mod.ts";
 import { EXAMPLE_RUN_ID, oneLine } from "../schemas/mod.ts";
 import { checkSource, startArticle } from "./_generate.ts";
 import { ArticleId, ArticleSource, SessionId, Target } from "./_schemas.ts";
@@ -55,12 +49,8 @@ export const generateArticle = operation({
   governance: { rule: "key-decides", check: checkSource },
   durability: {
     startsWorkflow: WORKFLOW.seo,
-    recover: async (call, platform) => {
-      const id = `ART-${idOfCall(call.decisionId, 12)}`;
-      const recovery = await recoverRun(platform, articleWorkflowId(id), call, recoverBegun);
-      if (recovery.state !== "done") return recovery;
-      return { ...recovery, output: { ...startedAs(id), ...recovery.output as object } };
-    },
+    startsRun: "ids",
+    dropUnstarted: ({ article_id }, { store }) => dropArticle(store.db, article_id!),
   },
   example: {
     input: { source: { kind: "ticket", id: "INC-3f9a01c2b7d4" }, keyword: "connection refused" },
@@ -74,7 +64,8 @@ export const generateArticle = operation({
   async run(wish, context) {
     await checkSource(wish, context);
     const articleId = `ART-${idOfCall(context.decisionId, 12)}`;
-    return { ...startedAs(articleId), ...await startArticle(context, articleId, wish) };
+    const started = startedAs(articleId);
+    return { ...started, ...await startArticle(context, articleId, wish, started) };
   },
 });
 
@@ -112,16 +103,15 @@ export const deployArticle = operation({
   },
   durability: {
     startsWorkflow: WORKFLOW.seoDeploy,
-    recover: (call, platform) =>
-      recoverMarked(platform, call, async (_, { workflowId: workflow_id, runId: run_id }) => {
-        const { target } = (call.input ?? {}) as { readonly target?: string };
-        if (target !== undefined && target !== await targetOf(platform, workflow_id, run_id)) {
-          return { state: "not_done" };
-        }
-        const ids = { workflow_id, run_id };
-        const article = startedAs(workflow_id.replace(/^seo-deploy-/, "ART-"));
-        return { state: "done", ids, output: { ...article, ...ids } };
-      }),
+    /** A call for another place than the run's has joined that in vain. */
+    async recover(call, platform) {
+      const recovery = await recoverRun(platform, call, { startsRun: "ids" });
+      const { target } = (call.input ?? {}) as { readonly target?: string };
+      if (recovery.state !== "done" || target === undefined) return recovery;
+      const { workflow_id, run_id } = recovery.ids;
+      const joined = await targetOf(platform, workflow_id!, run_id!);
+      return joined === target ? recovery : { state: "not_done" };
+    },
   },
   example: {
     input: { article_id: "ART-5b1e09c77a42", target: "git" },
@@ -136,16 +126,17 @@ export const deployArticle = operation({
     await checkDeploy(input, context);
     const { article_id, target = siteTarget(context.store.tenant, context.config.settings) } =
       input;
-    const run = await startOrJoin(context, WORKFLOW.seoDeploy, {
+    const started = startedAs(article_id);
+    const run = await startRun(context, WORKFLOW.seoDeploy, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: articleDeployWorkflowId(article_id),
       args: [{ article_id, target }],
       memo: { target },
       staticSummary: `Deploys ${article_id} to ${target}`,
-    });
+    }, started);
     const { workflowId: workflow_id, firstExecutionRunId: run_id } = run;
     const joined = await targetOf(context, workflow_id, run_id);
-    if (joined === target) return { ...startedAs(article_id), workflow_id, run_id };
+    if (joined === target) return { ...started, workflow_id, run_id };
     throw new Problem(
       "Conflict",
       `Cannot deploy ${article_id} to ${target} now: its deployment to ${joined} is not over; try again after it`,

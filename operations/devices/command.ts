@@ -1,18 +1,17 @@
 import {
   approversOf,
   COMMAND_OPERATION,
-  commandIdOf,
   orderCommand,
-  recoverCommand,
   requireActiveDevice,
   resolveCommand,
   showArguments,
 } from "./orders/mod.ts";
 import { type Context, operation, type Platform } from "../../calls/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
 import { SHIPPED_RULES } from "../../contract/mod.ts";
 import { WORKFLOW } from "../../contract/domain/mod.ts";
 import { type ApprovalGrounds, groundsOf } from "../../contract/records/mod.ts";
-import { findDevice } from "../../store/devices/mod.ts";
+import { dropDeviceCommand, findDevice } from "../../store/devices/mod.ts";
 import { CommandInput, exampleCommand, OrderedCommand } from "./_commands.ts";
 
 /** Has a device run a command. */
@@ -54,7 +53,8 @@ export const commandDevice = operation({
       const { command_id, status } = output as { command_id: string; status: string };
       return { command_id, status };
     },
-    recover: (call, platform) => recoverCommand(platform, call),
+    startsRun: "ids",
+    dropUnstarted: ({ command_id }, { store }) => dropDeviceCommand(store.db, command_id!),
   },
   example: {
     input: {
@@ -69,7 +69,7 @@ export const commandDevice = operation({
     const isFree = request.command !== undefined;
     return await orderCommand(context, {
       ...request,
-      id: commandIdOf(decisionId),
+      id: `CMD-${idOfCall(decisionId, 12)}`,
       deviceId: device_id,
       needed: approversOf(isFree, {
         approvers: context.requiredApproval?.needed ?? 0,
@@ -78,6 +78,7 @@ export const commandDevice = operation({
       grounds: groundsOfCommand(isFree, context),
       askedBy: caller.principal,
       askedByKey: caller.keyId,
+      decisionId,
     });
   },
 });

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { COMMAND_OPERATION, requireActiveDevice } from "./orders/mod.ts";
 import { type Context, operation, runAlone } from "../../calls/mod.ts";
-import { idOfCall, recoverRun } from "../../calls/recover/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import {
   DISCOVERY_LIMITS,
@@ -64,7 +64,7 @@ export const discoverHosts = operation({
   durability: {
     startsWorkflow: WORKFLOW.deviceDiscovery,
     longRunning: { outcome: completedRun },
-    recover: (call, platform) => recoverRun(platform, workflowIdOf(call.decisionId), call),
+    startsRun: "status",
   },
   example: {
     input: { targets: ["127.0.0.1"], ports: [22, 8080] },
@@ -86,16 +86,12 @@ export const discoverHosts = operation({
     };
     return await runAlone(context, {
       type: WORKFLOW.deviceDiscovery,
-      workflowId: workflowIdOf(context.decisionId),
+      workflowId: `discover-${idOfCall(context.decisionId, 8)}`,
       request,
       summary: "Looks for hosts",
     }, wait_seconds);
   },
 });
-
-function workflowIdOf(decisionId: string | undefined): string {
-  return `discover-${idOfCall(decisionId, 8)}`;
-}
 
 /** @throws {Problem} the caller may not look there from here */
 async function checkPlace(

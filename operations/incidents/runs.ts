@@ -1,19 +1,12 @@
 import { z } from "zod";
-import {
-  type Context,
-  followStartedRun,
-  mapTemporalErrors,
-  operation,
-  runAlone,
-} from "../../calls/mod.ts";
-import { idOfCall, recoverMarked, recoverRun, startOrJoin } from "../../calls/recover/mod.ts";
+import { type Context, followStartedRun, operation, runAlone } from "../../calls/mod.ts";
+import { idOfCall, startRun } from "../../calls/recover/mod.ts";
 import { checkReportedService, createReportedFinding } from "../../judgement/detection/mod.ts";
 import {
   type Finding,
   SCENARIOS,
   startAttributes,
   TASK_QUEUE,
-  tenantAttribute,
   type TestRequest,
   WORKFLOW,
 } from "../../contract/domain/mod.ts";
@@ -50,10 +43,7 @@ export const runLoop = operation({
   durability: {
     startsWorkflow: WORKFLOW.itsmLoop,
     longRunning: { shared: true, outcome: completedRun },
-    async recover(call, platform) {
-      const sweep = await recoverRun(platform, sweepId(call.decisionId), call);
-      return sweep.state === "done" ? sweep : await recoverMarked(platform, call);
-    },
+    startsRun: "status",
   },
   example: { input: { incident: "billing answers with errors" }, output: exampleStartedRun },
   run: async ({ incident, service, wait_seconds }, context) => {
@@ -94,7 +84,7 @@ export const runTest = operation({
   durability: {
     startsWorkflow: WORKFLOW.itsmTest,
     longRunning: { outcome: completedRun },
-    recover: (call, platform) => recoverRun(platform, `test-${idOfCall(call.decisionId, 8)}`, call),
+    startsRun: "status",
   },
   example: { input: { scenario: "crash" }, output: exampleStartedRun },
   run: async ({ scenario, wait_seconds }, context) => {
@@ -109,23 +99,17 @@ export const runTest = operation({
   },
 });
 
-function sweepId(decisionId: string | undefined): string {
-  return `sweep-${idOfCall(decisionId, 12)}`;
-}
-
-async function startSweep({ temporal, store, decisionId }: Context, requestedBy: string) {
-  const client = await temporal();
-  return await mapTemporalErrors(client.workflow.start(WORKFLOW.itsmSweep, {
+async function startSweep(context: Context, requestedBy: string) {
+  return await startRun(context, WORKFLOW.itsmSweep, {
     taskQueue: TASK_QUEUE.itsm,
-    workflowId: sweepId(decisionId),
+    workflowId: `sweep-${idOfCall(context.decisionId, 12)}`,
     args: [requestedBy],
-    typedSearchAttributes: [tenantAttribute(store.tenant)],
     staticSummary: "Requested sweep",
-  }));
+  });
 }
 
 async function startLoop(context: Context, finding: Finding) {
-  return await startOrJoin(context, WORKFLOW.itsmLoop, {
+  return await startRun(context, WORKFLOW.itsmLoop, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: `loop-${finding.fingerprint}`,
     args: [finding],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checkMail, emailIdOf, type MailOrder, recoverMail, sendMail } from "./sending/mod.ts";
+import { checkMail, emailIdOf, type MailOrder, sendMail, SENDS_MAIL } from "./sending/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import { WORKFLOW } from "../../contract/domain/mod.ts";
@@ -48,7 +48,7 @@ export const sendEmail = operation({
       const { email_id, state } = output as { email_id: string; state: string };
       return { email_id, state };
     },
-    recover: (call, platform) => recoverMail(platform, call),
+    ...SENDS_MAIL,
   },
   example: {
     input: { to: "ada@sealoop.local", subject: "Maintenance on Sunday", body: "From 2 to 3 am." },
@@ -66,6 +66,7 @@ export const sendEmail = operation({
       ...(thread ? { thread: thread.mails } : {}),
       askedBy: caller.principal,
       askedByKey: caller.keyId,
+      decisionId,
     });
   },
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { checkMail } from "./sending/mod.ts";
 import { operation, type Platform } from "../../calls/mod.ts";
-import { recoverBegun, recoverMarked, startOrJoin } from "../../calls/recover/mod.ts";
+import { startRun } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { sequenceWorkflowId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { readMailRules } from "../../integrations/mail/mod.ts";
@@ -31,7 +31,7 @@ export const triggerWorkflow = operation({
     errors: ["Denied", "NotConfigured", "NotFound", "Unavailable"],
   },
   governance: { rule: "reviewed-mail", check },
-  durability: { recover: (call, platform) => recoverMarked(platform, call, recoverBegun) },
+  durability: { startsRun: "ids" },
   example: {
     input: { contact_id: "CON-5b1e09c77a42", workflow: "welcome" },
     output: { workflow_id: "crmSequence-CON-5b1e09c77a42-welcome", run_id: EXAMPLE_RUN_ID },
@@ -40,7 +40,7 @@ export const triggerWorkflow = operation({
     await check(input, context);
     const { contact_id, workflow } = input;
     const { caller } = context;
-    const run = await startOrJoin(context, WORKFLOW.crmSequence, {
+    const run = await startRun(context, WORKFLOW.crmSequence, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: sequenceWorkflowId(contact_id, workflow),
       args: [{ contact_id, sequence: workflow, key_id: caller.keyId }],

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { type Context, type Platform, runAlone } from "../../calls/mod.ts";
-import { idOfCall, recoverRun } from "../../calls/recover/mod.ts";
-import type { LostCall, Recovery } from "../../contract/mod.ts";
+import { type Context, runAlone } from "../../calls/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
 import { WORKFLOW } from "../../contract/domain/mod.ts";
 import { exampleStartedRun, StartedRun } from "../schemas/mod.ts";
 import { enqueue } from "./_media.ts";
@@ -32,7 +31,7 @@ export async function startVideo(
   project: Omit<NewVideoProject, "id" | "requestedBy">,
   waitSeconds: number | undefined,
 ) {
-  const id = projectIdOf(context.decisionId);
+  const id = `VID-${idOfCall(context.decisionId, 12)}`;
   const requested_by = `key:${context.caller.keyId}`;
   await enqueue(
     context,
@@ -40,22 +39,10 @@ export async function startVideo(
   );
   const status = await runAlone(context, {
     type: WORKFLOW.video,
-    workflowId: workflowIdOf(id),
+    workflowId: `video-${id}`,
     request: { id, scenes: project.scenes.length, requested_by },
     summary: `${project.kind === "film" ? "Film" : "Animation"} of ${project.scenes.length} scenes`,
+    given: { project_id: id },
   }, waitSeconds);
   return { ...status, project_id: id };
-}
-
-/** Finds out what became of a lost call that made a film. */
-export async function recoverVideo(call: LostCall, platform: Platform): Promise<Recovery> {
-  return await recoverRun(platform, workflowIdOf(projectIdOf(call.decisionId)), call);
-}
-
-function projectIdOf(decisionId: string | undefined): string {
-  return `VID-${idOfCall(decisionId, 12)}`;
-}
-
-function workflowIdOf(projectId: string): string {
-  return `video-${projectId}`;
 }

@@ -6,7 +6,7 @@ import { exampleFilm, FilmFields } from "../../contract/records/mod.ts";
 import { completedRun, oneLine, Sha256, WaitSeconds } from "../schemas/mod.ts";
 import { ArticleId, readArticle } from "./_article.ts";
 import { checkImage, checkQueue, countSentences, InboxPath, SpokenText, Voice } from "./_media.ts";
-import { exampleStartedVideo, recoverVideo, StartedVideo, startVideo } from "./_video.ts";
+import { exampleStartedVideo, StartedVideo, startVideo } from "./_video.ts";
 import { AudioId } from "./speech.ts";
 import { getAudioClip, type NewVideoProject } from "../../store/media/mod.ts";
 
@@ -59,7 +59,7 @@ export const renderVideo = operation({
   durability: {
     startsWorkflow: WORKFLOW.video,
     longRunning: { outcome: completedRun },
-    recover: recoverVideo,
+    startsRun: "status",
   },
   example: {
     input: {
@@ -102,7 +102,7 @@ export const renderAvatar = operation({
     errors: ["Conflict", "NotFound", "RateLimited", "Unavailable"],
   },
   governance: { rule: "key-decides", check: async (_, context) => await checkQueue(context) },
-  durability: { longRunning: { outcome: completedRun }, recover: recoverVideo },
+  durability: { startsRun: "status", longRunning: { outcome: completedRun } },
   example: { input: { text: "Hello. Everything is well again." }, output: exampleStartedVideo },
   run: async ({ text, audio_id, wait_seconds }, context) => {
     if ((text === undefined) === (audio_id === undefined)) {

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { type Context, operation, type Platform, runForResult } from "../../calls/mod.ts";
-import { idOfCall, recoverOutcome, recoverRun } from "../../calls/recover/mod.ts";
-import type { LostCall } from "../../contract/mod.ts";
+import { type Context, operation, runForResult } from "../../calls/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
 import { type SpeechResult, type StartedRun, WORKFLOW } from "../../contract/domain/mod.ts";
 import { SPEECH_ENGINE } from "../../integrations/media/mod.ts";
 import { EXAMPLE_RUN_ID, oneLine, Sha256 } from "../schemas/mod.ts";
@@ -58,13 +57,7 @@ const SPEECH = {
   governance: { rule: "key-decides" },
   durability: {
     longRunning: { outcome: toSpeech },
-    recover: (call: LostCall, platform: Platform) =>
-      recoverRun(
-        platform,
-        speechWorkflow(audioIdOf(call.decisionId)),
-        call,
-        recoverOutcome(toSpeech),
-      ),
+    startsRun: "result",
   },
 } as const;
 
@@ -149,12 +142,12 @@ async function speak(
   context: Context & { readonly decisionId?: string | undefined },
   clip: Pick<AudioClip, "kind" | "title" | "text" | "voice">,
 ) {
-  const id = audioIdOf(context.decisionId);
+  const id = `AUD-${idOfCall(context.decisionId, 12)}`;
   const requested_by = `key:${context.caller.keyId}`;
   await enqueue(context, (trx) => addAudioClip(trx, { ...clip, id, requestedBy: requested_by }));
   return await runForResult(context, {
     type: WORKFLOW.speech,
-    workflowId: speechWorkflow(id),
+    workflowId: `speech-${id}`,
     request: { id, requested_by },
     summary: clip.kind === "post" ? "Spoken post" : "Spoken text",
     timeoutSeconds: TIMEOUT_SECONDS,
@@ -163,12 +156,4 @@ async function speak(
 
 function toSpeech(run: StartedRun, result: unknown) {
   return { ...run, ...result as SpeechResult };
-}
-
-function audioIdOf(decisionId: string | undefined): string {
-  return `AUD-${idOfCall(decisionId, 12)}`;
-}
-
-function speechWorkflow(audioId: string): string {
-  return `speech-${audioId}`;
 }

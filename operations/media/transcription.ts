@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation, runForResult } from "../../calls/mod.ts";
-import { idOfCall, recoverOutcome, recoverRun } from "../../calls/recover/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
 import { type StartedRun, type TranscriptionResult, WORKFLOW } from "../../contract/domain/mod.ts";
 import { isUrl, TRANSCRIPTION_ENGINE } from "../../integrations/media/mod.ts";
 import { EXAMPLE_RUN_ID, text } from "../schemas/mod.ts";
@@ -65,13 +65,7 @@ export const transcribeRecording = operation({
   durability: {
     startsWorkflow: WORKFLOW.transcription,
     longRunning: { outcome: toTranscription },
-    recover: (call, platform) =>
-      recoverRun(
-        platform,
-        `transcription-${transcriptIdOf(call.decisionId)}`,
-        call,
-        recoverOutcome(toTranscription),
-      ),
+    startsRun: "result",
   },
   example: {
     input: { source: "call.wav" },
@@ -89,7 +83,7 @@ export const transcribeRecording = operation({
   },
   run: async ({ source }, context) => {
     if (!isUrl(source)) checkInbox(context);
-    const id = transcriptIdOf(context.decisionId);
+    const id = `TRN-${idOfCall(context.decisionId, 12)}`;
     const requested_by = `key:${context.caller.keyId}`;
     await enqueue(context, (trx) => addTranscript(trx, { id, source, requestedBy: requested_by }));
     return await runForResult(context, {
@@ -104,8 +98,4 @@ export const transcribeRecording = operation({
 
 function toTranscription(run: StartedRun, result: unknown) {
   return { ...run, ...result as TranscriptionResult };
-}
-
-function transcriptIdOf(decisionId: string | undefined): string {
-  return `TRN-${idOfCall(decisionId, 12)}`;
 }

@@ -1,6 +1,7 @@
 /** People's own words by e-mail to an address: sent as `mail.send` sends them, with the same review and consent. */
-import { emailIdOf, recoverMail, sendMail } from "../mail/sending/mod.ts";
+import { emailIdOf, sendMail, SENDS_MAIL } from "../mail/sending/mod.ts";
 import type { Context, Platform } from "../../calls/mod.ts";
+import { recoverRun } from "../../calls/recover/mod.ts";
 import { InvalidInput, type LostCall, type Recovery } from "../../contract/mod.ts";
 import type { EmailState } from "../../contract/domain/mod.ts";
 import type { Db } from "../../store/mod.ts";
@@ -34,6 +35,7 @@ export async function sendByMail({ to, subject, text }: MailInput, context: Cont
     body: text,
     askedBy: caller.principal,
     askedByKey: caller.keyId,
+    decisionId,
   });
   return await tellOfMail(store.db, (await getEmail(store.db, email_id))!);
 }
@@ -41,7 +43,7 @@ export async function sendByMail({ to, subject, text }: MailInput, context: Cont
 /** Recovers a lost call that may have sent a mail. */
 export async function recoverByMail(call: LostCall, platform: Platform): Promise<Recovery> {
   const { db } = platform.store;
-  const recovery = await recoverMail(platform, call);
+  const recovery = await recoverRun(platform, call, SENDS_MAIL);
   if (recovery.state !== "done") return recovery;
   const output = await tellOfMail(db, (await getEmail(db, emailIdOf(call.decisionId)))!);
   return { ...recovery, output };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation, runForResult } from "../../calls/mod.ts";
-import { idOfCall, recoverOutcome, recoverRun } from "../../calls/recover/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
 import {
   NODES,
   type ReasoningRequest,
@@ -52,8 +52,7 @@ export const answerQuestion = operation({
     startsWorkflow: WORKFLOW.reasoning,
     longRunning: { outcome: toOutput },
     receipt: authorInReceipt,
-    recover: (call, platform) =>
-      recoverRun(platform, reasoningId(call.decisionId), call, recoverOutcome(toOutput)),
+    startsRun: "result",
   },
   example: {
     input: { prompt: "billing is down" },
@@ -71,16 +70,12 @@ export const answerQuestion = operation({
     const request: ReasoningRequest = { prompt, requested_by: `key:${context.caller.keyId}` };
     return await runForResult(context, {
       type: WORKFLOW.reasoning,
-      workflowId: reasoningId(context.decisionId),
+      workflowId: `reasoning-${idOfCall(context.decisionId, 12)}`,
       request,
       summary: "Question to the platform",
     }, toOutput);
   },
 });
-
-function reasoningId(decisionId: string | undefined): string {
-  return `reasoning-${idOfCall(decisionId, 12)}`;
-}
 
 function toOutput(run: StartedRun, result: ReasoningResult) {
   return { ...run, ...result };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation, runForResult } from "../../calls/mod.ts";
-import { idOfCall, recoverOutcome, recoverRun } from "../../calls/recover/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
 import {
   type AgentReport,
   AGENTS,
@@ -64,8 +64,7 @@ export const dispatchCrew = operation({
     startsWorkflow: WORKFLOW.crew,
     longRunning: { outcome: toOutput },
     receipt: authorInReceipt,
-    recover: (call, platform) =>
-      recoverRun(platform, crewId(call.decisionId), call, recoverOutcome(toOutput)),
+    startsRun: "result",
   },
   example: {
     input: { incident: "billing is down" },
@@ -90,16 +89,12 @@ export const dispatchCrew = operation({
     const request: CrewRequest = { incident, requested_by: `key:${context.caller.keyId}` };
     return await runForResult(context, {
       type: WORKFLOW.crew,
-      workflowId: crewId(context.decisionId),
+      workflowId: `crew-${idOfCall(context.decisionId, 12)}`,
       request,
       summary: "Diagnosis of an incident",
     }, toOutput);
   },
 });
-
-function crewId(decisionId: string | undefined): string {
-  return `crew-${idOfCall(decisionId, 12)}`;
-}
 
 function toOutput(run: StartedRun, { agents, ...result }: CrewResult) {
   return { ...run, ...result, agents: agents.map(toReport) };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation, runAlone } from "../../calls/mod.ts";
-import { idOfCall, recoverRun } from "../../calls/recover/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
 import { type AttackRequest, ATTACKS, WORKFLOW } from "../../contract/domain/mod.ts";
 import { completedRun, exampleStartedRun, StartedRun, WaitSeconds } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
@@ -35,8 +35,7 @@ export const simulateAttack = operation({
   durability: {
     startsWorkflow: WORKFLOW.attackSimulation,
     longRunning: { outcome: completedRun },
-    recover: (call, platform) =>
-      recoverRun(platform, `attack-${idOfCall(call.decisionId, 8)}`, call),
+    startsRun: "status",
   },
   example: {
     input: { scenario: "ransomware" },

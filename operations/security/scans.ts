@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { followStartedRun, operation, refuseTenants } from "../../calls/mod.ts";
-import { recoverMarked, startOrJoin } from "../../calls/recover/mod.ts";
+import { startRun } from "../../calls/recover/mod.ts";
 import {
   findWeakness,
   followScanners,
@@ -129,7 +129,7 @@ export const approveWeakness = operation({
   },
   durability: {
     longRunning: { shared: true, outcome: completedRun },
-    recover: (call, platform) => recoverMarked(platform, call),
+    startsRun: "status",
   },
   example: {
     input: { index: 0, fingerprint: "1d0f6a2b9c3e4857" },
@@ -138,7 +138,7 @@ export const approveWeakness = operation({
   run: async ({ index, fingerprint, wait_seconds }, context) => {
     const weakness = await findWeakness(context.store.db, index, fingerprint);
     const given = { finding: toWeakness(weakness) };
-    const run = await startOrJoin(context, WORKFLOW.itsmLoop, {
+    const run = await startRun(context, WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${weakness.finding.fingerprint}`,
       args: [toLoopFinding(weakness.finding, `key:${context.caller.keyId}`)],
@@ -180,7 +180,7 @@ export const runScan = operation({
   durability: {
     startsWorkflow: WORKFLOW.securityScan,
     longRunning: { shared: true, outcome: completedRun },
-    recover: (call, platform) => recoverMarked(platform, call),
+    startsRun: "status",
   },
   example: {
     input: {},
@@ -194,7 +194,7 @@ export const runScan = operation({
     refuseTenants(context.store, SCANS);
     const db = context.store.db;
     const before = await listScannerRuns(db);
-    const run = await startOrJoin(context, WORKFLOW.securityScan, {
+    const run = await startRun(context, WORKFLOW.securityScan, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: "security-scan",
       args: [],

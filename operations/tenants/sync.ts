@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { followStartedRun, operation } from "../../calls/mod.ts";
-import { recoverMarked, startOrJoin } from "../../calls/recover/mod.ts";
+import { startRun } from "../../calls/recover/mod.ts";
 import { TASK_QUEUE, type TenantSync, WORKFLOW } from "../../contract/domain/mod.ts";
 import { completedRun, exampleStartedRun, StartedRun } from "../schemas/mod.ts";
 
@@ -26,7 +26,7 @@ export const syncTenants = operation({
   durability: {
     startsWorkflow: WORKFLOW.tenantSync,
     longRunning: { shared: true, outcome: completedRun },
-    recover: (call, platform) => recoverMarked(platform, call),
+    startsRun: "status",
   },
   example: {
     input: {},
@@ -38,7 +38,7 @@ export const syncTenants = operation({
   },
   run: async ({ dry_run }, context) => {
     const request: TenantSync = { dry_run };
-    const run = await startOrJoin(context, WORKFLOW.tenantSync, {
+    const run = await startRun(context, WORKFLOW.tenantSync, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: dry_run ? "tenants-sync-dry" : "tenants-sync",
       args: [request],

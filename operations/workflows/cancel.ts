@@ -1,8 +1,12 @@
-import { randomUUID } from "node:crypto";
-import type { Client } from "@temporalio/client";
 import { z } from "zod";
-import { operation, type Platform, refuseOtherTenants, runOwner } from "../../calls/mod.ts";
-import { findMarkedRun, noRun, notNoted } from "../../calls/recover/mod.ts";
+import {
+  mapTemporalErrors,
+  operation,
+  type Platform,
+  refuseOtherTenants,
+  runOwner,
+} from "../../calls/mod.ts";
+import { noRun, notNoted } from "../../calls/recover/mod.ts";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
 import { getCallEffects, noteCallEffects } from "../../store/calls/mod.ts";
 import { WorkflowId } from "../schemas/mod.ts";
@@ -41,37 +45,31 @@ export const cancelWorkflow = operation({
     }
     const { store, caller, decisionId } = context;
     await withWorkflow(context, workflow_id, async (handle) => {
-      refuseOtherTenants(context, await handle.describe());
-      await noteCallEffects(store.asTenant(caller.tenant), decisionId, { workflow_id });
-      await requestCancellation(await context.temporal(), workflow_id, decisionId);
+      const run = await handle.describe();
+      refuseOtherTenants(context, run);
+      const ids = { workflow_id, run_id: run.runId };
+      await noteCallEffects(store.asTenant(caller.tenant), decisionId, ids);
+      await handle.cancel();
     });
     return { workflow_id, cancel_requested: true as const };
   },
 });
 
-/** Requests the cancellation. The decision is the reason in the run's history, by which a lost call is recovered. */
-async function requestCancellation(
-  client: Client,
-  workflowId: string,
-  decisionId: string | undefined,
-): Promise<void> {
-  const { namespace, identity } = client.options;
-  await client.workflowService.requestCancelWorkflowExecution({
-    namespace,
-    identity,
-    requestId: randomUUID(),
-    workflowExecution: { workflowId },
-    ...(decisionId ? { reason: decisionId } : {}),
-  });
-}
-
-/** Recovers a lost call. Temporal ignores a second request, so a run whose history names another decision was not cancelled by this call. */
+/** Recovers a lost call, by one look at the run. Whoever else has asked for its cancellation, this call would change nothing more. */
 async function recoverCancellation(call: LostCall, platform: Platform): Promise<Recovery> {
   const effect = await getCallEffects(platform.store.db, call.decisionId);
   if (!effect) return notNoted(call);
-  const workflow_id = effect.ids.workflow_id!;
-  const run = await findMarkedRun(platform, workflow_id, call);
-  if (!run) return noRun(workflow_id, call);
-  const ids = { workflow_id, run_id: run.runId };
-  return { state: "done", ids, output: { workflow_id, cancel_requested: true } };
+  const { ids } = effect;
+  const workflow_id = ids.workflow_id!;
+  const missing = new Problem("NotFound", `There is no workflow ${workflow_id}`);
+  const handle = (await platform.temporal()).workflow.getHandle(workflow_id, ids.run_id);
+  try {
+    const { raw } = await mapTemporalErrors(handle.describe(), () => missing);
+    if (!raw.workflowExtendedInfo?.cancelRequested) return { state: "not_done" };
+    const output = { workflow_id, cancel_requested: true };
+    return { state: "done", ids, output };
+  } catch (error) {
+    if (error === missing) return noRun(workflow_id, call);
+    throw error;
+  }
 }

@@ -23,7 +23,7 @@ function waitForKill(): Promise<never> {
 
 /** Returns an operation that stops at a moment. */
 function stopAt(moment: Moment, operation: Operation<Platform>): Operation<Platform> {
-  const unreachable = { workflow: { start: waitForKill, signalWithStart: waitForKill } };
+  const unreachable = { workflow: { start: waitForKill } };
   return {
     ...operation,
     run: async (input, context) => {

@@ -94,10 +94,13 @@ describe("recoverCall(), of a call that started a run", () => {
   it("proves that there is no run, unless Temporal may have deleted it", async () => {
     const decisionId = newDecision();
     assert.deepEqual(await recover("itsm.test", decisionId), { state: "not_done" });
+    const workflow_id = `test-${decisionId.slice(4, 12)}`;
+    await noteCallEffects(parts.store.asPlatform(), decisionId, { workflow_id });
+    assert.deepEqual(await recover("itsm.test", decisionId), { state: "not_done" });
     const since = new Date(Date.now() - 24 * 60 * 60_000);
     assert.deepEqual(await recover("itsm.test", decisionId, { since }), {
       state: "unknown",
-      look: `for the workflow test-${decisionId.slice(4, 12)}`,
+      look: `for the workflow ${workflow_id}`,
     });
   });
 
@@ -140,7 +143,7 @@ describe("recoverCall(), of a call that started a run", () => {
     });
   }
 
-  it("finds the cancellation of a run, for the call that requested it first", async () => {
+  it("finds the cancellation of a run, which another one may have requested", async () => {
     const [first, second] = [newDecision(), newDecision()];
     const { workflow_id, run_id } = await start("itsm.test", { scenario: "crash" }, newDecision());
     await start("workflows.cancel", { workflow_id }, first);
@@ -150,8 +153,13 @@ describe("recoverCall(), of a call that started a run", () => {
       ids: { workflow_id, run_id },
       output: { workflow_id, cancel_requested: true },
     });
-    assert.deepEqual(await recovered("workflows.cancel", second), { state: "not_done" });
+    assert.equal((await recover("workflows.cancel", second)).state, "done");
     assert.deepEqual(await recover("workflows.cancel", newDecision()), { state: "not_done" });
+    const other = await start("itsm.test", { scenario: "crash" }, newDecision());
+    const noted = newDecision();
+    const ids = { workflow_id: other.workflow_id, run_id: other.run_id };
+    await noteCallEffects(parts.store.asPlatform(), noted, ids);
+    assert.deepEqual(await recover("workflows.cancel", noted), { state: "not_done" });
   });
 
   it("does not know once the record of the call may be deleted", async () => {

@@ -6,12 +6,11 @@ import {
   TASK_QUEUE,
   type TaskMessage,
   type TaskRecord,
-  tenantAttribute,
   WORKFLOW,
 } from "../../../contract/domain/mod.ts";
-import { STARTED_BY } from "../../../calls/recover/mod.ts";
+import { startNotedRun } from "../../../calls/recover/mod.ts";
 import { dropTask, getTask, putTask } from "../../../store/a2a/mod.ts";
-import { mapTemporalErrors, type Platform } from "../../../calls/mod.ts";
+import type { Platform } from "../../../calls/mod.ts";
 
 /** Returns the id of the workflow that drives a task. */
 export const taskWorkflowId = (taskId: string): string => `a2a-${taskId}`;
@@ -46,23 +45,21 @@ export async function beginTask(
   run?: StartedRun,
   decisionId?: string,
 ): Promise<TaskRecord> {
-  const client = await temporal();
+  await temporal(); // while it is away nothing is stored
   const db = store.db;
   await putTask(db, task);
   const isConversation = task.skill === undefined;
   try {
-    await mapTemporalErrors(
-      client.workflow.start(isConversation ? WORKFLOW.a2aTask : WORKFLOW.a2aSkill, {
-        taskQueue: TASK_QUEUE.itsm,
-        workflowId: taskWorkflowId(task.id),
-        args: run ? [task, run] : [task],
-        typedSearchAttributes: [tenantAttribute(store.tenant)],
-        ...(decisionId ? { memo: { [STARTED_BY]: decisionId } } : {}),
-        staticSummary: isConversation
-          ? "Conversation with an agent"
-          : `Call of ${task.skill} by an agent`,
-      }),
-    );
+    const type = isConversation ? WORKFLOW.a2aTask : WORKFLOW.a2aSkill;
+    await startNotedRun({ store, temporal, decisionId }, type, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: taskWorkflowId(task.id),
+      workflowIdConflictPolicy: "FAIL",
+      args: run ? [task, run] : [task],
+      staticSummary: isConversation
+        ? "Conversation with an agent"
+        : `Call of ${task.skill} by an agent`,
+    });
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) {
       return await getTask<TaskRecord>(db, task.id, task.key_id) ?? task;

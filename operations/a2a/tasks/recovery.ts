@@ -6,7 +6,12 @@ import {
 } from "../../../contract/mod.ts";
 import type { TaskRecord } from "../../../contract/domain/mod.ts";
 import { getCallEffects } from "../../../store/calls/mod.ts";
-import { findMarkedRun, noRun, notNoted, type RecoveryParts } from "../../../calls/recover/mod.ts";
+import {
+  findRequestedRun,
+  noRun,
+  notNoted,
+  type RecoveryParts,
+} from "../../../calls/recover/mod.ts";
 import { taskWorkflowId } from "./begin.ts";
 import { getTaskOfAnyKey } from "../../../store/a2a/mod.ts";
 import { mapTemporalErrors } from "../../../calls/mod.ts";
@@ -21,7 +26,7 @@ export async function recoverTaskCall(call: LostCall, parts: RecoveryParts): Pro
   if (!effect) return notNoted(call);
   const task_id = effect.ids.task_id!;
   const workflowId = taskWorkflowId(task_id);
-  if (effect.output?.held || await findMarkedRun(parts, workflowId, call)) {
+  if (effect.output?.held || await findRequestedRun(parts, workflowId, call)) {
     const output = await getTaskOfAnyKey<TaskRecord>(db, task_id) ?? null;
     return { state: "done", ids: { task_id }, output };
   }

@@ -8,7 +8,6 @@
  * @module
  */
 export { type CommandOrder, orderCommand, requireActiveDevice } from "./order.ts";
-export { commandIdOf, recoverCommand } from "./recover.ts";
 export { approversOf, approversWanted, COMMAND_OPERATION, findObstacle } from "./permission.ts";
 export { resolveCommand, showArguments } from "./resolve.ts";
 export { commandRefusal } from "./signatures.ts";

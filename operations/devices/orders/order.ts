@@ -1,12 +1,10 @@
 /** The one way in which a device is given a command: it is stored, people approve it, and a workflow issues it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { Problem } from "../../../contract/mod.ts";
 import {
   type CommandStatus,
   commandWorkflowId,
   TASK_QUEUE,
-  tenantAttribute,
   WORKFLOW,
 } from "../../../contract/domain/mod.ts";
 import type { ApprovalGrounds } from "../../../contract/records/mod.ts";
@@ -23,7 +21,9 @@ import {
 } from "../../../store/devices/mod.ts";
 import { signaturesOf } from "./permission.ts";
 import { type CommandRequest, resolveCommand } from "./resolve.ts";
-import { mapTemporalErrors, type Platform } from "../../../calls/mod.ts";
+import type { Platform } from "../../../calls/mod.ts";
+import { startOnce } from "../../../calls/recover/mod.ts";
+import { noteCallEffects } from "../../../store/calls/mod.ts";
 
 const EXPIRES_IN_SECONDS = 86_400;
 const MAX_APPROVAL_WAIT_MS = 3_000;
@@ -43,6 +43,8 @@ export interface CommandOrder extends CommandRequest {
   /** Principal, or the part of the platform that orders it, and its key. */
   readonly askedBy: string;
   readonly askedByKey: string | null;
+  /** Decision of the call that orders it, which is found by the command if it is lost. */
+  readonly decisionId?: string | undefined;
 }
 
 /** A command as its caller is told of it. */
@@ -97,7 +99,7 @@ export async function orderCommand(
     command = (await getDeviceCommand(db, order.id))!;
   }
   try {
-    const run_id = await startCommand(parts, command);
+    const run_id = await startCommand(parts, command, order.decisionId);
     if (command.status === "waiting_approval") await awaitApproval(db, command.approvalId!);
     return { ...describeCommand(command), run_id };
   } catch (error) {
@@ -128,7 +130,7 @@ async function storeOrder(parts: CommandParts, order: CommandOrder): Promise<boo
   const needed = Math.max(order.needed, signatures);
   const seconds = order.expires_in_seconds ?? EXPIRES_IN_SECONDS;
   const now = await getTime(db); // the clock by which it expires
-  return await putDeviceCommand(db, {
+  const fields = {
     ...command,
     id: order.id,
     deviceId: order.deviceId,
@@ -139,7 +141,19 @@ async function storeOrder(parts: CommandParts, order: CommandOrder): Promise<boo
     needed,
     grounds: order.grounds,
     request: requestOf(order),
+  };
+  return await db.transaction(async (trx) => {
+    const isAdded = await putDeviceCommand(trx, fields);
+    if (isAdded) await noteCommand(trx, order);
+    return isAdded;
   });
+}
+
+async function noteCommand(trx: Db, { id, decisionId }: CommandOrder): Promise<void> {
+  if (decisionId === undefined) return;
+  const output = describeCommand((await getDeviceCommand(trx, id))!);
+  const { workflow_id } = output;
+  await noteCallEffects(trx, decisionId, { workflow_id, command_id: id }, { ...output });
 }
 
 /** Returns the input of the operation that orders a command, without its device and its expiry. */
@@ -150,7 +164,7 @@ function requestOf(
 }
 
 /** Returns what callers are told of a command, but for its run. */
-export function describeCommand(
+function describeCommand(
   { id, status, approvalId, issuedReceipt }: DeviceCommandRecord,
 ): Omit<OrderedCommand, "run_id"> {
   return {
@@ -166,22 +180,12 @@ export function describeCommand(
 async function startCommand(
   { store, temporal }: CommandParts,
   { id, deviceId }: DeviceCommandRecord,
+  decisionId: string | undefined,
 ): Promise<string> {
-  const workflowId = commandWorkflowId(id);
-  const { workflow } = await temporal();
-  const start = workflow.start(WORKFLOW.deviceCommand, {
+  return await startOnce({ store, temporal, decisionId }, WORKFLOW.deviceCommand, {
     taskQueue: TASK_QUEUE.itsm,
-    workflowId,
-    workflowIdReusePolicy: "REJECT_DUPLICATE",
+    workflowId: commandWorkflowId(id),
     args: [{ command_id: id }],
-    typedSearchAttributes: [tenantAttribute(store.tenant)],
     staticSummary: `Runs ${id} on ${deviceId}`,
   });
-  return (await mapTemporalErrors(start.catch(joinStarted))).firstExecutionRunId;
-
-  async function joinStarted(error: unknown): Promise<{ readonly firstExecutionRunId: string }> {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    const { runId } = await workflow.getHandle(workflowId).describe();
-    return { firstExecutionRunId: runId };
-  }
 }

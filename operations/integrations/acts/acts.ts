@@ -8,12 +8,17 @@ import {
   type ActState,
   actWorkflowId,
   TASK_QUEUE,
-  tenantAttribute,
   WORKFLOW,
 } from "../../../contract/domain/mod.ts";
 import type { Db } from "../../../store/mod.ts";
 import { getCallEffects, noteCallEffects } from "../../../store/calls/mod.ts";
-import { idOfCall, recoverRun, type RecoveryParts } from "../../../calls/recover/mod.ts";
+import {
+  findRequestedRun,
+  idOfCall,
+  noRun,
+  type RecoveryParts,
+  startNotedRun,
+} from "../../../calls/recover/mod.ts";
 import {
   type Context,
   decideAgain,
@@ -103,16 +108,16 @@ export async function orderAct(context: Context, act: OutsideAct): Promise<Order
     act,
     key_id: context.caller.keyId,
   });
-  const { workflow } = await temporal();
-  const handle = await mapTemporalErrors(workflow.start(WORKFLOW.outsideAct, {
+  const { firstExecutionRunId: run_id } = await startNotedRun(context, WORKFLOW.outsideAct, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId,
+    workflowIdConflictPolicy: "FAIL",
     workflowIdReusePolicy: "REJECT_DUPLICATE",
     args: [order],
-    typedSearchAttributes: [tenantAttribute(store.tenant)],
     staticSummary: `Does ${order.act_id} in ${act.system}`,
-  }));
-  const ids = { workflow_id: workflowId, run_id: handle.firstExecutionRunId };
+  });
+  const ids = { workflow_id: workflowId, run_id };
+  const handle = (await temporal()).workflow.getHandle(workflowId, run_id);
   for (const end = Date.now() + MAX_WAIT_MS; Date.now() < end && !signal.aborted;) {
     await sleep(POLL_MS);
     const { status } = await mapTemporalErrors(handle.describe());
@@ -207,18 +212,12 @@ export async function recoverAct(
   outputOf: (ordered: OrderedAct, act: OutsideAct) => unknown,
 ): Promise<Recovery> {
   const act_id = actIdOf(call.decisionId);
-  const recovery = await recoverRun(
-    parts,
-    actWorkflowId(act_id),
-    call,
-    async ({ temporal }, { workflowId, runId, status }) => {
-      const ids = { workflow_id: workflowId, run_id: runId };
-      const handle = (await temporal()).workflow.getHandle(workflowId, runId);
-      const result = status === "COMPLETED" ? await mapTemporalErrors(handle.result()) : undefined;
-      return { state: "done", ids, output: describeAct(act_id, ids, result) };
-    },
-  );
-  if (recovery.state !== "done") return recovery;
+  const workflow_id = actWorkflowId(act_id);
+  const run = await findRequestedRun(parts, workflow_id, call);
+  if (!run) return noRun(workflow_id, call);
+  const ids = { workflow_id, run_id: run.runId };
+  const handle = (await parts.temporal()).workflow.getHandle(workflow_id, run.runId);
+  const result = run.status === "COMPLETED" ? await mapTemporalErrors(handle.result()) : undefined;
   const { act } = await readOrderedAct(parts.store.db, { act_id, decision_id: call.decisionId });
-  return { ...recovery, output: outputOf(recovery.output as OrderedAct, act) };
+  return { state: "done", ids, output: outputOf(describeAct(act_id, ids, result), act) };
 }

@@ -11,13 +11,14 @@ export { sendConfirmation } from "./confirmation.ts";
 export { emailAction, groundsOfEmail } from "./held.ts";
 export { confirmConsent, MAIL_LINKS, type MailLink, readMailLink, unsubscribe } from "./links.ts";
 export { receiveMail } from "./receive.ts";
-export { emailIdOf, recoverMail } from "./recover.ts";
 export { reviewText } from "./review.ts";
 export {
   checkMail,
+  emailIdOf,
   type MailOrder,
   type MailParts,
   sendMail,
+  SENDS_MAIL,
   type SentMail,
   startSending,
 } from "./send.ts";

@@ -1,11 +1,5 @@
 /** Mail that has come: it is stored as the words of others, and answered by a workflow of its own. */
-import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
-import {
-  replyWorkflowId,
-  TASK_QUEUE,
-  tenantAttribute,
-  WORKFLOW,
-} from "../../../contract/domain/mod.ts";
+import { replyWorkflowId, TASK_QUEUE, WORKFLOW } from "../../../contract/domain/mod.ts";
 import {
   isLocalAddress,
   newWords,
@@ -24,7 +18,8 @@ import {
   type NewReply,
   putReply,
 } from "../../../store/mail/mod.ts";
-import { forTenant, mapTemporalErrors, type Platform } from "../../../calls/mod.ts";
+import { forTenant, type Platform } from "../../../calls/mod.ts";
+import { startOnce } from "../../../calls/recover/mod.ts";
 
 /** The parts that receiving needs. */
 export type ReceivingParts = Pick<Platform, "store" | "temporal" | "config">;
@@ -161,18 +156,10 @@ async function record(trx: Db, reply: NewReply, refusal: ReceivedMail["refusal"]
 
 /** Starts the workflow that answers, once. */
 async function startAnswering({ store, temporal }: ReceivingParts, id: string): Promise<void> {
-  const { workflow } = await temporal();
-  const start = workflow.start(WORKFLOW.emailReply, {
+  await startOnce({ store, temporal, decisionId: undefined }, WORKFLOW.emailReply, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: replyWorkflowId(id),
-    workflowIdReusePolicy: "REJECT_DUPLICATE",
     args: [{ reply_id: id }],
-    typedSearchAttributes: [tenantAttribute(store.tenant)],
     staticSummary: `Drafts an answer to ${id}`,
   });
-  try {
-    await mapTemporalErrors(start);
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
 }

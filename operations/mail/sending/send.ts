@@ -1,7 +1,6 @@
 /** The one way in which mail is sent: it is reviewed, its bytes are stored, and a workflow sends them. */
 import { randomBytes } from "node:crypto";
-import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
-import { InvalidInput, Problem } from "../../../contract/mod.ts";
+import { type Durability, InvalidInput, Problem } from "../../../contract/mod.ts";
 import {
   type EmailKind,
   type EmailState,
@@ -9,7 +8,6 @@ import {
   type MailFinding,
   PLATFORM_TENANT,
   TASK_QUEUE,
-  tenantAttribute,
   WORKFLOW,
 } from "../../../contract/domain/mod.ts";
 import {
@@ -36,7 +34,9 @@ import {
   mayMail,
   putEmail,
 } from "../../../store/mail/mod.ts";
-import { mapTemporalErrors, type Platform } from "../../../calls/mod.ts";
+import type { Platform } from "../../../calls/mod.ts";
+import { idOfCall, type RecoveryParts, startOnce } from "../../../calls/recover/mod.ts";
+import { noteCallEffects } from "../../../store/calls/mod.ts";
 
 /** Addresses a day to which one caller may mail the same text, and any text, before a person is asked. */
 const MAX_SAME_TEXT = 20;
@@ -65,6 +65,8 @@ export interface MailOrder {
   /** Principal, or the part of the platform that sends it, and its key. */
   readonly askedBy: string;
   readonly askedByKey: string | null;
+  /** Decision of the call that sends it, which is found by the mail if it is lost. */
+  readonly decisionId?: string | undefined;
   /** Receipt that it is sealed by already; absent: it gets receipts of its own. */
   readonly receiptId?: string;
 }
@@ -163,20 +165,40 @@ export async function sendMail(
       await requirePermission(trx, address, order.kind); // it may have been erased since
       const isAdded = await putEmail(trx, draft);
       await within?.(trx);
+      if (isAdded) await noteMail(trx, order);
       return isAdded;
     });
     email = (await getEmail(db, order.id))!;
   }
   try {
-    return { ...describeMail(email), run_id: await startSending(parts, email) };
+    const run_id = await startSending({ ...parts, decisionId: order.decisionId }, email);
+    return { ...describeMail(email), run_id };
   } catch (error) {
     if (isNew) await dropEmail(db, email.id); // an earlier call's may have its workflow
     throw error;
   }
 }
 
+async function noteMail(trx: Db, { id, decisionId }: MailOrder): Promise<void> {
+  if (decisionId === undefined) return;
+  const output = describeMail((await getEmail(trx, id))!);
+  const { workflow_id } = output;
+  await noteCallEffects(trx, decisionId, { workflow_id, email_id: id }, { ...output });
+}
+
+/** Returns the id of the mail that a call sends. */
+export function emailIdOf(decisionId: string | undefined): string {
+  return `EML-${idOfCall(decisionId, 12)}`;
+}
+
+/** How lost calls that send mail are recovered. */
+export const SENDS_MAIL: Pick<Durability<RecoveryParts>, "startsRun" | "dropUnstarted"> = {
+  startsRun: "ids",
+  dropUnstarted: ({ email_id }, { store }) => dropEmail(store.db, email_id!),
+};
+
 /** Returns what callers are told of a mail, but for its run. */
-export function describeMail(
+function describeMail(
   { id, state, findings, approvalId, messageId }: EmailRecord,
 ): Omit<SentMail, "run_id"> {
   return {
@@ -277,23 +299,16 @@ async function compose(draft: MailDraft): Promise<Buffer> {
 }
 
 /** Starts the workflow of a stored mail, or joins it. @returns its run */
-export async function startSending(parts: MailParts, { id, kind }: EmailRecord): Promise<string> {
-  const { store, temporal } = parts;
+export async function startSending(
+  parts: Pick<MailParts, "store" | "temporal"> & { readonly decisionId?: string | undefined },
+  { id, kind }: EmailRecord,
+): Promise<string> {
+  const { store, temporal, decisionId } = parts;
   const workflowId = emailWorkflowId(id);
-  const { workflow } = await temporal();
-  const start = workflow.start(WORKFLOW.sendEmail, {
+  return await startOnce({ store, temporal, decisionId }, WORKFLOW.sendEmail, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId,
-    workflowIdReusePolicy: "REJECT_DUPLICATE",
     args: [{ email_id: id }],
-    typedSearchAttributes: [tenantAttribute(store.tenant)],
     staticSummary: `Sends ${id} (${kind})`,
   });
-  return (await mapTemporalErrors(start.catch(joinStarted))).firstExecutionRunId;
-
-  async function joinStarted(error: unknown): Promise<{ readonly firstExecutionRunId: string }> {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    const { runId } = await workflow.getHandle(workflowId).describe();
-    return { firstExecutionRunId: runId };
-  }
 }
