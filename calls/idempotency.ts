@@ -20,15 +20,19 @@ import { recoverCall } from "./recover/mod.ts";
 import { retryInBackground } from "./retry.ts";
 import type { CallOutcome, CheckedCall } from "./run.ts";
 
-/**
- * Decides about a call and runs it.
- *
- * @param begin is called when nothing is left but to run the operation. @throws {Problem} it must not be run
- * @returns errors, too
- */
-export type Perform = (
-  begin: (decisionId: string | undefined) => Promise<void>,
-) => Promise<CallOutcome>;
+/** The right to run a call. */
+export interface Claim {
+  /** Is called when nothing is left but to run the operation. @throws {Problem} it must not be run */
+  begin(decisionId: string | undefined): Promise<void>;
+  /** Keeps the end of a call in the transaction of its change. @throws {Problem} nothing must be changed */
+  keep(trx: Db, outcome: CallOutcome): Promise<void>;
+}
+
+/** Decides about a call and runs it. @returns errors, too */
+export type Perform = (claim: Claim) => Promise<CallOutcome>;
+
+/** The right to run a call without an idempotency key. */
+const ANY: Claim = { begin: () => Promise.resolve(), keep: () => Promise.resolve() };
 
 /** Attempts to claim a call that others repeat at the same time. */
 const MAX_CLAIMS = 5;
@@ -46,7 +50,7 @@ export function openIdempotency(
     const { operation, request, caller } = call;
     const { idempotencyKey } = request;
     if (idempotencyKey === undefined || request.dryRun || !isGoverned(operation)) {
-      return await perform(() => Promise.resolve());
+      return await perform(ANY);
     }
     const { db, tenant } = parts.store;
     const id = sha256([
@@ -100,11 +104,18 @@ async function performClaimed(
   perform: Perform,
 ): Promise<CallOutcome> {
   let hasBegun = false;
-  const outcome = await perform(async (decisionId) => {
-    hasBegun = await beginIdempotentCall(db, claim, decisionId);
-    if (hasBegun) return;
-    throw stillRunning("The call with this idempotency key was taken over by another process");
+  const takenOver = () =>
+    stillRunning("The call with this idempotency key was taken over by another process");
+  const outcome = await perform({
+    async begin(decisionId) {
+      hasBegun = await beginIdempotentCall(db, claim, decisionId);
+      if (!hasBegun) throw takenOver();
+    },
+    async keep(trx, ended) {
+      if (!await endIdempotentCall(trx, claim, keptEnd(operation, ended, true)!)) throw takenOver();
+    },
   });
+  if (outcome.committed) return outcome; // its end is kept
   const end = keptEnd(operation, outcome, hasBegun);
   const keep = () => end ? endIdempotentCall(db, claim, end) : failIdempotentCall(db, claim);
   await keep().catch((error) => {
@@ -154,6 +165,7 @@ async function recoverOutcome(
   { state, changedAt, decisionId }: KeptCall,
   { operation, request, caller, input }: CheckedCall,
 ): Promise<CallOutcome | undefined> {
+  if (operation.durability?.commits) return undefined; // else its end would be kept
   const recovery = decisionId === null
     ? { state: "unknown" } as Recovery // things that calls without a key make are named after no decision
     : await recoverCall(platform, {

@@ -13,11 +13,11 @@ import { openHolder } from "../store/mod.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize } from "./authorize.ts";
 import { openGovernor } from "./govern.ts";
-import { openIdempotency } from "./idempotency.ts";
+import { type Claim, openIdempotency } from "./idempotency.ts";
 import { countAnonymousReceipt, countCall, countDaily } from "./limit.ts";
 import { forTenant, type Platform, tenantOf } from "./platform.ts";
-import { recordCall } from "./record.ts";
-import { type CallOutcome, type CheckedCall, runOperation } from "./run.ts";
+import { recordCall, sealWithin } from "./record.ts";
+import { type CallOutcome, type CheckedCall, runOperation, type StoreEnd } from "./run.ts";
 import { countEndedCall, spanOfCall } from "./spans.ts";
 
 /**
@@ -42,9 +42,17 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
   async function perform(
     parts: Platform,
     call: CheckedCall,
-    begin: (decisionId: string | undefined) => Promise<void>,
+    startedMs: number,
+    { begin, keep }: Claim,
   ): Promise<CallOutcome> {
     let decision: GovernanceDecision | undefined;
+    let committed: CallOutcome["committed"];
+    const storeEnd: StoreEnd = async (trx, output) => {
+      const ended = { ...call, decision, output, durationMs: performance.now() - startedMs };
+      const receiptId = await sealWithin(trx, ended);
+      await keep(trx, ended);
+      committed = { receiptId };
+    };
     try {
       decision = await govern(parts, call);
       if (decision?.problem) return { decision, error: decision.problem };
@@ -52,7 +60,8 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
       await countDaily(platform, call);
       await countAnonymousReceipt(platform, call); // the last limit, so that nothing is counted that another one refuses
       await begin(decision?.id);
-      return { decision, output: await runOperation(parts, call, decision) };
+      const output = await runOperation(parts, call, decision, storeEnd);
+      return { decision, output, ...(committed ? { committed } : {}) };
     } catch (error) {
       return { decision, error: asProblem(error) };
     }
@@ -75,16 +84,16 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
       if (refusal) throw refusal;
       input = parseInput(operation.input, request.input);
       const call = { operation, request, caller, input };
-      outcome = await performOnce(parts, call, (begin) => perform(parts, call, begin));
+      outcome = await performOnce(parts, call, (claim) => perform(parts, call, startedMs, claim));
     } catch (error) {
       outcome = { error: asProblem(error) };
     }
-    const { error, output, decision, repeats } = outcome;
+    const { error, output, decision, repeats, committed } = outcome;
     const record = async () => {
       const durationMs = performance.now() - startedMs;
       const call = { operation, request, caller, input, durationMs, ...outcome };
       countEndedCall(call);
-      const receiptId = await recordCall(platform, call);
+      const receiptId = committed ? committed.receiptId : await recordCall(platform, call);
       const span = spanOfCall(call, receiptId);
       if (span) platform.spans.record(span);
       return receiptId;

@@ -3,7 +3,6 @@ import { InvalidInput, nameProblem, Problem } from "../contract/mod.ts";
 import { SHARED_TENANT } from "../contract/domain/mod.ts";
 import { prepareRequest } from "../ledger/mod.ts";
 import type { Db, Store } from "../store/mod.ts";
-import { noteCallEffects } from "../store/calls/mod.ts";
 import {
   expireKey,
   findKeyById,
@@ -18,7 +17,7 @@ import { TOKEN_HOLDER } from "./authenticate.ts";
 import type { Platform } from "./platform.ts";
 
 /** The parts that changes of keys need. The keyring of a process that answers calls; a command has none. */
-export type KeyParts = Pick<Platform, "store"> & Partial<Pick<Platform, "keyring">>;
+export type KeyParts = { readonly store: Pick<Store, "db"> } & Partial<Pick<Platform, "keyring">>;
 
 /** A new key; its text can be read nowhere else. */
 export interface IssuedKey {
@@ -30,23 +29,18 @@ export interface IssuedKey {
  * Issues a key.
  *
  * @param actor as in receipts: `key:<id>`, or `operator`
- * @param options `decisionId` of the call that issues it, absent where a command does; `before` is called with the key
- * before it becomes valid
+ * @param options `before` is called with the key before it becomes valid
  * @throws {InvalidInput} the name of its tenant or its holder can be mistaken for another one, or its end has passed
  */
 export async function issueSealedKey(
-  store: Store,
+  store: Pick<Store, "db">,
   actor: string,
   fields: NewKey,
-  { decisionId, before }: {
-    readonly decisionId?: string | undefined;
-    readonly before?: (key: string) => Promise<void>;
-  } = {},
+  { before }: { readonly before?: (key: string) => Promise<void> } = {},
 ): Promise<IssuedKey> {
   checkNewKey(fields);
   return await store.db.transaction(async (trx) => {
     const issued = await issueAndSeal(trx, actor, fields);
-    await noteCallEffects(trx, decisionId, { key_id: issued.record.id });
     await before?.(issued.key);
     return issued;
   });

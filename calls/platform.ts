@@ -9,7 +9,7 @@ import type { OutsideSystems } from "../integrations/outside/mod.ts";
 import type { SpanExporter } from "../integrations/observability/mod.ts";
 import type { PolicyAdviser } from "../integrations/policy/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
-import type { Store } from "../store/mod.ts";
+import type { Db, Store } from "../store/mod.ts";
 import type { UsageMeter } from "../store/calls/mod.ts";
 import { clientFor } from "../runtime/temporal/mod.ts";
 import type { ApprovalSubject } from "./approval_subject.ts";
@@ -59,11 +59,22 @@ export interface Platform {
   readonly subjects: readonly ApprovalSubject<Platform>[];
 }
 
+/** How operations that say so (`commits`) end their calls. */
+interface Committing {
+  /**
+   * Makes the call's change, in one transaction with its receipt and its answer, which is what `work` gives. Once a call; where
+   * it throws, nothing is changed.
+   */
+  commit<Output>(work: (trx: Db) => Promise<Output>): Promise<Output>;
+}
+
 /** The argument of an operation's `run` besides its input. */
-export type Context = Platform & CallContext;
+export type Context = Platform & Committing & CallContext;
 
 /** Describes an operation of this platform; see `contract/`. */
-export const operation: ReturnType<typeof defineOperation<Platform>> = defineOperation<Platform>();
+export const operation: ReturnType<typeof defineOperation<Platform & Committing>> = defineOperation<
+  Platform & Committing
+>();
 
 /** Returns the parts in the name of a tenant: what they read and write is the tenant's. */
 export function forTenant<Parts extends Pick<Platform, "store" | "temporal">>(

@@ -7,7 +7,8 @@ import {
   Problem,
   redactSecrets,
 } from "../contract/mod.ts";
-import { ReceiptConflict, type Sealer, type SealRequest } from "../ledger/mod.ts";
+import { ReceiptConflict, requestSeal, type Sealer, type SealRequest } from "../ledger/mod.ts";
+import type { Db } from "../store/mod.ts";
 import type { Platform } from "./platform.ts";
 import { retryInBackground } from "./retry.ts";
 import type { CallOutcome, CheckedCall } from "./run.ts";
@@ -38,12 +39,36 @@ export async function recordCall(
 ): Promise<string | undefined> {
   if (!isSealed(call)) return undefined;
   const receipt = callReceipt(call);
+  const seal = () => sealCall(sealer, receipt, call.operation.durability?.commits);
   try {
-    return await sealCall(sealer, receipt);
+    return await seal();
   } catch (error) {
     if (receipt.id === undefined || !isUnavailable(error)) throw error;
-    void retryInBackground(() => sealCall(sealer, receipt), isUnavailable); // else a worker seals what can be found out
+    void retryInBackground(seal, isUnavailable); // else a worker seals what can be found out
     return receipt.id;
+  }
+}
+
+/**
+ * Requests the receipt of a successful call in the transaction of its change.
+ *
+ * @returns its id; undefined where this call is not sealed
+ * @throws {Problem} `Unavailable`: the call was taken for lost, and its receipt says that it did nothing
+ */
+export async function sealWithin(trx: Db, call: EndedCall): Promise<string | undefined> {
+  return isSealed(call) ? await requestWithin(trx, callReceipt(call)) : undefined;
+}
+
+/** Requests a receipt in a transaction, whatever its texts hold. @throws as {@linkcode sealWithin} */
+export async function requestWithin(trx: Db, receipt: CallReceipt): Promise<string> {
+  try {
+    return (await requestSeal(trx, receipt)).id;
+  } catch (error) {
+    if (error instanceof InvalidInput) {
+      return await requestWithin(trx, { ...receipt, evidence: asJsonTexts(receipt.evidence) });
+    }
+    if (!(error instanceof ReceiptConflict)) throw error;
+    throw new Problem("Unavailable", "The call was taken for lost meanwhile; nothing was changed");
   }
 }
 
@@ -60,18 +85,28 @@ const isUnavailable = (error: unknown) => error instanceof Problem && error.name
  * Requests a call's receipt, whatever the call's texts hold. A call whose end was sealed as unknown meanwhile gets a
  * second receipt that supersedes the first.
  *
+ * @param keepsFirst true where the first one stays: what has committed, or was taken for lost before it could, is known
  * @returns the receipt's id
  */
-export async function sealCall(sealer: Sealer, receipt: CallReceipt): Promise<string> {
+export async function sealCall(
+  sealer: Sealer,
+  receipt: CallReceipt,
+  keepsFirst = false,
+): Promise<string> {
   try {
     return (await sealer.request(receipt)).id;
   } catch (error) {
     if (error instanceof ReceiptConflict && receipt.id) {
       const { id, ...rest } = receipt;
+      if (keepsFirst) return id!;
       return await sealCall(sealer, { ...rest, supersedes: id });
     }
     if (!(error instanceof InvalidInput)) throw error;
-    return (await sealer.request({ ...receipt, evidence: asJsonTexts(receipt.evidence) })).id;
+    return await sealCall(
+      sealer,
+      { ...receipt, evidence: asJsonTexts(receipt.evidence) },
+      keepsFirst,
+    );
   }
 }
 

@@ -6,6 +6,11 @@ export interface Durability<Context = never> {
   /** Workflow type that a caller starts through this operation. */
   readonly startsWorkflow?: WorkflowName;
   /**
+   * True where the call's change, its receipt and its answer are committed together (`commit` of the context), so that a call
+   * which was lost has done nothing.
+   */
+  readonly commits?: true;
+  /**
    * Set where a call starts a run or joins one, by which a lost call is recovered: what it then tells.
    *
    * `ids`: the run's ids; `status`: how the run stands; `result`: the outcome of `longRunning`, for which the call waits.
@@ -30,8 +35,8 @@ export interface Durability<Context = never> {
   /** Removes what a call has stored for a run that was then never started. @param ids as noted */
   dropUnstarted?(ids: Readonly<Record<string, string>>, context: Context): Promise<unknown>;
   /**
-   * Finds out what a call did whose process ended in the middle, where that is not told by `startsRun`. Absent with that:
-   * the outcome can't be found out.
+   * Finds out what a call did whose process ended in the middle, where it acts otherwise. Absent with the other two: the
+   * outcome can't be found out.
    *
    * @throws {Problem} the outcome can't be read at the moment, or its run still continues
    */

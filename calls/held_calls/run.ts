@@ -28,9 +28,9 @@ import { actionOf, sha256 } from "../approvals/mod.ts";
 import { approversByRules, openPolicyCache } from "../governance/mod.ts";
 import { callerOf } from "../authenticate.ts";
 import { namesOf, type Platform } from "../platform.ts";
-import { type CallReceipt, callReceipt, sealCall } from "../record.ts";
+import { type CallReceipt, callReceipt, requestWithin, sealCall } from "../record.ts";
 import { recoverCall } from "../recover/mod.ts";
-import { type CheckedCall, runOperation } from "../run.ts";
+import { type CheckedCall, runOperation, type StoreEnd } from "../run.ts";
 import { endingReceipt, receiptDetails, recoveredEnd, resultOf, retryWhileAway } from "./_end.ts";
 import type { RunOrder } from "./order.ts";
 
@@ -156,34 +156,52 @@ async function runCall(
 ): Promise<HeldCallResult> {
   const startedMs = performance.now();
   const detached = held.door === "a2a" && call.operation.durability?.longRunning !== undefined;
-  let output: unknown;
-  let error: Problem | undefined;
+  const endOf = (outcome: { readonly output?: unknown; readonly error?: Problem }) => {
+    const durationMs = performance.now() - startedMs;
+    const decision = approvedDecision(held, order);
+    const receipt = callReceipt({ ...call, ...outcome, decision, durationMs });
+    const { output, error } = outcome;
+    const receiptId = order.outcomeReceiptId;
+    const end: HeldCallEnd = error
+      ? {
+        state: "failed",
+        output: null,
+        error: { name: error.name, message: error.message },
+        receiptId,
+      }
+      : { state: "done", output: outputText(output), error: null, receiptId };
+    const details = { ...receipt.details, ...receiptDetails(held), ...order.run };
+    return { end, receipt: { ...receipt, category: "governed_act", details } as CallReceipt };
+  };
+  let committed: HeldCallEnd | undefined;
+  const storeEnd: StoreEnd = async (trx, output) => {
+    const { end, receipt } = endOf({ output });
+    if (!await endHeldCall(trx, held.approvalId, end)) throw isRunning(held);
+    await requestWithin(trx, receipt);
+    committed = end;
+  };
   try {
     const request = { ...call.request, detached };
-    output = await runOperation(platform, { ...call, request }, { id: held.decisionId });
+    const decision = { id: held.decisionId };
+    const output = await runOperation(platform, { ...call, request }, decision, storeEnd);
+    if (committed) return resultOf(held, committed);
+    const { end, receipt } = endOf({ output });
+    return await finish(platform, held, end, receipt);
   } catch (thrown) {
-    error = asProblem(thrown);
+    const error = asProblem(thrown);
     if (error.rule.status >= 500) {
       platform.log.error({ approval_id: held.approvalId, err: thrown }, "an approved call failed");
     }
+    const { end, receipt } = endOf({ error });
+    return await finish(
+      platform,
+      held,
+      end,
+      receipt,
+      undefined,
+      call.operation.durability?.commits,
+    );
   }
-  const durationMs = performance.now() - startedMs;
-  const decision = approvedDecision(held, order);
-  const receipt = callReceipt({ ...call, output, error, decision, durationMs });
-  const receiptId = order.outcomeReceiptId;
-  const end: HeldCallEnd = error
-    ? {
-      state: "failed",
-      output: null,
-      error: { name: error.name, message: error.message },
-      receiptId,
-    }
-    : { state: "done", output: outputText(output), error: null, receiptId };
-  return await finish(platform, held, end, {
-    ...receipt,
-    category: "governed_act",
-    details: { ...receipt.details, ...receiptDetails(held), ...order.run },
-  });
 }
 
 function approvedDecision(held: HeldCall, order: RunOrder): GovernanceDecision {
@@ -241,6 +259,7 @@ async function endLost(
  * Stores the end and requests its receipt, together. An end that is known already stays, and is corrected in the ledger.
  *
  * @param look where people may look, if the end is unknown
+ * @param keepsFirst as in {@linkcode sealCall}
  */
 async function finish(
   { store, sealer }: Pick<Platform, "store" | "sealer">,
@@ -248,6 +267,7 @@ async function finish(
   end: HeldCallEnd,
   receipt: CallReceipt,
   look?: string,
+  keepsFirst = false,
 ): Promise<HeldCallResult> {
   const db = store.db;
   const isFirst = await retryWhileAway(() =>
@@ -261,6 +281,6 @@ async function finish(
     })
   );
   if (isFirst) return resultOf(held, end);
-  if (end.state === "done" || end.state === "failed") await sealCall(sealer, receipt);
+  if (end.state === "done" || end.state === "failed") await sealCall(sealer, receipt, keepsFirst);
   return resultOf(held, (await getHeldCall(db, held.approvalId))!);
 }

@@ -8,6 +8,7 @@ export async function recoverCall(
   { operation, ...call }: LostCall & { readonly operation: string },
 ): Promise<Recovery> {
   const durability = platform.operations.get(operation)?.durability;
+  if (durability?.commits) return { state: "not_done" }; // else its end would have been stored with it
   if (durability?.recover) return await durability.recover(call, platform);
   if (durability?.startsRun) return await recoverRun(platform, call, durability);
   return { state: "unknown" };

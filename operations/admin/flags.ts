@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
-import { recoverNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { FLAG_NAMES, type FlagName, FLAGS } from "../../contract/domain/mod.ts";
+import { FLAG_NAMES, type FlagName, FLAGS, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import type { Db } from "../../store/mod.ts";
-import { addStop, FLAG_STOP, noteCallEffects, removeStop } from "../../store/calls/mod.ts";
+import { type Db, inTenant } from "../../store/mod.ts";
+import { addStop, FLAG_STOP, removeStop } from "../../store/calls/mod.ts";
 import { type FlagRecord, listFlags, lockFlags, putFlag } from "../../store/platform/mod.ts";
 import { trimmedText } from "../schemas/mod.ts";
 
@@ -66,7 +65,7 @@ export const setFlags = operation({
   governance: { rule: "key-decides", humanControl: true },
   durability: {
     sealsItself: true,
-    recover: (call, platform) => recoverNoted(platform, call, () => readFlags(platform)),
+    commits: true,
   },
   example: { input: { pause_sweeps: true }, output: exampleFlags },
   run: async (values, context) => await change(context, values, "", undefined),
@@ -94,7 +93,7 @@ export const setFlag = operation({
   governance: { rule: "key-decides", humanControl: true },
   durability: {
     sealsItself: true,
-    recover: (call, platform) => recoverNoted(platform, call, () => readFlags(platform)),
+    commits: true,
   },
   example: {
     input: { key: "pause_sweeps", value: true, reason: "The data centre moves" },
@@ -106,40 +105,41 @@ export const setFlag = operation({
 
 /** Changes flags, all or none, and seals each change. A flag that has the value already is no change. */
 async function change(
-  { store, caller, decisionId }: Context,
+  { caller, commit }: Context,
   values: Readonly<Partial<Record<FlagName, boolean | undefined>>>,
   reason: string,
   expected: number | undefined,
 ): Promise<z.output<typeof Flags>> {
-  await store.asPlatform().transaction(async (trx) => {
-    const before = await lockFlags(trx);
-    let revision = newestRevision(before);
-    if (expected !== undefined && expected !== revision) {
-      throw new Problem(
-        "Conflict",
-        `The flags are at revision ${revision}, not ${expected}; read them and decide again`,
-      );
-    }
-    for (const key of FLAG_NAMES) {
-      const value = values[key];
-      const current = before.find((one) => one.key === key)?.value ?? false;
-      if (value === undefined || value === current) continue;
-      revision++;
-      const { id: receiptId } = await requestSeal(trx, {
-        category: "config_change",
-        actor: `key:${caller.keyId}`,
-        subject: `flag:${key}`,
-        action: "flags.set",
-        outcome: "in_force",
-        details: { flag: key, value, before: current, revision },
-        evidence: { reason },
-      });
-      await putFlag(trx, { key, value, revision, updatedBy: caller.keyId!, receiptId });
-      if (key === "read_only") await stopEverything(trx, value, reason);
-    }
-    await noteCallEffects(trx, decisionId, { revision: String(revision) });
-  });
-  return toFlags(await listFlags(store.asPlatform()));
+  return await commit((own) =>
+    inTenant(own, PLATFORM_TENANT, async (trx) => {
+      const before = await lockFlags(trx);
+      let revision = newestRevision(before);
+      if (expected !== undefined && expected !== revision) {
+        throw new Problem(
+          "Conflict",
+          `The flags are at revision ${revision}, not ${expected}; read them and decide again`,
+        );
+      }
+      for (const key of FLAG_NAMES) {
+        const value = values[key];
+        const current = before.find((one) => one.key === key)?.value ?? false;
+        if (value === undefined || value === current) continue;
+        revision++;
+        const { id: receiptId } = await requestSeal(trx, {
+          category: "config_change",
+          actor: `key:${caller.keyId}`,
+          subject: `flag:${key}`,
+          action: "flags.set",
+          outcome: "in_force",
+          details: { flag: key, value, before: current, revision },
+          evidence: { reason },
+        });
+        await putFlag(trx, { key, value, revision, updatedBy: caller.keyId!, receiptId });
+        if (key === "read_only") await stopEverything(trx, value, reason);
+      }
+      return toFlags(await listFlags(trx));
+    })
+  );
 }
 
 /** Sets or lifts the stop that stands for the flag. Stops of the operator's commands stay as they are. */
@@ -147,10 +147,6 @@ async function stopEverything(trx: Db, value: boolean, reason: string): Promise<
   const stop = { kind: "all", name: FLAG_STOP } as const;
   if (value) await addStop(trx, { ...stop, reason: reason || "The flag read_only is set" });
   else await removeStop(trx, stop);
-}
-
-async function readFlags({ store }: Pick<Context, "store">): Promise<z.output<typeof Flags>> {
-  return toFlags(await listFlags(store.asPlatform()));
 }
 
 function newestRevision(flags: readonly FlagRecord[]): number {

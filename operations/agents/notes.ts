@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { addNote, countNotes, listNotes } from "../../store/agents/mod.ts";
-import { noteCallEffects } from "../../store/calls/mod.ts";
 import { Timestamp, trimmedText } from "../schemas/mod.ts";
 import { AgentId, requireAgent } from "./_agents.ts";
 
@@ -74,16 +73,15 @@ export const addAgentNote = operation({
   },
   durability: {
     sealsItself: true,
-    recover: (call, platform) =>
-      recoverNoted(platform, call, ({ ids, output }) => ({ note_id: ids.note_id, ...output })),
+    commits: true,
   },
   example: { input: { agent_id: "metrics", text: exampleNote.text }, output: exampleNote },
   run({ agent_id, text }, context) {
     requireAgent(context, agent_id);
-    const { store, caller, decisionId } = context;
+    const { caller, decisionId } = context;
     const note_id = `NOTE-${idOfCall(decisionId, 12)}`;
     const author = caller.principal;
-    return store.db.transaction(async (trx) => {
+    return context.commit(async (trx) => {
       const at = await addNote(trx, agent_id, { id: note_id, text, author });
       await refuseManyNotes(trx, agent_id, MAX_NOTES);
       await requestSeal(trx, {
@@ -94,7 +92,6 @@ export const addAgentNote = operation({
         outcome: "success",
         evidence: { agent: agent_id, text, author },
       });
-      await noteCallEffects(trx, decisionId, { note_id }, { text, author, at });
       return { note_id, text, author, at };
     });
   },

@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { type PostSource, readAdvice, writePost } from "./writing/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
-import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import { ANONYMOUS_ACTOR } from "../../contract/domain/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
-import { noteCallEffects } from "../../store/calls/mod.ts";
 import { getArticle, getPassage } from "../../store/articles/mod.ts";
 import { oneLine, Sha256 } from "../schemas/mod.ts";
 import { drawCard } from "./_card.ts";
@@ -56,7 +55,7 @@ export const writeSocialPost = operation({
   governance: { rule: "key-decides", limits: { perDay: "posts" } },
   durability: {
     sealsItself: true,
-    recover: (call, platform) => recoverNoted(platform, call, ({ output }) => output),
+    commits: true,
   },
   example: {
     input: { topic: "Too many clients in PostgreSQL", platform: "mastodon" },
@@ -77,11 +76,11 @@ export const writeSocialPost = operation({
   async run({ topic, article_id, platform, link }, context) {
     const source = await readSource(topic, article_id, context);
     const post = writePost(platform, { ...source, link: link ?? source.link });
-    const { store, caller, decisionId } = context;
+    const { caller, decisionId } = context;
     const post_id = `POST-${idOfCall(decisionId, 12)}`;
     const receipt_id = randomHex(16);
     const image = await drawCard({ ...source, receiptId: receipt_id }, context);
-    return await store.db.transaction(async (trx) => {
+    return await context.commit(async (trx) => {
       if (image) {
         await addMediaFile(trx, image);
         await publishMediaFile(trx, image.sha256);
@@ -101,7 +100,7 @@ export const writeSocialPost = operation({
         },
         evidence: { text: post.text },
       });
-      const output = {
+      return {
         post_id,
         ...post,
         image_url: image && `${context.urls.gateway}/media/${image.sha256}/card.png`,
@@ -109,8 +108,6 @@ export const writeSocialPost = operation({
         written_by: "rules",
         receipt_id,
       };
-      await noteCallEffects(trx, decisionId, { post_id }, output);
-      return output;
     });
   },
 });

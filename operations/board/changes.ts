@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { operation, type Platform } from "../../calls/mod.ts";
-import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
-import type { LostCall } from "../../contract/mod.ts";
-import { noteCallEffects } from "../../store/calls/mod.ts";
+import { operation } from "../../calls/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
 import {
   checkTask,
   exampleTask,
@@ -22,9 +20,6 @@ import {
   lockBoardTask,
   updateBoardTask,
 } from "../../store/board/mod.ts";
-
-const recover = (call: LostCall, platform: Platform) =>
-  recoverNoted(platform, call, ({ ids }) => getBoardTask(platform.store.db, ids.task_id!));
 
 /** Adds a task to the board. */
 export const createTask = operation({
@@ -52,20 +47,19 @@ export const createTask = operation({
     addressee: "agent_id",
     check: (input, context) => checkTask(input, context),
   },
-  durability: { sealsItself: true, recover },
+  durability: { sealsItself: true, commits: true },
   example: {
     input: { title: exampleTask.title, assignee: "ada", due_at: exampleTask.due_at },
     output: exampleTask,
   },
   run: async (input, context) => {
     await checkTask(input, context);
-    const { store, caller, decisionId } = context;
-    return await store.db.transaction(async (trx) => {
+    const { caller, decisionId } = context;
+    return await context.commit(async (trx) => {
       const id = `TASK-${idOfCall(decisionId, 12)}`;
       const task = await addBoardTask(trx, id, caller.principal, input);
       const fields = setFields(input);
       await sealChange(trx, task, { word: "created", fields }, context);
-      await noteCallEffects(trx, decisionId, { task_id: id });
       return task;
     });
   },
@@ -104,14 +98,13 @@ export const updateTask = operation({
       await checkTask(merge(task, changes), context);
     },
   },
-  durability: { sealsItself: true, recover },
+  durability: { sealsItself: true, commits: true },
   example: {
     input: { task_id: exampleTask.task_id, status: "doing", version: 1 },
     output: { ...exampleTask, status: "doing", version: 2 },
   },
   run: async ({ task_id, version, ...changes }, context) => {
-    const { store, decisionId } = context;
-    return await store.db.transaction(async (trx) => {
+    return await context.commit(async (trx) => {
       const before = requireOpen(task_id, await lockBoardTask(trx, task_id));
       requireVersion(before, version);
       const merged = merge(before, changes);
@@ -119,7 +112,6 @@ export const updateTask = operation({
       const task = await updateBoardTask(trx, task_id, merged);
       const fields = FIELDS.filter((name) => before[name] !== task[name]);
       await sealChange(trx, task, { word: "changed", fields }, context);
-      await noteCallEffects(trx, decisionId, { task_id });
       return task;
     });
   },
@@ -143,18 +135,16 @@ export const deleteTask = operation({
       requireVersion(requireOpen(task_id, await getBoardTask(store.db, task_id)), version);
     },
   },
-  durability: { sealsItself: true, recover },
+  durability: { sealsItself: true, commits: true },
   example: {
     input: { task_id: exampleTask.task_id },
     output: { ...exampleTask, version: 2, deleted_at: "2026-07-02T08:00:00.000Z" },
   },
   run: async ({ task_id, version }, context) => {
-    const { store, decisionId } = context;
-    return await store.db.transaction(async (trx) => {
+    return await context.commit(async (trx) => {
       requireVersion(requireOpen(task_id, await lockBoardTask(trx, task_id)), version);
       const task = await deleteBoardTask(trx, task_id);
       await sealChange(trx, task, { word: "deleted", fields: [] }, context);
-      await noteCallEffects(trx, decisionId, { task_id });
       return task;
     });
   },

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation, type Platform } from "../../calls/mod.ts";
-import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
-import { type Operation, Problem } from "../../contract/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import {
   assertFree,
   bookEvent,
@@ -9,23 +9,11 @@ import {
   type EventRequest,
   planEvent,
 } from "./booking/mod.ts";
-import { noteCallEffects } from "../../store/calls/mod.ts";
 import { getContact } from "../../store/crm/mod.ts";
 import { type EventRecord, getEvent } from "../../store/calendar/mod.ts";
 import { assertMayHold, Event, EVENT_FIELDS, EventId, exampleEvent, toEvent } from "./_event.ts";
 
 const Input = z.object(EVENT_FIELDS);
-
-/** Changes are sealed with their event, by which a lost call is recovered. */
-const BY_EVENT: NonNullable<Operation<Platform>["durability"]> = {
-  sealsItself: true,
-  recover: (call, platform) =>
-    recoverNoted(
-      platform,
-      call,
-      async ({ ids }) => toEvent(await requireEvent(platform.store, ids.event_id!)),
-    ),
-};
 
 /** Books an event. */
 export const createEvent = operation({
@@ -51,7 +39,7 @@ export const createEvent = operation({
       await assertFree(store.db, event, occurrences);
     },
   },
-  durability: BY_EVENT,
+  durability: { sealsItself: true, commits: true },
   example: {
     input: {
       title: exampleEvent.title,
@@ -64,19 +52,17 @@ export const createEvent = operation({
     },
     output: exampleEvent,
   },
-  run: async (input, { store, caller, decisionId }) => {
+  run: async (input, { store, caller, decisionId, commit }) => {
     assertMayHold(input.kind, caller);
     await requireContact(store, input.contact_id);
-    const event = await store.db.transaction(async (trx) => {
+    return await commit(async (trx) => {
       const booked = await bookEvent(trx, toRequest(input), {
         id: `EVT-${idOfCall(decisionId, 12)}`,
         actor: `key:${caller.keyId}`,
         principal: caller.principal,
       });
-      await noteCallEffects(trx, decisionId, { event_id: booked.id });
-      return booked;
+      return toEvent(booked);
     });
-    return toEvent(event);
   },
 });
 
@@ -101,21 +87,19 @@ export const deleteEvent = operation({
       if (cancelledAt) throw alreadyCancelled(event_id);
     },
   },
-  durability: BY_EVENT,
+  durability: { sealsItself: true, commits: true },
   example: {
     input: { event_id: exampleEvent.event_id },
     output: { ...exampleEvent, sequence: 1, cancelled_at: "2026-07-02T08:00:00.000Z" },
   },
-  run: async ({ event_id }, { store, caller, decisionId }) => {
+  run: async ({ event_id }, { store, caller, commit }) => {
     assertMayHold((await requireEvent(store, event_id)).kind, caller);
-    const event = await store.db.transaction(async (trx) => {
+    return await commit(async (trx) => {
       const who = { actor: `key:${caller.keyId}`, principal: caller.principal };
       const cancelled = await cancelBooking(trx, event_id, who);
       if (!cancelled) throw alreadyCancelled(event_id);
-      await noteCallEffects(trx, decisionId, { event_id });
-      return cancelled;
+      return toEvent(cancelled);
     });
-    return toEvent(event);
   },
 });
 

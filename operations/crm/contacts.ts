@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { Contact, ContactId, exampleContact } from "../../contract/records/mod.ts";
-import { recoverNoted } from "../../calls/recover/mod.ts";
-import { noteCallEffects } from "../../store/calls/mod.ts";
 import { findContactByEmail, listContacts } from "../../store/crm/mod.ts";
 import { FULL } from "../scopes.ts";
 import {
@@ -70,8 +68,7 @@ export const createContact = operation({
   },
   durability: {
     sealsItself: true,
-    recover: (call, platform) =>
-      recoverNoted(platform, call, ({ ids }) => requireContact(platform.store.db, ids.contact_id!)),
+    commits: true,
   },
   example: {
     input: {
@@ -87,14 +84,12 @@ export const createContact = operation({
   },
   run: async ({ on_duplicate, consent, ...fields }, context) => {
     const author = authorOf(context, "contacts.create");
-    const { store, decisionId } = context;
-    return await store.db.transaction(async (trx) => {
+    return await context.commit(async (trx) => {
       let contact_id = await addNewContact(trx, fields, consent, author);
       if (contact_id === undefined && on_duplicate === "error") {
         throw duplicateContact((await findContactByEmail(trx, fields.email))!);
       }
       contact_id ??= await mergeContact(trx, fields, consent, author);
-      await noteCallEffects(trx, decisionId, { contact_id });
       return await requireContact(trx, contact_id);
     });
   },
@@ -128,8 +123,7 @@ export const updateContact = operation({
   },
   durability: {
     sealsItself: true,
-    recover: (call, platform) =>
-      recoverNoted(platform, call, ({ ids }) => requireContact(platform.store.db, ids.contact_id!)),
+    commits: true,
   },
   example: {
     input: { contact_id: exampleContact.contact_id, phone: "+44 20 7946 0000", version: 1 },
@@ -137,10 +131,8 @@ export const updateContact = operation({
   },
   run: async ({ contact_id, ...changes }, context) => {
     const author = authorOf(context, "contacts.update");
-    const { store, decisionId } = context;
-    return await store.db.transaction(async (trx) => {
+    return await context.commit(async (trx) => {
       await changeContact(trx, contact_id, changes, author);
-      await noteCallEffects(trx, decisionId, { contact_id });
       return await requireContact(trx, contact_id);
     });
   },

@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { ContactId, Deal, DealFields, DealId, exampleDeal } from "../../contract/records/mod.ts";
-import { recoverNoted } from "../../calls/recover/mod.ts";
-import { noteCallEffects } from "../../store/calls/mod.ts";
 import { listDeals } from "../../store/crm/mod.ts";
 import { FULL } from "../scopes.ts";
 import { authorOf, requireContact } from "./_contacts.ts";
@@ -56,8 +54,7 @@ export const createDeal = operation({
   },
   durability: {
     sealsItself: true,
-    recover: (call, platform) =>
-      recoverNoted(platform, call, ({ ids }) => requireDeal(platform.store.db, ids.deal_id!)),
+    commits: true,
   },
   example: {
     input: {
@@ -70,11 +67,10 @@ export const createDeal = operation({
     output: { ...exampleDeal, stage: "lead", version: 1 },
   },
   run: async (fields, context) => {
-    const { store, config, decisionId } = context;
-    return await store.db.transaction(async (trx) => {
+    const { config } = context;
+    return await context.commit(async (trx) => {
       const author = authorOf(context, "deals.create");
       const deal_id = await addNewDeal(trx, config, fields, author);
-      await noteCallEffects(trx, decisionId, { deal_id });
       return await requireDeal(trx, deal_id);
     });
   },
@@ -109,18 +105,16 @@ export const updateDeal = operation({
   },
   durability: {
     sealsItself: true,
-    recover: (call, platform) =>
-      recoverNoted(platform, call, ({ ids }) => requireDeal(platform.store.db, ids.deal_id!)),
+    commits: true,
   },
   example: {
     input: { deal_id: exampleDeal.deal_id, stage: "proposal", version: 2 },
     output: exampleDeal,
   },
   run: async ({ deal_id, ...changes }, context) => {
-    const { store, config, decisionId } = context;
-    return await store.db.transaction(async (trx) => {
+    const { config } = context;
+    return await context.commit(async (trx) => {
       await changeDeal(trx, config, deal_id, changes, authorOf(context, "deals.update"));
-      await noteCallEffects(trx, decisionId, { deal_id });
       return await requireDeal(trx, deal_id);
     });
   },
@@ -149,18 +143,16 @@ export const moveDeal = operation({
   },
   durability: {
     sealsItself: true,
-    recover: (call, platform) =>
-      recoverNoted(platform, call, ({ ids }) => requireDeal(platform.store.db, ids.deal_id!)),
+    commits: true,
   },
   example: {
     input: { deal_id: exampleDeal.deal_id, stage: "proposal" },
     output: exampleDeal,
   },
   run: async ({ deal_id, ...move }, context) => {
-    const { store, config, decisionId } = context;
-    return await store.db.transaction(async (trx) => {
+    const { config } = context;
+    return await context.commit(async (trx) => {
       await changeDeal(trx, config, deal_id, move, authorOf(context, "deals.move"));
-      await noteCallEffects(trx, decisionId, { deal_id });
       return await requireDeal(trx, deal_id);
     });
   },

@@ -1,12 +1,10 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import { emailIdOf, sendConfirmation } from "../mail/sending/mod.ts";
-import { recoverNoted } from "../../calls/recover/mod.ts";
 import { ANONYMOUS_ACTOR } from "../../contract/domain/mod.ts";
 import { recordChange } from "./records/mod.ts";
 import { randomHex } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
-import { noteCallEffects } from "../../store/calls/mod.ts";
 import { findContactByEmail } from "../../store/crm/mod.ts";
 import { addMessage } from "../../store/notices/mod.ts";
 import { oneLine, text, trimmedText } from "../schemas/mod.ts";
@@ -41,7 +39,7 @@ export const captureLead = operation({
   governance: { rule: "key-decides", limits: { perDay: "leads" } },
   durability: {
     sealsItself: true,
-    recover: (call, platform) => recoverNoted(platform, call, () => ({ ok: true as const })),
+    commits: true,
   },
   example: {
     input: {
@@ -54,12 +52,12 @@ export const captureLead = operation({
     output: { ok: true },
   },
   run: async ({ fax_number, consent, ...lead }, context) => {
-    const { store, decisionId, caller: { keyId } } = context;
+    const { decisionId, caller: { keyId } } = context;
     const id = emailIdOf(decisionId);
-    const kept = await store.db.transaction(async (trx) => {
-      const kept = consent && !fax_number ? await keep(trx, lead, id, context) : undefined;
-      await noteCallEffects(trx, decisionId, {});
-      return kept;
+    let kept: Awaited<ReturnType<typeof keep>> | undefined;
+    const answer = await context.commit(async (trx) => {
+      if (consent && !fax_number) kept = await keep(trx, lead, id, context);
+      return { ok: true as const };
     });
     if (kept?.isUnconfirmed) {
       // Not awaited, so that the time of the answer does not tell who is known.
@@ -68,7 +66,7 @@ export const captureLead = operation({
         context.log.warn({ err: error }, "cannot ask the holder of an address for consent");
       });
     }
-    return { ok: true as const };
+    return answer;
   },
 });
 

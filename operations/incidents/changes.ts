@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
+import { idOfCall } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { requireTicket } from "./tickets/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import { noteCallEffects } from "../../store/calls/mod.ts";
-import { addTicketEvent, getTicket, openTicket, resolveTicket } from "../../store/incidents/mod.ts";
+import { addTicketEvent, openTicket, resolveTicket } from "../../store/incidents/mod.ts";
 import { exampleTicket, Severity, Ticket, TicketId } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
@@ -34,11 +33,7 @@ export const createTicket = operation({
   governance: { rule: "tickets-and-loops" },
   durability: {
     sealsItself: true,
-    async recover({ decisionId }, { store }) {
-      const ticket = await getTicket(store.db, ticketIdOf(decisionId));
-      if (!ticket) return { state: "not_done" };
-      return { state: "done", ids: { ticket_id: ticket.ticket_id }, output: ticket };
-    },
+    commits: true,
   },
   example: {
     input: { title: "Printer on floor 3 jams", severity: "low" },
@@ -58,10 +53,10 @@ export const createTicket = operation({
       resolved_at: null,
     },
   },
-  run: async ({ title, description, severity }, { store, caller, decisionId }) => {
-    const id = ticketIdOf(decisionId);
+  run: async ({ title, description, severity }, { caller, decisionId, commit }) => {
+    const id = `INC-${idOfCall(decisionId, 12)}`;
     const actor = `key:${caller.keyId}`;
-    await store.db.transaction(async (trx) => {
+    return await commit(async (trx) => {
       await openTicket(trx, {
         id,
         title,
@@ -89,8 +84,8 @@ export const createTicket = operation({
         details: { severity },
         evidence: { title, description },
       });
+      return await requireTicket({ db: trx }, id);
     });
-    return await requireTicket(store, id);
   },
 });
 
@@ -124,18 +119,17 @@ export const closeTicket = operation({
   },
   durability: {
     sealsItself: true,
-    recover: (call, platform) =>
-      recoverNoted(platform, call, ({ ids }) => requireTicket(platform.store, ids.ticket_id!)),
+    commits: true,
   },
   example: {
     input: { ticket_id: exampleTicket.ticket_id, resolution: "Replaced the roller" },
     output: { ...exampleTicket, outcome: "resolved", resolution: "Replaced the roller" },
   },
-  run: async ({ ticket_id, resolution }, { store, caller, door, decisionId }) => {
+  run: async ({ ticket_id, resolution }, { store, caller, door, commit }) => {
     const isPublic = door === "rest"; // agents call through the other interfaces
     const isByPerson = isPublic && caller.mayApprove; // no agent can use such a key; anybody may hold another one
     const { status } = await requireTicket(store, ticket_id);
-    await store.db.transaction(async (trx) => {
+    return await commit(async (trx) => {
       const receiptId = randomBytes(8).toString("hex");
       if (!await resolveTicket(trx, ticket_id, { outcome: "resolved", resolution, receiptId })) {
         throw notOpen(ticket_id, status);
@@ -156,9 +150,8 @@ export const closeTicket = operation({
         outcome: "resolved",
         ...(isPublic ? { human_input: resolution } : { evidence: { resolution } }),
       });
-      await noteCallEffects(trx, decisionId, { ticket_id });
+      return await requireTicket({ db: trx }, ticket_id);
     });
-    return await requireTicket(store, ticket_id);
   },
 });
 
@@ -167,8 +160,4 @@ function notOpen(ticketId: string, status: string): Problem {
     "Conflict",
     `Cannot close ${ticketId}: it is ${status}, and only an open ticket can be closed`,
   );
-}
-
-function ticketIdOf(decisionId: string | undefined): string {
-  return `INC-${idOfCall(decisionId, 12)}`;
 }

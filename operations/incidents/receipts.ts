@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { recoverNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import {
   checkTicketReceipt,
-  embeddedReceipt,
   isReceiptAbout,
   requireTicket,
   setTicketReceipt,
@@ -50,11 +48,7 @@ export const embedReceipt = operation({
     },
   },
   durability: {
-    recover: (call, { store }) =>
-      recoverNoted({ store }, call, async ({ ids }) => {
-        const ticket = await requireTicket(store, ids.ticket_id!);
-        return { ...ticket, receipt: await embeddedReceipt(store, ticket) };
-      }),
+    commits: true,
   },
   example: {
     input: { ticket_id: exampleTicket.ticket_id, receipt_id: exampleTicket.receipt_id },
@@ -63,11 +57,13 @@ export const embedReceipt = operation({
       receipt: { id: exampleTicket.receipt_id, category: "self_heal", outcome: "sealed" },
     },
   },
-  run: async ({ ticket_id, receipt_id }, { store, decisionId }) => {
+  run: async ({ ticket_id, receipt_id }, { store, commit }) => {
     const ticket = await requireTicket(store, ticket_id);
     const receipt = await findReceipt(store, receipt_id);
-    await setTicketReceipt(store, ticket, receipt, decisionId);
-    return { ...await requireTicket(store, ticket_id), receipt: JSON.parse(receipt.text) };
+    return await commit(async (trx) => {
+      await setTicketReceipt(trx, ticket, receipt);
+      return { ...await requireTicket({ db: trx }, ticket_id), receipt: JSON.parse(receipt.text) };
+    });
   },
 });
 

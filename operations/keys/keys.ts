@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { checkNewKey, issueSealedKey, operation, revokeSealedKey } from "../../calls/mod.ts";
-import { recoverNoted } from "../../calls/recover/mod.ts";
 import { InvalidInput, Problem, TIERS } from "../../contract/mod.ts";
 import { hashKey, type NewKey } from "../../store/keys/mod.ts";
 import { DateTime, Timestamp } from "../schemas/mod.ts";
@@ -52,14 +51,7 @@ export const generateKey = operation({
   },
   durability: {
     sealsItself: true,
-    async recover(call, platform) {
-      const recovery = await recoverNoted(platform, call, () => null);
-      if (recovery.state !== "done") return recovery;
-      const { ids } = recovery;
-      const message =
-        `The key ${ids.key_id} was issued, but its text was lost with the process: revoke it, and issue another one`;
-      return { state: "failed", ids, error: { name: "Unavailable", message } };
-    },
+    commits: true,
   },
   example: {
     input: { tenant: "acme", tier: "partner" },
@@ -74,22 +66,21 @@ export const generateKey = operation({
       expires_at: null,
     },
   },
-  run: async (input, { store, caller, decisionId }) => {
-    const actor = `key:${caller.keyId}`;
-    const { key, record } = await issueSealedKey(store, actor, toNewKey(input), {
-      decisionId,
-    });
-    return {
-      api_key: key,
-      tenant: record.tenant,
-      tier: record.tier,
-      key_id: record.id,
-      scope: record.scope,
-      principal: record.principal,
-      may_approve: record.mayApprove,
-      expires_at: record.expiresAt?.toISOString() ?? null,
-    };
-  },
+  run: async (input, { caller, commit }) =>
+    await commit(async (db) => {
+      const actor = `key:${caller.keyId}`;
+      const { key, record } = await issueSealedKey({ db }, actor, toNewKey(input));
+      return {
+        api_key: key,
+        tenant: record.tenant,
+        tier: record.tier,
+        key_id: record.id,
+        scope: record.scope,
+        principal: record.principal,
+        may_approve: record.mayApprove,
+        expires_at: record.expiresAt?.toISOString() ?? null,
+      };
+    }),
 });
 
 function toNewKey(
@@ -117,12 +108,12 @@ export const revokeKey = operation({
   rest: { keys_revoke: "POST /v1/keys/revoke" },
   presentation: { errors: ["NotFound", "Conflict"] },
   governance: { rule: "key-decides", humanControl: true },
-  durability: { sealsItself: true },
+  durability: { sealsItself: true, commits: true },
   example: {
     input: { key_id: "1f0c7b5a9d3e4820" },
     output: { key_id: "1f0c7b5a9d3e4820", revoked: true },
   },
-  run: async ({ key_id, api_key }, { store, keyring, caller }) => {
+  run: async ({ key_id, api_key }, { keyring, caller, commit }) => {
     if ((key_id === undefined) === (api_key === undefined)) {
       const msg = "Send either key_id or api_key";
       throw new InvalidInput([{ path: ["key_id"], msg, type: "value_error" }]);
@@ -131,7 +122,11 @@ export const revokeKey = operation({
     if (id === caller.keyId) {
       throw new Problem("Conflict", "A key cannot revoke itself; use another key of tier admin");
     }
-    await revokeSealedKey({ store, keyring }, `key:${caller.keyId}`, id);
-    return { key_id: id, revoked: true as const };
+    const answer = await commit(async (db) => {
+      await revokeSealedKey({ store: { db } }, `key:${caller.keyId}`, id);
+      return { key_id: id, revoked: true as const };
+    });
+    keyring.refresh();
+    return answer;
   },
 });

@@ -1,11 +1,9 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { recoverNoted } from "../../calls/recover/mod.ts";
 import { escapeInvisible, Problem } from "../../contract/mod.ts";
 import { LEARNING_BOUNDS, lessonReceiptId } from "../../judgement/engine/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
-import { noteCallEffects } from "../../store/calls/mod.ts";
 import {
   applyLearningItem,
   getLearningItem,
@@ -103,7 +101,7 @@ export const approveLesson = operation({
   },
   durability: {
     sealsItself: true,
-    recover: (call, platform) => recoverNoted(platform, call, ({ output }) => output),
+    commits: true,
   },
   example: {
     input: { item_id: "LRN-4f1d22a90b7c" },
@@ -115,7 +113,7 @@ export const approveLesson = operation({
       learned_from: ["9f2c4b7a01d3e856"],
     },
   },
-  run: async ({ item_id }, { store, caller, decisionId }) => {
+  run: async ({ item_id }, { store, caller, commit }) => {
     const item = await queuedItem(store.db, item_id);
     const { ticket_id, passage, score, category, learned_from } = item;
     const receipt_id = lessonReceiptId(ticket_id);
@@ -126,7 +124,7 @@ export const approveLesson = operation({
       receipt_id,
       learned_from: learned_from === null ? [] : [learned_from],
     };
-    await store.db.transaction(async (trx) => {
+    return await commit(async (trx) => {
       await storeIncidents(trx, [passage]);
       const by = { principal: caller.principal, receiptId: receipt_id };
       if (!await applyLearningItem(trx, item_id, by)) throw notQueued(item_id, "applied");
@@ -144,9 +142,8 @@ export const approveLesson = operation({
           principal: caller.principal,
         },
       });
-      await noteCallEffects(trx, decisionId, { item_id, receipt_id }, output);
+      return output;
     });
-    return output;
   },
 });
 

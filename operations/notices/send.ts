@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import { checkMail } from "../mail/sending/mod.ts";
-import { recoverNoted } from "../../calls/recover/mod.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import type { Channel as ChannelKind } from "../../contract/domain/mod.ts";
 import {
@@ -13,7 +12,7 @@ import {
   readCommsFile,
 } from "../../integrations/channels/mod.ts";
 import type { Db } from "../../store/mod.ts";
-import { noteCallEffects } from "../../store/calls/mod.ts";
+import { getCallEffects, noteCallEffects } from "../../store/calls/mod.ts";
 import { addDelivery, addMessage, listDeliveriesOf } from "../../store/notices/mod.ts";
 import { text, Timestamp, trimmedText } from "../schemas/mod.ts";
 import { isMailAddress, recoverByMail, sendByMail } from "./_mail.ts";
@@ -79,8 +78,9 @@ export const sendMessage = operation({
   durability: {
     recover: async (call, platform) => {
       const { db } = platform.store;
-      const noted = await recoverNoted(platform, call, ({ ids }) => outputOf(db, ids.message_id!));
-      return noted.state === "done" ? noted : await recoverByMail(call, platform);
+      const ids = (await getCallEffects(db, call.decisionId))?.ids;
+      if (ids?.message_id === undefined) return await recoverByMail(call, platform);
+      return { state: "done", ids, output: await outputOf(db, ids.message_id) };
     },
   },
   example: {

@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
-import { recoverNoted } from "../../calls/recover/mod.ts";
 import { ANONYMOUS_ACTOR, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import { type Db, inTenant, normalizeEmail } from "../../store/mod.ts";
-import { noteCallEffects } from "../../store/calls/mod.ts";
 import { addApplication, type NewApplication, takeApplicationId } from "../../store/crm/mod.ts";
 import { addMessage } from "../../store/notices/mod.ts";
 import { oneLine, text, trimmedText } from "../schemas/mod.ts";
@@ -42,8 +40,7 @@ export const applyAsPartner = operation({
   governance: { rule: "key-decides", limits: { perDay: "applications" } },
   durability: {
     sealsItself: true,
-    recover: (call, platform) =>
-      recoverNoted(platform, call, ({ ids }) => newApplication(Number(ids.application_id))),
+    commits: true,
   },
   example: {
     input: {
@@ -56,21 +53,16 @@ export const applyAsPartner = operation({
     },
     output: { application_id: 17, status: "new" },
   },
-  run: async ({ fax_number, consent: _, ...fields }, context) => {
-    const { store, decisionId } = context;
-    return await store.db.transaction(async (trx) => {
+  run: async ({ fax_number, consent: _, ...fields }, context) =>
+    await context.commit(async (trx) => {
       const id = await takeApplicationId(trx);
       // A program gets the answer that everybody gets, and learns nothing by it.
       if (!fax_number) {
         await inTenant(trx, PLATFORM_TENANT, (platform) => keep(platform, id, fields, context));
       }
-      await noteCallEffects(trx, decisionId, { application_id: String(id) });
-      return newApplication(id);
-    });
-  },
+      return { application_id: id, status: "new" as const };
+    }),
 });
-
-const newApplication = (application_id: number) => ({ application_id, status: "new" as const });
 
 /** Stores and seals an application, and tells the operator of it. */
 async function keep(

@@ -1,11 +1,9 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { recoverNoted } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import { type Db, inTenant } from "../../store/mod.ts";
-import { noteCallEffects } from "../../store/calls/mod.ts";
 import {
   APPLICATION_MOVES,
   type ApplicationStatus as Status,
@@ -70,21 +68,15 @@ export const decideApplication = operation({
   },
   durability: {
     sealsItself: true,
-    recover: (call, platform) =>
-      recoverNoted(
-        platform,
-        call,
-        ({ ids }) => requireApplication(platform.store.asPlatform(), Number(ids.application_id)),
-      ),
+    commits: true,
   },
   example: {
     input: { application_id: 17, status: "reviewing" },
     output: exampleApplication,
   },
-  run: async ({ application_id, status, version }, { store, caller, decisionId }) =>
-    await store.db.transaction(async (trx) => {
-      await noteCallEffects(trx, decisionId, { application_id: String(application_id) });
-      return await inTenant(trx, PLATFORM_TENANT, async (platform) => {
+  run: async ({ application_id, status, version }, { caller, commit }) =>
+    await commit((trx) =>
+      inTenant(trx, PLATFORM_TENANT, async (platform) => {
         const before = await requireApplication(platform, application_id);
         requireMove(before, status);
         const receiptId = randomHex(16);
@@ -102,8 +94,8 @@ export const decideApplication = operation({
           details: { from: before.status },
         });
         return (await getApplication(platform, application_id))!;
-      });
-    }),
+      })
+    ),
 });
 
 async function requireApplication(db: Db, id: number): Promise<Application> {

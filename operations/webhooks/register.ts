@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { type Context, operation, type Platform } from "../../calls/mod.ts";
-import { recoverNoted } from "../../calls/recover/mod.ts";
+import { type Context, operation } from "../../calls/mod.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import { openHttpClient, OutboundRefused } from "../../integrations/http/mod.ts";
 import {
@@ -11,12 +10,10 @@ import {
   WEBHOOK_SECRET_PATTERN,
 } from "../../integrations/webhooks/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import { type CallEffects, noteCallEffects } from "../../store/calls/mod.ts";
 import { FULL } from "../scopes.ts";
 import { WebhookEvent, WebhookId } from "./_schemas.ts";
 import {
   countWebhooks,
-  getWebhookSecret,
   listWebhooks,
   putWebhook,
   removeWebhook,
@@ -31,14 +28,6 @@ const URL_OR_WEBHOOK_ID = String.raw`^(https?://[^\s@/?#]+([/?#]\S*)?|WH-[0-9a-f
 
 /** An event by its name, or by a short form of it. */
 const EventName = z.enum([...WEBHOOK_EVENTS, "OPENED", "UPDATED", "RESOLVED"]);
-
-/** The note about a registered or removed webhook, from which a lost call is recovered. */
-interface Registration {
-  readonly url: string;
-  readonly events: z.output<typeof WebhookEvent>[];
-  /** True: the platform made the secret, so the answer has it. */
-  readonly made: boolean;
-}
 
 /** Registers a webhook, or removes it where no events are given. */
 export const registerWebhook = operation({
@@ -100,8 +89,7 @@ export const registerWebhook = operation({
   },
   durability: {
     sealsItself: true,
-    recover: (call, platform) =>
-      recoverNoted(platform, call, (effect) => recoveredOutput(platform, effect)),
+    commits: true,
   },
   example: {
     input: {
@@ -118,31 +106,22 @@ export const registerWebhook = operation({
   run: async ({ url, events, secret }, context) => {
     if (events.length === 0) return await remove(url, context);
     const { config } = context;
-    const used = secret ?? createWebhookSecret();
-    const registration: Registration = {
-      url: checkUrl(url, config.settings.SEALOOP_OUTBOUND_ALLOW),
-      events: WEBHOOK_EVENTS.filter((event) => events.some((name) => isNameOf(name, event))),
-      made: secret === undefined,
-    };
-    const webhook_id = await register(registration, used, context);
-    return {
-      webhook_id,
-      url: registration.url,
-      events: registration.events,
-      secret: registration.made ? used : null,
-    };
+    const href = checkUrl(url, config.settings.SEALOOP_OUTBOUND_ALLOW);
+    const all = WEBHOOK_EVENTS.filter((event) => events.some((name) => isNameOf(name, event)));
+    return await register(href, all, secret, context);
   },
 });
 
-/** Stores and seals a webhook. @returns its id */
+/** Stores and seals a webhook. @param given its secret; undefined: the platform makes one, and tells it */
 async function register(
-  registration: Registration,
-  secret: string,
-  { store, caller, config, decisionId }: Context,
-): Promise<string> {
-  const { url, events } = registration;
+  url: string,
+  events: z.output<typeof WebhookEvent>[],
+  given: string | undefined,
+  { caller, config, commit }: Context,
+) {
+  const secret = given ?? createWebhookSecret();
   const box = openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE));
-  return await store.db.transaction(async (trx) => {
+  return await commit(async (trx) => {
     const id = await putWebhook(trx, {
       url,
       events,
@@ -159,15 +138,14 @@ async function register(
       details: { events },
       evidence: { url },
     });
-    await noteCallEffects(trx, decisionId, { webhook_id: id }, { ...registration });
-    return id;
+    return { webhook_id: id, url, events, secret: given === undefined ? secret : null };
   });
 }
 
 /** Removes a webhook. @param urlOrId its URL, which need not be one that could be registered now, or its id */
-async function remove(urlOrId: string, { store, caller, decisionId }: Context) {
+async function remove(urlOrId: string, { caller, commit }: Context) {
   const url = normalizeUrl(urlOrId);
-  const webhook_id = await store.db.transaction(async (trx) => {
+  return await commit(async (trx) => {
     const id = await removeWebhook(trx, url);
     if (id === undefined) throw noSuchWebhook(caller.tenant);
     await requestSeal(trx, {
@@ -178,19 +156,8 @@ async function remove(urlOrId: string, { store, caller, decisionId }: Context) {
       outcome: "success",
       details: { events: [] },
     });
-    await noteCallEffects(trx, decisionId, { webhook_id: id }, { url, events: [], made: false });
-    return id;
+    return { webhook_id: id, url, events: [], secret: null };
   });
-  return { webhook_id, url, events: [], secret: null };
-}
-
-/** Returns the output of a lost call. A secret that was made for it is read from the store. */
-async function recoveredOutput({ store, config }: Platform, { ids, output }: CallEffects) {
-  const webhook_id = ids.webhook_id!;
-  const { url, events, made } = output as unknown as Registration;
-  const sealed = made ? await getWebhookSecret(store.db, webhook_id) : undefined;
-  const secret = sealed && openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE)).open(sealed, url);
-  return { webhook_id, url, events, secret: secret ?? null };
 }
 
 function normalizeUrl(urlOrId: string): string {

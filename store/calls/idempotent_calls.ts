@@ -118,20 +118,20 @@ export async function beginIdempotentCall(
   ) > 0;
 }
 
-/** Keeps the end of a call, unless it was taken over. */
+/** Keeps the end of a call. @returns false where it was taken over, and its end is not kept */
 export async function endIdempotentCall(
   db: Db,
   { tenant, id, attempt }: CallClaim,
   end: KeptEnd,
-): Promise<void> {
+): Promise<boolean> {
   const { approvalId = null, output = null, error = null } = end as Partial<KeptCall>;
-  await db.execute(
+  return await db.execute(
     `UPDATE idempotent_calls
      SET state = CASE WHEN $4::text IS NULL THEN 'ended' ELSE 'held' END, approval_id = $4, output = $5, error = $6,
        holder = NULL, changed_at = now()
      WHERE tenant_id = $1 AND id = $2 AND attempt = $3`,
     [tenant, id, attempt, approvalId, output, error && JSON.stringify(error)],
-  );
+  ) > 0;
 }
 
 /** Gives a call up whose end is not kept: one that never began is forgotten, one that began is looked for later. */

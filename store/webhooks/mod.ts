@@ -19,7 +19,6 @@ export {
 export {
   countWebhooks,
   disableWebhook,
-  getWebhookSecret,
   listWebhooks,
   putWebhook,
   removeWebhook,

@@ -51,12 +51,6 @@ export async function putWebhook(
   return id;
 }
 
-/** Returns the encrypted secret of a webhook, or undefined. */
-export async function getWebhookSecret(db: Db, id: string): Promise<Buffer | undefined> {
-  const row = await db.first("SELECT secret FROM webhooks WHERE id = $1", [id]);
-  return row?.secret;
-}
-
 /** Removes a webhook. @param named its URL or its id @returns its id, or undefined: there is none */
 export async function removeWebhook(db: Db, named: string): Promise<string | undefined> {
   const row = await db.first(

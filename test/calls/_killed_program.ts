@@ -1,5 +1,5 @@
 /** A process that makes calls, says when each has reached its moment, and is then killed: `_killed_program.ts <calls as JSON>`. */
-import { createInvoke, type Platform } from "../../calls/mod.ts";
+import { type Context, createInvoke, type Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { registry } from "../../operations/mod.ts";
@@ -26,9 +26,18 @@ function stopAt(moment: Moment, operation: Operation<Platform>): Operation<Platf
   const unreachable = { workflow: { start: waitForKill } };
   return {
     ...operation,
-    run: async (input, context) => {
-      const temporal = moment === "between" ? () => Promise.resolve(unreachable) : context.temporal;
-      if (moment !== "before") await operation.run(input, { ...context, temporal } as never);
+    run: async (input, given) => {
+      const context = given as Context;
+      const stopped = {
+        temporal: () => Promise.resolve(unreachable),
+        commit: (work: Parameters<Context["commit"]>[0]) =>
+          context.commit(async (trx) => {
+            await work(trx);
+            return await waitForKill();
+          }),
+      };
+      const parts = moment === "between" ? { ...context, ...stopped } : context;
+      if (moment !== "before") await operation.run(input, parts as never);
       return await waitForKill();
     },
   };

@@ -12,7 +12,7 @@ import { asSuperuser } from "../_superuser.ts";
 
 /**
  * The moment at which the process is killed: before the operation runs; between its note of what it is about to start and
- * the request to Temporal; or after it has run, before anybody gets its output.
+ * the request to Temporal, or its change and the commit; or after it has run, before anybody gets its output.
  */
 export type Moment = "before" | "between" | "after";
 

@@ -1,8 +1,9 @@
 /** Operations whose lost calls can be recovered, and calls that show it. */
 import assert from "node:assert/strict";
 import { registry } from "../../operations/mod.ts";
-import { getContact, getDeal } from "../../store/crm/mod.ts";
+import { findContactByEmail, getContact, getDeal } from "../../store/crm/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import { addLearningItems, getLearningItem } from "../../store/learning/mod.ts";
 import type { openParts } from "../workflows/_loop.ts";
 import type { KilledCall, Moment } from "./_kills.ts";
@@ -22,11 +23,11 @@ export interface RecoverableOperation {
   readonly as: string;
   /** Default: mcp. */
   readonly door?: KilledCall["door"];
-  /** Default: before and after. */
+  /** Default: all. */
   readonly moments?: readonly Moment[];
   /** Prepares a call, and returns its input. */
   prepare(): Promise<Json>;
-  /** Checks that the effect exists. @param found ids in the receipt of a call with that input */
+  /** Checks that the effect exists. @param found ids in the receipt of a recovered call with that input; none where it committed */
   check(found: Readonly<Record<string, string>>, input: Json): Promise<void>;
 }
 
@@ -42,7 +43,8 @@ export function recoverableOperations(
   const runDirectly = async (operation: string, input: object, fields: object): Promise<Json> => {
     const { parts, keyId } = open();
     const signal = new AbortController().signal;
-    const call = { caller: { keyId }, signal, progress() {}, ...fields };
+    const commit = <T>(work: (trx: Db) => Promise<T>) => parts.store.db.transaction(work);
+    const call = { caller: { keyId }, signal, progress() {}, commit, ...fields };
     return await registry.get(operation)!.run(input, { ...parts, ...call } as never);
   };
   const openTicket = async (): Promise<string> => {
@@ -93,14 +95,12 @@ export function recoverableOperations(
     {
       operation: "security.approve",
       as: "approve_sie_finding",
-      moments: MOMENTS,
       prepare: () => Promise.resolve({ index: 0, fingerprint: FINGERPRINT }),
       check: (found) => checkRun(found, new RegExp(`^loop-${FINGERPRINT}$`)),
     },
     {
       operation: "security.scan",
       as: "trigger_sie_scan",
-      moments: MOMENTS,
       prepare: () => Promise.resolve({}),
       check: (found) => checkRun(found, /^security-scan$/),
     },
@@ -108,7 +108,6 @@ export function recoverableOperations(
       operation: "a2a.dispatch",
       as: "a2a_dispatch",
       door: "rest",
-      moments: MOMENTS,
       prepare: () => Promise.resolve(newMessage()),
       check: (found) => checkRun(found, /^crew-\w{16}$/),
     },
@@ -116,7 +115,6 @@ export function recoverableOperations(
       operation: "a2a.receive",
       as: "a2a_receive",
       door: "rest",
-      moments: MOMENTS,
       prepare: () => Promise.resolve(newMessage()),
       check: async ({ task_id }) => {
         await open().parts.client.workflow.getHandle(`a2a-${task_id}`).describe();
@@ -126,6 +124,7 @@ export function recoverableOperations(
       operation: "workflows.cancel",
       as: "workflow_cancel",
       door: "rest",
+      moments: ["before", "after"],
       prepare: async () => {
         const { workflow_id } = await runDirectly("itsm.test", { scenario: "crash" }, {
           door: "rest",
@@ -142,25 +141,24 @@ export function recoverableOperations(
       operation: "tickets.create",
       as: "itsm_create_ticket",
       prepare: () => Promise.resolve({ title: `Printer ${++count} jams` }),
-      check: async ({ ticket_id }, { title }) => {
-        assert.equal((await getTicket(db(), ticket_id!))?.title, title);
+      check: async (_, { title }) => {
+        assert.ok(await db().first("SELECT FROM tickets WHERE title = $1", [title]));
       },
     },
     {
       operation: "tickets.close",
       as: "itsm_close_ticket",
       prepare: async () => ({ ticket_id: await openTicket(), resolution: "Turned the roller" }),
-      check: async ({ ticket_id }, { resolution }) => {
-        assert.equal((await getTicket(db(), ticket_id!))?.resolution, resolution);
+      check: async (_, { ticket_id, resolution }) => {
+        assert.equal((await getTicket(db(), ticket_id))?.resolution, resolution);
       },
     },
     {
       operation: "webhooks.register",
       as: "itsm_register_webhook",
       prepare: () => Promise.resolve({ url: `https://hooks.example.com/${++count}` }),
-      check: async ({ webhook_id }) => {
-        const webhooks = await listWebhooks(db());
-        assert.ok(webhooks.some(({ id }) => id === webhook_id));
+      check: async (_, { url }) => {
+        assert.ok((await listWebhooks(db())).some((webhook) => webhook.url === url));
       },
     },
     {
@@ -169,8 +167,8 @@ export function recoverableOperations(
       prepare: async () => ({
         item_id: await addLearningItem(`LRN-${String(++count).padStart(12, "0")}`),
       }),
-      check: async ({ item_id }) => {
-        const item = await getLearningItem(db(), item_id!);
+      check: async (_, { item_id }) => {
+        const item = await getLearningItem(db(), item_id);
         assert.equal(item?.state, "applied");
       },
     },
@@ -178,24 +176,24 @@ export function recoverableOperations(
       operation: "contacts.create",
       as: "crm_create_contact",
       prepare: () => Promise.resolve({ name: "Ada", email: `ada${++count}@example.com` }),
-      check: async ({ contact_id }, { email }) => {
-        assert.equal((await getContact(db(), contact_id!))?.email, email);
+      check: async (_, { email }) => {
+        assert.ok(await findContactByEmail(db(), email));
       },
     },
     {
       operation: "contacts.update",
       as: "crm_update_contact",
       prepare: async () => ({ contact_id: await addContact(), name: `Ada ${++count}` }),
-      check: async ({ contact_id }, { name }) => {
-        assert.equal((await getContact(db(), contact_id!))?.name, name);
+      check: async (_, { contact_id, name }) => {
+        assert.equal((await getContact(db(), contact_id))?.name, name);
       },
     },
     {
       operation: "deals.move",
       as: "crm_move_pipeline",
       prepare: async () => ({ deal_id: await addDeal(), stage: "proposal" }),
-      check: async ({ deal_id }, { stage }) => {
-        assert.equal((await getDeal(db(), deal_id!))?.stage, stage);
+      check: async (_, { deal_id, stage }) => {
+        assert.equal((await getDeal(db(), deal_id))?.stage, stage);
       },
     },
   ];

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { createInvoke } from "../../calls/mod.ts";
 import { settleLostCalls } from "../../calls/recover/mod.ts";
-import { Problem } from "../../contract/mod.ts";
+import { Problem, type Recovery } from "../../contract/mod.ts";
 import { sealArguments } from "../../ledger/mod.ts";
-import { registry } from "../../operations/mod.ts";
 import type { OpenPlatform } from "../../processes/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { listDecisions, recordDecisions } from "../../store/calls/mod.ts";
@@ -52,17 +51,19 @@ describe("settleLostCalls()", () => {
   });
 
   it("tries again where it cannot find out at the moment what a call did", async () => {
-    const input = { title: "Printer jams" };
-    const call = { operation: "tickets.create", door: "mcp", as: "itsm_create_ticket" } as const;
+    const input = { n: 3 };
+    const call = { operation: countedRun.name, door: "mcp", as: "count_run" } as const;
     await runAndKill(store, [{ ...call, moment: "after", input, credential }]);
     const [decision] = await makeOpenDecisionsOld(store);
     const fail = () => Promise.reject(new Problem("Unavailable", "Temporal is away"));
-    const { durability, ...rest } = registry.get("tickets.create")!;
-    const ticket = { ...rest, durability: { ...durability, recover: fail } };
-    const operations = new Map([[ticket.name, ticket]]);
-    assert.equal(await settleLostCalls({ ...open.platform, operations }), 0);
+    const find = () => Promise.resolve({ state: "done", ids: {}, output: {} } as const);
+    const settleBy = (recover: () => Promise<Recovery>) => {
+      const operations = new Map([[countedRun.name, { ...countedRun, durability: { recover } }]]);
+      return settleLostCalls({ ...open.platform, operations });
+    };
+    assert.equal(await settleBy(fail), 0);
     assert.equal(await findRequested(store, decision!.call_receipt_id), undefined);
-    assert.equal(await settle(), 1);
+    assert.equal(await settleBy(find), 1);
     assert.equal((await findRequested(store, decision!.call_receipt_id)).outcome, "success");
   });
 

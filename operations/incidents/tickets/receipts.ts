@@ -1,7 +1,6 @@
 import { InvalidInput, Problem } from "../../../contract/mod.ts";
 import type { StoredReceipt } from "../../../ledger/mod.ts";
-import type { Db, Store } from "../../../store/mod.ts";
-import { noteCallEffects } from "../../../store/calls/mod.ts";
+import type { Db } from "../../../store/mod.ts";
 import {
   addTicketEvent,
   getTicketEvent,
@@ -13,26 +12,22 @@ import {
  * Makes a receipt the one of a ticket. It replaces one that was embedded before, but not the one that the platform sealed when
  * the ticket was closed or escalated.
  *
- * @param decisionId of the call that embeds it
+ * @param trx a transaction
  * @throws {InvalidInput} the receipt is not about the ticket
  * @throws {Problem} `Conflict`: the ticket has a receipt of the platform
  */
 export async function setTicketReceipt(
-  store: Store,
+  trx: Db,
   { ticket_id, receipt_id: current }: Ticket,
   receipt: StoredReceipt,
-  decisionId: string | undefined,
 ): Promise<void> {
   if (receipt.id === current) return;
-  await store.db.transaction(async (trx) => {
-    await checkTicketReceipt(trx, { ticket_id, receipt_id: current }, receipt);
-    if (!await replaceTicketReceipt(trx, ticket_id, receipt.id, current)) throw keepsOwn(ticket_id);
-    await addTicketEvent(trx, ticket_id, {
-      key: eventKey(receipt.id),
-      kind: "receipt_embedded",
-      data: { receipt_id: receipt.id },
-    });
-    await noteCallEffects(trx, decisionId, { ticket_id, receipt_id: receipt.id });
+  await checkTicketReceipt(trx, { ticket_id, receipt_id: current }, receipt);
+  if (!await replaceTicketReceipt(trx, ticket_id, receipt.id, current)) throw keepsOwn(ticket_id);
+  await addTicketEvent(trx, ticket_id, {
+    key: eventKey(receipt.id),
+    kind: "receipt_embedded",
+    data: { receipt_id: receipt.id },
   });
 }
 

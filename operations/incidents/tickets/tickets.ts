@@ -4,7 +4,7 @@ import type { Store } from "../../../store/mod.ts";
 import { getTicket, type Ticket } from "../../../store/incidents/mod.ts";
 
 /** Returns a ticket. @throws {Problem} `NotFound` */
-export async function requireTicket(store: Store, id: string): Promise<Ticket> {
+export async function requireTicket(store: Pick<Store, "db">, id: string): Promise<Ticket> {
   const ticket = await getTicket(store.db, id);
   if (!ticket) throw new Problem("NotFound", `There is no ticket ${id}`);
   return ticket;
