@@ -188,6 +188,7 @@ async function describe(client: Client, workflowId: string, runId?: string) {
   try {
     const { raw, startTime, status, ...run } = await mapTemporalErrors(described, () => missing);
     const requests = new Set(Object.keys(raw.workflowExtendedInfo?.requestIdInfos ?? {}));
+    if (requests.size === 0) throw new Problem("Unavailable", "Temporal is older than 1.28");
     return { runId: run.runId, status: status.name, startedMs: startTime.getTime(), requests };
   } catch (error) {
     if (error === missing) return undefined;

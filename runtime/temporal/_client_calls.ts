@@ -32,15 +32,6 @@ export function encloseCalls(tenant: string): WorkflowClientInterceptor {
       return next({ ...input, args: enclosed("signal", signalName, workflowId, args) });
     },
 
-    signalWithStart(input, next) {
-      const { workflowType, options, signalName, signalArgs } = input;
-      return next({
-        ...input,
-        options: enclosedStart(workflowType, options),
-        signalArgs: enclosed("signal", signalName, options.workflowId, signalArgs),
-      });
-    },
-
     startUpdate(input, next) {
       const { updateName, workflowExecution: { workflowId }, args } = input;
       return next({ ...input, args: enclosed("update", updateName, workflowId, args) });

@@ -23,7 +23,7 @@ export {
   keepWorkflowRunning,
 } from "./long_lived_workflows.ts";
 export { authenticatedWork } from "./authenticated_work.ts";
-export { readEnvelope, readValue, workerCodec } from "./payloads.ts";
+export { readEnvelope, workerCodec } from "./payloads.ts";
 export { registerTemporal } from "./register.ts";
 export { createSdkLogger, installRuntime } from "./sdk_log.ts";
 export type { WorkerParts } from "./_worker_group.ts";

@@ -79,21 +79,6 @@ export async function readEnvelope(
 }
 
 /**
- * Returns the value of a payload of a workflow's history, such as one of its memo, with its private texts left out.
- *
- * @returns undefined: it is none of the platform's
- */
-export async function readValue(
-  store: Store,
-  workflowId: string,
-  payload: Payload,
-): Promise<unknown> {
-  const context = { type: "workflow", namespace: "", workflowId } as const;
-  const value = await openMacs(store).openValue(payload, context);
-  return value && parseJson(value);
-}
-
-/**
  * @param ownerOf returns the tenant of a payload, from its mark if it has one
  * @param refuse returns what stands in the place of a payload that is not the platform's, or throws
  */
