@@ -74,7 +74,7 @@ export const exampleTask = {
 /** Checks fields that more than their schema decides about. @throws {Problem} `NotFound` @throws {InvalidInput} */
 export async function checkTask(
   { assignee, agent_id, ticket_id }: Pick<BoardTaskFields, "assignee" | "agent_id" | "ticket_id">,
-  { store }: Pick<Context, "store">,
+  { store }: { readonly store: Pick<Context["store"], "db"> },
 ): Promise<void> {
   const trouble = assignee && nameProblem(assignee);
   if (trouble) refuse("assignee", `The name ${trouble}`);

@@ -108,7 +108,7 @@ export const updateTask = operation({
       const before = requireOpen(task_id, await lockBoardTask(trx, task_id));
       requireVersion(before, version);
       const merged = merge(before, changes);
-      await checkTask(merged, context);
+      await checkTask(merged, { store: { db: trx } });
       const task = await updateBoardTask(trx, task_id, merged);
       const fields = FIELDS.filter((name) => before[name] !== task[name]);
       await sealChange(trx, task, { word: "changed", fields }, context);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createInvoke } from "../../calls/mod.ts";
+import { type Context, createInvoke } from "../../calls/mod.ts";
 import { settleLostCalls } from "../../calls/recover/mod.ts";
 import { Problem, type Recovery } from "../../contract/mod.ts";
 import { sealArguments } from "../../ledger/mod.ts";
@@ -7,7 +7,7 @@ import type { OpenPlatform } from "../../processes/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { listDecisions, recordDecisions } from "../../store/calls/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
-import { countedRun } from "./_counted_run.ts";
+import { countedRun, countRuns } from "./_counted_run.ts";
 import { makeOpenDecisionsOld, runAndKill } from "./_kills.ts";
 import { findRequested, issueAgentKey, openTestPlatform } from "./_platform.ts";
 import { asSuperuser } from "../_superuser.ts";
@@ -85,26 +85,27 @@ describe("settleLostCalls()", () => {
     assert.equal((await findRequested(store, "not-done")).outcome, "not_done");
   });
 
-  it("waits as long as the process lives; a late end gets a receipt that supersedes", async () => {
+  /** Makes a call that takes long, and has it settled as if its process were gone. */
+  async function settleWhileItRuns(
+    makeSlow: (wait: () => Promise<void>) => typeof countedRun,
+    n: number,
+  ) {
     let begin!: () => void;
     const begun = new Promise<void>((resolve) => begin = resolve);
     let finish!: () => void;
     const mayFinish = new Promise<void>((resolve) => finish = resolve);
-    const slow = {
-      ...countedRun,
-      run: async () => {
-        begin();
-        await mayFinish;
-        return {};
-      },
-    };
+    const slow = makeSlow(async () => {
+      begin();
+      await mayFinish;
+    });
+    const operations = new Map([[slow.name, slow]]);
     const call = createInvoke(tools.platform)(slow, {
       door: "mcp",
       requestId: "1",
       credential,
       address: "127.0.0.1",
       as: "count_run",
-      input: { n: 2 },
+      input: { n },
       signal: new AbortController().signal,
     });
     await begun;
@@ -114,11 +115,40 @@ describe("settleLostCalls()", () => {
       "UPDATE governance_decisions SET holder = 1 WHERE id = $1", // as after a lost connection
       [decision!.id],
     );
-    assert.equal(await settle(), 1);
+    assert.equal(await settleLostCalls({ ...open.platform, operations }), 1);
     finish();
+    return { call, callReceiptId: decision!.call_receipt_id };
+  }
+
+  it("waits as long as the process lives; a late end gets a receipt that supersedes", async () => {
+    const { call, callReceiptId } = await settleWhileItRuns((wait) => ({
+      ...countedRun,
+      async run() {
+        await wait();
+        return {};
+      },
+    }), 2);
     const { receiptId } = await call;
-    assert.notEqual(receiptId, decision!.call_receipt_id);
+    assert.notEqual(receiptId, callReceiptId);
     const { outcome, supersedes } = await findRequested(store, receiptId!);
-    assert.deepEqual([outcome, supersedes], ["success", decision!.call_receipt_id]);
+    assert.deepEqual([outcome, supersedes], ["success", callReceiptId]);
+  });
+
+  it("is the end of a call that has not committed: it can't any more", async () => {
+    const { call, callReceiptId } = await settleWhileItRuns((wait) => ({
+      ...countedRun,
+      durability: { commits: true },
+      run: async (_, context) =>
+        await (context as Context).commit(async (trx) => {
+          await trx.execute(
+            "SELECT take_usage('{counted run}', '{4}', '{epoch}', '{1}', '{1}', '{9}')",
+          );
+          await wait();
+          return {};
+        }),
+    }), 4);
+    await assert.rejects(call, { name: "Unavailable", receiptId: callReceiptId });
+    assert.equal((await findRequested(store, callReceiptId)).outcome, "not_done");
+    assert.equal(await countRuns(store, 4), 0);
   });
 });
