@@ -5,22 +5,18 @@ import { PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import { commsFilePath, followComms } from "../integrations/channels/mod.ts";
 import { openHolder } from "../store/mod.ts";
 import { type OfTenant, wrapActivities } from "./_wrap.ts";
-import {
-  approvalActivities,
-  endedApprovalActivities,
-  heldCallActivities,
-} from "./approvals/mod.ts";
+import { ACT_KINDS } from "./act_kinds.ts";
+import { settleOpenActs } from "./acts/mod.ts";
+import { approvalActivities, heldCallActivities } from "./approvals/mod.ts";
 import {
   approveArticleActivities,
   deployArticleActivities,
-  endedArticleActivities,
   writeArticleActivities,
 } from "./articles/mod.ts";
 import {
   commandActivities,
   deviceActivities,
   discoveryActivities,
-  endedCommandActivities,
   followCommandActivities,
   meshActivities,
 } from "./devices/mod.ts";
@@ -38,7 +34,6 @@ import {
 import {
   closeActivities,
   diagnoseActivities,
-  endedRunActivities,
   probeActivities,
   remediateActivities,
   sweepActivities,
@@ -47,7 +42,6 @@ import {
 } from "./incidents/mod.ts";
 import { dueActivities, noticeActivities } from "./notices/mod.ts";
 import {
-  endedEmailActivities,
   endEmailActivities,
   mailboxActivities,
   prepareEmailActivities,
@@ -55,21 +49,16 @@ import {
   sequenceActivities,
   transmitEmailActivities,
 } from "./mail/mod.ts";
-import { outsideActivities, settleEndedActs } from "./integrations/mod.ts";
+import { outsideActivities } from "./integrations/mod.ts";
 import {
   endedMediaActivities,
-  settleEndedMedia,
   speechActivities,
   transcriptionActivities,
   videoActivities,
 } from "./media/mod.ts";
 import { openMedia } from "../integrations/media/mod.ts";
 import type { ActivityParts, TenantParts } from "./parts.ts";
-import {
-  askAboutItemActivities,
-  publishItemActivities,
-  settleEndedItems,
-} from "./articles/publishing/mod.ts";
+import { askAboutItemActivities, publishItemActivities } from "./articles/publishing/mod.ts";
 import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
 import { relayActivities } from "./relay.ts";
 import { scanActivities } from "./security_scan.ts";
@@ -119,7 +108,6 @@ function activitiesOf(parts: TenantParts) {
     ...remediateActivities(parts),
     ...undoActivities(parts),
     ...closeActivities(parts),
-    ...endedRunActivities(parts),
     ...sweepActivities(parts),
     ...scanActivities(parts),
     ...discoveryActivities(parts),
@@ -129,7 +117,6 @@ function activitiesOf(parts: TenantParts) {
     ...scrubActivities(parts),
     ...anchorActivities(parts),
     ...approvalActivities(parts),
-    ...endedApprovalActivities(parts),
     ...heldCallActivities(parts),
     ...reasoningActivities(parts),
     ...answerDraftActivities(parts),
@@ -142,7 +129,6 @@ function activitiesOf(parts: TenantParts) {
     ...endEmailActivities(parts),
     ...prepareEmailActivities(parts),
     ...transmitEmailActivities(parts),
-    ...endedEmailActivities(parts),
     ...mailboxActivities(parts),
     ...replyActivities(parts),
     ...sequenceActivities(parts),
@@ -151,11 +137,9 @@ function activitiesOf(parts: TenantParts) {
     ...meshActivities(parts),
     ...commandActivities(parts),
     ...followCommandActivities(parts),
-    ...endedCommandActivities(parts),
     ...writeArticleActivities(parts),
     ...approveArticleActivities(parts),
     ...deployArticleActivities(parts),
-    ...endedArticleActivities(parts),
     ...askAboutItemActivities(parts),
     ...publishItemActivities(parts),
     ...speechActivities(parts),
@@ -166,13 +150,9 @@ function activitiesOf(parts: TenantParts) {
     ...relayActivities(parts),
     ...noticeActivities(parts),
     ...dueActivities(parts),
-    /**
-     * Seals the end of calls, and of uses of models, whose process was killed, and of acts outside, requests for media and
-     * items to publish whose run was ended. Safe to repeat: each has one receipt of its end.
-     */
-    settleLostCalls: async () =>
-      await settleLostCalls(parts) + await settleLostUses(parts.store) +
-      await settleEndedActs(parts) + await settleEndedMedia(parts) +
-      await settleEndedItems(parts),
+    /** Seals the end of calls, and of uses of models, whose process was killed. Safe to repeat: each has one end. */
+    settleLostCalls: async () => await settleLostCalls(parts) + await settleLostUses(parts.store),
+    /** Ends what its run has left open. Safe to repeat: each has one end. */
+    settleOpenActs: async () => await settleOpenActs(parts, ACT_KINDS),
   };
 }

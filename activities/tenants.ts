@@ -15,10 +15,14 @@ import {
   markTenantSynced,
   type TenantRecord,
 } from "../store/keys/mod.ts";
-import type { TenantParts } from "./parts.ts";
+import { closeAct } from "../store/acts/mod.ts";
+import { type ActKind, intendOnce } from "./acts/mod.ts";
+import type { ActivityParts } from "./parts.ts";
+
+const ENDED = "The run that was to register it was ended from outside";
 
 /** Creates the activities that register organizations at the identity provider. */
-export function tenantActivities({ store, outside }: Pick<TenantParts, "store" | "outside">) {
+export function tenantActivities({ store, outside }: Pick<ActivityParts, "store" | "outside">) {
   const provider = openIdentityProvider(outside.audit);
 
   /**
@@ -49,8 +53,9 @@ export function tenantActivities({ store, outside }: Pick<TenantParts, "store" |
   async function sealTenantSyncIntent(plan: TenantSyncPlan, run: RunId): Promise<void> {
     const { created, updated } = plan;
     if (provider.mode === "built_in" || created.length + updated.length === 0) return;
-    await store.db.transaction((trx) =>
-      requestSeal(trx, {
+    await intendOnce(
+      store.db,
+      {
         id: receiptIdOf(run, "INTENT"),
         category: "tenants_sync_intended",
         actor: "tenant-sync",
@@ -59,7 +64,8 @@ export function tenantActivities({ store, outside }: Pick<TenantParts, "store" |
         outcome: "intended",
         details: { run_id: run.run_id, create: created.length, update: updated.length },
         evidence: { created, updated },
-      })
+      },
+      { kind: "tenants", id: run.run_id, run, act: plan },
     );
   }
 
@@ -98,8 +104,9 @@ export function tenantActivities({ store, outside }: Pick<TenantParts, "store" |
     const found = describeSync(plan, failures);
     const count = (outcome: TenantFailure["outcome"]) =>
       found.failed.filter((one) => one.outcome === outcome).length;
-    await store.db.transaction((trx) =>
-      requestSeal(trx, {
+    await store.db.transaction(async (trx) => {
+      await closeAct(trx, "tenants", run.run_id);
+      await requestSeal(trx, {
         id: receipt_id,
         category: "tenants_synced",
         actor: "tenant-sync",
@@ -117,13 +124,26 @@ export function tenantActivities({ store, outside }: Pick<TenantParts, "store" |
           unknown: count("unknown"),
         },
         evidence: { found },
-      })
-    );
+      });
+    });
     return { ...found, receipt_id };
   }
 
   return { planTenantSync, sealTenantSyncIntent, registerTenants, sealTenantSync };
 }
+
+/** Registrations of organizations at a provider of others. What that does not show is `unknown`. */
+export const tenantsKind: ActKind = {
+  async end(owner, { act: plan }, run) {
+    const states = await openIdentityProvider(owner.outside.audit)
+      .compare(await listTenantRecords(owner.store.db));
+    const failures = [...plan.created, ...plan.updated]
+      .filter((id: string) => states.get(id) !== "current")
+      .map((org_id) => ({ org_id, outcome: "unknown" as const, reason: ENDED }));
+    await tenantActivities(owner).sealTenantSync(plan, failures, run);
+    return true;
+  },
+};
 
 function describeSync(
   { created, updated, missing, ambiguous, conflicts }: TenantSyncPlan,

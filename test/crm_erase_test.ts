@@ -3,7 +3,8 @@ import { execFile, execFileSync } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { endedArticleActivities } from "../activities/articles/mod.ts";
+import { settleOpenActs } from "../activities/acts/mod.ts";
+import { siteKind } from "../activities/articles/mod.ts";
 import { readSiteFile } from "../operations/articles/writing/mod.ts";
 import { ROOT } from "../config.ts";
 import { eraseContact } from "../operations/crm/records/mod.ts";
@@ -35,7 +36,7 @@ const NO_TEXTS = new Set((
   "message_counts message_deliveries message_routing probe_history runbook_values service_edges services " +
   "suppressions ticket_sightings webhooks " +
   "device_inventories device_states device_statements heartbeat_batches split_views tenant_approvers tenant_tokens " +
-  "used_enrolment_codes model_spending model_uses spans alert_silences repair_verdicts"
+  "used_enrolment_codes model_spending model_uses spans alert_silences open_acts repair_verdicts"
 ).split(" "));
 /** Tables whose rows are deleted. */
 const DELETED = new Set((
@@ -186,12 +187,12 @@ describe("erasing a contact", () => {
     assert.deepEqual(articles.map(({ article_id }: Json) => article_id), ["ART-0000000000e2"]);
     const order = { article_id: "ART-0000000000e1", target: "folder" };
     assert.equal((await people.call("POST", "/api/seo/deploy", "admin", order)).status, 409);
-    const { settleEndedArticles } = endedArticleActivities(people.loop);
+    const settle = () => settleOpenActs(people.loop, { site: siteKind });
     const site = join(siteFolder(people), "platform");
     const before = await filesOf(site);
     assert.match(before, TRACES, "nothing was published");
-    assert.equal(await settleEndedArticles(), 1);
-    assert.equal(await settleEndedArticles(), 0);
+    assert.equal(await settle(), 1);
+    assert.equal(await settle(), 0);
     assert.doesNotMatch(await filesOf(site), TRACES);
     assert.doesNotMatch(await filesOf(site), /\[erased\]/, "nobody approved these bytes");
     const page = await readSiteFile(siteFolder(people), "platform", "the-weighbridge/index.html");

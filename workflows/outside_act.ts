@@ -1,10 +1,4 @@
-import {
-  CancellationScope,
-  isCancellation,
-  setCurrentDetails,
-  sleep,
-  upsertSearchAttributes,
-} from "@temporalio/workflow";
+import { setCurrentDetails, sleep, upsertSearchAttributes } from "@temporalio/workflow";
 import {
   type ActAttempt,
   type ActOrder,
@@ -12,6 +6,7 @@ import {
   type ActResult,
   ATTRIBUTE,
 } from "../contract/domain/mod.ts";
+import { actToTheEnd } from "./_act.ts";
 import { LONG, ONE_ATTEMPT, perform, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";
 
@@ -29,38 +24,36 @@ const LOST: ActAttempt = { state: "unknown", code: "answer_lost", execution_id: 
 export async function outsideAct(order: ActOrder): Promise<ActResult> {
   const { act_id } = order;
   const since_ms = Date.now();
-  const { is_first, wait_seconds } = await perform(SEAL, `Seals the intent of ${act_id}`)
-    .intendAct(order, currentRun());
-  return await CancellationScope.nonCancellable(async () => {
-    const attempt = is_first ? await attemptOnce(order) : LOST;
-    setCurrentDetails(`**${attempt.state}** · ${attempt.code}`);
-    const known = { execution_id: attempt.execution_id, since_ms };
-    const proof = attempt.state === "not_done"
-      ? undefined
-      : await prove(order, known, wait_seconds);
-    const result = await perform(SEAL, `Seals the end of ${act_id}`)
-      .sealAct(order, currentRun(), endOf(attempt, proof));
-    setCurrentDetails(`**${result.state}** · ${result.code}`);
-    upsertSearchAttributes([
-      { key: ATTRIBUTE.outcome, value: result.state },
-      { key: ATTRIBUTE.receipt, value: result.receipt_id },
-    ]);
-    return result;
+  let wait_seconds = 0;
+  return await actToTheEnd({
+    async intend() {
+      const intent = await perform(SEAL, `Seals the intent of ${act_id}`)
+        .intendAct(order, currentRun());
+      ({ wait_seconds } = intent);
+      return intent.is_first;
+    },
+    act: () => perform(ONE_ATTEMPT, `Does ${act_id}, once`).attemptAct(order),
+    async prove(attempt = LOST) {
+      setCurrentDetails(`**${attempt.state}** · ${attempt.code}`);
+      const known = { execution_id: attempt.execution_id, since_ms };
+      const mayBeDone = attempt.state !== "not_done";
+      return endOf(attempt, mayBeDone ? await findProof(order, known, wait_seconds) : undefined);
+    },
+    async end(end) {
+      const result = await perform(SEAL, `Seals the end of ${act_id}`)
+        .sealAct(order, currentRun(), end);
+      setCurrentDetails(`**${result.state}** · ${result.code}`);
+      upsertSearchAttributes([
+        { key: ATTRIBUTE.outcome, value: result.state },
+        { key: ATTRIBUTE.receipt, value: result.receipt_id },
+      ]);
+      return result;
+    },
   });
 }
 
-/** @returns unknown where the worker was lost meanwhile */
-async function attemptOnce(order: ActOrder): Promise<ActAttempt> {
-  try {
-    return await perform(ONE_ATTEMPT, `Does ${order.act_id}, once`).attemptAct(order);
-  } catch (error) {
-    if (isCancellation(error)) throw error;
-    return LOST;
-  }
-}
-
 /** Looks at what the system shows until the act has ended there. @returns undefined: nothing shows that it began */
-async function prove(
+async function findProof(
   order: ActOrder,
   known: { readonly execution_id: string | null; readonly since_ms: number },
   wait_seconds: number,

@@ -1,5 +1,6 @@
-import { CancellationScope, isCancellation, sleep } from "@temporalio/workflow";
+import { sleep } from "@temporalio/workflow";
 import type { AgentAnswer, PeerOutcome, PeerRequest } from "../contract/domain/mod.ts";
+import { actToTheEnd } from "./_act.ts";
 import { BY_RULES } from "./_drafts.ts";
 import { ONE_ATTEMPT, perform, QUICK, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";
@@ -17,14 +18,16 @@ const UNKNOWN: PeerOutcome = { state: "unknown", code: "no_answer", text: "" };
 export async function peerMessage(request: PeerRequest): Promise<AgentAnswer> {
   const { agent, question_id } = request;
   const run = currentRun();
-  const isFirst = await perform(SEAL, `Seals that ${agent} is asked`)
-    .intendPeerMessage(request, run);
-  const sent = await CancellationScope.nonCancellable(async () => {
-    const outcome = isFirst ? await sendOnce(request) : UNKNOWN;
-    const { state, code } = outcome;
-    await perform(SEAL, `Seals what became of ${question_id}: ${state}`)
-      .sealPeerOutcome(request, run, { state, code });
-    return outcome;
+  const sent = await actToTheEnd({
+    intend: () => perform(SEAL, `Seals that ${agent} is asked`).intendPeerMessage(request, run),
+    act: () => perform(ONE_ATTEMPT, `Asks ${agent}, once`).sendPeerMessage(request),
+    prove: async (outcome = UNKNOWN) => outcome, // its answer is all that there is
+    async end(outcome) {
+      const { state, code } = outcome;
+      await perform(SEAL, `Seals what became of ${question_id}: ${state}`)
+        .sealPeerOutcome(request, run, { state, code });
+      return outcome;
+    },
   });
   const reply = sent.taskId ? await followTask(agent, sent.taskId, sent) : sent;
   return {
@@ -35,16 +38,6 @@ export async function peerMessage(request: PeerRequest): Promise<AgentAnswer> {
     answer: describe(agent, reply),
     citations: [],
   };
-}
-
-/** @returns unknown where the worker was lost meanwhile */
-async function sendOnce(request: PeerRequest): Promise<PeerOutcome> {
-  try {
-    return await perform(ONE_ATTEMPT, `Asks ${request.agent}, once`).sendPeerMessage(request);
-  } catch (error) {
-    if (isCancellation(error)) throw error;
-    return UNKNOWN;
-  }
 }
 
 async function followTask(agent: string, id: string, sent: PeerOutcome): Promise<PeerOutcome> {

@@ -1,4 +1,9 @@
-import type { TenantFailure, TenantSync, TenantSyncResult } from "../contract/domain/mod.ts";
+import {
+  actOnce,
+  type TenantFailure,
+  type TenantSync,
+  type TenantSyncResult,
+} from "../contract/domain/mod.ts";
 import { COMPARISON, perform, REMOTE, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";
 
@@ -17,12 +22,23 @@ export async function tenantSync(request: TenantSync): Promise<TenantSyncResult>
     return { created, updated, missing, conflicts, failed: [], receipt_id: null };
   }
   const run = currentRun();
-  await perform(SEAL, "Intent").sealTenantSyncIntent(plan, run);
-  const ids = [...created, ...updated];
+  return await actOnce({
+    async intend() {
+      await perform(SEAL, "Intent").sealTenantSyncIntent(plan, run);
+      return true;
+    },
+    act: () => register([...created, ...updated]),
+    prove: async (failures = []) => failures, // each is looked up again by what registers it
+    end: (failures) => perform(SEAL, "Seals").sealTenantSync(plan, failures, run),
+  });
+}
+
+/** @returns those that were not registered, or may not have been */
+async function register(ids: readonly string[]): Promise<TenantFailure[]> {
   const failures: TenantFailure[] = [];
   for (let n = 0; n < ids.length; n += BATCH) {
     const batch = ids.slice(n, n + BATCH);
     failures.push(...await perform(REMOTE, `${batch.length} of them`).registerTenants(batch));
   }
-  return await perform(SEAL, "Seals").sealTenantSync(plan, failures, run);
+  return failures;
 }

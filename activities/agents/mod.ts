@@ -10,4 +10,4 @@
  * @module
  */
 export { conversationActivities } from "./conversations.ts";
-export { peerActivities } from "./peers.ts";
+export { peerActivities, peerKind } from "./peers.ts";

@@ -2,8 +2,10 @@ import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem, redactSecrets, stripInvisible } from "../../contract/mod.ts";
 import type { PeerOutcome, PeerRequest, RunId } from "../../contract/domain/mod.ts";
 import { listPeers, openPeer, type PeerClient } from "../../integrations/peers/mod.ts";
-import { ReceiptConflict, requestSeal } from "../../ledger/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
+import { closeAct } from "../../store/acts/mod.ts";
 import { getQuestionText } from "../../store/agents/mod.ts";
+import { type ActKind, intendOnce } from "../acts/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 
 /** Creates the activities that talk to agents of other organizations. */
@@ -16,18 +18,13 @@ export function peerActivities({ store, config }: ActivityParts) {
    * @returns false where another run had the intent before; it may have sent the message
    */
   async function intendPeerMessage(request: PeerRequest, run: RunId): Promise<boolean> {
-    const { agent } = request;
-    try {
-      await requestSeal(db, {
-        ...receiptOf(request, run, "INTENT"),
-        outcome: "intended",
-        evidence: { agent, text: await textOf(request) ?? "" },
-      });
-      return true;
-    } catch (error) {
-      if (error instanceof ReceiptConflict) return false;
-      throw error;
-    }
+    const { agent, question_id: id } = request;
+    const receipt = {
+      ...receiptOf(request, run, "INTENT"),
+      outcome: "intended",
+      evidence: { agent, text: await textOf(request) ?? "" },
+    };
+    return await intendOnce(db, receipt, { kind: "peer", id, run, act: request });
   }
 
   /** Sends a message. Not safe to repeat: it may have arrived, so that it has one attempt. */
@@ -65,7 +62,10 @@ export function peerActivities({ store, config }: ActivityParts) {
   ): Promise<void> {
     const receipt = receiptOf(request, run, `OUTCOME ${run.run_id}`);
     const details = { ...receipt.details, code };
-    await requestSeal(db, { ...receipt, outcome: state, details });
+    await db.transaction(async (trx) => {
+      await requestSeal(trx, { ...receipt, outcome: state, details });
+      await closeAct(trx, "peer", request.question_id);
+    });
   }
 
   /** Returns the text that leaves the platform. It is read from the database, so that Temporal can't change it. */
@@ -84,6 +84,15 @@ export function peerActivities({ store, config }: ActivityParts) {
 
   return { intendPeerMessage, sendPeerMessage, readPeerTask, sealPeerOutcome };
 }
+
+/** Messages to agents of other organizations. Nothing shows whether one whose run was ended has arrived. */
+export const peerKind: ActKind = {
+  async end(owner, { act }, run) {
+    const end = { state: "unknown", code: "ended_from_outside" } as const;
+    await peerActivities(owner).sealPeerOutcome(act, run, end);
+    return true;
+  },
+};
 
 function notSent(code: string): PeerOutcome {
   return { state: "not_done", code, text: "" };

@@ -9,5 +9,5 @@
  * @module
  */
 export { approvalActivities } from "./approvals.ts";
-export { endedApprovalActivities } from "./ended_approvals.ts";
 export { heldCallActivities } from "./held_calls.ts";
+export { approvalKind } from "./open.ts";

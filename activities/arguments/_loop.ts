@@ -13,7 +13,6 @@ import {
 } from "../../contract/domain/schemas/mod.ts";
 import {
   CloseOrderSchema,
-  EndedRunSchema,
   RepairOrderSchema,
   RepairRequestSchema,
   RoundOrderSchema,
@@ -41,8 +40,6 @@ export const LOOP_ARGUMENTS = {
   removeStrayTestServices: argumentsOf(),
   runSecurityScan: argumentsOf(RunIdSchema),
   runDetectors: argumentsOf(z.object({ everyTenant: z.boolean() })),
-  findEndedRuns: argumentsOf(),
-  sealEndedRun: argumentsOf(EndedRunSchema),
   closeAndSeal: argumentsOf(CloseOrderSchema),
   undo: argumentsOf(RepairOrderSchema),
   remediate: argumentsOf(RepairRequestSchema),

@@ -25,7 +25,6 @@ export const MAIL_ARGUMENTS = {
   readReply: argumentsOf(z.object({ reply_id: ReplyId })),
   draftReply: argumentsOf(ReplyDraftSchema),
   readReplies: argumentsOf(),
-  settleEndedMails: argumentsOf(),
   transmitEmail: argumentsOf(z.object({ email_id: EmailId, attempt: Count })),
   prepareEmail: argumentsOf(EmailOrderSchema),
   decideEmail: argumentsOf(EmailOrderSchema),

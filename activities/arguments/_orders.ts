@@ -12,7 +12,6 @@ import {
   EmailId,
   FaultClassSchema,
   FindingSchema,
-  Id,
   ItemId,
   MediaOrderSchema,
   MessageId,
@@ -22,12 +21,10 @@ import {
   ReplyId,
   RequestingRunSchema,
   RunIdSchema,
-  RunUuid,
   SealedId,
   SequenceOrderSchema,
   SourceSchema,
   StartedRunSchema,
-  TenantId,
   Text,
   TicketId,
   Time,
@@ -96,14 +93,6 @@ export const RunWatchSchema = z.object({
 /** Schema of the type `Prompt`. */
 export const PromptSchema = z.object({ prompt: Text });
 
-/** Schema of the type `EndedApproval`. */
-export const EndedApprovalSchema = z.object({
-  tenant_id: TenantId,
-  approval_id: ApprovalId,
-  run: RunIdSchema,
-  status: Word,
-});
-
 /** Schema of the type `ApprovalOpening`. */
 export const ApprovalOpeningSchema = ApprovalRequestSchema.extend({ run: RunIdSchema });
 
@@ -123,15 +112,6 @@ export const ResumeOrderSchema = z.object({
   action_sha256: Digest,
   asking_run: RequestingRunSchema,
   receipt_id: SealedId,
-});
-
-/** Schema of the type `EndedRun`. */
-export const EndedRunSchema = z.object({
-  tenant_id: TenantId,
-  ticket_id: TicketId,
-  status: Word,
-  workflow_id: Id,
-  run_id: RunUuid,
 });
 
 /** Schema of the type `RunSummary`. */

@@ -13,7 +13,6 @@ import { CommandOrderSchema } from "./_orders.ts";
 
 /** Schemas of the arguments of activities: outside. */
 export const OUTSIDE_ARGUMENTS = {
-  settleEndedCommands: argumentsOf(),
   followCommand: argumentsOf(CommandOrderSchema),
   prepareCommand: argumentsOf(CommandOrderSchema),
   decideCommand: argumentsOf(CommandOrderSchema),

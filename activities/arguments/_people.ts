@@ -16,7 +16,6 @@ import {
 } from "../../contract/domain/schemas/mod.ts";
 import {
   ApprovalOpeningSchema,
-  EndedApprovalSchema,
   MoveOrderSchema,
   NoticeAttemptSchema,
   ResumeOrderSchema,
@@ -54,8 +53,6 @@ export const PEOPLE_ARGUMENTS = {
   giveAnswer: argumentsOf(GivenAnswerSchema),
   startHeldCall: argumentsOf(z.object({ approval_id: ApprovalId })),
   runHeldCall: argumentsOf(z.object({ approval_id: ApprovalId, run: RunIdSchema })),
-  findEndedApprovals: argumentsOf(),
-  expireEndedApproval: argumentsOf(EndedApprovalSchema),
   openApproval: argumentsOf(ApprovalOpeningSchema),
   moveApproval: argumentsOf(MoveOrderSchema),
   deliverWaitingVotes: argumentsOf(),

@@ -21,6 +21,7 @@ const NothingFoundSchema = FindingSchema.extend({ fingerprint: Fingerprint.or(z.
 /** Schemas of the arguments of activities: platform. */
 export const PLATFORM_ARGUMENTS = {
   settleLostCalls: argumentsOf(),
+  settleOpenActs: argumentsOf(),
   runRelay: argumentsOf(),
   deliverWebhook: argumentsOf(z.object({ delivery_id: DeliveryId, attempt: Count })),
   orderMeasurements: argumentsOf(),

@@ -37,7 +37,6 @@ export const PUBLISHING_ARGUMENTS = {
   stopItem: argumentsOf(ItemRunOrderSchema),
   askAboutItem: argumentsOf(PublishOrderSchema),
   decideItem: argumentsOf(ItemRunOrderSchema),
-  settleEndedArticles: argumentsOf(),
   intendDeploy: argumentsOf(DeployRunOrderSchema),
   deployArticle: argumentsOf(DeployRunOrderSchema),
   proveDeploy: argumentsOf(DeployRunOrderSchema),

@@ -9,5 +9,5 @@
  */
 export { approveArticleActivities } from "./approve.ts";
 export { deployArticleActivities } from "./deploy.ts";
-export { endedArticleActivities } from "./ended.ts";
+export { articleKind, deployKind, siteKind } from "./open.ts";
 export { writeArticleActivities } from "./write.ts";

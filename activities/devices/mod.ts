@@ -8,8 +8,8 @@
  * @module
  */
 export { commandActivities } from "./commands.ts";
-export { endedCommandActivities } from "./ended.ts";
 export { followCommandActivities } from "./follow.ts";
 export { deviceActivities } from "./_devices.ts";
 export { discoveryActivities } from "./discovery.ts";
 export { meshActivities } from "./mesh.ts";
+export { commandKind } from "./open.ts";

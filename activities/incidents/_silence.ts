@@ -1,7 +1,7 @@
 /** Silences exactly the alerts about a fault while it is repaired: an act outside, with an intent, one attempt and a look. */
 import { receiptIdOf } from "../../calls/mod.ts";
 import { findSilenceableAlerts, openDetectionContext } from "../../judgement/detection/mod.ts";
-import { LOOP_ACTOR } from "../../contract/domain/mod.ts";
+import { type Action, actOnce, LOOP_ACTOR } from "../../contract/domain/mod.ts";
 import type { Alert, AlertSource } from "../../integrations/alerts/mod.ts";
 import { type FailedOutcome, RemoteFailed } from "../../integrations/remote/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
@@ -13,6 +13,9 @@ import {
   intendSilence,
   type SilenceRecord,
 } from "../../store/incidents/mod.ts";
+import { closeAct, openAct } from "../../store/acts/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import type { ActKind } from "../acts/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { stopSubject } from "../governance.ts";
 import { silenceIdOf } from "./_action.ts";
@@ -20,6 +23,17 @@ import type { RepairOrder } from "./_order.ts";
 
 /** State of an act that has ended. */
 type EndState = "done" | "not_done" | "unknown";
+
+/** Silences that there are, by Alertmanager's ids, and what that says of an act. */
+interface SilencesFound {
+  readonly state: EndState;
+  readonly silences: readonly string[];
+}
+
+/** The repair that a silence is for, as its receipts tell it. */
+interface SilenceOrder extends Pick<RepairOrder, "ticket_id" | "round" | "run"> {
+  readonly action: Pick<Action, "id">;
+}
 
 const MAX_MS = 15 * 60_000;
 /** More alerts about one fault are not silenced: nobody would see what else they say. */
@@ -43,20 +57,29 @@ export function createSilencer(
   async function silence(order: RepairOrder): Promise<boolean> {
     const context = openDetectionContext({ config, store, temporal, alerts });
     if (!context.alerts || !context.settings.alerts.silence) return false;
+    const source = context.alerts;
     const id = silenceIdOf(order.action);
-    let known = await getSilence(db, id);
-    if (known && known.state !== "intended") return mayBeSilent(known.state, known.silences);
-    let outcomes: readonly FailedOutcome[] = ["unknown"];
-    if (!known) {
-      const firing = await findSilenceableAlerts(context, order.finding.fingerprint);
-      if (firing.length === 0 || firing.length > MAX_ALERTS) return false;
-      if (!await recordIntent(order, id, firing)) return false;
-      known = (await getSilence(db, id))!;
-      outcomes = await setSilences(context.alerts, known, firing);
-    }
-    const { state, ids } = await findSilences(context.alerts, known, outcomes);
-    await recordEnd(order, known, "state", state, ids);
-    return mayBeSilent(state, ids);
+    let firing: readonly Alert[] = [];
+    return await actOnce({
+      async intend() {
+        if (await getSilence(db, id)) return false;
+        firing = await findSilenceableAlerts(context, order.finding.fingerprint);
+        if (firing.length === 0 || firing.length > MAX_ALERTS) return false;
+        return await recordIntent(order, id, firing);
+      },
+      act: async () => await setSilences(source, (await getSilence(db, id))!, firing),
+      async prove(failed: readonly FailedOutcome[] = ["unknown"]) {
+        const silence = await getSilence(db, id);
+        const isOpen = silence?.state === "intended";
+        return { silence, found: isOpen ? await findSilences(source, silence, failed) : undefined };
+      },
+      async end({ silence, found }) {
+        if (!silence) return false; // nothing is intended
+        if (found) await recordEnd(db, order, silence, "state", found);
+        const { state, silences } = found ?? silence;
+        return state === "unknown" || silences.length > 0;
+      },
+    });
   }
 
   /** Lifts the silence of a repair. Safe to repeat: what is silent still was not lifted. */
@@ -64,8 +87,11 @@ export function createSilencer(
     const known = await getSilence(db, silenceIdOf(order.action));
     if (!alerts || !known || known.lift !== null && known.lift !== "intended") return;
     if (known.lift === null && !await recordLiftIntent(order, known)) return; // held back: it ends by itself
-    const state = await liftSilences(alerts, known);
-    await recordEnd(order, known, "lift", state, known.silences);
+    const { silences } = known;
+    await recordEnd(db, order, known, "lift", {
+      state: await liftSilences(alerts, known),
+      silences,
+    });
   }
 
   async function recordIntent(
@@ -81,6 +107,7 @@ export function createSilencer(
     const evidence = { silenced: firing.map(({ labels }) => labels) };
     return await db.transaction(async (trx) => {
       if (!await intendSilence(trx, silence, run.run_id, subject)) return false;
+      await openAct(trx, { kind: "silence", id, run, act: toSilenceOrder(order) });
       await requestSeal(trx, { ...seal, evidence });
       return true;
     });
@@ -90,36 +117,59 @@ export function createSilencer(
     const subject = stopSubject("repair", order.finding.requested_by);
     return await db.transaction(async (trx) => {
       if (!await intendLift(trx, silence, order.run.run_id, subject)) return false;
+      const { run } = order;
+      await openAct(trx, { kind: "lift", id: silence.id, run, act: toSilenceOrder(order) });
       await requestSeal(trx, receiptOf(order, silence, "lift", "intended"));
       return true;
-    });
-  }
-
-  async function recordEnd(
-    order: RepairOrder,
-    silence: SilenceRecord,
-    act: "state" | "lift",
-    state: EndState,
-    ids: readonly string[],
-  ): Promise<void> {
-    const { ticket_id, round, run } = order;
-    const verb = act === "state" ? "silenced" : "silence_lifted";
-    await db.transaction(async (trx) => {
-      if (!await endSilence(trx, silence.id, act, state, ids)) return;
-      await addTicketEvent(trx, ticket_id, {
-        key: `${run.run_id}/${verb}-${round}`,
-        kind: verb,
-        data: { round, state, alerts: silence.wanted, ends_at: silence.ends_at.toISOString() },
-      });
-      await requestSeal(trx, receiptOf(order, silence, act, state));
     });
   }
 
   return { silence, lift };
 }
 
-function mayBeSilent(state: SilenceRecord["state"], ids: readonly string[]): boolean {
-  return state === "unknown" || ids.length > 0;
+/** Silences of repairs. One of which Alertmanager does not show all is `unknown`. */
+export const silenceKind: ActKind = {
+  async end({ store: { db }, alerts }, { id, act: order }) {
+    const silence = (await getSilence(db, id))!;
+    const found = alerts && await findSilences(alerts, silence, ["unknown"]);
+    await recordEnd(db, order, silence, "state", found ?? { state: "unknown", silences: [] });
+    return true;
+  },
+};
+
+/** Silences that were to be lifted. They end by themselves. */
+export const liftKind: ActKind = {
+  async end({ store: { db }, alerts }, { id, act: order }) {
+    const silence = (await getSilence(db, id))!;
+    const state = stateOfLift(alerts && await listActive(alerts, silence));
+    await recordEnd(db, order, silence, "lift", { ...silence, state });
+    return true;
+  },
+};
+
+function toSilenceOrder({ ticket_id, action: { id }, round, run }: RepairOrder): SilenceOrder {
+  return { ticket_id, action: { id }, round, run };
+}
+
+async function recordEnd(
+  db: Db,
+  order: SilenceOrder,
+  silence: SilenceRecord,
+  act: "state" | "lift",
+  { state, silences }: SilencesFound,
+): Promise<void> {
+  const { ticket_id, round, run } = order;
+  const verb = act === "state" ? "silenced" : "silence_lifted";
+  await db.transaction(async (trx) => {
+    await closeAct(trx, act === "state" ? "silence" : "lift", silence.id);
+    if (!await endSilence(trx, silence.id, act, state, silences)) return;
+    await addTicketEvent(trx, ticket_id, {
+      key: `${run.run_id}/${verb}-${round}`,
+      kind: verb,
+      data: { round, state, alerts: silence.wanted, ends_at: silence.ends_at.toISOString() },
+    });
+    await requestSeal(trx, receiptOf(order, silence, act, state));
+  });
 }
 
 /** Sets a silence for each alert, with one attempt each. @returns outcomes of those that failed */
@@ -146,11 +196,11 @@ async function findSilences(
   source: AlertSource,
   silence: SilenceRecord,
   failed: readonly FailedOutcome[],
-): Promise<{ readonly state: EndState; readonly ids: readonly string[] }> {
-  const active = await listActive(source, silence);
-  if (!active) return { state: "unknown", ids: [] };
-  if (active.length === silence.wanted) return { state: "done", ids: active };
-  return { state: failed.includes("unknown") ? "unknown" : "not_done", ids: active };
+): Promise<SilencesFound> {
+  const silences = await listActive(source, silence);
+  if (!silences) return { state: "unknown", silences: [] };
+  if (silences.length === silence.wanted) return { state: "done", silences };
+  return { state: failed.includes("unknown") ? "unknown" : "not_done", silences };
 }
 
 async function liftSilences(source: AlertSource, silence: SilenceRecord): Promise<EndState> {
@@ -162,7 +212,10 @@ async function liftSilences(source: AlertSource, silence: SilenceRecord): Promis
       if (!(error instanceof RemoteFailed)) throw error; // the next look tells
     }
   }
-  const left = active?.length === 0 ? active : await listActive(source, silence);
+  return stateOfLift(active?.length === 0 ? active : await listActive(source, silence));
+}
+
+function stateOfLift(left: readonly string[] | undefined): EndState {
   if (!left) return "unknown";
   return left.length === 0 ? "done" : "not_done";
 }
@@ -188,7 +241,7 @@ function markOf({ id, ticket_id }: Pick<SilenceRecord, "id" | "ticket_id">): str
 }
 
 function receiptOf(
-  { ticket_id, action, round, run }: RepairOrder,
+  { ticket_id, action, round, run }: SilenceOrder,
   { id, wanted, ends_at }: Pick<SilenceRecord, "id" | "wanted" | "ends_at">,
   act: "state" | "lift",
   outcome: EndState | "intended",

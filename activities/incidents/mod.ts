@@ -10,9 +10,10 @@
  */
 export { repairEffectOf } from "./_effects.ts";
 export type { RepairOrder, RepairRequest, RoundOrder } from "./_order.ts";
+export { liftKind, silenceKind } from "./_silence.ts";
 export { closeActivities } from "./close.ts";
 export { diagnoseActivities } from "./diagnose.ts";
-export { endedRunActivities } from "./ended_runs.ts";
+export { ticketKind } from "./open.ts";
 export { probeActivities } from "./probe.ts";
 export { remediateActivities } from "./remediate.ts";
 export { sweepActivities } from "./sweep.ts";

@@ -15,7 +15,7 @@ import {
   type TicketEvent,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { recordEndedRun } from "./ended_runs.ts";
+import { recordEndedRun } from "./open.ts";
 
 /** A ticket to open, or to take over. */
 export interface TicketOrder {
@@ -74,7 +74,7 @@ export function ticketActivities({ store }: ActivityParts) {
       if (!ticket.escalated) {
         // Its run has ended, as this run has the same workflow id.
         const before = { workflow_id: ticket.workflowId, run_id: ticket.runId };
-        await recordEndedRun(trx, { ticket_id: ticket.id, status: "REPLACED", ...before });
+        await recordEndedRun(trx, ticket.id, before, "REPLACED");
       }
       await takeOverTicket(trx, ticket.id, run.workflow_id, run.run_id);
       await addTicketEvents(trx, ticket.id, eventsOf(order, "taken_over"));

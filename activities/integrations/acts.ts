@@ -14,10 +14,11 @@ import {
   type RunId,
 } from "../../contract/domain/mod.ts";
 import { RemoteFailed } from "../../integrations/remote/mod.ts";
-import { ReceiptConflict, requestSeal } from "../../ledger/mod.ts";
-import { findStop } from "../../store/calls/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
+import { findStop, noteActEnded } from "../../store/calls/mod.ts";
 import { findValidKeys } from "../../store/keys/mod.ts";
 import { addMessage } from "../../store/notices/mod.ts";
+import { intendOnce } from "../acts/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { readShown, receiptOf, send, stoppableNames, wayToFindOut } from "./_systems.ts";
 
@@ -40,18 +41,13 @@ export function outsideActivities(parts: ActivityParts) {
   ): Promise<{ readonly is_first: boolean; readonly wait_seconds: number }> {
     const wait_seconds = config.settings.SEALOOP_ACT_WAIT_SECONDS;
     const { act } = await readOrderedAct(db, order);
-    try {
-      await requestSeal(db, {
-        ...receiptOf(order, act, run),
-        id: intentReceiptOf(order.act_id),
-        outcome: "intended",
-        evidence: { act: redactSecrets(act) },
-      });
-      return { is_first: true, wait_seconds };
-    } catch (error) {
-      if (error instanceof ReceiptConflict) return { is_first: false, wait_seconds };
-      throw error;
-    }
+    const is_first = await intendOnce(db, {
+      ...receiptOf(order, act, run),
+      id: intentReceiptOf(order.act_id),
+      outcome: "intended",
+      evidence: { act: redactSecrets(act) },
+    });
+    return { is_first, wait_seconds };
   }
 
   /** Acts. Not safe to repeat: it may have been done, so that it has one attempt. */
@@ -110,6 +106,7 @@ export function outsideActivities(parts: ActivityParts) {
         outcome: state,
         details: { ...receipt.details, code, ...(execution_id ? { execution_id } : {}) },
       });
+      await noteActEnded(trx, order.decision_id);
       if (state !== "unknown") return;
       await addMessage(trx, {
         kind: "act.unknown",

@@ -2,48 +2,28 @@ import {
   type ActOrder,
   type ActResult,
   actWorkflowId,
-  PLATFORM_TENANT,
   type RunId,
-  WORKFLOW,
 } from "../../contract/domain/mod.ts";
-import { forTenant, getRunStatus } from "../../calls/mod.ts";
-import { readOrderedAct, unlessAway } from "../../operations/integrations/acts/mod.ts";
+import { getRunStatus } from "../../calls/mod.ts";
+import { readOrderedAct } from "../../operations/integrations/acts/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { getReceipt, getSealState, ReceiptConflict } from "../../ledger/mod.ts";
-import { findDecisionOfAct } from "../../store/calls/mod.ts";
+import type { Db } from "../../store/mod.ts";
+import type { ActKind } from "../acts/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { endReceiptOf, intentReceiptOf, outsideActivities } from "./acts.ts";
 
-const MAX_RUNS = 1_000;
-
-/**
- * Seals the end of acts whose workflow was ended from outside, as far as their system shows it; else as `unknown`, and
- * people are told. Runs are looked for as long as Temporal keeps them. Safe to repeat: the run names the receipt, and the
- * message is one.
- *
- * @returns how many
- */
-export async function settleEndedActs(parts: ActivityParts): Promise<number> {
-  const owner = forTenant(parts, PLATFORM_TENANT); // acts are the operator's
-  const { workflow } = await parts.temporal();
-  const query = `WorkflowType = "${WORKFLOW.outsideAct}" ` +
-    `AND ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut")`;
-  let settled = 0;
-  for await (const { workflowId, runId } of workflow.list({ query, pageSize: MAX_RUNS })) {
-    const act_id = workflowId.replace(/^act-/, "");
-    if (await getReceipt(owner.store, endReceiptOf(act_id, runId))) continue;
-    const decision_id = await findDecisionOfAct(owner.store.db, act_id);
-    if (decision_id === undefined) continue;
-    const run = { workflow_id: workflowId, run_id: runId };
-    const end = await unlessAway<ActResult | undefined>(
-      settle(owner, { act_id, decision_id }, run),
-      undefined,
-    );
-    if (end) settled++;
-    if (settled === MAX_RUNS) break;
-  }
-  return settled;
-}
+/** Acts in the operator's own systems. One is `unknown`, and people are told, unless its system shows its end. */
+export const outsideKind: ActKind = {
+  workflowId: actWorkflowId,
+  async end(owner, { id: act_id, act: decision_id }, run, status) {
+    if (status === "COMPLETED") return false; // just now
+    const { db } = owner.store;
+    if (status === "NOT_FOUND" && !await isIntended(db, act_id)) return false; // it may start yet
+    await settle(owner, { act_id, decision_id }, run);
+    return true;
+  },
+};
 
 /**
  * Returns how an act has ended, and seals that where its run was ended from outside, or never began.
@@ -79,6 +59,10 @@ async function settle(owner: ActivityParts, order: ActOrder, run: RunId): Promis
   }
 }
 
+async function isIntended(db: Db, actId: string): Promise<boolean> {
+  return await getSealState(db, intentReceiptOf(actId)) !== undefined;
+}
+
 /** Finds out how an act has ended whose run has. No attempt is made before the intent. */
 async function findEnd(
   owner: ActivityParts,
@@ -86,7 +70,7 @@ async function findEnd(
 ): Promise<Pick<ActResult, "state" | "code" | "execution_id">> {
   const { db } = owner.store;
   const code = "ended_from_outside";
-  if (!await getSealState(db, intentReceiptOf(order.act_id))) {
+  if (!await isIntended(db, order.act_id)) {
     return { state: "not_done", code, execution_id: null };
   }
   const { ageMs } = await readOrderedAct(db, order);

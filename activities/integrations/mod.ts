@@ -9,5 +9,5 @@
  * Doesn't trust: what a system answers to an act. What it shows afterwards counts.
  * @module
  */
-export { endOfAct, settleEndedActs } from "./ended.ts";
+export { endOfAct, outsideKind } from "./ended.ts";
 export { outsideActivities } from "./acts.ts";

@@ -9,8 +9,8 @@
  */
 export { transmitEmailActivities } from "./attempt.ts";
 export { endEmailActivities } from "./end.ts";
-export { endedEmailActivities } from "./ended.ts";
 export { mailboxActivities } from "./mailbox.ts";
+export { mailKind } from "./open.ts";
 export { prepareEmailActivities } from "./prepare.ts";
 export { replyActivities } from "./reply.ts";
 export { sequenceActivities } from "./sequence.ts";

@@ -1,10 +1,10 @@
-import { forTenant, getRunStatus, receiptIdOf } from "../../calls/mod.ts";
+import { receiptIdOf } from "../../calls/mod.ts";
 import type { MediaOrder } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { listTenants } from "../../store/keys/mod.ts";
-import type { ActivityParts, TenantParts } from "../parts.ts";
-import { failMedia, listOpenMedia } from "../../store/media/mod.ts";
+import type { ActKind } from "../acts/mod.ts";
+import type { TenantParts } from "../parts.ts";
+import { failMedia } from "../../store/media/mod.ts";
 
 /** A request that was not made, and why. */
 interface FailedMedia {
@@ -25,26 +25,16 @@ export function endedMediaActivities({ store }: TenantParts) {
   return { failMediaRequest };
 }
 
-/**
- * Ends requests for media of all tenants whose workflow was ended from outside or never began, and seals that. Safe to
- * repeat: a request ends once.
- *
- * @returns how many
- */
-export async function settleEndedMedia(parts: ActivityParts): Promise<number> {
-  let settled = 0;
-  for (const tenant of await listTenants(parts.store.db)) {
-    const { store } = forTenant(parts, tenant);
-    for (const { id, kind, requestedBy, isOld } of await listOpenMedia(store.db)) {
-      const workflow_id = `${kind}-${id}`;
-      const { status, runId = "gone" } = await getRunStatus(parts.temporal, workflow_id);
-      if (status === "RUNNING" || status === "NOT_FOUND" && !isOld) continue;
-      const order = { id, requested_by: requestedBy, run: { workflow_id, run_id: runId } };
+/** Returns how requests for media that were not made are ended, by the word that their workflow's id begins with. */
+export function mediaKind(kind: "video" | "speech" | "transcription"): ActKind {
+  return {
+    workflowId: (id) => `${kind}-${id}`,
+    async end({ store }, { id, act: requested_by }, run) {
+      const order = { id, requested_by, run };
       const failure = "Its run was ended from outside, or never began";
-      if (await endFailed(store, { order, code: "Cancelled", failure })) settled++;
-    }
-  }
-  return settled;
+      return await endFailed(store, { order, code: "Cancelled", failure });
+    },
+  };
 }
 
 /** @returns false: it has ended already */

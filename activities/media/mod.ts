@@ -1,5 +1,5 @@
 /** Activities that make media. @module */
-export { endedMediaActivities, settleEndedMedia } from "./ended.ts";
+export { endedMediaActivities, mediaKind } from "./ended.ts";
 export { speechActivities } from "./speech.ts";
 export { transcriptionActivities } from "./transcription.ts";
 export { videoActivities } from "./video.ts";

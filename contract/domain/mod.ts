@@ -1,3 +1,4 @@
+export { type Act, actOnce } from "./act_once.ts";
 export {
   ARTICLE_SOURCES,
   ARTICLE_STATES,

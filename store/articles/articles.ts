@@ -315,23 +315,6 @@ export async function noteErasedPageGone(trx: Db, id: string, receiptId: string)
   ]);
 }
 
-/** An article, or its last deployment, that has no end yet. */
-export interface OpenArticle {
-  readonly id: string;
-  /** True: its own workflow is not over. */
-  readonly isOpen: boolean;
-  readonly deploy: ArticleDeploy | null;
-}
-
-/** Returns articles whose workflow, or whose deployment, is not over. Young ones, which are about to start, are left out. */
-export async function listOpenArticles(db: Db): Promise<OpenArticle[]> {
-  return await db.query<OpenArticle>(
-    `SELECT id, state IN ('writing', 'review', 'approved') AS "isOpen", deploy FROM articles
-     WHERE (state IN ('writing', 'review', 'approved') OR deploy ->> 'state' = 'intended')
-       AND created_at < now() - interval '5 minutes' ORDER BY created_at`,
-  );
-}
-
 /** Counts articles by their state. */
 export async function countArticles(db: Db): Promise<Readonly<Record<string, number>>> {
   const rows = await db.query<{ state: string; n: number }>(

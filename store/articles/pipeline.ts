@@ -180,15 +180,6 @@ export async function lockPostText(trx: Db, id: string): Promise<boolean> {
   return other !== undefined;
 }
 
-/** Lists items whose publishing has begun minutes ago and has no end, oldest first. */
-export async function listOpenItems(db: Db): Promise<PipelineItem[]> {
-  const rows = await db.query(
-    `${ITEMS} WHERE (i.stage = 'review' OR i.publishing ->> 'state' = 'intended')
-       AND i.changed_at < now() - interval '5 minutes' ORDER BY i.changed_at`,
-  );
-  return rows.map(toItem);
-}
-
 /** Returns items, newest first, and the number of all. */
 export async function listPipelineItems(
   db: Db,

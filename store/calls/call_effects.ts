@@ -53,13 +53,11 @@ export async function getCallEffects(
   );
 }
 
-/** Returns the decision of the call that has ordered an act; undefined: no call has, or its note is gone. */
-export async function findDecisionOfAct(db: Db, actId: string): Promise<string | undefined> {
-  const row = await db.first<{ decision_id: string }>(
-    "SELECT decision_id FROM call_effects WHERE ids @> jsonb_build_object('act_id', $1::text)",
-    [actId],
-  );
-  return row?.decision_id;
+/** Notes that the end of the act that a call has ordered is sealed. */
+export async function noteActEnded(trx: Db, decisionId: string): Promise<void> {
+  await trx.execute("UPDATE call_effects SET act_ended = true WHERE decision_id = $1", [
+    decisionId,
+  ]);
 }
 
 /** Deletes up to 1,000 notes that are older than {@linkcode CALL_EFFECTS_DAYS}. */

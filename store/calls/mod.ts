@@ -10,8 +10,8 @@
 export {
   CALL_EFFECTS_DAYS,
   type CallEffects,
-  findDecisionOfAct,
   getCallEffects,
+  noteActEnded,
   noteCallEffects,
   pruneCallEffects,
 } from "./call_effects.ts";

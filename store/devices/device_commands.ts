@@ -142,16 +142,6 @@ export async function countDeviceCommands(db: Db, deviceId: string): Promise<num
   return row!.total;
 }
 
-/** Lists commands that have not ended, but for what was stored just now and whose workflow may be about to start. */
-export async function listOpenDeviceCommands(db: Db): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
-    `SELECT id FROM device_commands
-     WHERE status IN ('waiting_approval', 'queued', 'sealed', 'delivered', 'begun')
-       AND created_at < now() - interval '5 minutes' ORDER BY created_at`,
-  );
-  return rows.map(({ id }) => id);
-}
-
 /** Reads a row of the table. */
 export function toCommand(row: Row): DeviceCommandRecord {
   return {

@@ -14,7 +14,6 @@ export {
   getDeviceCommand,
   getTime,
   listDeviceCommands,
-  listOpenDeviceCommands,
   lockDeviceCommand,
   type NewDeviceCommand,
   putDeviceCommand,

@@ -57,7 +57,6 @@ export {
   findTicketOfRun,
   getRepeatSightings,
   listEscalatedFaults,
-  listOpenRuns,
   lockOpenTicket,
   takeOverTicket,
 } from "./ticket_runs.ts";

@@ -94,14 +94,3 @@ export async function escalateTicketOfRun(
   );
   return escalated > 0;
 }
-
-/** Returns the runs that work on open tickets by the tickets' word, oldest ticket first, at most 1,000. */
-export async function listOpenRuns(
-  db: Db,
-): Promise<{ ticketId: string; workflowId: string; runId: string }[]> {
-  return await db.query(
-    `SELECT id AS "ticketId", workflow_id AS "workflowId", run_id AS "runId" FROM tickets
-     WHERE status = 'open' AND NOT escalated AND run_id IS NOT NULL
-     ORDER BY opened_at LIMIT 1000`,
-  );
-}

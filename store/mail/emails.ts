@@ -224,15 +224,6 @@ export async function reviveEmail(trx: Db, id: string): Promise<void> {
   );
 }
 
-/** Returns mail that has not ended, but for what was stored just now and whose workflow may be about to start. */
-export async function listOpenEmails(db: Db): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
-    `SELECT id FROM emails WHERE state IN ('held', 'queued', 'sending') AND created_at < now() - interval '5 minutes'
-     ORDER BY created_at`,
-  );
-  return rows.map(({ id }) => id);
-}
-
 /** Stores the receipt of a mail's end. */
 export async function setEmailReceipt(trx: Db, id: string, receiptId: string): Promise<void> {
   await trx.execute("UPDATE emails SET receipt_id = $2 WHERE id = $1", [id, receiptId]);

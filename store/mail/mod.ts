@@ -25,7 +25,6 @@ export {
   getEmail,
   hasOtherAnswer,
   hasOtherConfirmation,
-  listOpenEmails,
   lockEmail,
   mayReviveEmail,
   noteEnding,

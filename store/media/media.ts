@@ -74,29 +74,6 @@ export async function countOpenMedia(db: Db): Promise<number> {
   return row!.count;
 }
 
-/** A request for media that waits or runs. */
-export interface OpenMedia {
-  readonly id: string;
-  readonly kind: "video" | "speech" | "transcription";
-  readonly requestedBy: string;
-  /** True: it was asked for minutes ago, so that its run has begun if it ever does. */
-  readonly isOld: boolean;
-}
-
-/** Lists a tenant's requests for media that wait or run, oldest first. */
-export async function listOpenMedia(db: Db): Promise<OpenMedia[]> {
-  return await db.query<OpenMedia & Row>(
-    `SELECT id, kind, requested_by AS "requestedBy",
-       created_at < clock_timestamp() - interval '5 minutes' AS "isOld" FROM (
-       SELECT id, 'video' AS kind, requested_by, created_at, state FROM video_projects
-       UNION ALL
-       SELECT id, 'speech', requested_by, created_at, state FROM audio_clips
-       UNION ALL
-       SELECT id, 'transcription', requested_by, created_at, state FROM transcripts
-     ) AS media WHERE state IN ('queued', 'running') ORDER BY created_at`,
-  );
-}
-
 /** Adds a film with its scenes. */
 export async function addVideoProject(trx: Db, project: NewVideoProject): Promise<void> {
   const { id, kind, title, format, captions, requestedBy, scenes } = project;

@@ -12,7 +12,6 @@ export {
   finishScene,
   finishVideo,
   getVideoProject,
-  listOpenMedia,
   listScenes,
   listVideoProjects,
   lockMediaQueue,

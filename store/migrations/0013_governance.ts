@@ -142,9 +142,11 @@ export const governance = `
     output jsonb,                 -- further output; private
     at timestamptz NOT NULL DEFAULT now(),
     stored_by text NOT NULL DEFAULT session_user, -- the role that stored it; no role may say another
+    act_ended boolean NOT NULL DEFAULT false, -- true: the end of the act outside that it made is sealed
     PRIMARY KEY (tenant_id, decision_id)
   );
   CREATE INDEX call_effects_at ON call_effects (tenant_id, at);
+  CREATE INDEX call_effects_acts ON call_effects (tenant_id) WHERE ids ? 'act_id' AND NOT act_ended;
   SELECT wall_off(false, 'governance_decisions', 'held_calls', 'idempotent_calls', 'call_effects');
   CREATE POLICY crossing ON governance_decisions FOR INSERT TO sealoop_crossing WITH CHECK (true);
 `;

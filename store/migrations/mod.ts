@@ -42,6 +42,7 @@ import { observability } from "./0030_observability.ts";
 import { articles } from "./0031_articles.ts";
 import { media } from "./0032_media.ts";
 import { alerts } from "./0033_alerts.ts";
+import { acts } from "./0034_acts.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -79,4 +80,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0031_articles": articles,
   "0032_media": media,
   "0033_alerts": alerts,
+  "0034_acts": acts,
 };

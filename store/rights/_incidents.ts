@@ -29,6 +29,7 @@ export const INCIDENT_TABLES: TableRights = {
   // What permits a repair, and what became of it: the worker's alone
   repair_verdicts: [["SELECT, INSERT", "worker"]],
   effects: [["SELECT", ...READING], ["INSERT, UPDATE", "worker"]],
+  open_acts: [["SELECT, INSERT, DELETE", "worker"]],
   alert_silences: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "worker"]],
   detections: [["SELECT, INSERT, UPDATE", ...WORKING]], // anybody may have a detector run
   findings: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "worker"]],
@@ -83,7 +84,7 @@ export const INCIDENT_TABLES: TableRights = {
   // From an act that a server's call has noted nothing is done until the worker has decided about the call itself.
   call_effects: [
     ["SELECT, INSERT (decision_id, ids, output)", ...SERVERS],
-    ["SELECT, INSERT, DELETE", "worker"],
+    ["SELECT, INSERT, UPDATE (act_ended), DELETE", "worker"],
   ],
   idempotent_calls: [
     ["SELECT, INSERT, UPDATE, DELETE", ...WORKING],

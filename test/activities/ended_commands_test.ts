@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { WorkflowNotFoundError } from "@temporalio/client";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import type { ActivityParts } from "../../activities/mod.ts";
-import { endedCommandActivities } from "../../activities/devices/mod.ts";
+import { settleOpenActs } from "../../activities/acts/mod.ts";
+import { commandKind } from "../../activities/devices/mod.ts";
 import { commandWorkflowId } from "../../contract/domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { getDeviceCommand } from "../../store/devices/mod.ts";
@@ -61,12 +62,12 @@ describe("commands whose workflow was ended from outside", () => {
   const idOf = (n: number) => `CMD-${n.toString(16).padStart(12, "0")}`;
 
   it("are ended, all but the one that can't be looked at, several at a time", async () => {
-    const { settleEndedCommands } = endedCommandActivities(parts);
-    assert.equal(await new MockActivityEnvironment().run(settleEndedCommands), COMMANDS - 1);
+    const settle = () => settleOpenActs(parts, { command: commandKind });
+    assert.equal(await new MockActivityEnvironment().run(settle), COMMANDS - 1);
     const db = store.asPlatform();
     assert.equal((await getDeviceCommand(db, idOf(0)))!.status, "cancelled");
     assert.equal((await getDeviceCommand(db, idOf(MUTE)))!.status, "queued");
     assert.ok(mostAtOnce > 1 && mostAtOnce <= 16, String(mostAtOnce));
-    await assert.rejects(new MockActivityEnvironment().run(settleEndedCommands), /away/);
+    await assert.rejects(new MockActivityEnvironment().run(settle), /away/);
   });
 });

@@ -3,7 +3,8 @@ import { execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { endedArticleActivities } from "../../activities/articles/mod.ts";
+import { settleOpenActs } from "../../activities/acts/mod.ts";
+import { articleKind, deployKind } from "../../activities/articles/mod.ts";
 import { bindArticles, bindMediaFiles, createRestApp } from "../../api/mod.ts";
 import { createInvoke } from "../../calls/mod.ts";
 import { recoverCall } from "../../calls/recover/mod.ts";
@@ -310,9 +311,9 @@ describe("articles", () => {
     await db.execute(
       "UPDATE articles SET created_at = created_at - interval '1 hour' WHERE id = 'ART-0000000000a1'",
     );
-    const { settleEndedArticles } = endedArticleActivities(people.loop);
-    assert.equal(await settleEndedArticles(), 2);
-    assert.equal(await settleEndedArticles(), 0);
+    const settle = () => settleOpenActs(people.loop, { article: articleKind, deploy: deployKind });
+    assert.equal(await settle(), 2);
+    assert.equal(await settle(), 0);
     assert.equal(await getArticle(db, "ART-0000000000a1"), undefined, "it never began");
     assert.equal((await getArticle(db, "ART-0000000000a2"))!.state, "writing", "it is young");
     const { state, deploy } = (await getArticle(db, article_id))!;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { endedApprovalActivities } from "../../activities/approvals/mod.ts";
-import { settleEndedItems } from "../../activities/articles/publishing/mod.ts";
+import { settleOpenActs } from "../../activities/acts/mod.ts";
+import { approvalKind } from "../../activities/approvals/mod.ts";
+import { itemKind } from "../../activities/articles/publishing/mod.ts";
 import { outsideActivities } from "../../activities/integrations/mod.ts";
 import { approvedActOrder, noteApprovedAct } from "../../operations/integrations/acts/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
@@ -189,12 +190,12 @@ describe("publishing posts", () => {
       return status.name === "TERMINATED" ? true : undefined; // with its run, so that nobody approves it in vain
     });
     assert.equal(await pipeline.decide(waiting.approval_id, "approve", "ann"), 409);
-    assert.equal(await settleEndedItems(people.loop), 0, "they are young");
+    assert.equal(await settleOpenActs(people.loop, { item: itemKind }), 0, "they are young");
     await makeOld([waiting.item_id, begun.item_id]);
     const act = people.loop.client.workflow.getHandle(begun.item_id.replace("ITEM-", "act-ACT-"));
     await act.result();
     await people.eventually(async () => {
-      await settleEndedItems(people.loop);
+      await settleOpenActs(people.loop, { item: itemKind });
       return (await pipeline.itemOf(begun.item_id)).stage === "published" || undefined;
     });
     const item = await pipeline.itemOf(begun.item_id);
@@ -204,8 +205,7 @@ describe("publishing posts", () => {
       summary(await pipeline.itemOf(waiting.item_id)),
       "rejected: platform not_done stopped",
     );
-    const { findEndedApprovals, expireEndedApproval } = endedApprovalActivities(people.loop);
-    for (const approval of await findEndedApprovals()) await expireEndedApproval(approval);
+    await settleOpenActs(people.loop, { approval: approvalKind });
     const { body: expired } = await people.call(
       "POST",
       `/v1/approvals/${waiting.approval_id}/reopen`,
@@ -213,7 +213,7 @@ describe("publishing posts", () => {
       {},
     );
     assert.match(expired.detail, /^ITEM-\w+, which APR-\w+ is about, has ended \(rejected\)/);
-    assert.equal(await settleEndedItems(people.loop), 0, "once");
+    assert.equal(await settleOpenActs(people.loop, { item: itemKind }), 0, "once");
     assert.equal(mastodon.asked.length, 1);
   });
 
@@ -245,7 +245,7 @@ describe("publishing posts", () => {
       await noteApprovedAct(trx, unbegun.replace("ITEM", "APR"), { act, keyId: null });
     });
     await makeOld([unbegun]);
-    assert.equal(await settleEndedItems(people.loop), 1);
+    assert.equal(await settleOpenActs(people.loop, { item: itemKind }), 1);
     const { stage, publishing } = await pipeline.itemOf(unbegun);
     assert.deepEqual([stage, publishing.state], ["approved", "not_done"]);
     const { messages } = await listMessages(db, { kind: "act.unknown" }, 10);

@@ -4,11 +4,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { MockActivityEnvironment } from "@temporalio/testing";
-import {
-  endedMediaActivities,
-  settleEndedMedia,
-  speechActivities,
-} from "../../activities/media/mod.ts";
+import { settleOpenActs } from "../../activities/acts/mod.ts";
+import { endedMediaActivities, mediaKind, speechActivities } from "../../activities/media/mod.ts";
 import { findReceipt } from "../../ledger/mod.ts";
 import {
   type Media,
@@ -334,9 +331,9 @@ describe("media by operations", () => {
       "UPDATE audio_clips SET created_at = now() - interval '1 hour' WHERE id = $1",
       [old],
     );
-    await settleEndedMedia(loop as never);
+    await settleOpenActs(loop as never, { speech: mediaKind("speech") });
     const states = [old, fresh].map(async (id) => (await getAudioClip(loop.store.db, id))?.state);
     assert.deepEqual(await Promise.all(states), ["failed", "queued"]);
-    assert.equal(await settleEndedMedia(loop as never), 0);
+    assert.equal(await settleOpenActs(loop as never, { speech: mediaKind("speech") }), 0);
   });
 });

@@ -9,5 +9,5 @@
  * @module
  */
 export { askAboutItemActivities } from "./ask.ts";
-export { settleEndedItems } from "./ended.ts";
+export { itemKind } from "./open.ts";
 export { publishItemActivities } from "./publish.ts";

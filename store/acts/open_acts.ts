@@ -1,0 +1,111 @@
+import type { RunId } from "../../contract/domain/mod.ts";
+import type { Db } from "../connection.ts";
+
+/** Kinds of what is open. The first four have no row but that of their act; the others tell it by their own. */
+export const OPEN_ACT_KINDS = [
+  "peer",
+  "tenants",
+  "silence",
+  "lift",
+  "act",
+  "mail",
+  "command",
+  "article",
+  "deploy",
+  "site",
+  "item",
+  "video",
+  "speech",
+  "transcription",
+  "approval",
+  "ticket",
+] as const;
+
+/** Kind of what is open. */
+export type OpenActKind = typeof OPEN_ACT_KINDS[number];
+
+/** An act whose intent is sealed, or other work that was ordered, and that has no end yet. */
+export interface OpenAct {
+  readonly kind: OpenActKind;
+  readonly id: string;
+  /** Run that is to end it; null: its workflow's id is made from its own. */
+  readonly run: RunId | null;
+  /** What it takes besides to look for its end and to seal that; null: nothing. */
+  // deno-lint-ignore no-explicit-any -- each kind has its own, which it has stored itself
+  readonly act: any;
+  /** True: its workflow may be about to start. */
+  readonly isYoung: boolean;
+}
+
+/** Notes that an act is intended. Must run in the transaction that requests the receipt of that. */
+export async function openAct(
+  trx: Db,
+  { kind, id, run, act }: Omit<OpenAct, "run" | "isYoung"> & { readonly run: RunId },
+): Promise<void> {
+  await trx.execute(
+    `INSERT INTO open_acts (kind, id, workflow_id, run_id, act) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (tenant_id, kind, id) DO NOTHING`,
+    [kind, id, run.workflow_id, run.run_id, JSON.stringify(act)],
+  );
+}
+
+/** Notes that an act has ended. Must run in the transaction that requests the receipt of that. */
+export async function closeAct(trx: Db, kind: OpenActKind, id: string): Promise<void> {
+  await trx.execute("DELETE FROM open_acts WHERE kind = $1 AND id = $2", [kind, id]);
+}
+
+/**
+ * Lists what a tenant has open, oldest first. What was stored within five minutes is left out, or marked as young, where its
+ * workflow may be about to start.
+ */
+export async function listOpenActs(db: Db): Promise<OpenAct[]> {
+  const rows = await db.query(
+    `WITH young AS (SELECT now() - interval '5 minutes' AS since)
+     SELECT kind, id, workflow_id, run_id, act, at, false AS is_young FROM (
+       SELECT kind, id, workflow_id, run_id, act, intended_at AS at FROM open_acts
+       UNION ALL
+       SELECT 'act', ids ->> 'act_id', NULL, NULL, to_jsonb(decision_id), at FROM call_effects
+         WHERE ids ? 'act_id' AND NOT act_ended
+       UNION ALL
+       SELECT 'ticket', id, workflow_id, run_id, NULL, opened_at FROM tickets
+         WHERE status = 'open' AND NOT escalated AND run_id IS NOT NULL
+       UNION ALL
+       SELECT 'approval', id, NULL, NULL, NULL, asked_at FROM approvals WHERE status = 'pending'
+       UNION ALL
+       SELECT 'site', 'site', NULL, NULL, NULL, min(created_at) FROM articles
+         WHERE state = 'erased' AND deploy IS NOT NULL HAVING count(*) > 0
+     ) AS begun
+     UNION ALL
+     SELECT kind, id, NULL, NULL, act, at, false FROM (
+       SELECT 'mail' AS kind, id, NULL::jsonb AS act, created_at AS at FROM emails
+         WHERE state IN ('held', 'queued', 'sending')
+       UNION ALL
+       SELECT 'command', id, NULL, created_at FROM device_commands
+         WHERE status IN ('waiting_approval', 'queued', 'sealed', 'delivered', 'begun')
+       UNION ALL
+       SELECT 'article', id, NULL, created_at FROM articles WHERE state IN ('writing', 'review', 'approved')
+       UNION ALL
+       SELECT 'deploy', id, deploy, created_at FROM articles
+         WHERE state NOT IN ('writing', 'review', 'approved', 'erased') AND deploy ->> 'state' = 'intended'
+       UNION ALL
+       SELECT 'item', id, NULL, changed_at FROM pipeline_items
+         WHERE stage = 'review' OR publishing ->> 'state' = 'intended'
+     ) AS stored, young WHERE at < since
+     UNION ALL
+     SELECT kind, id, NULL, NULL, to_jsonb(requested_by), created_at, created_at >= since FROM (
+       SELECT 'video' AS kind, id, requested_by, created_at, state FROM video_projects
+       UNION ALL
+       SELECT 'speech', id, requested_by, created_at, state FROM audio_clips
+       UNION ALL
+       SELECT 'transcription', id, requested_by, created_at, state FROM transcripts
+     ) AS media, young WHERE state IN ('queued', 'running')
+     ORDER BY at`,
+  );
+  return rows.map(({ kind, id, workflow_id, run_id, act, is_young }) => ({
+    kind,
+    id,
+    run: workflow_id === null ? null : { workflow_id, run_id },
+    act,
+    isYoung: is_young,
+  }));
+}
