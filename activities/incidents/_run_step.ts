@@ -1,5 +1,10 @@
 import { Problem } from "../../contract/mod.ts";
-import type { RepairEffect, RepairHold, StepResult } from "../../contract/domain/mod.ts";
+import {
+  actOnce,
+  type RepairEffect,
+  type RepairHold,
+  type StepResult,
+} from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import {
   performStep,
@@ -11,14 +16,12 @@ import {
   addTicketEvents,
   type EffectRecord,
   endEffect,
-  getEffect,
   type TicketEvent,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { findRepairHold } from "../governance.ts";
+import { effectParts } from "./_effect_once.ts";
 import { endedStepResult, readStepContext, repairEffectOf } from "./_effects.ts";
-import { dataFolderId, recordIntent } from "./_intend.ts";
-import { type RepairOrder, type StepOrder, stepWithEffectId, subjectOf } from "./_order.ts";
+import { type RepairOrder, type StepOrder, stepWithEffectId } from "./_order.ts";
 import { recordHeldStep } from "./_holds.ts";
 
 /** Progress of an action. */
@@ -38,7 +41,6 @@ export interface Progress {
 export function createStepRunner(parts: ActivityParts) {
   const { store } = parts;
   const db = store.db;
-  const place = dataFolderId(parts.config);
 
   async function runStep(
     order: RepairOrder,
@@ -62,43 +64,22 @@ export function createStepRunner(parts: ActivityParts) {
     if (READ_ONLY_KINDS.has(step.kind)) {
       return stepResultOf(order, number, await actAndVerify(stepOrder));
     }
-    const outcome = await intendAndAct(stepOrder, known, earlier.length > 0);
-    if (outcome !== "held") return await recordEnd(order, number, outcome, progress);
-    progress.held = await recordHold(stepOrder);
-    if (!progress.held) return await runStep(order, number, progress); // the hold has ended meanwhile
-    return stepResultOf(order, number, known ? unknown("stopped") : notDone("stopped"));
-  }
-
-  async function recordHold({ order, number }: StepOrder): Promise<RepairHold | undefined> {
-    const hold = await findRepairHold(store, subjectOf(order));
-    const { step: { step, kind } } = stepWithEffectId(order, number);
-    return hold && await recordHeldStep(store, order, { step, kind, undoing: false }, hold);
-  }
-
-  /**
-   * Records the intent and acts; or finds the intent of an earlier attempt. Only the host of that attempt can find its
-   * effect.
-   */
-  async function intendAndAct(
-    stepOrder: StepOrder,
-    known: EffectRecord | undefined,
-    hasEarlierSteps: boolean,
-  ): Promise<StepOutcome | "held"> {
-    const { order, number } = stepOrder;
-    const { step, effectId } = stepWithEffectId(order, number);
-    if (known && await findRepairHold(store, subjectOf(order))) return "held";
-    const intended = known ??
-      (await recordIntent(store, place, stepOrder, { undoing: false }) ||
-        await getEffect(db, effectId));
-    if (intended === true) return await actAndVerify(stepOrder);
-    if (!intended) {
-      if (await findRepairHold(store, subjectOf(order))) return "held";
-      if (hasEarlierSteps) return notDone("not_ours_any_more");
-      throw conflict(`Ticket ${order.ticket_id} is no longer in the hands of this run`);
-    }
-    if (intended.state !== "intended") return endedStepResult(intended, step.kind); // by another attempt, just now
-    if (intended.detail.place !== place) return unknown("other_host");
-    return await actAndVerify(stepOrder);
+    const perform = () => actAndVerify(stepOrder);
+    return await actOnce({
+      ...effectParts(parts, stepOrder, { known, undoing: false }, perform),
+      async end(outcome) {
+        if (!outcome) {
+          if (earlier.length > 0) {
+            return await recordEnd(order, number, notDone("not_ours_any_more"), progress);
+          }
+          throw conflict(`Ticket ${order.ticket_id} is no longer in the hands of this run`);
+        }
+        if (!("since" in outcome)) return await recordEnd(order, number, outcome, progress);
+        const heldStep = { step: step.step, kind: step.kind, undoing: false };
+        progress.held = await recordHeldStep(store, order, heldStep, outcome);
+        return stepResultOf(order, number, known ? unknown("stopped") : notDone("stopped"));
+      },
+    });
   }
 
   async function actAndVerify({ order, number, service }: StepOrder): Promise<StepOutcome> {

@@ -1,4 +1,9 @@
-import type { RepairHold, StepResult, UndoResult } from "../../contract/domain/mod.ts";
+import {
+  actOnce,
+  type RepairHold,
+  type StepResult,
+  type UndoResult,
+} from "../../contract/domain/mod.ts";
 import { canUndo, type StepOutcome, undoStep } from "../../judgement/runbooks/mod.ts";
 import {
   addTicketEvent,
@@ -8,14 +13,13 @@ import {
   listEffectsOfAction,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { type DatedHold, findRepairHold } from "../governance.ts";
 import { undoIdOf } from "./_action.ts";
 import { isOwnAction } from "./_action_id.ts";
+import { effectParts } from "./_effect_once.ts";
 import { endedStepResult, readStepContext } from "./_effects.ts";
-import { dataFolderId, recordIntent } from "./_intend.ts";
-import { type RepairOrder, stepOf, subjectOf } from "./_order.ts";
+import { type RepairOrder, stepOf } from "./_order.ts";
 import { findService } from "./_services.ts";
-import { conflict } from "./_run_step.ts";
+import { conflict, notDone } from "./_run_step.ts";
 import { recordHeldStep } from "./_holds.ts";
 
 /** A step whose effect is to be undone. */
@@ -37,7 +41,6 @@ interface HeldUndo {
 export function undoActivities(parts: ActivityParts) {
   const { store } = parts;
   const db = store.db;
-  const place = dataFolderId(parts.config);
 
   /**
    * Undoes the steps of an action that were done and can be undone, last step first, until the result of one is
@@ -73,44 +76,36 @@ export function undoActivities(parts: ActivityParts) {
     return result;
   }
 
-  async function undoOnce(step: UndoOrder): Promise<StepResult | HeldUndo> {
-    const { step: name, kind } = stepOf(step.order.action, step.number);
-    const id = undoIdOf(step.effect.id);
+  async function undoOnce({ order, number, effect }: UndoOrder): Promise<StepResult | HeldUndo> {
+    const step = stepOf(order.action, number);
+    const { step: name, kind } = step;
+    const id = undoIdOf(effect.id);
     const known = await getEffect(db, id);
     if (known && known.state !== "intended") return endedStepResult(known, kind);
-    const outcome = await intendAndUndo(step, known);
-    if ("since" in outcome) {
-      const heldStep = { step: name, kind, undoing: true };
-      const held = await recordHeldStep(store, step.order, heldStep, outcome);
-      const state = known ? "unknown" : "not_done";
-      return { held, step: { id, step: name, kind, state, ok: false, code: "stopped" } };
-    }
-    const { state, ...detail } = outcome;
-    await endEffect(db, id, state, detail);
-    return { id, step: name, kind, ...outcome };
-  }
-
-  /** @param known effect that an earlier attempt intended @returns what holds it back, if anything does */
-  async function intendAndUndo(
-    { order, number, effect }: UndoOrder,
-    known: EffectRecord | undefined,
-  ): Promise<StepOutcome | DatedHold> {
     const service = await findService(db, order.action.service);
-    if (!service) return { state: "not_done", ok: false, code: "no_service" };
-    const hold = known && await findRepairHold(store, subjectOf(order));
-    if (hold) return hold;
-    const id = undoIdOf(effect.id);
-    const intended = known ??
-      (await recordIntent(store, place, { order, number, service }, { undoing: true })
-        ? { detail: { place } }
-        : await getEffect(db, id));
-    if (!intended) {
-      return await findRepairHold(store, subjectOf(order)) ??
-        { state: "not_done", ok: false, code: "not_ours_any_more" };
+    if (!service) return await recordEnd(notDone("no_service"));
+    const perform = async () =>
+      await undoStep(step, effect.id, id, await readStepContext(parts, order, service));
+    return await actOnce({
+      ...effectParts(parts, { order, number, service }, { known, undoing: true }, perform),
+      async end(outcome = notDone("not_ours_any_more")) {
+        if (!("since" in outcome)) return await recordEnd(outcome);
+        const held = await recordHeldStep(
+          store,
+          order,
+          { step: name, kind, undoing: true },
+          outcome,
+        );
+        const state = known ? "unknown" : "not_done";
+        return { held, step: { id, step: name, kind, state, ok: false, code: "stopped" } };
+      },
+    });
+
+    async function recordEnd(outcome: StepOutcome): Promise<StepResult> {
+      const { state, ...detail } = outcome;
+      await endEffect(db, id, state, detail);
+      return { id, step: name, kind, ...outcome };
     }
-    if (intended.detail.place !== place) return { state: "unknown", ok: false, code: "other_host" };
-    const context = await readStepContext(parts, order, service);
-    return await undoStep(stepOf(order.action, number), effect.id, id, context);
   }
 
   return { undo };

@@ -7,11 +7,4 @@
  * ```
  * @module
  */
-export {
-  closeAct,
-  listOpenActs,
-  OPEN_ACT_KINDS,
-  type OpenAct,
-  openAct,
-  type OpenActKind,
-} from "./open_acts.ts";
+export { closeAct, listOpenActs, type OpenAct, openAct, type OpenActKind } from "./open_acts.ts";

@@ -1,28 +1,24 @@
 import type { RunId } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
-/** Kinds of what is open. The first four have no row but that of their act; the others tell it by their own. */
-export const OPEN_ACT_KINDS = [
-  "peer",
-  "tenants",
-  "silence",
-  "lift",
-  "act",
-  "mail",
-  "command",
-  "article",
-  "deploy",
-  "site",
-  "item",
-  "video",
-  "speech",
-  "transcription",
-  "approval",
-  "ticket",
-] as const;
-
-/** Kind of what is open. */
-export type OpenActKind = typeof OPEN_ACT_KINDS[number];
+/** Kind of what is open. The first four have no row but that of their act; the others tell it by their own. */
+export type OpenActKind =
+  | "peer"
+  | "tenants"
+  | "silence"
+  | "lift"
+  | "act"
+  | "mail"
+  | "command"
+  | "article"
+  | "deploy"
+  | "site"
+  | "item"
+  | "video"
+  | "speech"
+  | "transcription"
+  | "approval"
+  | "ticket";
 
 /** An act whose intent is sealed, or other work that was ordered, and that has no end yet. */
 export interface OpenAct {
