@@ -34,6 +34,7 @@ import {
 import {
   closeActivities,
   diagnoseActivities,
+  observeActivities,
   probeActivities,
   remediateActivities,
   sweepActivities,
@@ -104,6 +105,7 @@ function activitiesOf(parts: TenantParts) {
   return {
     ...probeActivities(parts),
     ...ticketActivities(parts),
+    ...observeActivities(parts),
     ...diagnoseActivities(parts),
     ...remediateActivities(parts),
     ...undoActivities(parts),

@@ -98,6 +98,7 @@ export const ERASABLE: readonly ErasablePlace[] = [
   { table: "private_texts", json: ["text"] },
   { table: "webhook_deliveries", json: ["body"] },
   { table: "tickets", texts: ["title", "description", "resolution"] },
+  { table: "observations", texts: ["says", "words"], json: ["figures"] },
   { table: "ticket_events", json: ["data"] },
   { table: "findings", texts: ["summary"], json: ["detail", "target"] },
   { table: "effects", json: ["action", "detail"] },

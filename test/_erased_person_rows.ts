@@ -91,6 +91,11 @@ export async function storeAboutContact(people: People, contactId: string): Prom
     JSON.stringify(artifacts),
   ]);
   await addTranscript(db, { id: "TRN-000000000000", source: `${EMAIL}.wav`, requestedBy });
+  await superuser.execute(
+    `INSERT INTO observations (ticket_id, run_id, round, source, place, code, says, words)
+     SELECT id, 'run', 1, 'log', 0, 'lines', $1, $1 FROM tickets LIMIT 1`,
+    [passage],
+  );
   await insertRows(superuser, "emails", [{
     ...mail,
     id: "EML-000000000000",

@@ -27,7 +27,7 @@ import { mayMail } from "../store/mail/mod.ts";
 const TABLES = (
   "a2a_tasks agent_notes approval_moves approvals board_tasks calendar_events contacts conversation_messages deals effects " +
   "email_replies emails evidence findings held_calls idempotent_calls knowledge knowledge_terms knowledge_words " +
-  "learning_items messages partner_applications private_texts tickets webhook_deliveries " +
+  "learning_items messages observations partner_applications private_texts tickets webhook_deliveries " +
   "articles audio_clips media_files transcripts video_projects video_scenes"
 ).split(" ");
 /** Tables of tenants into which no text of people gets, and no argument of a call. */

@@ -34,6 +34,13 @@ const COMMON: ActivityOptions = {
 /** A read or a small transaction. */
 export const QUICK: ActivityOptions = { ...COMMON, startToCloseTimeout: "20s" };
 
+/** A look at a fault before it is judged. What takes longer is not had, and the run goes on without it. */
+export const LOOK: ActivityOptions = {
+  ...COMMON,
+  startToCloseTimeout: "10s",
+  scheduleToCloseTimeout: "20s",
+};
+
 /** A read for which a person waits. A killed worker's is taken over by another within this time. */
 export const INTERACTIVE: ActivityOptions = { ...QUICK, scheduleToCloseTimeout: "1m" };
 

@@ -1,14 +1,16 @@
 import { CancellationScope, isCancellation } from "@temporalio/workflow";
 import type { RepairRequest, RoundOrder } from "../activities/mod.ts";
 import {
+  type Diagnosis,
   type Finding,
   FLAPPING,
   type LoopResult,
+  OBSERVERS,
   UNPROVEN,
   type VerifyResult,
 } from "../contract/domain/mod.ts";
 import { reasonOf } from "./_failures.ts";
-import { perform, QUICK, RECOVERY, SEAL } from "./_options.ts";
+import { LOOK, perform, QUICK, RECOVERY, SEAL } from "./_options.ts";
 import { liftSilence, repair, undo } from "./_repair.ts";
 import { currentRun } from "./_run.ts";
 import { type Track, track } from "./_track.ts";
@@ -59,7 +61,7 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
     const order = { finding, ticket_id, code, round: run.round, run: currentRun() };
     const diagnosis = await run.step(
       "DIAGNOSE",
-      () => perform(QUICK, `Diagnoses ${run.subject}`).diagnose(order),
+      () => diagnose(run, order),
     );
     run.diagnosis = diagnosis;
     const { action } = diagnosis;
@@ -80,6 +82,18 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
   }
   run.round = MAX_ROUNDS;
   return "not_healed";
+}
+
+/** Lets every source look at the fault side by side, and judges what they have seen. One that fails has seen nothing. */
+async function diagnose(run: Track, order: RoundOrder): Promise<Diagnosis> {
+  await Promise.all(OBSERVERS.map(async (source) => {
+    try {
+      await perform(LOOK, `Looks at ${run.subject}: ${source}`).observe({ ...order, source });
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+    }
+  }));
+  return await perform(QUICK, `Diagnoses ${run.subject}`).diagnose(order);
 }
 
 /** Repairs, and looks whether that helped. @returns the result, or the reason to leave the incident to people */

@@ -13,6 +13,7 @@ import {
 } from "../../contract/domain/schemas/mod.ts";
 import {
   CloseOrderSchema,
+  ObserveOrderSchema,
   RepairOrderSchema,
   RepairRequestSchema,
   RoundOrderSchema,
@@ -45,6 +46,7 @@ export const LOOP_ARGUMENTS = {
   remediate: argumentsOf(RepairRequestSchema),
   getRepairHold: argumentsOf(RepairSubjectSchema),
   liftSilence: argumentsOf(RepairOrderSchema),
+  observe: argumentsOf(ObserveOrderSchema),
   diagnose: argumentsOf(RoundOrderSchema),
   openTicket: argumentsOf(TicketOrderSchema),
   detect: argumentsOf(FindingSchema),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DEPLOY_TARGETS } from "../../contract/domain/mod.ts";
+import { DEPLOY_TARGETS, OBSERVERS } from "../../contract/domain/mod.ts";
 import {
   ActionSchema,
   ApprovalId,
@@ -159,6 +159,9 @@ export const RoundOrderSchema = z.object({
   round: Count,
   run: RunIdSchema,
 });
+
+/** Schema of the type `ObserveOrder`. */
+export const ObserveOrderSchema = RoundOrderSchema.extend({ source: z.enum(OBSERVERS) });
 
 /** Schema of the type `TicketOrder`. */
 export const TicketOrderSchema = z.object({

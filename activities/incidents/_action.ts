@@ -47,7 +47,7 @@ export const undoIdOf = (effectId: string): string => shortHash(`${effectId}\nun
 export const silenceIdOf = ({ id }: Pick<Action, "id">): string => shortHash(`${id}\nsilence`);
 
 /** Returns the SHA-256 of a value's canonical JSON, hex. */
-function hashOf(value: unknown): string {
+export function hashOf(value: unknown): string {
   return createHash("sha256").update(canonicalize(value)).digest("hex");
 }
 

@@ -2,6 +2,7 @@ import {
   type Diagnosis,
   type Finding,
   LOOP_ACTOR,
+  type NumberedObservation,
   type Permission,
   type RepairEffect,
   type RunId,
@@ -9,6 +10,7 @@ import {
   type VerifyResult,
 } from "../../contract/domain/mod.ts";
 import type { Ticket } from "../../store/incidents/mod.ts";
+import { hashOf } from "./_action.ts";
 
 /** Summary of a run at its end. */
 interface RunSummary {
@@ -53,11 +55,13 @@ const COMPLIANCE_TAGS = {
  * then; only the number of sightings may, until the ticket is closed.
  *
  * @param repeats sightings after the first
+ * @param observations of the run
  */
 export function closeReceiptOf(
   { ticket_id, finding, run, summary }: CloseOrder,
   ticket: Ticket | undefined,
   repeats: number,
+  observations: readonly NumberedObservation[],
 ) {
   const { outcome, reason, diagnosis, permission, effect, proof, undone } = summary;
   const isUnknown = effect?.state === "unknown" || undone?.state === "unknown";
@@ -73,9 +77,11 @@ export function closeReceiptOf(
       check: finding.check,
       ...(finding.related?.length ? { related: finding.related.map((r) => r.fingerprint) } : {}),
       ...(finding.resumes ? { resumes: publicResumption(finding.resumes) } : {}),
-      cause: diagnosis?.cause ?? finding.code,
+      symptom: diagnosis?.symptom ?? finding.code,
+      cause: diagnosis?.cause ?? null,
       ...(ticket ? { ticket: { severity: ticket.severity, category: ticket.category } } : {}),
       rounds: summary.rounds,
+      observations: observations.length,
       sightings: 1 + repeats,
       ...(reason ? { reason } : {}),
       ...(diagnosis ? { diagnosis: publicDiagnosis(diagnosis) } : {}),
@@ -92,6 +98,7 @@ export function closeReceiptOf(
       ...(diagnosis ? { diagnosis } : {}),
       ...(effect ? { effect } : {}),
       ...(undone ? { undone } : {}),
+      observations_sha256: hashOf(observations),
     },
   };
 }

@@ -8,6 +8,7 @@ import {
   getRepeatSightings,
   getTicket,
   getTicketEvent,
+  listObservations,
   resolveTicket,
   type TicketEvent,
 } from "../../store/incidents/mod.ts";
@@ -27,12 +28,13 @@ export function closeActivities({ store, sealer }: ActivityParts) {
    */
   async function closeAndSeal(order: CloseOrder): Promise<string> {
     const { ticket_id, run, summary } = order;
-    const [ticket, repeats] = await Promise.all([
+    const [ticket, repeats, observations] = await Promise.all([
       getTicket(db, ticket_id),
       getRepeatSightings(db, ticket_id),
+      listObservations(db, ticket_id, run.run_id),
     ]);
     const id = receiptIdOf(run, "CLOSE+SEAL");
-    const receipt = { id, ...closeReceiptOf(order, ticket, repeats) };
+    const receipt = { id, ...closeReceiptOf(order, ticket, repeats, observations) };
     try {
       if (summary.outcome !== "sealed" || !await resolve(order, receipt)) {
         await escalateOrEnd(order, receipt);

@@ -9,10 +9,16 @@ import {
 import { type Diagnosis, type Finding, type Severity, worse } from "../../contract/domain/mod.ts";
 import { type ClassifyResult, EngineUnavailable } from "../../judgement/engine/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
-import { addTicketEvent, type FindingRecord, getFinding } from "../../store/incidents/mod.ts";
+import {
+  addTicketEvent,
+  type FindingRecord,
+  getFinding,
+  listObservations,
+} from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { actionIdOf } from "./_action_id.ts";
 import { createActionFinder } from "./_find_action.ts";
+import { type CauseJudgement, judgeCause } from "../../judgement/observation/mod.ts";
 import type { RoundOrder } from "./_order.ts";
 import { findService } from "./_services.ts";
 
@@ -27,6 +33,12 @@ interface Facts {
 /** The kind of a fault, and what supports it. */
 type Verdict = Pick<Diagnosis, "basis" | "classification">;
 
+/** What the observations say, as a diagnosis has it. */
+type CauseVerdict = Pick<
+  Diagnosis,
+  "cause" | "cause_confidence" | "observations" | "alternatives"
+>;
+
 const MAX_DESCRIPTION = 4_000;
 
 /** Creates the activity that diagnoses. */
@@ -36,9 +48,9 @@ export function diagnoseActivities(parts: ActivityParts) {
   const { findAction } = createActionFinder(parts);
 
   /**
-   * Tells the kind of the fault, and finds a runbook for it; in later rounds the next one that matches. What was measured
-   * decides. The engine reads what people and logs say, and finds articles about the fault. Safe to repeat: it only reads,
-   * and adds one event to the ticket.
+   * Names the cause by what was observed in this round, tells the kind of the fault, and finds a runbook for it; in later
+   * rounds the next one that matches. What was measured decides. The engine reads what people and logs say, and finds articles
+   * about the fault. Safe to repeat: it only reads, and adds one event to the ticket.
    */
   async function diagnose(order: RoundOrder): Promise<Diagnosis> {
     const { finding, code } = order;
@@ -47,7 +59,9 @@ export function diagnoseActivities(parts: ActivityParts) {
     const measured = judge(order, facts);
     const words = finding.report || linesOf(record);
     const answer = await askEngine(finding, words, measured);
-    const verdict = decide(finding, measured, words === undefined ? undefined : answer);
+    const judged = await judgeObserved(order, service);
+    const said = decide(finding, measured, words === undefined ? undefined : answer);
+    const verdict = withCause(said, judged, severityOf(finding, answer));
     const category = verdict.classification?.category ?? null;
     const { action, passed_over } = service
       ? await findAction(order, { service, category, record })
@@ -58,7 +72,8 @@ export function diagnoseActivities(parts: ActivityParts) {
       citations: citations.map(({ id, sha256 }) => ({ id, sha256 })),
     };
     const diagnosis: Diagnosis = {
-      cause: code,
+      symptom: code,
+      ...causeOf(judged),
       ...reasons,
       passed_over,
       action: action && {
@@ -67,10 +82,21 @@ export function diagnoseActivities(parts: ActivityParts) {
       },
     };
     await recordDiagnosis(order, diagnosis, {
+      cause_says: judged.says,
       ...(measured ? { says: measured.says, because: measured.because } : {}),
       ...(measured && words !== undefined && answer ? { reading: readingOf(answer) } : {}),
     });
     return diagnosis;
+  }
+
+  /** Judges what the sources have seen in this round. */
+  async function judgeObserved(
+    { ticket_id, run, round, code, finding }: RoundOrder,
+    service: Service | undefined,
+  ): Promise<CauseJudgement> {
+    const all = await listObservations(db, ticket_id, run.run_id);
+    const observations = all.filter((one) => one.round === round);
+    return judgeCause(service?.name ?? finding.service ?? "The service", { code, observations });
   }
 
   async function gatherFacts(finding: Finding): Promise<Facts> {
@@ -176,6 +202,24 @@ function decide(
   };
 }
 
+function causeOf({ cause, confidence, observations, alternatives }: CauseJudgement): CauseVerdict {
+  return { cause, cause_confidence: confidence, observations, alternatives };
+}
+
+/** A cause that was observed decides the category, unless the measurement is surer of it. One by the code alone does not. */
+function withCause(
+  said: Verdict,
+  { category, confidence, observations }: CauseJudgement,
+  severity: Severity,
+): Verdict {
+  if (category === null || observations.length === 0) return said;
+  if (said.classification && said.classification.confidence > confidence) return said;
+  return {
+    basis: "observed",
+    classification: { category, severity, confidence, provider: "observations" },
+  };
+}
+
 /** Returns the severity of a measured fault. A person who reports it may raise it. */
 function severityOf(
   { severity = "high", report }: Finding,
@@ -190,14 +234,9 @@ function readingOf({ classification: { category, confidence }, provider }: Class
   return { category, confidence, provider };
 }
 
-function eventDataOf(
-  { cause, basis, classification, citations, passed_over, action }: Diagnosis,
-) {
+function eventDataOf({ action, citations, ...judged }: Diagnosis) {
   return {
-    cause,
-    basis,
-    classification,
-    passed_over,
+    ...judged,
     citations: citations.map(({ id }) => id),
     action: action?.runbook ?? null,
     ...(action

@@ -13,6 +13,7 @@ export type { RepairOrder, RepairRequest, RoundOrder } from "./_order.ts";
 export { liftKind, silenceKind } from "./_silence.ts";
 export { closeActivities } from "./close.ts";
 export { diagnoseActivities } from "./diagnose.ts";
+export { observeActivities } from "./observe.ts";
 export { ticketKind } from "./open.ts";
 export { probeActivities } from "./probe.ts";
 export { remediateActivities } from "./remediate.ts";

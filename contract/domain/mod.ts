@@ -40,6 +40,12 @@ export {
   type VoteRef,
 } from "./approvals.ts";
 export { ATTRIBUTE, startAttributes, tenantAttribute, tenantOfAttributes } from "./attributes.ts";
+export {
+  type NumberedObservation,
+  type Observation,
+  type ObserverName,
+  OBSERVERS,
+} from "./observations.ts";
 export { CATEGORIES, type Category } from "./categories.ts";
 export type {
   AgentAnswer,

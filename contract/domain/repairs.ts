@@ -33,14 +33,30 @@ interface FaultClass {
   readonly provider: string;
 }
 
-/** A diagnosis: the cause, the evidence for it, and the action against it. */
-export interface Diagnosis {
+/** A cause that was considered and is none. */
+interface Alternative {
   readonly cause: string;
+  /** Numbers of the observations that speak for it. */
+  readonly observations: readonly number[];
+  readonly because: string;
+}
+
+/** A diagnosis: the symptom, its cause where it is known, the evidence for it, and the action against it. */
+export interface Diagnosis {
+  /** Code of the failed check. It is no cause. */
+  readonly symptom: string;
+  /** Null: what was observed names none. */
+  readonly cause: string | null;
+  /** Likelihood that the cause is right, 0 to 1; 0 where none is named. */
+  readonly cause_confidence: number;
+  /** Numbers of the observations that name the cause. */
+  readonly observations: readonly number[];
+  readonly alternatives: readonly Alternative[];
   /**
-   * `measured`: what a detector measured decided the category; `words`: a report or lines of a log did; `runbook_alone`:
-   * there are only words, and the engine was away.
+   * `observed`: the cause decided the category; `measured`: what a detector measured did; `words`: a report or lines of a log
+   * did; `runbook_alone`: there are only words, and the engine was away.
    */
-  readonly basis: "measured" | "words" | "runbook_alone";
+  readonly basis: "observed" | "measured" | "words" | "runbook_alone";
   /** Null: there are only words, and the engine was away. */
   readonly classification: FaultClass | null;
   /** Articles and past incidents about the fault. */

@@ -19,6 +19,11 @@ export function findManagedProcess(dataDir: string, service: string): ManagedRec
   return known && isRunning(known) ? known : undefined;
 }
 
+/** Returns the process that the platform has started last for a service, whether or not it runs; undefined: none. */
+export function lastManagedProcess(dataDir: string, service: string): ManagedRecord | undefined {
+  return readRecord(recordPath(dataDir, service));
+}
+
 /** Records which process the platform runs for a service. */
 export function recordManagedProcess(dataDir: string, record: ManagedRecord): void {
   const path = recordPath(dataDir, record.name);

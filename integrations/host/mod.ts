@@ -18,12 +18,26 @@ export {
   type Service,
 } from "./act.ts";
 export { belongsToEffect, readMarks } from "./_launch.ts";
+export { type ContainerEngine, openContainerEngine } from "./containers.ts";
 export { discoverServices, graphHostName, THIS_HOST } from "./discovery.ts";
 export { findFreePort } from "./free_port.ts";
-export { findManagedProcess, recordManagedProcess, stopManagedProcess } from "./managed.ts";
+export {
+  findManagedProcess,
+  lastManagedProcess,
+  recordManagedProcess,
+  stopManagedProcess,
+} from "./managed.ts";
+export { minimalEnvironment } from "./_environment.ts";
 export { LOG_LEVELS } from "./_log_line.ts";
+export { redactLine } from "./_log_secrets.ts";
 export { readTail, searchLogs } from "./platform_logs.ts";
-export { buildPortRegistry, isThisHost, listPortClaims, type PortEntry } from "./ports.ts";
+export {
+  buildPortRegistry,
+  hostPortOf,
+  isThisHost,
+  listPortClaims,
+  type PortEntry,
+} from "./ports.ts";
 export {
   checkKind,
   describeCheck,

@@ -125,15 +125,15 @@ async function readIfPresent(path: string): Promise<string> {
   });
 }
 
-/** Reads the newest part of a file: whole lines, 8 MiB at most. */
-export async function readTail(path: string): Promise<string> {
+/** Reads the newest part of a file: whole lines, 8 MiB at most unless the caller says less. */
+export async function readTail(path: string, maxBytes = MAX_BYTES): Promise<string> {
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();
-    const bytes = Buffer.alloc(Math.min(size, MAX_BYTES));
+    const bytes = Buffer.alloc(Math.min(size, maxBytes));
     const { bytesRead } = await file.read(bytes, 0, bytes.length, size - bytes.length);
     const text = bytes.toString("utf8", 0, bytesRead);
-    return size > MAX_BYTES ? text.slice(text.indexOf("\n") + 1) : text;
+    return size > maxBytes ? text.slice(text.indexOf("\n") + 1) : text;
   } finally {
     await file.close();
   }

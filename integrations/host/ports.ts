@@ -179,6 +179,12 @@ function serviceClaims(
     : claims;
 }
 
+/** Returns the host and the port of a URL; that of its scheme where it names none. */
+export function hostPortOf({ hostname, port, protocol }: URL): { host: string; port: number } {
+  const defaultPort = protocol === "https:" ? 443 : 80;
+  return parseHostPort(`${hostname}:${port || defaultPort}`);
+}
+
 /** Returns the port of this host that a check connects to; undefined: it connects to none. */
 function checkedPort(check: HealthCheck | null): Pick<PortClaim, "port" | "by"> | undefined {
   if (check === null || "command" in check) return undefined;
@@ -187,11 +193,6 @@ function checkedPort(check: HealthCheck | null): Pick<PortClaim, "port" | "by"> 
     ? hostPortOf(new URL(check.http))
     : parseHostPort(check.tcp);
   return isThisHost(host) ? { port, by } : undefined;
-}
-
-function hostPortOf({ hostname, port, protocol }: URL): { host: string; port: number } {
-  const defaultPort = protocol === "https:" ? 443 : 80;
-  return parseHostPort(`${hostname}:${port || defaultPort}`);
 }
 
 /** Returns whether a name or an address is one of this host. */

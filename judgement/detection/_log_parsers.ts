@@ -19,6 +19,9 @@ const TIMEOUT_MS = 6_000;
 /** Maximum of lines of errors that are counted. */
 const MAX_ERRORS = 1_000;
 const MAX_MESSAGE_CHARACTERS = 160;
+/** Lines that are returned as they are. */
+const MAX_NEWEST = 60;
+const MAX_NEWEST_CHARACTERS = 400;
 
 const Counted = z.tuple([z.string(), z.number()]);
 const Sign = z.looseObject({
@@ -97,10 +100,13 @@ const Reading = z.looseObject({
 const Errors = z.strictObject({
   count: z.number().int().min(0).max(MAX_ERRORS),
   mostFrequent: z.string().max(MAX_MESSAGE_CHARACTERS).nullable(),
+  newest: z.array(z.string().max(MAX_NEWEST_CHARACTERS)).max(MAX_NEWEST),
 });
 
+/** Errors among lines, and the newest lines of all levels. */
+type NewErrors = Readonly<z.output<typeof Errors>>;
 /** Errors among lines. */
-export type ErrorSummary = Readonly<z.output<typeof Errors>>;
+type ErrorSummary = Omit<NewErrors, "newest">;
 
 /** A result, or why the lines are refused. */
 type Parsed<T> = Promise<{ readonly value: T } | { readonly refusal: Refusal }>;
@@ -144,19 +150,35 @@ export function watchLogLines(bytes: Buffer, parameters: unknown): number {
   return linesOf(bytes).filter((line) => isLikeFinding(line, finding, columns)).length;
 }
 
-/** Counts the errors since a moment. */
-export function summarizeErrorsApart(text: string, since: Date): Parsed<ErrorSummary> {
+/** Counts the errors since a moment, and returns the newest lines since then. */
+export function summarizeErrorsApart(
+  text: string,
+  since: Date,
+): Parsed<NewErrors> {
   return apart("log_errors", text.split("\n"), { since: since.getTime() }, Errors);
 }
 
-/** The parser of {@linkcode summarizeErrorsApart}. */
-export function readLogErrors(bytes: Buffer, parameters: unknown): ErrorSummary {
+/**
+ * The parser of {@linkcode summarizeErrorsApart}. A line without a time has that of the line before it; the newest lines of a
+ * log without times are its last ones.
+ */
+export function readLogErrors(bytes: Buffer, parameters: unknown): NewErrors {
   const { since } = parameters as { since: number };
   const now = new Date();
-  const errors = linesOf(bytes).filter((line) =>
-    levelOf(line) === "error" && (timeOf(line, now) ?? 0) >= since
-  );
-  return summarizeErrors(errors.slice(-MAX_ERRORS));
+  let isNew: boolean | undefined;
+  const lines = linesOf(bytes).filter((line) => line.trim() !== "");
+  const dated = lines.filter((line) => {
+    const time = timeOf(line, now);
+    if (time !== undefined) isNew = time >= since;
+    return isNew;
+  });
+  const errors = dated.filter((line) => levelOf(line) === "error");
+  return {
+    ...summarizeErrors(errors.slice(-MAX_ERRORS)),
+    newest: (isNew === undefined ? lines : dated).slice(-MAX_NEWEST).map((line) =>
+      line.slice(0, MAX_NEWEST_CHARACTERS)
+    ),
+  };
 }
 
 /** Summarizes lines of errors, at most {@linkcode MAX_ERRORS}. */

@@ -39,7 +39,9 @@ export {
 } from "./judgement.ts";
 export { recheck } from "./recheck.ts";
 export { checkReportedService, createReportedFinding } from "./reported.ts";
-export { findLoggedErrors } from "./service_logs.ts";
+export { measureDisk } from "./_disks.ts";
+export { readCertificate } from "./_tls.ts";
+export { findLoggedErrors, findNewLines, listServiceLogs } from "./service_logs.ts";
 export { type FollowedServices, followServices, keepDiscoveringServices } from "./services.ts";
 export { BadServicesFile, readServicesFile, servicesFileSchema } from "./services_file.ts";
 export { BadDetectorsFile, detectorsFileSchema, readDetectorsFile } from "./settings.ts";

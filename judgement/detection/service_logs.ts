@@ -25,14 +25,21 @@ const LOG_NAMES: Readonly<Record<string, string>> = {
   postgresql: "postgres",
 };
 
+/** Logs to read. */
+interface LogsOfService {
+  readonly config: Config;
+  readonly service: string;
+  readonly since: Date;
+}
+
+/** A log of a service that the detectors know: its errors, and the newest lines of all levels. */
+export interface NewLines extends LoggedErrors {
+  readonly newest: readonly string[];
+}
+
 /** Counts the errors in the newest part of each log of a service. @returns empty where no log of it is known */
-export async function findLoggedErrors(
-  { config, service, since }: {
-    readonly config: Config;
-    readonly service: string;
-    readonly since: Date;
-  },
-): Promise<LoggedErrors[]> {
+export async function findLoggedErrors(where: LogsOfService): Promise<LoggedErrors[]> {
+  const { config, service, since } = where;
   const component = LOG_NAMES[service] ?? service;
   const { lines, components } = await searchLogs(join(config.dataDir, "logs"), {
     words: [],
@@ -44,18 +51,26 @@ export async function findLoggedErrors(
   const own = components.includes(component)
     ? [{ log: component, ...summarizeErrors(lines.map(({ text }) => text)) }]
     : [];
-  const others = await Promise.all(
-    listLogs(config, service).map(async (path) => {
+  const others = await findNewLines(where);
+  return [...own, ...others.map(({ newest: _, ...errors }) => errors)];
+}
+
+/** Reads what is new in each log that the detectors' settings name for a service; those that can't be read are left out. */
+export async function findNewLines(
+  { config, service, since }: LogsOfService,
+): Promise<NewLines[]> {
+  const found = await Promise.all(
+    listServiceLogs(config, service).map(async (path) => {
       const text = await readTail(path).catch(() => undefined);
       const parsed = text === undefined ? undefined : await summarizeErrorsApart(text, since);
       return parsed && "value" in parsed ? [{ log: basename(path), ...parsed.value }] : [];
     }),
   );
-  return [...own, ...others.flat()];
+  return found.flat();
 }
 
 /** Lists the logs that the detectors' settings name for a service. */
-function listLogs(config: Config, service: string): string[] {
+export function listServiceLogs(config: Config, service: string): string[] {
   try {
     return readDetectorsFile(detectorsFilePath(config)).logs.files
       .filter((file) => file.service === service && !file.path.includes("*"))

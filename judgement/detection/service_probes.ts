@@ -3,7 +3,7 @@ import { FLAPPING } from "../../contract/domain/mod.ts";
 import { checkKind, probe, type ProbeResult, type Service } from "../../integrations/host/mod.ts";
 import {
   getProbeHistories,
-  type ProbeHistory,
+  type NewProbeHistory,
   putProbeHistories,
 } from "../../store/incidents/mod.ts";
 import { getService, listWatchedServices, recordProbeResults } from "../../store/cmdb/mod.ts";
@@ -98,9 +98,14 @@ async function detectFailures(
         trx,
         probed.map(({ service: { name }, result: { healthy } }) => ({ name, healthy })),
       );
-      const marks = probed.map(({ service: { name }, state }): ProbeHistory => {
-        return { service: name, looks: state.looks, flapping: state.flapping };
-      });
+      const marks = probed.map((
+        { service: { name }, state: { state, looks, flapping }, result },
+      ): NewProbeHistory => ({
+        service: name,
+        looks,
+        flapping,
+        elapsedMs: state === "up" ? result.elapsedMs : null,
+      }));
       await putProbeHistories(trx, marks);
     },
   };
@@ -196,7 +201,7 @@ async function recheckService(
   if (code === FLAPPING && time === "after") {
     const failure = await findFailure(probeAgain);
     if (failure) return { present: true, code: failure.code };
-    await putProbeHistories(db, [{ service: service.name, ...NO_HISTORY }]);
+    await putProbeHistories(db, [{ service: service.name, ...NO_HISTORY, elapsedMs: null }]);
     return { present: false, code: "ok" };
   }
   const result = await probeAgain();

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeObservers } from "../../judgement/observation/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
 import { recoverNothing } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
@@ -9,7 +10,7 @@ import {
   type DetectionContext,
   openDetectionContext,
 } from "../../judgement/detection/mod.ts";
-import { DETECTORS, FINDING_CHECKS, SEVERITIES } from "../../contract/domain/mod.ts";
+import { DETECTORS, FINDING_CHECKS, OBSERVERS, SEVERITIES } from "../../contract/domain/mod.ts";
 import { listDetectorRuns } from "../../store/incidents/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
@@ -163,6 +164,9 @@ export const detectorList = operation({
       findings: z.number().int().nullable(),
       error: z.string().nullable(),
     })),
+    observations: z.array(z.object({ source: z.enum(OBSERVERS), about: z.string() })).describe(
+      "Sources that look at a fault before it is judged",
+    ),
   }),
   rest: { itsm_detectors: "GET /v1/itsm/detectors" },
   tool: { itsm_get_detection_sources: FULL },
@@ -182,6 +186,7 @@ export const detectorList = operation({
         findings: 0,
         error: null,
       }],
+      observations: [{ source: "names", about: "Resolves the host names of the check" }],
     },
   },
   run: async (_, context) => {
@@ -200,6 +205,7 @@ export const detectorList = operation({
           error: last?.error ?? null,
         };
       }),
+      observations: describeObservers(),
     };
   },
 });

@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
+import { OBSERVERS } from "../../contract/domain/mod.ts";
 import { draftPostmortem, embeddedReceipt, requireTicket } from "./tickets/mod.ts";
-import { listRepairsOfTicket, listTicketEvents, listTickets } from "../../store/incidents/mod.ts";
+import {
+  listObservations,
+  listRepairsOfTicket,
+  listTicketEvents,
+  listTickets,
+} from "../../store/incidents/mod.ts";
 import {
   exampleTicket,
   Limit,
@@ -17,6 +23,18 @@ import { FULL, FULL_AND_AUDIT } from "../scopes.ts";
 
 /** Open tickets that are listed. */
 const MAX_OPEN = 200;
+
+const Observation = z.object({
+  number: z.number().int().min(1).describe("By which events and receipts name it"),
+  round: z.number().int().min(1),
+  source: z.enum(OBSERVERS),
+  code: z.string().describe(
+    "What was seen; not_had: the source could not look, and `reason` has why",
+  ),
+  says: z.string(),
+  text: z.string().optional().describe("Words that programs wrote, without secrets"),
+  figures: z.record(z.string(), z.unknown()).optional(),
+}).meta({ id: "Observation" });
 
 const Status = TicketStatus.optional().describe("Only tickets with this status; default: all");
 
@@ -120,6 +138,7 @@ export const ticket = operation({
     ),
   }),
   output: TicketWithReceipt.extend({
+    observations: z.array(Observation).describe("What was seen before the fault was judged"),
     postmortem: z.string().nullable().describe("Markdown; null: it was not requested"),
   }),
   rest: { itsm_ticket: "GET /v1/itsm/tickets/{ticket_id}" },
@@ -134,6 +153,14 @@ export const ticket = operation({
     output: {
       ...exampleTicket,
       receipt: { id: exampleTicket.receipt_id, category: "self_heal", outcome: "sealed" },
+      observations: [{
+        number: 1,
+        round: 1,
+        source: "check",
+        code: "no_answer",
+        says: "It gives no answer after 3 ms: econnrefused.",
+        figures: { reason: "econnrefused", elapsed_ms: 3 },
+      }],
       postmortem: null,
     },
   },
@@ -142,6 +169,7 @@ export const ticket = operation({
     return {
       ...ticket,
       receipt: await embeddedReceipt(store, ticket),
+      observations: await listObservations(store.db, ticket_id),
       postmortem: postmortem ? await draftPostmortem(store, ticket, urls.ledger) : null,
     };
   },
@@ -157,6 +185,7 @@ export const incidentDetails = operation({
   input: z.object({ incident_id: TicketId.describe("ticket_id of list_recent_incidents") }),
   output: TicketWithReceipt.extend({
     events: z.array(TicketEvent).describe("Timeline, oldest first"),
+    observations: z.array(Observation).describe("What was seen before the fault was judged"),
     repairs: z.array(z.looseObject({ id: z.string(), state: z.string() }))
       .describe("Repairs, oldest first"),
   }),
@@ -164,16 +193,23 @@ export const incidentDetails = operation({
   presentation: { untrusted: true, errors: ["NotFound"] },
   example: {
     input: { incident_id: exampleTicket.ticket_id },
-    output: { ...exampleTicket, receipt: null, events: [], repairs: [] },
+    output: { ...exampleTicket, receipt: null, events: [], observations: [], repairs: [] },
   },
   run: async ({ incident_id }, { store }) => {
     const ticket = await requireTicket(store, incident_id);
-    const [receipt, events, repairs] = await Promise.all([
+    const [receipt, events, observations, repairs] = await Promise.all([
       embeddedReceipt(store, ticket),
       listTicketEvents(store.db, incident_id),
+      listObservations(store.db, incident_id),
       listRepairsOfTicket(store.db, incident_id),
     ]);
-    return { ...ticket, receipt, events, repairs: repairs.map((repair) => ({ ...repair })) };
+    return {
+      ...ticket,
+      receipt,
+      events,
+      observations,
+      repairs: repairs.map((repair) => ({ ...repair })),
+    };
   },
 });
 
@@ -203,7 +239,7 @@ export const ticketTimeline = operation({
           at: "2026-07-01T12:00:00.120Z",
           kind: "diagnosed",
           phase: "diagnosed",
-          data: { round: 1, cause: "refused" },
+          data: { round: 1, symptom: "refused", cause: null },
         },
       ],
     },

@@ -7,12 +7,23 @@ export interface ProbeHistory {
   /** A character a probe, oldest first: `u` up, `s` up but slow, `d` down. */
   readonly looks: string;
   readonly flapping: boolean;
+  /** Milliseconds that a probe which passes takes; null: none has passed. */
+  readonly usualMs: number | null;
 }
+
+/** Results to store. */
+export interface NewProbeHistory extends Omit<ProbeHistory, "usualMs"> {
+  /** Milliseconds of the newest probe; null: it has not passed, and changes nothing of what is usual. */
+  readonly elapsedMs: number | null;
+}
+
+/** Share of the newest probe in what is usual. */
+const NEWEST_SHARE = 0.1;
 
 /** Returns the histories of all services that were ever probed, by name. */
 export async function getProbeHistories(db: Db): Promise<Map<string, ProbeHistory>> {
-  const rows = await db.query<{ service: string; looks: string; flapping: boolean }>(
-    "SELECT service, looks, flapping FROM probe_history",
+  const rows = await db.query<ProbeHistory>(
+    'SELECT service, looks, flapping, usual_ms AS "usualMs" FROM probe_history',
   );
   return new Map(rows.map((row) => [row.service, row]));
 }
@@ -20,18 +31,22 @@ export async function getProbeHistories(db: Db): Promise<Map<string, ProbeHistor
 /** Stores histories. Those of services that were removed meanwhile are dropped. */
 export async function putProbeHistories(
   db: Db,
-  histories: readonly ProbeHistory[],
+  histories: readonly NewProbeHistory[],
 ): Promise<void> {
   if (histories.length === 0) return;
   await db.execute(
-    `INSERT INTO probe_history (service, looks, flapping)
-     SELECT name, looks, flapping FROM unnest($1::text[], $2::text[], $3::boolean[]) AS n (name, looks, flapping)
+    `INSERT INTO probe_history AS h (service, looks, flapping, usual_ms)
+     SELECT name, looks, flapping, elapsed
+     FROM unnest($1::text[], $2::text[], $3::boolean[], $4::float8[]) AS n (name, looks, flapping, elapsed)
      JOIN services USING (name) ORDER BY name
-     ON CONFLICT (tenant_id, service) DO UPDATE SET looks = excluded.looks, flapping = excluded.flapping`,
+     ON CONFLICT (tenant_id, service) DO UPDATE SET looks = excluded.looks, flapping = excluded.flapping,
+       usual_ms = coalesce(h.usual_ms + $5 * (excluded.usual_ms - h.usual_ms), excluded.usual_ms, h.usual_ms)`,
     [
       histories.map(({ service }) => service),
       histories.map(({ looks }) => looks),
       histories.map(({ flapping }) => flapping),
+      histories.map(({ elapsedMs }) => elapsedMs),
+      NEWEST_SHARE,
     ],
   );
 }

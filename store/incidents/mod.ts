@@ -21,6 +21,7 @@ export {
   deleteLogPlaces,
   getLogPlace,
   getProbeHistories,
+  type NewProbeHistory,
   type ProbeHistory,
   putLogPlace,
   putProbeHistories,
@@ -50,6 +51,7 @@ export {
   recordDetectorRun,
   recordFindings,
 } from "./findings.ts";
+export { addObservations, listObservations } from "./observations.ts";
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
 export {
   countRepeatSightings,

@@ -58,6 +58,22 @@ export const tickets = `
     FOREIGN KEY (tenant_id, ticket_id) REFERENCES tickets ON DELETE CASCADE
   );
 
+  CREATE TABLE observations (    -- what was seen before a fault was judged: private evidence
+    tenant_id text NOT NULL DEFAULT current_tenant(),
+    ticket_id text NOT NULL,
+    run_id text NOT NULL,
+    round integer NOT NULL,
+    source text NOT NULL,
+    place integer NOT NULL,       -- among those of its source
+    code text NOT NULL,
+    says text NOT NULL,
+    words text NOT NULL DEFAULT '',
+    figures jsonb NOT NULL DEFAULT '{}',
+    seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (tenant_id, ticket_id, run_id, round, source, place),
+    FOREIGN KEY (tenant_id, ticket_id) REFERENCES tickets ON DELETE CASCADE
+  );
+
   CREATE TABLE effects (
     tenant_id text NOT NULL DEFAULT current_tenant(),
     id text NOT NULL,             -- derived from workflow, run, round and step: the same act has the same id
@@ -88,7 +104,7 @@ export const tickets = `
     decided_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, action_id, frozen)
   );
-  SELECT wall_off(false, 'tickets', 'ticket_events', 'ticket_sightings', 'effects', 'repair_verdicts');
+  SELECT wall_off(false, 'tickets', 'ticket_events', 'ticket_sightings', 'observations', 'effects', 'repair_verdicts');
 
   -- A run acts for an open ticket that is not escalated. One that was resolved stays so, as a fault that comes back has a
   -- ticket of its own; and the worker alone lets a run go on with one that waits for people.

@@ -26,6 +26,7 @@ export const INCIDENT_TABLES: TableRights = {
   ticket_events: [["SELECT", ...READING, "crossing"], ["INSERT", ...WORKING]],
   ticket_events_id_seq: [["SELECT", ...WORKING]],
   ticket_sightings: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "worker"]],
+  observations: [["SELECT", ...READING], ["INSERT", "worker"]],
   // What permits a repair, and what became of it: the worker's alone
   repair_verdicts: [["SELECT, INSERT", "worker"]],
   effects: [["SELECT", ...READING], ["INSERT, UPDATE", "worker"]],

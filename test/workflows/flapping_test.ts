@@ -19,7 +19,12 @@ describe("a service that goes up and down", () => {
     const place = { store: loop.store, dataDir: loop.config.dataDir };
     broken = await startBrokenService(place, { name: "flapping" });
     await run("refused"); // it is up again
-    const marks = { service: "flapping", looks: "udududududududududuu", flapping: true };
+    const marks = {
+      service: "flapping",
+      looks: "udududududududududuu",
+      flapping: true,
+      elapsedMs: null,
+    };
     await putProbeHistories(loop.store.db, [marks]);
   });
   after(async () => {
@@ -53,7 +58,7 @@ describe("a service that goes up and down", () => {
     const starts = await broken.starts();
     const { outcome, receipts, effects, ticket } = await run(FLAPPING);
     const { details } = receipts.at(-1)!;
-    assert.deepEqual([outcome, details.reason, details.cause], ["escalated", FLAPPING, FLAPPING]);
+    assert.deepEqual([outcome, details.reason, details.symptom], ["escalated", FLAPPING, FLAPPING]);
     assert.deepEqual(effects, []);
     assert.equal(ticket.category, "application");
     assert.equal(await broken.starts(), starts, "nothing was restarted");

@@ -113,7 +113,11 @@ describe("itsmLoop", () => {
     });
     const sha256 = "0".repeat(64);
     const diagnosis = {
-      cause: "reported" as const,
+      symptom: "reported",
+      cause: null,
+      cause_confidence: 0,
+      observations: [],
+      alternatives: [],
       basis: "words" as const,
       classification: null,
       citations: [{ id: "dns-slow", sha256 }, { id: "INC-ba9876543210", sha256 }],

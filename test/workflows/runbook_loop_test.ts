@@ -293,7 +293,7 @@ describe("the loop with runbooks", () => {
         "resolved",
       ]);
       const { category, details } = receipts.at(-1)!;
-      assert.deepEqual([category, details.cause, details.effect, details.effect_code], [
+      assert.deepEqual([category, details.symptom, details.effect, details.effect_code], [
         "self_heal",
         "disk_full",
         "done",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ACT_STATES } from "../mod.ts";
-import { ApprovalId, Digest, Name, SealedId, Text, Time, Word } from "./ids.ts";
+import { ApprovalId, Count, Digest, Name, SealedId, Text, Time, Word } from "./ids.ts";
 
 /** Schema of the type `FaultClass`. */
 export const FaultClassSchema = z.object({
@@ -27,8 +27,14 @@ export const ActionSchema = z.object({
 
 /** Schema of the type `Diagnosis`. */
 export const DiagnosisSchema = z.object({
-  cause: Text,
-  basis: z.enum(["measured", "words", "runbook_alone"]),
+  symptom: Text,
+  cause: Word.nullable(),
+  cause_confidence: z.number().min(0).max(1),
+  observations: z.array(Count),
+  alternatives: z.array(
+    z.object({ cause: Word, observations: z.array(Count), because: Text }),
+  ),
+  basis: z.enum(["observed", "measured", "words", "runbook_alone"]),
   classification: FaultClassSchema.nullable(),
   citations: z.array(z.object({ id: Name, sha256: Digest })),
   passed_over: z.array(z.object({ runbook: Word, code: Word })),

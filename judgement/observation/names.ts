@@ -1,0 +1,40 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import type { Observation } from "../../contract/domain/mod.ts";
+import { listAddresses } from "./_addresses.ts";
+import type { Observer } from "./observer.ts";
+
+/** Resolves the names that a service, its check and its dependencies use. */
+export const names: Observer = {
+  name: "names",
+  about:
+    "Resolves the host names of the check, of dependencies, and of addresses in the service's own settings",
+  async observe(subject, { store }): Promise<Observation[]> {
+    const found = await listAddresses(subject, store.db);
+    const hosts = new Map(found.map((one) => [one.host, one.of]));
+    return await Promise.all(
+      [...hosts].filter(([host]) => isIP(host) === 0).map(([host, of]) => resolve(host, of)),
+    );
+  },
+};
+
+async function resolve(host: string, of: string): Promise<Observation> {
+  const begin = performance.now();
+  const elapsed = () => Math.round(performance.now() - begin);
+  try {
+    const found = await lookup(host, { all: true });
+    const addresses = found.map(({ address }) => address).join(", ");
+    return {
+      code: "resolved",
+      says: `The name ${host} (${of}) resolves to ${addresses} in ${elapsed()} ms.`,
+      figures: { name: host, of, resolved: true, elapsed_ms: elapsed() },
+    };
+  } catch (error) {
+    const reason = String((error as NodeJS.ErrnoException).code).toLowerCase();
+    return {
+      code: "unresolved",
+      says: `The name ${host} (${of}) can't be resolved after ${elapsed()} ms: ${reason}.`,
+      figures: { name: host, of, resolved: false, reason, elapsed_ms: elapsed() },
+    };
+  }
+}

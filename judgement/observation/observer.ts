@@ -1,0 +1,56 @@
+import type { Config } from "../../config.ts";
+import type { Finding, Observation, ObserverName } from "../../contract/domain/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
+import type { ParameterValues } from "../runbooks/mod.ts";
+import type { FindingRecord } from "../../store/incidents/mod.ts";
+import type { Store } from "../../store/mod.ts";
+
+/** A fault to look at, and where it is. */
+export interface Subject {
+  readonly finding: Finding;
+  /** Code of the last look. */
+  readonly code: string;
+  /** Undefined: it is about no service that is known. */
+  readonly service: Service | undefined;
+  /** True: the service is on this host. */
+  readonly isLocal: boolean;
+  /** As its detector recorded it. */
+  readonly record: FindingRecord | undefined;
+  /** Values that the services file gives for runbooks: a unit, a container. */
+  readonly values: ParameterValues;
+  /** What happened before is not about this fault: some minutes before it was first found. */
+  readonly since: Date;
+}
+
+/** Surroundings of the sources. */
+export interface ObserverContext {
+  readonly config: Config;
+  /** Of the tenant whose fault it is. */
+  readonly store: Store;
+  /** Ends what takes too long. */
+  readonly deadline: AbortSignal;
+}
+
+/** A source of observations. It changes nothing. */
+export interface Observer {
+  readonly name: ObserverName;
+  /** What it looks at, in one sentence. */
+  readonly about: string;
+  /**
+   * Looks once.
+   *
+   * @returns empty where there is nothing to look at
+   * @throws {NotHad} it could not look
+   */
+  observe(subject: Subject, context: ObserverContext): Promise<readonly Observation[]>;
+}
+
+/** A source could not look. */
+export class NotHad extends Error {
+  override readonly name = "NotHad";
+
+  /** @param reason code, such as `permission`, `no_program`, `timeout` */
+  constructor(readonly reason: string) {
+    super(`It can't be had: ${reason}`);
+  }
+}
