@@ -77,7 +77,6 @@ export {
   MessageId,
   Name,
   ReplyId,
-  RunUuid,
   SealedId,
   TenantId,
   Text,
