@@ -165,14 +165,6 @@ export function loopScenarios(loop: TestLoop, brokenServices: BrokenService[]): 
       await approval.terminate("by hand");
       return await ended(run);
     },
-    "reconcileRuns.ended_approval": async () =>
-      await ended(
-        await loop.client.workflow.start(WORKFLOW.reconcileRuns, {
-          taskQueue: TASK_QUEUE.itsm,
-          workflowId: "reconcile-approvals",
-          args: [],
-        }),
-      ),
     "itsmLoop.healed_while_waiting": async () => {
       const { faulty: { service, folder }, run, id } = await asking();
       const healthy = join(folder, "healthy");
