@@ -1,8 +1,11 @@
 /** Organizations with Keycloak as their identity provider, played by a server in the documented shapes. */
 import assert from "node:assert/strict";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
+import { settleOpenActs } from "../../../activities/acts/mod.ts";
+import { tenantsKind } from "../../../activities/tenants.ts";
 import { receiptIdOf } from "../../../calls/mod.ts";
 import { findReceipt } from "../../../ledger/mod.ts";
+import { openAct } from "../../../store/acts/mod.ts";
 import { openPeople, type People } from "../../api/_people.ts";
 import { asSuperuser } from "../../_superuser.ts";
 import {
@@ -63,6 +66,23 @@ describe("organizations at Keycloak", () => {
     const { text } = await findReceipt(people.store, intent);
     assert.match(text, /"category":"tenants_sync_intended"/);
     assert.doesNotMatch(text, /acme/i);
+  });
+
+  it("whose run was ended are sealed as far as Keycloak shows them", async () => {
+    const run = {
+      workflow_id: "tenants-sync-ended",
+      run_id: "12345678-1234-4234-8234-123456789abc",
+    };
+    const plan = { created: ["acme-ltd", "lost"], updated: [], missing: [], ambiguous: [] };
+    await asSuperuser(people.store).transaction((trx) =>
+      openAct(trx, { kind: "tenants", id: run.run_id, run, act: { ...plan, conflicts: [] } })
+    );
+    const settle = () => settleOpenActs(people.loop, { tenants: tenantsKind });
+    assert.deepEqual([await settle(), await settle()], [1, 0]);
+    const id = receiptIdOf(run, "SYNC");
+    await people.sealed(id);
+    const { outcome, details } = JSON.parse((await findReceipt(people.store, id)).text);
+    assert.deepEqual([outcome, details.created, details.unknown], ["unknown", 1, 1]);
   });
 
   it("are not made again by a repeated run, also where the first answer was lost", async () => {
