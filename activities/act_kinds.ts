@@ -1,5 +1,4 @@
 /** How all that can be open is ended, by its kind. */
-import type { OpenActKind } from "../store/acts/mod.ts";
 import type { ActKind } from "./acts/mod.ts";
 import { peerKind } from "./agents/mod.ts";
 import { approvalKind } from "./approvals/mod.ts";
@@ -13,7 +12,7 @@ import { mediaKind } from "./media/mod.ts";
 import { tenantsKind } from "./tenants.ts";
 
 /** How all that can be open is ended, by its kind. */
-export const ACT_KINDS: Readonly<Record<OpenActKind, ActKind>> = {
+export const ACT_KINDS: Readonly<Record<string, ActKind>> = {
   peer: peerKind,
   tenants: tenantsKind,
   silence: silenceKind,

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createServiceFinding } from "../judgement/detection/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../contract/domain/mod.ts";
 import type { Service } from "../integrations/host/mod.ts";
-import { listPendingApprovals } from "../store/approvals/mod.ts";
+import { listOpenActs } from "../store/acts/mod.ts";
 import { putServices } from "../store/cmdb/mod.ts";
 import { testFolder } from "../test/_run.ts";
 import { type CompiledPlatform, startCompiledPlatform } from "../test/workflows/_compiled.ts";
@@ -119,7 +119,8 @@ function forEach<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Prom
 async function waitForApprovals({ store }: CompiledPlatform): Promise<readonly string[]> {
   const deadline = Date.now() + OPEN_TIMEOUT_MS;
   while (true) {
-    const ids = await listPendingApprovals(store.asPlatform());
+    const open = await listOpenActs(store.asPlatform());
+    const ids = open.filter(({ kind }) => kind === "approval").map(({ id }) => id);
     if (ids.length === LOOPS) return ids;
     if (Date.now() > deadline) {
       throw new Error(

@@ -27,18 +27,16 @@ export async function tenantSync(request: TenantSync): Promise<TenantSyncResult>
       await perform(SEAL, "Intent").sealTenantSyncIntent(plan, run);
       return true;
     },
-    act: () => register([...created, ...updated]),
+    async act() {
+      const failures: TenantFailure[] = [];
+      const ids = [...created, ...updated];
+      for (let n = 0; n < ids.length; n += BATCH) {
+        const batch = ids.slice(n, n + BATCH);
+        failures.push(...await perform(REMOTE, `${batch.length} of them`).registerTenants(batch));
+      }
+      return failures;
+    },
     prove: async (failures = []) => failures, // each is looked up again by what registers it
     end: (failures) => perform(SEAL, "Seals").sealTenantSync(plan, failures, run),
   });
-}
-
-/** @returns those that were not registered, or may not have been */
-async function register(ids: readonly string[]): Promise<TenantFailure[]> {
-  const failures: TenantFailure[] = [];
-  for (let n = 0; n < ids.length; n += BATCH) {
-    const batch = ids.slice(n, n + BATCH);
-    failures.push(...await perform(REMOTE, `${batch.length} of them`).registerTenants(batch));
-  }
-  return failures;
 }

@@ -1,25 +1,11 @@
 import { forTenant, getRunStatus } from "../../calls/mod.ts";
-import type { RunId } from "../../contract/domain/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
-import { listOpenActs, type OpenAct, type OpenActKind } from "../../store/acts/mod.ts";
+import { listOpenActs, type OpenAct } from "../../store/acts/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import type { ActKind } from "./kind.ts";
 
 /** Open acts that are looked at at a time. */
 const CONCURRENCY = 16;
-
-/** Something open, and how its kind is ended. */
-interface Item {
-  readonly owner: ActivityParts;
-  readonly open: OpenAct;
-  readonly kind: ActKind;
-}
-
-/** The run that was to end it, and Temporal's status of that. */
-interface EndedRun {
-  readonly run: RunId;
-  readonly status: string;
-}
 
 /**
  * Ends what is open, of all tenants, whose run was ended from outside, or never began. Safe to repeat: each has one end. One
@@ -31,47 +17,48 @@ interface EndedRun {
  */
 export async function settleOpenActs(
   parts: ActivityParts,
-  kinds: Partial<Readonly<Record<OpenActKind, ActKind>>>,
+  kinds: Readonly<Record<string, ActKind>>,
 ): Promise<number> {
-  const items: Item[] = [];
+  const all: { readonly owner: ActivityParts; readonly open: OpenAct }[] = [];
   for (const tenant of await listTenants(parts.store.db)) {
     const owner = forTenant(parts, tenant);
     for (const open of await listOpenActs(owner.store.db)) {
-      const kind = kinds[open.kind];
-      if (kind) items.push({ owner, open, kind });
+      if (open.kind in kinds) all.push({ owner, open });
     }
   }
   const failures: unknown[] = [];
   let settled = 0;
-  const waiting = items.values();
+  const waiting = all.values();
   await Promise.all(Array.from({ length: CONCURRENCY }, async () => {
-    for (const item of waiting) {
-      const ended = await readRun(parts, item).catch((error) => void failures.push(error));
-      if (ended && await end(item, ended)) settled++;
+    for (const { owner, open } of waiting) {
+      const isSettled = await settle(parts, owner, open, kinds[open.kind]!)
+        .catch((error) => void failures.push(error));
+      if (isSettled) settled++;
     }
   }));
-  if (items.length > 0 && failures.length === items.length) throw failures[0];
+  if (all.length > 0 && failures.length === all.length) throw failures[0];
   return settled;
 }
 
-/** @returns undefined: it goes on, or may be about to start */
-async function readRun(
+/** @throws {Error} Temporal does not tell of its run */
+async function settle(
   { temporal }: Pick<ActivityParts, "temporal">,
-  { open, kind }: Item,
-): Promise<EndedRun | undefined> {
-  const workflow_id = open.run?.workflow_id ?? kind.workflowId?.(open.id);
-  if (workflow_id === undefined) return { run: { workflow_id: "", run_id: "" }, status: "NONE" };
-  const { status, runId } = await getRunStatus(temporal, workflow_id, open.run?.run_id);
-  if (status === "RUNNING" || status === "NOT_FOUND" && open.isYoung) return undefined;
-  return { run: open.run ?? { workflow_id, run_id: runId ?? "gone" }, status };
-}
-
-async function end({ owner, open, kind }: Item, { run, status }: EndedRun): Promise<boolean> {
+  owner: ActivityParts,
+  open: OpenAct,
+  kind: ActKind,
+): Promise<boolean> {
+  const { id, run } = open;
+  const workflow_id = run?.workflow_id ?? kind.workflowId?.(id);
+  const { status, runId = "gone" } = workflow_id === undefined
+    ? { status: "NOT_FOUND" } // no run works on it
+    : await getRunStatus(temporal, workflow_id, run?.run_id);
+  if (status === "RUNNING") return false;
   try {
-    return await kind.end(owner, open, run, status);
+    const last = run ?? { workflow_id: workflow_id ?? "", run_id: runId };
+    return await kind.end(owner, open, last, status);
   } catch (err) {
     const { log, store: { tenant } } = owner;
-    log.warn({ err, tenant, kind: open.kind, id: open.id }, "It can't be ended now");
+    log.warn({ err, tenant, kind: open.kind, id }, "It can't be ended now");
     return false;
   }
 }

@@ -75,7 +75,7 @@ export function createSilencer(
       },
       async end({ silence, found }) {
         if (!silence) return false; // nothing is intended
-        if (found) await recordEnd(db, order, silence, "state", found);
+        if (found) await recordEnd(db, order, silence, "silence", found);
         const { state, silences } = found ?? silence;
         return state === "unknown" || silences.length > 0;
       },
@@ -87,11 +87,8 @@ export function createSilencer(
     const known = await getSilence(db, silenceIdOf(order.action));
     if (!alerts || !known || known.lift !== null && known.lift !== "intended") return;
     if (known.lift === null && !await recordLiftIntent(order, known)) return; // held back: it ends by itself
-    const { silences } = known;
-    await recordEnd(db, order, known, "lift", {
-      state: await liftSilences(alerts, known),
-      silences,
-    });
+    const state = await liftSilences(alerts, known);
+    await recordEnd(db, order, known, "lift", { ...known, state });
   }
 
   async function recordIntent(
@@ -103,7 +100,7 @@ export function createSilencer(
     const ends_at = new Date(Date.now() + MAX_MS);
     const silence = { id, ticket_id, service, wanted: firing.length, ends_at };
     const subject = stopSubject("repair", finding.requested_by);
-    const seal = receiptOf(order, silence, "state", "intended");
+    const seal = receiptOf(order, silence, "silence", "intended");
     const evidence = { silenced: firing.map(({ labels }) => labels) };
     return await db.transaction(async (trx) => {
       if (!await intendSilence(trx, silence, run.run_id, subject)) return false;
@@ -132,7 +129,7 @@ export const silenceKind: ActKind = {
   async end({ store: { db }, alerts }, { id, act: order }) {
     const silence = (await getSilence(db, id))!;
     const found = alerts && await findSilences(alerts, silence, ["unknown"]);
-    await recordEnd(db, order, silence, "state", found ?? { state: "unknown", silences: [] });
+    await recordEnd(db, order, silence, "silence", found ?? { state: "unknown", silences: [] });
     return true;
   },
 };
@@ -155,13 +152,13 @@ async function recordEnd(
   db: Db,
   order: SilenceOrder,
   silence: SilenceRecord,
-  act: "state" | "lift",
+  act: "silence" | "lift",
   { state, silences }: SilencesFound,
 ): Promise<void> {
   const { ticket_id, round, run } = order;
-  const verb = act === "state" ? "silenced" : "silence_lifted";
+  const verb = act === "silence" ? "silenced" : "silence_lifted";
   await db.transaction(async (trx) => {
-    await closeAct(trx, act === "state" ? "silence" : "lift", silence.id);
+    await closeAct(trx, act, silence.id);
     if (!await endSilence(trx, silence.id, act, state, silences)) return;
     await addTicketEvent(trx, ticket_id, {
       key: `${run.run_id}/${verb}-${round}`,
@@ -243,17 +240,16 @@ function markOf({ id, ticket_id }: Pick<SilenceRecord, "id" | "ticket_id">): str
 function receiptOf(
   { ticket_id, action, round, run }: SilenceOrder,
   { id, wanted, ends_at }: Pick<SilenceRecord, "id" | "wanted" | "ends_at">,
-  act: "state" | "lift",
+  act: "silence" | "lift",
   outcome: EndState | "intended",
 ) {
   const isIntent = outcome === "intended";
-  const word = act === "state" ? "SILENCE" : "LIFT";
   return {
-    id: receiptIdOf(run, `${word}-${round}${isIntent ? "" : "-END"}`),
+    id: receiptIdOf(run, `${act.toUpperCase()}-${round}${isIntent ? "" : "-END"}`),
     category: isIntent ? "silence_intended" : "silence_ended",
     actor: LOOP_ACTOR,
     subject: ticket_id,
-    action: act === "state" ? "silence" : "lift",
+    action: act,
     outcome,
     details: {
       silence_id: id,

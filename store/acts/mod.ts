@@ -7,4 +7,4 @@
  * ```
  * @module
  */
-export { closeAct, listOpenActs, type OpenAct, openAct, type OpenActKind } from "./open_acts.ts";
+export { closeAct, listOpenActs, type OpenAct, openAct } from "./open_acts.ts";

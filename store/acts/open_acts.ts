@@ -1,42 +1,22 @@
 import type { RunId } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
-/** Kind of what is open. The first four have no row but that of their act; the others tell it by their own. */
-export type OpenActKind =
-  | "peer"
-  | "tenants"
-  | "silence"
-  | "lift"
-  | "act"
-  | "mail"
-  | "command"
-  | "article"
-  | "deploy"
-  | "site"
-  | "item"
-  | "video"
-  | "speech"
-  | "transcription"
-  | "approval"
-  | "ticket";
-
 /** An act whose intent is sealed, or other work that was ordered, and that has no end yet. */
 export interface OpenAct {
-  readonly kind: OpenActKind;
+  /** Such as `peer`; `activities/act_kinds.ts` has how each is ended. */
+  readonly kind: string;
   readonly id: string;
-  /** Run that is to end it; null: its workflow's id is made from its own. */
-  readonly run: RunId | null;
+  /** Run that is to end it; undefined: its workflow's id is made from its own. */
+  readonly run?: RunId;
   /** What it takes besides to look for its end and to seal that; null: nothing. */
   // deno-lint-ignore no-explicit-any -- each kind has its own, which it has stored itself
   readonly act: any;
-  /** True: its workflow may be about to start. */
-  readonly isYoung: boolean;
 }
 
 /** Notes that an act is intended. Must run in the transaction that requests the receipt of that. */
 export async function openAct(
   trx: Db,
-  { kind, id, run, act }: Omit<OpenAct, "run" | "isYoung"> & { readonly run: RunId },
+  { kind, id, run, act }: Required<OpenAct>,
 ): Promise<void> {
   await trx.execute(
     `INSERT INTO open_acts (kind, id, workflow_id, run_id, act) VALUES ($1, $2, $3, $4, $5)
@@ -46,33 +26,30 @@ export async function openAct(
 }
 
 /** Notes that an act has ended. Must run in the transaction that requests the receipt of that. */
-export async function closeAct(trx: Db, kind: OpenActKind, id: string): Promise<void> {
+export async function closeAct(trx: Db, kind: string, id: string): Promise<void> {
   await trx.execute("DELETE FROM open_acts WHERE kind = $1 AND id = $2", [kind, id]);
 }
 
 /**
- * Lists what a tenant has open, oldest first. What was stored within five minutes is left out, or marked as young, where its
- * workflow may be about to start.
+ * Lists what a tenant has open, oldest first. What was stored within five minutes is left out where its workflow may be about
+ * to start.
  */
 export async function listOpenActs(db: Db): Promise<OpenAct[]> {
   const rows = await db.query(
-    `WITH young AS (SELECT now() - interval '5 minutes' AS since)
-     SELECT kind, id, workflow_id, run_id, act, at, false AS is_young FROM (
-       SELECT kind, id, workflow_id, run_id, act, intended_at AS at FROM open_acts
-       UNION ALL
-       SELECT 'act', ids ->> 'act_id', NULL, NULL, to_jsonb(decision_id), at FROM call_effects
-         WHERE ids ? 'act_id' AND NOT act_ended
-       UNION ALL
-       SELECT 'ticket', id, workflow_id, run_id, NULL, opened_at FROM tickets
-         WHERE status = 'open' AND NOT escalated AND run_id IS NOT NULL
-       UNION ALL
-       SELECT 'approval', id, NULL, NULL, NULL, asked_at FROM approvals WHERE status = 'pending'
-       UNION ALL
-       SELECT 'site', 'site', NULL, NULL, NULL, min(created_at) FROM articles
-         WHERE state = 'erased' AND deploy IS NOT NULL HAVING count(*) > 0
-     ) AS begun
+    `SELECT kind, id, workflow_id, run_id, act, intended_at AS at FROM open_acts
      UNION ALL
-     SELECT kind, id, NULL, NULL, act, at, false FROM (
+     SELECT 'act', ids ->> 'act_id', NULL, NULL, to_jsonb(decision_id), at FROM call_effects
+       WHERE ids ? 'act_id' AND NOT act_ended
+     UNION ALL
+     SELECT 'ticket', id, workflow_id, run_id, NULL, opened_at FROM tickets
+       WHERE status = 'open' AND NOT escalated AND run_id IS NOT NULL
+     UNION ALL
+     SELECT 'approval', id, NULL, NULL, NULL, asked_at FROM approvals WHERE status = 'pending'
+     UNION ALL
+     SELECT 'site', 'site', NULL, NULL, NULL, min(created_at) FROM articles
+       WHERE state = 'erased' AND deploy IS NOT NULL HAVING count(*) > 0
+     UNION ALL
+     SELECT kind, id, NULL, NULL, act, at FROM (
        SELECT 'mail' AS kind, id, NULL::jsonb AS act, created_at AS at FROM emails
          WHERE state IN ('held', 'queued', 'sending')
        UNION ALL
@@ -86,22 +63,22 @@ export async function listOpenActs(db: Db): Promise<OpenAct[]> {
        UNION ALL
        SELECT 'item', id, NULL, changed_at FROM pipeline_items
          WHERE stage = 'review' OR publishing ->> 'state' = 'intended'
-     ) AS stored, young WHERE at < since
-     UNION ALL
-     SELECT kind, id, NULL, NULL, to_jsonb(requested_by), created_at, created_at >= since FROM (
-       SELECT 'video' AS kind, id, requested_by, created_at, state FROM video_projects
        UNION ALL
-       SELECT 'speech', id, requested_by, created_at, state FROM audio_clips
+       SELECT 'video', id, to_jsonb(requested_by), created_at FROM video_projects
+         WHERE state IN ('queued', 'running')
        UNION ALL
-       SELECT 'transcription', id, requested_by, created_at, state FROM transcripts
-     ) AS media, young WHERE state IN ('queued', 'running')
+       SELECT 'speech', id, to_jsonb(requested_by), created_at FROM audio_clips
+         WHERE state IN ('queued', 'running')
+       UNION ALL
+       SELECT 'transcription', id, to_jsonb(requested_by), created_at FROM transcripts
+         WHERE state IN ('queued', 'running')
+     ) AS stored WHERE at < now() - interval '5 minutes'
      ORDER BY at`,
   );
-  return rows.map(({ kind, id, workflow_id, run_id, act, is_young }) => ({
+  return rows.map(({ kind, id, workflow_id, run_id, act }) => ({
     kind,
     id,
-    run: workflow_id === null ? null : { workflow_id, run_id },
+    ...(workflow_id === null ? {} : { run: { workflow_id, run_id } }),
     act,
-    isYoung: is_young,
   }));
 }

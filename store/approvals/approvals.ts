@@ -158,14 +158,6 @@ export async function listApprovals(
   return rows.map(fromRow);
 }
 
-/** Lists the ids of all pending approvals, oldest first. */
-export async function listPendingApprovals(db: Db): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
-    "SELECT id FROM approvals WHERE status = 'pending' ORDER BY asked_at",
-  );
-  return rows.map(({ id }) => id);
-}
-
 function fromRow(row: Row): ApprovalRecord {
   return {
     tenant: row.tenant_id,

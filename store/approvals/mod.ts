@@ -25,7 +25,6 @@ export {
   findApprovalOwner,
   getApproval,
   listApprovals,
-  listPendingApprovals,
   lockApproval,
   type NewApproval,
   putApproval,

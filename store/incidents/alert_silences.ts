@@ -58,11 +58,11 @@ export async function intendLift(
 export async function endSilence(
   db: Db,
   id: string,
-  act: "state" | "lift",
+  act: "silence" | "lift",
   state: Exclude<EffectState, "intended">,
   silences: readonly string[],
 ): Promise<boolean> {
-  const ended = act === "state"
+  const ended = act === "silence"
     ? await db.execute(
       "UPDATE alert_silences SET state = $2, silences = $3 WHERE id = $1 AND state = 'intended'",
       [id, state, silences],
