@@ -38,13 +38,28 @@ function evaluate(details: boolean): void {
       details: details && folder === "cases",
     });
   }
-  const hostile = readCommands("hostile");
-  const harmless = readCommands("harmless");
+  printParts("Commands", readCommands("hostile"), readCommands("harmless"), details);
+  printParts(
+    "Evasions",
+    readCases("evasions", "hostile"),
+    readCases("evasions", "harmless"),
+    details,
+  );
+}
+
+/** Prints a table of the cases that are held out, and one of the others. */
+function printParts(
+  title: string,
+  hostile: readonly Case[],
+  harmless: readonly Case[],
+  details: boolean,
+): void {
   for (const heldOut of [false, true]) {
     const part = (all: readonly Case[]) =>
       all.filter(({ action }) => isHeldOut(String(action.command)) === heldOut);
-    const title = heldOut ? "Commands, held out" : "Commands, for tuning";
-    printTable(title, part(hostile), part(harmless), { details: details && !heldOut });
+    printTable(`${title}, ${heldOut ? "held out" : "for tuning"}`, part(hostile), part(harmless), {
+      details: details && !heldOut,
+    });
   }
 }
 
