@@ -4,7 +4,7 @@ import { judgeEnvironment } from "./_environment.ts";
 import { KINDS } from "./_kinds.ts";
 import type { Kind } from "./_operands.ts";
 import { readArguments } from "./_option_values.ts";
-import { findProgram, type Form, type FormRule, type Program } from "./_programs.ts";
+import { findProgram, type Form, type FormRule, isVerbWord, type Program } from "./_programs.ts";
 import { displayPath } from "./_removal.ts";
 import { ask, deny } from "./_rule.ts";
 import { type Inner, type Run, type Target, UNKNOWN } from "./_types.ts";
@@ -123,10 +123,11 @@ function findForm(args: readonly string[], known: Program) {
   const own = { form: known as Form, skips: (_: number): boolean => false, isVerb: false };
   if (!known.verbs) return own;
   const words = readArguments(args, known.options).operands;
-  for (const { words: patterns, isName, form } of known.verbs) {
-    if (patterns.length === 0 && words.length > 0 || patterns.length > words.length) continue;
-    if (patterns.every((pattern, n) => pattern.test(words[n]!))) {
-      return { form, skips: (n: number) => n < patterns.length && !isName[n], isVerb: true };
+  for (const { words: verb, form } of known.verbs) {
+    if (verb.length === 0 && words.length > 0 || verb.length > words.length) continue;
+    if (verb.every((word, n) => isVerbWord(word, words[n]!))) {
+      const skips = (n: number) => n < verb.length && !verb[n]!.isName;
+      return { form, skips, isVerb: true };
     }
   }
   return known.args === undefined ? { ...own, form: undefined } : own;

@@ -12,47 +12,33 @@ interface OptionValue {
 export interface ReadArguments {
   readonly operands: readonly string[];
   readonly values: readonly OptionValue[];
-  /** Options that are not known, or that load or run something else. */
+  /** Options that are not known. */
   readonly unknown: readonly string[];
   /** Arguments from the first operand on. */
   readonly rest: readonly string[];
 }
 
-/**
- * Long options that load or run something, or write a file. Where a program has them harmless, its entry lists them. They
- * may be abbreviated.
- */
-const LOADS =
-  `exec execute command cmd eval script shell rsh pager editor hook pre-hook post-hook deploy-hook plugin load preload module
-   require include import config conf cfg config-file rcfile init-file init-command use-compress-program compress-program
-   checkpoint-action to-command output outfile output-file log-file pidfile exec-path library agentpath javaagent preprocess
-   filter-command chroot`.split(/\s+/);
-const MIN_ABBREVIATION_LENGTH = 3;
-
-function loads(option: string): boolean {
-  const name = option.replace(/^-+/, "").toLowerCase();
-  return name.length >= MIN_ABBREVIATION_LENGTH && LOADS.some((one) => one.startsWith(name));
-}
+/** An option of Windows: `-Name:value`, `/S`. Its letters may be large or small. */
+const WINDOWS_OPTION = /^-[A-Za-z]{3,}(:|$)|^\/[A-Za-z-]+(:|$)/;
 
 /**
  * Reads arguments.
  *
- * @param options undefined: all are harmless, but for those that load or run something
+ * @param options those that are known
  * @param stops whether what follows the first operand belongs to another program
  */
 export function readArguments(
   args: readonly string[],
-  options: ReadonlyMap<string, string> | undefined,
+  options: ReadonlyMap<string, string>,
   stops = false,
 ): ReadArguments {
   const operands: string[] = [];
   const values: OptionValue[] = [];
   const unknown: string[] = [];
-  const allowsAny = options === undefined || options.has("any");
-  const kindOf = (name: string) => options?.get(name);
-  const takeUnknown = (name: string) => {
-    if (!allowsAny || loads(name)) unknown.push(name);
-  };
+  const hasSwitches = [...options.keys()].some((name) => name.startsWith("/"));
+  const kindOf = (name: string) =>
+    options.get(name) ??
+      (WINDOWS_OPTION.test(name) ? options.get(name.toLowerCase().replace(/:.*$/s, "")) : undefined);
   let n = 0;
   for (; n < args.length; n++) {
     const arg = args[n]!;
@@ -60,6 +46,10 @@ export function readArguments(
       if (!stops) operands.push(...args.slice(n + 1));
       else n++;
       break;
+    }
+    if (hasSwitches && arg.startsWith("/")) {
+      if (kindOf(arg) !== "") unknown.push(arg);
+      continue;
     }
     if (!/^-./.test(arg) || /^-\d+$/.test(arg) && kindOf(arg.slice(0, 2)) === undefined) {
       if (arg.startsWith("+") && kindOf(arg) !== undefined) continue;
@@ -70,8 +60,8 @@ export function readArguments(
     const [, name, value] = /^(-[^=]*)(?:=(.*))?$/s.exec(arg)!;
     const kind = kindOf(name!);
     if (kind !== undefined || arg.startsWith("--")) {
-      if (kind === undefined) takeUnknown(name!);
-      else if (kind === "" && value !== undefined) takeUnknown(name!);
+      if (kind === undefined || kind === "" && value !== undefined) unknown.push(name!);
+      else if (kind === "optional") continue;
       else if (kind !== "") values.push({ name: name!, kind, value: value ?? args[++n] ?? "" });
       continue;
     }
@@ -90,10 +80,11 @@ export function readArguments(
       const name = `-${arg[at]}`;
       const kind = kindOf(name);
       if (kind === undefined) {
-        if (!allowsAny) unknown.push(arg);
+        unknown.push(arg);
         return 0;
       }
       if (kind === "") continue;
+      if (kind === "optional") return 0;
       const inline = arg.slice(at + 1).replace(/^=/, "");
       values.push({ name, kind, value: inline === "" ? next ?? "" : inline });
       return inline === "" ? 1 : 0;
@@ -105,9 +96,9 @@ export function readArguments(
 /** Returns the kind of an option that is written with its value, such as `-p*`. */
 function findGlob(
   arg: string,
-  options: ReadonlyMap<string, string> | undefined,
+  options: ReadonlyMap<string, string>,
 ): string | undefined {
-  for (const [name, kind] of options ?? []) {
+  for (const [name, kind] of options) {
     if (name.includes("*") && globPattern(name).test(arg)) return kind;
   }
   return undefined;
