@@ -2,6 +2,7 @@
 import type { Objection } from "../types.ts";
 import { checkCode } from "./_code.ts";
 import { writeObjections } from "./_files.ts";
+import { readFile } from "./_operands.ts";
 import { judgeRun, type RunJudgement } from "./_judge.ts";
 import { findProgram } from "./_programs.ts";
 import { ask, deny } from "./_rule.ts";
@@ -187,6 +188,7 @@ function commonObjections(run: Run): Objection[] {
     args.some((arg) => /^\/dev\/(zero|urandom|random|full)$/.test(arg)) &&
     writes.some(({ path }) => path !== "/dev/null");
   if (isEndless) objections.push(ask("outage", "It writes without end"));
+  if (input?.path !== undefined) objections.push(...readFile(input.path));
   if (input?.path?.startsWith("/dev/tcp/") || input?.path?.startsWith("/dev/udp/")) {
     objections.push(...writeObjections(input.path, run, "adds"));
   }

@@ -8,77 +8,119 @@ import type { Objection } from "../types.ts";
 import { isSecret } from "./_destinations.ts";
 import { areaOf } from "./_paths.ts";
 import { ask, deny } from "./_rule.ts";
-const REMOVES =
-  /\b(rmtree|removedirs|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|remove_entry_secure|unlinkSync|unlink|os\.remove|os\.rmdir|fs\.rm|fs\.unlink|FileUtils\.rm\w*|File\.delete|Path\([^)]{0,200}\)\.unlink|deltree|shutil\.move|truncate|Dir\.unmount|fs\.promises\.rm)\b/;
-const SHELLS =
-  /\b(os\.system|os\.popen|subprocess\.\w+|popen\w*|system|shell_exec|passthru|proc_open|execSync|execFileSync|spawnSync|exec|spawn|commands\.getoutput|pty\.spawn|IO\.popen|Kernel\.exec|qx|getline|os\.exec\w*|check_output|check_call|do shell script)\b/;
-const CONNECTS =
-  /\b(socket|TCPSocket|net\.connect|net\.Socket|fsockopen|IO::Socket|urlopen|requests\.(get|post)|http\.client|LWP|Net::HTTP|fetch|XMLHttpRequest|ftplib|smtplib)\b/;
-const HANDS_OVER =
-  /\b(dup2|pty|fdopen|STDIN|STDOUT|stdin|cmd\.exe)\b|\bexec\s*\(?\s*["'{/]|\/bin\/(ba|da|z)?sh\b/;
-const HIDES =
-  /\b(b64decode|base64_decode|atob|fromhex|unhexlify|codecs\.decode|gzinflate|str_rot13|decode_base64|unpack\s*\(?['"]|fromCharCode|chr\(|marshal\.loads|pickle\.loads|zlib\.decompress|pack\()/;
+import { unknownFilterPart, unknownTablePart } from "./_filters.ts";
+import { type KnownNames, unknownScriptPart } from "./_script_code.ts";
+
+const WORDS = z.string().transform((text) => new Set(text.split(/\s+/).filter(Boolean)));
+const FILE = z.strictObject({
+  calls: z.strictObject({
+    removes: WORDS,
+    shells: WORDS,
+    connects: WORDS,
+    hands_over: WORDS,
+    hides: WORDS,
+    runs_text: WORDS,
+    reaching: WORDS,
+  }),
+  languages: z.record(
+    z.string(),
+    z.strictObject({ modules: WORDS, names: WORDS, commands: WORDS.optional() }),
+  ),
+});
+const { calls, languages } = FILE.parse(
+  parse(readFileSync(join(ROOT, "judgement", "guard", "code.yaml"), "utf8")),
+);
+const known = new Map(
+  Object.entries(languages).flatMap(([all, { modules, names, commands = new Set<string>() }]) =>
+    all.split(", ").map((language): [string, KnownNames] => [
+      language,
+      { modules, names, commands, reaching: calls.reaching },
+    ])
+  ),
+);
+
 /** Letters by their numbers, and names composed of pieces. */
 const PIECED = /%c%c|%c["']|["'`]\s*[+.]\s*["'`]/;
 /** Passes to a shell what only the running program knows. */
 const UNSEEN = /\b(?:system|popen|shell_exec|passthru)\s*\(\s*(?!["'`])[\w$]+\s*\(/;
 /** A call by a computed name. */
 const COMPUTED_CALL = /\$\w+\s*\(|\bsend\s*\(|\bcall_user_func/;
-const RUNS_TEXT =
-  /\b(eval|exec|__import__|assert|compile|Function|instance_eval|runInNewContext|create_function|getattr)\s*[("']/;
-
-const FILE = z.record(z.string(), z.strictObject({ modules: z.string(), names: z.string() }));
-const known = new Map(
-  Object.entries(
-    FILE.parse(parse(readFileSync(join(ROOT, "judgement", "guard", "code.yaml"), "utf8"))),
-  )
-    .flatMap(([languages, { modules, names }]) =>
-      languages.split(", ").map((language) =>
-        [language, {
-          modules: new Set(modules.split(" ")),
-          names: new Set(names.split(" ")),
-        }] as const
-      )
-    ),
-);
-/** Names that reach everything else, wherever they stand. */
-const REACHES_ALL =
-  /__\w+__|\b(eval|exec|environ|getattr|setattr|globals|locals|vars|builtins|subclasses|popen|subprocess|child_process|constructor|prototype|binding|Function|ENV|instance_eval|send|method|const_get|system)\b/;
+/** A call of what another call or a bracket gives. */
+const CALLS_RESULT = /[)\]]\s*\(|&\s*[{$]|->\s*\(/;
+const HANDS_OVER_SHELL = /\bexec\s*\(?\s*["'{/]|\/bin\/(ba|da|z)?sh\b/;
 /** Text in which functions are called without brackets, so that every word is looked at. */
 const BARE_CALLS = new Set(["perl", "ruby", "php"]);
+/** Languages whose texts are read name by name. */
+const SCRIPTS = new Set(["javascript", "documents"]);
+
+/** Tells whether code names one of some functions: `rmtree`, or `os.remove` with its module. */
+function namesAny(code: string, words: ReadonlySet<string>): boolean {
+  return (code.match(/[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*/g) ?? []).some((path) => {
+    const parts = path.split(/\.|::|->/);
+    return parts.some((part, n) => words.has(part) || words.has(`${part}.${parts[n + 1]}`));
+  });
+}
 
 /** Objects to the first name in program text that is not known to be harmless. */
 function unknownNames(code: string, language: string): Objection[] {
   const list = known.get(language);
   if (!list) return [ask("unknown", `What program text in ${language} does is not known`)];
+  const found = SCRIPTS.has(language)
+    ? unknownScriptPart(code, list, language === "documents")
+    : unknownCall(code, language, list);
+  return found === undefined
+    ? []
+    : [ask("unknown", `What \`${found.slice(0, 40)}\` does in program text is not known`)];
+}
+
+function unknownCall(code: string, language: string, list: KnownNames): string | undefined {
   const opened = code.replace(
     /\bopen\s*\(\s*(["'])([^"'\n]*)\1\s*(,\s*["']r[tb]?["']\s*)?\)/g,
     (_, _quote, path) => isSecret(path) ? "secret_file()" : "''",
   );
-  const plain = opened.replace(/(["'])(?:\\.|(?!\1)[^\\])*\1/gs, "''");
+  // Text with code in it, such as f"{…}", is code.
+  const plain = opened.replace(/\b[rR]?[fF][rR]?(["'])((?:\\.|(?!\1)[^\\])*)\1/gs, " $2 ")
+    .replace(/"(?:\\.|[^"\\])*#\{[^}]*\}(?:\\.|[^"\\])*"/gs, (text) => text.replaceAll('"', " "))
+    .replace(/(["'])(?:\\.|(?!\1)[^\\])*\1/gs, "''");
   const modules = [
     ...plain.matchAll(
       /^\s*(?:import|use|from)\s+([\w.:, ]+?)(?=\s+(?:as|import|qw)\b|[;\n(]|$)|[;{]\s*(?:import|use)\s+([\w.:, ]+)/gm,
     ),
-  ]
-    .flatMap(([, first, later]) => (first ?? later)!.split(/[\s,]+/)).filter(Boolean);
+  ].flatMap(([, first, later]) => (first ?? later)!.split(/[\s,]+/)).filter(Boolean);
   const required = [...code.matchAll(/\brequire\s*\(?\s*["']([^"']+)["']/g)].map(([, name]) =>
     name!
   );
   const strange = [...modules, ...required].find((name) =>
-    !list.modules.has(name.replace(/^node:/, "")) && !/^(v?5[\d.]*)$/.test(name)
+    !list.modules.has(name) && !/^(v?5[\d.]*)$/.test(name)
   );
   const words = BARE_CALLS.has(language)
     ? plain.matchAll(/(?<![$@%\w:])([A-Za-z_]\w*)/g)
     : plain.matchAll(/([A-Za-z_$][\w$]*)\s*\(/g);
   const name = [...words].map(([, one]) => one!)
     .find((one) => !list.names.has(one) && !list.modules.has(one));
-  const reached = REACHES_ALL.exec(plain)?.[0];
-  const found = strange ?? reached ?? name ??
-    (/`/.test(plain) && language !== "javascript" ? "`" : undefined);
+  const reached = plain.match(/[A-Za-z_]\w*/g)?.find((one) =>
+    list.reaching.has(one) || /^__\w+__$/.test(one)
+  );
+  const computed = CALLS_RESULT.exec(plain)?.[0] ??
+    (language === "php" ? COMPUTED_CALL.exec(plain)?.[0] : undefined);
+  return strange ?? reached ?? name ?? computed ?? (/`/.test(plain) ? "`" : undefined);
+}
+
+/** Objects to a filter of jq and its kin, or to an expression of fx. */
+export function checkFilter(text: string): Objection[] {
+  if (text.includes("=>")) return checkCode(text, "javascript").found;
+  return notKnown(unknownFilterPart(text, known.get("jq")!.names));
+}
+
+/** Objects to text of miller that runs programs or writes files. */
+export function checkTableText(text: string): Objection[] {
+  return notKnown(unknownTablePart(text, known.get("miller")!.names));
+}
+
+function notKnown(found: string | undefined): Objection[] {
   return found === undefined
     ? []
-    : [ask("unknown", `What \`${found.slice(0, 40)}\` does in program text is not known`)];
+    : [ask("unknown", `What \`${found.slice(0, 40)}\` does in its text is not known`)];
 }
 
 /** Objects to text of awk that runs programs or writes files. */
@@ -110,7 +152,7 @@ function findHostile(text: string): { found: Objection[]; lines: string[] } {
     [, , inside],
   ) => inside!);
   const paths = strings.filter((one) => /^[/~.*\\]|^[A-Za-z]:\\/.test(one));
-  if (REMOVES.test(code)) {
+  if (namesAny(code, calls.removes)) {
     const areas = paths.map((path) => areaOf(path));
     if (
       areas.length > 0 && areas.every((area) => area === "scratch" || area === "log")
@@ -123,17 +165,18 @@ function findHostile(text: string): { found: Objection[]; lines: string[] } {
           : ask("destroys", "A program's text removes files"),
       );}
   }
-  if (CONNECTS.test(code) && (HANDS_OVER.test(code) && SHELLS.test(code) || /dup2/.test(code))) {
+  const handsOver = namesAny(code, calls.hands_over) || HANDS_OVER_SHELL.test(code);
+  if (namesAny(code, calls.connects) && (handsOver && namesAny(code, calls.shells) || /dup2/.test(code))) {
     found.push(deny("sends", "A program's text hands a shell to another host"));
-  } else if (CONNECTS.test(code) && RUNS_TEXT.test(code)) {
+  } else if (namesAny(code, calls.connects) && namesAny(code, calls.runs_text)) {
     found.push(deny("remote_code", "A program's text runs what it downloads"));
   } else if (
-    CONNECTS.test(code) &&
+    namesAny(code, calls.connects) &&
     paths.some((path) => areaOf(path) === "secret" || /\/etc\/passwd|environ/.test(path))
   ) found.push(deny("sends", "A program's text sends secrets to another host"));
   if (
-    HIDES.test(code) && (RUNS_TEXT.test(code) || SHELLS.test(code)) ||
-    PIECED.test(code) && (RUNS_TEXT.test(code) || UNSEEN.test(code) || COMPUTED_CALL.test(code))
+    namesAny(code, calls.hides) && (namesAny(code, calls.runs_text) || namesAny(code, calls.shells)) ||
+    PIECED.test(code) && (namesAny(code, calls.runs_text) || UNSEEN.test(code) || COMPUTED_CALL.test(code))
   ) {
     found.push(deny("unseen", "A program's text hides what it runs"));
   } else if (UNSEEN.test(code)) {
@@ -149,7 +192,7 @@ function findHostile(text: string): { found: Objection[]; lines: string[] } {
   if (/os\.fork\(\)|fork\s*(while|until)|while\s*(\(1\)|True|true)[^\n]{0,40}fork/.test(code)) {
     found.push(deny("outage", "A program's text multiplies itself without end"));
   }
-  const lines = SHELLS.test(code)
+  const lines = namesAny(code, calls.shells)
     ? [...strings.map(unescapeQuotes), ...listLiterals(code)].filter((one) =>
       /\s|^\/|reboot|halt|poweroff/.test(one)
     )

@@ -70,8 +70,9 @@ function judgeKnown(run: Run, known: Program): RunJudgement {
   }
   const inner = unwrap(run.program, run.args);
   const own = form.args === "wrapped" ? ownArguments(run.args, inner) : run.args;
-  const read = readArguments(own, form.options, isWrapper && !known.wraps!.verb);
-  const operands = read.operands.filter((_, n) => !skips(n));
+  const isChain = form.args === "table_verbs";
+  const read = readArguments(own, form.options, isWrapper && !known.wraps!.verb || isChain);
+  const operands = isChain ? read.rest : read.operands.filter((_, n) => !skips(n));
   for (const name of read.unknown) {
     objections.push(
       ask("unknown", `What \`${run.program} ${displayPath(name)}\` does is not known`),

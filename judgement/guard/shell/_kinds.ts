@@ -13,6 +13,7 @@ import { kill, killByName } from "./_processes.ts";
 import { displayPath, find, removalObjections, remove } from "./_removal.ts";
 import { ask, deny } from "./_rule.ts";
 import { checkSql } from "./_sql.ts";
+import { WORD_KINDS } from "./_word_kinds.ts";
 import { unwrap } from "./_wrappers.ts";
 import {
   byRule,
@@ -35,7 +36,7 @@ const MAX_PACKAGES = 6;
 
 /** Kinds by name. */
 export const KINDS: Readonly<Record<string, Kind>> = {
-  text: { looks: true },
+  ...WORD_KINDS,
   env: { looks: true, check: each(() => []) },
   none: {
     looks: true,

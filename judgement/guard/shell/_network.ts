@@ -11,6 +11,11 @@ import { isShell } from "./_wrappers.ts";
 const LOOKS =
   /^\s*((show [\w ./#-]*|stats?|status|info|version|ruok|mntr|srvr|conf|cons|envi|ping|help|quit|PING|INFO|QUIT|EHLO [\w.-]+|HEAD \S+ HTTP\/1\.[01]|GET \S+ HTTP\/1\.[01]|Host: [\w.:-]+|Connection: close|flush_all|\s)(\\?[rn;\s])*)*$/;
 
+/** Tells whether text only asks a server to look. */
+export function onlyAsks(text: string | undefined): boolean {
+  return text !== undefined && (text.trim() === "" || /^\s*[QR]\s*$/.test(text) || LOOKS.test(text));
+}
+
 /** Judges `nc`, `socat` and similar programs. */
 export const socket: ProgramRule = ({ args, input, into }) => {
   const shell = input?.from.some(({ program }) => isShell(program)) ||

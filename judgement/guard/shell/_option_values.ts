@@ -62,7 +62,12 @@ export function readArguments(
     if (kind !== undefined || arg.startsWith("--")) {
       if (kind === undefined || kind === "" && value !== undefined) unknown.push(name!);
       else if (kind === "optional") continue;
-      else if (kind !== "") values.push({ name: name!, kind, value: value ?? args[++n] ?? "" });
+      else if (kind.endsWith("pair")) {
+        values.push({ name: name!, kind, value: args[n + 2] ?? "" });
+        n += 2;
+      } else if (kind !== "") {
+        values.push({ name: name!, kind, value: value ?? args[++n] ?? "" });
+      }
       continue;
     }
     const globbed = findGlob(arg, options);

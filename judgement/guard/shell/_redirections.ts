@@ -1,5 +1,6 @@
 /** Redirections: files that a line reads and writes by `<`, `>` and here-documents. */
 import type { Redirection } from "unbash";
+import { isSecret } from "./_destinations.ts";
 import type { State } from "./_state.ts";
 import { type FileWrite, type Input, UNKNOWN } from "./_types.ts";
 import { partsText, type Scope, wordText } from "./_words.ts";
@@ -22,8 +23,12 @@ export function readRedirections(
     } else {
       const path = wordText(one.target, scope);
       if (/^(\d+|-)$/.test(path)) continue;
-      if (one.operator === "<") input = { text: files.get(path), from: [], path };
-      else writes.push({ path, appends: one.operator.endsWith(">>") });
+      if (one.operator === "<") {
+        // A secret that is read by any of several redirections stays the one that is judged.
+        if (input?.path === undefined || !isSecret(input.path)) {
+          input = { text: files.get(path), from: [], path };
+        }
+      } else writes.push({ path, appends: one.operator.endsWith(">>") });
     }
   }
   return { writes, input };

@@ -15,6 +15,17 @@ function program(argv: readonly string[], remote = false): Inner[] {
   return argv.length === 0 ? [] : [{ argv, remote }];
 }
 
+/** Returns the value of a short option, apart or attached. */
+function valueOf(args: readonly string[], letter: string): string | undefined {
+  const at = args.findIndex((arg) => arg.startsWith(`-${letter}`));
+  return at < 0 ? undefined : args[at]!.slice(2) || args[at + 1];
+}
+
+/** Returns the text of a word that a shell expands once more. */
+function quoted(word: string | undefined): Inner[] {
+  return word === undefined ? [] : text(`: "${word.replaceAll('"', " ")}"`);
+}
+
 function unwrapContainer(args: readonly string[]): Inner[] {
   const at = args.findIndex((arg) => ["exec", "run", "attach", "compose"].includes(arg));
   if (at < 0) return [];
@@ -51,6 +62,11 @@ export const SPECIAL_WRAPPERS: Readonly<
     const deep = /(^|\/)(chmod|chown|chgrp)$/.test(name) ? ["-R"] : [];
     return program([name, ...deep, ...rest.map((arg) => arg.replaceAll("{}", root))]);
   },
+  mapfile: (args) => text(valueOf(args, "C")),
+  readarray: (args) => text(valueOf(args, "C")),
+  compgen: (args) => [...text(valueOf(args, "C")), ...quoted(valueOf(args, "W"))],
+  complete: (args) => [...text(valueOf(args, "C")), ...quoted(valueOf(args, "W"))],
+  bind: (args) => text(valueOf(args, "x")?.replace(/^[^:]*:/, "")),
   eval: (args) => text(args.join(" ")),
   su: (args) => text(optionValue(args, "-c", "--command")),
   runuser: (args) =>

@@ -8,6 +8,12 @@ import {
   type SyntaxNode,
   type Word,
 } from "unbash";
+import {
+  arithmeticText,
+  evaluatedValues,
+  evaluatesWords,
+  hasSubstitution,
+} from "./_evaluated.ts";
 import { isForkBomb, isForkLoop } from "./_fork_bombs.ts";
 import { findInner } from "./_inner.ts";
 import { outputOf } from "./_output.ts";
@@ -41,6 +47,9 @@ const MAX_LINE_LENGTH = 4_000;
 /** Opening brackets of a line; the parser is slowest where it nests deeply. */
 const MAX_NESTING = 48;
 
+/** Substitutions of zsh and ksh, and of old shells, that run text. */
+const OTHER_SHELL = /\$\{[\s(|]|\$\[/;
+
 /** Values of a loop that are followed. */
 const MAX_ROUNDS = 24;
 
@@ -72,6 +81,7 @@ function walkText(text: string, context: RunContext, state: State): RunResult {
     state.issues.add("too_deep");
     return NO_RESULT;
   }
+  if (OTHER_SHELL.test(readText)) state.issues.add("runs_unseen");
   const script = parse(readText);
   if (script.errors?.length) state.issues.add("not_parsed");
   return walkStatements(script.commands, context, state);
@@ -200,19 +210,49 @@ function walkNode(
     }
     default: {
       if (node.type === "While" && isForkLoop(node)) state.issues.add("fork_bomb");
+      if (node.type === "ArithmeticCommand") evaluate(node.body, context, state);
+      if (node.type === "ArithmeticFor") {
+        for (const one of [node.initialize, node.test, node.update]) {
+          evaluate(arithmeticText(one), context, state);
+        }
+      }
       const runs: Run[] = [];
       forEachChild(node, (child) => {
         if (child.type !== "Word") runs.push(...walkNode(child, context, state, input, into).runs);
-        else fieldsOf(child, createScope(context, state));
+        else evaluateQuoted(wordText(child, createScope(context, state)), context, state);
       });
       return { runs, text: undefined };
     }
   }
 }
 
+/** Walks what arithmetic text runs: its substitutions, and the values of the variables that it names. */
+function evaluate(text: string, context: RunContext, state: State): void {
+  if (hasSubstitution(text)) walkSubstitutions(text, context, state);
+  for (const value of evaluatedValues(text, context.variables)) {
+    evaluateQuoted(value, context, state);
+  }
+}
+
+/** Walks what text runs that was quoted: no honest line has a substitution in it. */
+function evaluateQuoted(text: string, context: RunContext, state: State): void {
+  if (!hasSubstitution(text)) return;
+  state.issues.add("runs_unseen");
+  walkSubstitutions(text, context, state);
+}
+
+function walkSubstitutions(text: string, context: RunContext, state: State): void {
+  if (context.depth >= MAX_DEPTH) return void state.issues.add("too_deep");
+  const deeper = { ...context, depth: context.depth + 1, variables: new Map(context.variables) };
+  walkText(`: "${text.replace(/\\?"/g, " ").replace(/\\\$/g, "$")}"`, deeper, state);
+}
+
 function createScope(context: RunContext, state: State): Scope {
   return {
     variables: context.variables,
+    evaluate: (text) => evaluate(text, context, state),
+    evaluateQuoted: (text) => evaluateQuoted(text, context, state),
+    hide: () => state.issues.add("runs_unseen"),
     outputOf: (part) => {
       if (part.script === undefined) return UNKNOWN;
       const inner = { ...context, depth: context.depth + 1, variables: new Map(context.variables) };
@@ -239,6 +279,7 @@ function walkCommand(
   for (const one of node.prefix) {
     if (one.type !== "Assignment") continue;
     const value = one.value.type === "Word" ? wordText(one.value, scope) : UNKNOWN;
+    if (one.index) evaluateQuoted(wordText(one.index, scope), context, state);
     const before = one.append ? context.variables.get(one.name) ?? "" : "";
     context.variables.set(one.name, before + value);
     assigned.push({ name: one.name, value: before + value, isExported: node.name !== undefined });
@@ -260,13 +301,29 @@ function walkCommand(
   }
   const { writes, input } = readRedirections(node.redirects, scope, state);
   const [name, ...args] = words;
+  if (name !== undefined && ASSIGNS.test(name)) assigned.push(...quotedAssignments(args, assigned));
   if (name === undefined) {
-    if (writes.length > 0 || assigned.length > 0) {
-      addRun({ program: ":", writes, environment: assigned }, context, state, piped, into);
+    if (writes.length > 0 || assigned.length > 0 || input?.path !== undefined) {
+      addRun({ program: ":", writes, environment: assigned }, context, state, input ?? piped, into);
     }
     return { runs: [], text: "" };
   }
   return walkProgram(name, args, writes, assigned, input ?? piped, into, context, state);
+}
+
+/** Programs whose words set variables. */
+const ASSIGNS = /^(export|declare|typeset|local|readonly)$/;
+
+/** Returns assignments that are quoted as a whole, which the parser takes for plain words. */
+function quotedAssignments(
+  args: readonly string[],
+  known: readonly Assignment[],
+): readonly Assignment[] {
+  return args.flatMap((arg) => {
+    const [, name, value] = /^([A-Za-z_]\w*)\+?=(.*)$/s.exec(arg) ?? [];
+    if (name === undefined || known.some((one) => one.name === name)) return [];
+    return [{ name, value: value!, isExported: true }];
+  });
 }
 
 /** Tells whether a word has a value such as `${DIR:-/tmp/x}` of a variable that the surroundings may have set. */
@@ -300,6 +357,7 @@ function walkProgram(
     context.folder = normalizePath(to, context.folder);
   }
   if (program === "popd") context.folder = UNKNOWN;
+  if (evaluatesWords(program)) for (const arg of args) evaluateQuoted(arg, context, state);
   forgetVariables(program, args, context);
   if (program === "set" && args.some((arg) => /^-\w*e/.test(arg))) state.isErrorChecked = true;
   if (program === "set" && args[0] === "--") {

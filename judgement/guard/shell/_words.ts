@@ -8,6 +8,12 @@ export interface Scope {
   readonly variables: Map<string, string>;
   /** Returns the output of a command substitution, and records what it runs. */
   outputOf(part: Extract<WordPart, { type: "CommandExpansion" | "ProcessSubstitution" }>): string;
+  /** Records what arithmetic text runs. */
+  evaluate(text: string): void;
+  /** Records what text runs although it was quoted. */
+  evaluateQuoted(text: string): void;
+  /** Records that the line runs text which can't be seen. */
+  hide(): void;
 }
 
 /** Variables that every shell has. */
@@ -126,6 +132,7 @@ function partValue(part: WordPart, scope: Scope): string {
     case "ProcessSubstitution":
       return scope.outputOf(part);
     case "ArithmeticExpansion":
+      scope.evaluate(part.text.slice(3, -2));
       return evaluateArithmetic(part.text);
     case "Literal":
     case "SingleQuoted":
@@ -146,6 +153,7 @@ function expandParameter(
   scope: Scope,
 ): string {
   const { operation, prefix } = part;
+  if (part.index) scope.evaluateQuoted(wordText(part.index, scope));
   const known = scope.variables.get(part.parameter) ?? DEFAULT_VARIABLES.get(part.parameter);
   if (prefix === "!") {
     return known === undefined
@@ -158,6 +166,14 @@ function expandParameter(
     const other = fieldsOf(operation.operand, scope).join(" ");
     if (operation.operator.endsWith("+")) return known === undefined ? "" : other;
     return known === undefined || known === "" ? other : known;
+  }
+  if (operation.type === "Slice") {
+    scope.evaluate(operation.offset.text);
+    if (operation.length) scope.evaluate(operation.length.text);
+  }
+  if (operation.type === "Transform" && operation.operand.text.includes("P")) {
+    if (known === undefined || known.includes(UNKNOWN)) scope.hide();
+    else scope.evaluateQuoted(known);
   }
   if (known === undefined || known.includes(UNKNOWN)) return UNKNOWN;
   if (operation.type === "Slice") {
