@@ -1,5 +1,6 @@
 /** Tells internal hosts from outside ones, and secrets from data that may leave the host. */
-import { areaOf } from "./_paths.ts";
+import { areaOf, normalizePath } from "./_paths.ts";
+import { holdsTyped, isDisk, mayHoldSecrets } from "./_places.ts";
 import type { Input } from "./_types.ts";
 
 const SENDS_SECRETS =
@@ -19,10 +20,16 @@ export function hostsOf(args: readonly string[]): string[] {
   );
 }
 
-/** Tells whether a file holds keys, passwords or accounts. */
+/** Certificates and accounts, which may be read although keys lie beside them. */
+const READABLE = /^\/etc\/passwd$|\.(crt|cer|pub)$|(?<!key|private)\.pem$/;
+
+/** Tells whether a file holds keys, passwords or accounts, or may hold them: memory, whole disks, what was typed. */
 export function isSecret(path: string): boolean {
-  return areaOf(path.replace(/^[@<]/, "")) === "secret" && !/\.pem$|\/passwd$|\.crt$/.test(path) ||
-    /shadow|id_rsa|\.key$|private.*\.pem$|\/proc\/\d+\/environ/.test(path);
+  const full = normalizePath(path.replace(/^[@<]/, ""), undefined).toLowerCase();
+  const isPrivate = /\/(private|pki)\/|key|client-current/.test(full);
+  if (READABLE.test(full) && !(full.endsWith(".pem") && isPrivate)) return false;
+  return areaOf(full) === "secret" || holdsTyped(full) || isDisk(full) || mayHoldSecrets(full) ||
+    /shadow|id_rsa/.test(full);
 }
 
 /** Tells whether piped input comes from programs that print secrets. */

@@ -69,10 +69,16 @@ function judgeKnown(run: Run, known: Program): RunJudgement {
     return { objections, looks: false, targets: [] };
   }
   const inner = unwrap(run.program, run.args);
-  const own = form.args === "wrapped" ? ownArguments(run.args, inner) : run.args;
-  const isChain = form.args === "table_verbs";
-  const read = readArguments(own, form.options, isWrapper && !known.wraps!.verb || isChain);
-  const operands = isChain ? read.rest : read.operands.filter((_, n) => !skips(n));
+  const own = form.args === "wrapped"
+    ? ownArguments(run.args, inner)
+    : form.args === "find"
+    ? withoutCommands(run.args)
+    : form.args === "code"
+    ? beforeProgramText(run.args)
+    : run.args;
+  const hasRest = KEEPS_REST.has(form.args ?? "");
+  const read = readArguments(own, form.options, isWrapper && !known.wraps!.verb || hasRest);
+  const operands = hasRest ? read.rest : read.operands.filter((_, n) => !skips(n));
   for (const name of read.unknown) {
     objections.push(
       ask("unknown", `What \`${run.program} ${displayPath(name)}\` does is not known`),
@@ -110,6 +116,26 @@ function judgeKnown(run: Run, known: Program): RunJudgement {
     }
   }
   return { objections, looks, targets };
+}
+
+/** Kinds of operands after which no option of the program itself follows. */
+const KEEPS_REST = new Set(["table_verbs", "code", "shell"]);
+
+/** Returns the arguments of `find` without those of the programs that it runs, which are judged themselves. */
+function withoutCommands(args: readonly string[]): readonly string[] {
+  let isInside = false;
+  return args.filter((arg) => {
+    const wasInside = isInside;
+    if (/^(-(exec|execdir|ok|okdir|x|X)|--exec|--exec-batch)$/.test(arg)) isInside = true;
+    else if (arg === ";" || arg === "+") isInside = false;
+    return !wasInside;
+  });
+}
+
+/** Returns the arguments of an interpreter up to its program: `-c text`, `-m module`; others belong to that. */
+function beforeProgramText(args: readonly string[]): readonly string[] {
+  const at = args.findIndex((arg) => /^-\w*[mc]$/.test(arg));
+  return at < 0 ? args : args.slice(0, at + 2);
 }
 
 /** Returns the arguments before those of the program that a run wraps. */

@@ -1,3 +1,4 @@
+import { holdsSecrets, isDisk, isEvidence, isOfDatabase, isOfSystem, isWhole } from "./_places.ts";
 import { UNKNOWN } from "./_types.ts";
 
 /** The kind of files at a path, by its name. */
@@ -15,18 +16,6 @@ export type Area =
   | "relative" // below a folder that the line does not name
   | "unknown"; // a bare glob, an unset variable
 
-const SYSTEM =
-  /^\/(etc|usr|boot|bin|sbin|lib|lib32|lib64|libx32|proc|sys|dev|run\/systemd|root|system|library)(\/|$)/;
-const WHOLE =
-  /^\/(bin|boot|data|dev|etc|export|home|lib|lib32|lib64|media|mnt|nfs|opt|proc|root|run|sbin|shared|srv|sys|usr|users|var|volumes|applications|library|system|var\/lib|var\/log|var\/www|var\/spool|var\/mail|var\/opt|usr\/local|usr\/share|usr\/lib|usr\/bin|usr\/sbin|etc\/systemd|www)$/;
-const DATABASE =
-  /\/(postgresql|postgres|pgsql|pgdata|mysql|mariadb|mongodb?|redis|etcd|elasticsearch|opensearch|cassandra|influxdb|prometheus|grafana|docker|containerd|kubelet|rabbitmq|kafka|zookeeper|consul|vault|clickhouse|couchdb|neo4j|minio|ceph|gluster|libvirt|vmware|oracle|mssql|ldap|samba|gitlab|jenkins|jenkins_home|nextcloud)(\/|$)/;
-const DISK =
-  /^\/dev\/(sd|hd|vd|xvd|nvme|mmcblk|mapper\/|md|dm-|disk|loop|rdisk|sr|mem|kmem|port|root|vg|ubuntu-vg)/;
-const SECRET =
-  /(^|\/)(shadow-?|gshadow|sudoers(\.d)?|authorized_keys2?|id_(rsa|dsa|ecdsa|ed25519)|\.ssh|\.gnupg|\.aws|\.kube|\.netrc|\.pgpass|\.my\.cnf|\.vault-token|\.git-credentials|\.docker\/config\.json|credentials(\.json|\.xml)?|secrets?(\.ya?ml|\.json)?|master\.key|\.env(\.\w+)?|\.htpasswd|krb5\.keytab|[\w.-]+\.(pem|key|p12|pfx|jks|keystore|kdbx|keytab))(\/|$)|\/etc\/(passwd|ssl\/private|kubernetes\/(pki|admin\.conf))|\/run\/secrets|serviceaccount\/token|\/proc\/(\d+|self)\/environ|\/(ntds\.dit|sam|system32\/config)($|\/)/;
-const EVIDENCE =
-  /(^|\/)(\.?\w*_history|\.bash_history|\.zsh_history|wtmp|btmp|utmp|lastlog|auth\.log|secure|audit(\.log|d)?|faillog|sudo\.log|fail2ban\.log)([.-]?\d*)(\/|$|\*)|^\/var\/log\/(syslog|messages|kern\.log|audit|journal)(\/|$)/;
 const BACKUP =
   /(^|\/)[\w.-]*(backups?|snapshots?|archives?|dumps?|restic|borg|bacula|veeam|duplicity)[\w-]*(\/|$)/;
 const SCRATCH =
@@ -78,11 +67,11 @@ function areaByName(full: string): Area {
     : full;
   if (full.startsWith("/") && base === "/") return "root";
   if (/^\/[*?[]/.test(full) || /^\/\.\*?$/.test(full)) return "root";
-  if (DISK.test(full)) return "device";
+  if (isDisk(full)) return "device";
   if (/^(~|~root|~\/|\/home\/[^/]+|\/users\/[^/]+)$/.test(base)) return "data";
-  if (SECRET.test(base) || SECRET.test(full)) return "secret";
-  if (WHOLE.test(base)) return base === "/var/log" ? "evidence" : "root";
-  if (EVIDENCE.test(full)) return "evidence";
+  if (holdsSecrets(base) || holdsSecrets(full)) return "secret";
+  if (isWhole(base)) return base === "/var/log" ? "evidence" : "root";
+  if (isEvidence(full)) return "evidence";
   if (full.startsWith(UNKNOWN)) return "unknown";
   if (/^\/?(var\/)?tmp(\/|$)/.test(base)) return "scratch";
   if (base === "" || /^[*.?]+$/.test(base)) return "unknown";
@@ -91,8 +80,8 @@ function areaByName(full: string): Area {
   if (BACKUP.test(base)) return /\.(bak|old)$/.test(base) ? "scratch" : "backup";
   if (SCRATCH.test(base) && !(HOLDS_DATA.test(base) && !PASSING.test(base))) return "scratch";
   if (LOG.test(full)) return "log";
-  if (DATABASE.test(base)) return "data";
-  if (SYSTEM.test(base)) return "system";
+  if (isOfDatabase(base)) return "data";
+  if (isOfSystem(base)) return "system";
   if (
     full.startsWith("~/") ||
     /^\/(home|srv|mnt|media|data\d*|export|nfs|volumes|var\/(lib|mail|www|spool|opt)|users)\//.test(

@@ -117,6 +117,9 @@ function readPrograms(): void {
   const folder = join(ROOT, "judgement", "guard", "programs");
   for (const file of readdirSync(folder).filter((name) => name.endsWith(".yaml")).sort()) {
     for (const [name, entry] of parsePrograms(readFileSync(join(folder, file), "utf8"))) {
+      if (texts.has(name) || versioned.has(name.replace(/<n>$/, "")) && name.endsWith("<n>")) {
+        throw new Error(`Cannot read ${file}: it lists ${name}, which another entry lists`);
+      }
       if (name.endsWith("<n>")) versioned.set(name.slice(0, -3), entry);
       else texts.set(name, entry);
     }

@@ -167,6 +167,7 @@ function walkNode(
       );
       const result = walkNode(node.command, context, state, own ?? input, into);
       recordFiles(writes, result.text, state);
+      if (own?.path !== undefined) addRun({ program: "{" }, context, state, own, into);
       for (const write of writes) {
         addRun({ program: "{", writes: [write] }, context, state, input, into);
       }

@@ -1,6 +1,6 @@
 /** Kinds of words of the shell, and of programs with a small language of their own. */
 import type { Objection } from "../types.ts";
-import { checkFilter, checkTableText } from "./_code.ts";
+import { checkCode, checkFilter, checkTableText } from "./_code.ts";
 import { isSecret } from "./_destinations.ts";
 import { isPlainArithmetic, isVariableName } from "./_evaluated.ts";
 import { createFile, each, type Kind, nothing, readFile } from "./_operands.ts";
@@ -20,6 +20,11 @@ const TABLE_VERBS = new Set(
   nest nothing regularize rename reorder repeat reshape sample sec2gmt sec2gmtdate seqgen shuffle sort sort-within-records
   sparsify stats1 stats2 step summary tac template top unflatten uniq unspace unsparsify utf8-to-latin1`.split(/\s+/),
 );
+
+/** Words before the filter of `yq eval '.a' file`. */
+const SUBCOMMAND = /^(e|eval|ea|eval-all)$/;
+const FILE_WORD = /^(\/|~|\.\.?\/)|^[\w-]+\.(json|ya?ml)$/;
+const PLAIN_PATH = /^(\.[\w$]*(\[\d*\])?)+$|^(length|keys|values|len|uniq|sort|flatten|reverse)$/;
 
 const hidden = (word: string): Objection =>
   ask("unseen", `The shell runs what stands in \`${displayPath(word)}\``);
@@ -98,10 +103,27 @@ export const WORD_KINDS: Readonly<Record<string, Kind>> = {
   filter: {
     looks: true,
     check: (words, { input }) => [
-      ...words.slice(0, 1).flatMap((text) => checkFilter(text)),
-      ...words.slice(1).flatMap(readFile),
-      ...(words.length > 0 && isSecret(words[0]!) ? readFile(words[0]!) : []),
+      ...words.filter((word) => !SUBCOMMAND.test(word)).flatMap((word, n) =>
+        n > 0 || isSecret(word) || FILE_WORD.test(word) ? readFile(word) : checkFilter(word)
+      ),
       ...(input?.path === undefined ? [] : readFile(input.path)),
+    ],
+  },
+  filters: {
+    looks: true,
+    check: each((word) =>
+      FILE_WORD.test(word)
+        ? readFile(word)
+        : PLAIN_PATH.test(word)
+        ? []
+        : checkCode(word, "javascript").found
+    ),
+  },
+  typed: {
+    check: (_words, { input }) => [
+      input === undefined
+        ? ask("unseen", "It opens a client, in which anything can be typed")
+        : ask("unseen", "What it is told by its input is not known"),
     ],
   },
   table_verbs: { looks: true, check: (words) => words.length === 0 ? [] : tableVerbs(words) },
