@@ -189,8 +189,9 @@ function commonObjections(run: Run): Objection[] {
     writes.some(({ path }) => path !== "/dev/null");
   if (isEndless) objections.push(ask("outage", "It writes without end"));
   if (input?.path !== undefined) objections.push(...readFile(input.path));
-  if (input?.path?.startsWith("/dev/tcp/") || input?.path?.startsWith("/dev/udp/")) {
-    objections.push(...writeObjections(input.path, run, "adds"));
+  // A redirection alone only asks whether a port answers.
+  if (program !== ":" && /^\/dev\/(tcp|udp)\//.test(input?.path ?? "")) {
+    objections.push(...writeObjections(input!.path!, run, "adds"));
   }
   const hidesRemoval = program.includes(UNKNOWN) &&
     args.some((arg) => /^-[a-z]*r[a-z]*f|^-[a-z]*f[a-z]*r|^\/$/.test(arg));

@@ -1,39 +1,23 @@
 /** Statements of databases: those that `sql.yaml` knows are allowed, what destroys is denied. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { parse } from "yaml";
-import { z } from "zod";
-import { ROOT } from "../../../config.ts";
 import type { Objection } from "../types.ts";
-import { globPattern } from "./_programs.ts";
 import { ask, deny } from "./_rule.ts";
+import {
+  changesWithin,
+  isClientCommand,
+  isKnownStatement,
+  isPassingTable,
+  leavesDatabase,
+  namesSecretTable,
+  unknownClientWord,
+  unknownFunction,
+} from "./_sql_known.ts";
+import { sqlTokens } from "./_sql_tokens.ts";
 
-const FILE = z.strictObject({
-  statements: z.record(z.string(), z.string()),
-  passing_tables: z.string(),
-  functions: z.string(),
-});
-const file = FILE.parse(parse(readFileSync(join(ROOT, "judgement", "guard", "sql.yaml"), "utf8")));
-const STATEMENTS = Object.keys(file.statements).map((one) => new RegExp(`^${one}`, "i"));
-const FUNCTIONS = new Set(file.functions.split(/\s+/));
-const FUNCTION_GLOBS = [...FUNCTIONS].filter((name) => name.includes("*")).map((name) =>
-  globPattern(name)
-);
-/** Tables whose rows pass by. */
-const PASSING = new RegExp(`^["'\`[]?([\\w]+\\.)*${file.passing_tables}["'\`\\]]?$`, "i");
 /** Removes rows by their age. */
 const BY_AGE =
   /\w+\s*<=?\s*\(?\s*(now\(\)|current_(date|timestamp)|date_sub\(|sysdate|getdate\(\)|dateadd\()[^;]*(-|interval|,)/i;
-/** A change within a statement that begins as if it only read. */
-const CHANGES_WITHIN =
-  /^(select|with|explain|values|table)\b.*\b(insert\s+into|delete\s+from|update\s+\S+\s+set|merge\s+into)\b/i;
-const SECRET_TABLE =
-  /\b(pg_shadow|pg_authid|mysql\.user|sys\.sql_logins|dba_users|pg_user_mappings?)\b/i;
 const ALWAYS =
   /\bwhere\s+(\(*\s*)?(true|1\s*=\s*1|1\b(?!\s*[=<>])|'[^']{0,20}'\s*=\s*'[^']{0,20}'|not\s+false|\w+\s+is\s+not\s+null|\w+\s+like\s+'%+'|\w+\s*<=?\s*(?:now\(\)|current_timestamp|current_date|sysdate|getdate\(\))|\w+\s*(>=?|<>|!=)\s*(0|-1|''|null))\s*\)*\s*($|limit|returning)/i;
-const REACHES_OUT =
-  /\b(xp_cmdshell|sp_oacreate|sys_exec|sys_eval|load_file|session_replication_role|pg_read_file|pg_read_binary_file|lo_export|lo_import|pg_execute_server_program|dblink_connect|utl_http|dbms_scheduler)\b|\bcopy\b[^;]{0,400}\b(to|from)\s+program\b|\binto\s+(out|dump)file\b|\bload\s+data\b/i;
-
 /** Returns objections to SQL statements. @param text at most some thousand characters are read */
 export function checkSql(text: string): Objection[] {
   const plain = text.slice(0, 8_000)
@@ -50,20 +34,35 @@ export function checkSql(text: string): Objection[] {
 }
 
 /** Objects to a statement, or to a function in it, that is not known. */
-function unknownStatement(raw: string): Objection[] {
-  const text = raw.replace(/\\[gG]\s*$/, "").replace(/\s+/g, " ").trim();
-  const words = text.replace(/'(?:''|[^'])*'|\$\$.*?\$\$/g, "''").replace(/"[^"]*"|`[^`]*`/g, "x");
-  if (SECRET_TABLE.test(words)) return [ask("secret", "It reads the passwords of a database")];
-  const changed = /^(?:delete from|update(?! statistics))\s+(?:only\s+)?(\S+)/i.exec(words)?.[1];
+function unknownStatement(text: string): Objection[] {
+  if (isClientCommand(text)) return [];
+  const tokens = sqlTokens(text);
+  if (namesSecretTable(tokens)) return [ask("secret", "It reads the passwords of a database")];
+  const first = tokens[0]?.value ?? "";
+  const changed = changedTable(tokens.map(({ value }) => value));
   const isKnown = changed === undefined
-    ? STATEMENTS.some((one) => one.test(words)) && !CHANGES_WITHIN.test(words)
-    : PASSING.test(changed) || /^delete/i.test(words) && BY_AGE.test(text);
-  const name = [...words.matchAll(/([A-Za-z_][\w.]*)\s*\(/g)]
-    .map(([, one]) => one!.toLowerCase().replace(/^pg_catalog\./, ""))
-    .find((one) => !FUNCTIONS.has(one) && !FUNCTION_GLOBS.some((glob) => glob.test(one)));
-  if (isKnown && (name === undefined || /^(create|use|pragma|exec|dbcc)/i.test(words))) return [];
-  const named = isKnown ? `the function ${name}` : `\`${words.split(" ").slice(0, 3).join(" ")}\``;
+    ? isKnownStatement(tokens) && !changesWithin(tokens) &&
+      !(first === "vacuum" && tokens.some(({ value }) => value === "full"))
+    : isPassingTable(changed) || first === "delete" && BY_AGE.test(text);
+  const strange = unknownClientWord(tokens) ?? unknownFunction(tokens);
+  if (isKnown && (strange === undefined || CALLS_NOTHING.test(first))) return [];
+  const named = isKnown
+    ? `the function ${strange}`
+    : `\`${text.replace(/\s+/g, " ").split(" ").slice(0, 3).join(" ")}\``;
   return [ask("unknown", `What ${named.slice(0, 80)} does to the database is not known`)];
+}
+
+/** Statements in which a name before a bracket is no function. */
+const CALLS_NOTHING = /^(use|pragma|exec|execute|dbcc)$/;
+
+/** Returns the table whose rows a statement changes or removes; undefined: it does neither. */
+function changedTable(words: readonly string[]): string | undefined {
+  const at = words[0] === "delete" && words[1] === "from"
+    ? 2
+    : words[0] === "update" && words[1] !== "statistics"
+    ? 1
+    : undefined;
+  return at === undefined ? undefined : words[words[at] === "only" ? at + 1 : at];
 }
 
 function splitStatements(text: string): string[] {
@@ -85,7 +84,7 @@ function splitStatements(text: string): string[] {
 function checkStatement(raw: string): Objection[] {
   const text = raw.replace(/\s+/g, " ").trim();
   const found: Objection[] = [];
-  if (REACHES_OUT.test(text)) {
+  if (leavesDatabase(text)) {
     found.push(
       deny(
         "data",
@@ -123,7 +122,7 @@ function checkChange(text: string): Objection[] {
       return [ask("data", `It drops a ${dropped.toLowerCase()}`)];
     }
     return [
-      (dropped.toLowerCase() === "table" && PASSING.test(name ?? "") ? ask : deny)(
+      (dropped.toLowerCase() === "table" && isPassingTable(name ?? "") ? ask : deny)(
         "data",
         `It drops a ${dropped.toLowerCase()}`,
       ),
@@ -132,7 +131,7 @@ function checkChange(text: string): Objection[] {
   const truncated = /^\W*truncate (?:table )?(?:only )?(\S+)/i.exec(text)?.[1];
   if (truncated) {
     return [
-      (PASSING.test(truncated.replace(/,$/, "")) && !text.includes(",") ? ask : deny)(
+      (isPassingTable(truncated.replace(/,$/, "")) && !text.includes(",") ? ask : deny)(
         "data",
         "It empties a table",
       ),
@@ -142,7 +141,7 @@ function checkChange(text: string): Objection[] {
     const target = /\bfrom\s+(?:only\s+)?(\S+)/i.exec(text)?.[1] ?? "";
     if (!/\bwhere\b/i.test(text)) {
       return [
-        (PASSING.test(target) && /\blimit \d+/i.test(text) ? ask : deny)(
+        (isPassingTable(target) && /\blimit \d+/i.test(text) ? ask : deny)(
           "data",
           "It deletes every row of a table: there is no WHERE",
         ),

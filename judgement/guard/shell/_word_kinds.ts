@@ -21,6 +21,8 @@ const TABLE_VERBS = new Set(
   sparsify stats1 stats2 step summary tac template top unflatten uniq unspace unsparsify utf8-to-latin1`.split(/\s+/),
 );
 
+/** Options of a client of a cache that have it list or measure. */
+const LISTS_KEYS = /^--(scan|bigkeys|memkeys|hotkeys|stat|latency|latency-history|latency-dist|intrinsic-latency)$/;
 /** Words before the filter of `yq eval '.a' file`. */
 const SUBCOMMAND = /^(e|eval|ea|eval-all)$/;
 const FILE_WORD = /^(\/|~|\.\.?\/)|^[\w-]+\.(json|ya?ml)$/;
@@ -32,7 +34,8 @@ const hidden = (word: string): Objection =>
 /** Objects to a word that names a file with secrets. */
 const secretWord = (word: string): Objection[] => {
   const path = NAMES_FILE.exec(word)?.[1];
-  return path === undefined || path.endsWith(".pub") ? [] : readFile(path);
+  const isOpen = path === undefined || path.endsWith(".pub") || path.startsWith("/dev/");
+  return isOpen ? [] : readFile(path);
 };
 
 /** Kinds by name. */
@@ -120,11 +123,12 @@ export const WORD_KINDS: Readonly<Record<string, Kind>> = {
     ),
   },
   typed: {
-    check: (_words, { input }) => [
-      input === undefined
-        ? ask("unseen", "It opens a client, in which anything can be typed")
-        : ask("unseen", "What it is told by its input is not known"),
-    ],
+    check: (_words, { input, args }) =>
+      args.some((arg) => LISTS_KEYS.test(arg)) ? [] : [
+        input === undefined
+          ? ask("unseen", "It opens a client, in which anything can be typed")
+          : ask("unseen", "What it is told by its input is not known"),
+      ],
   },
   table_verbs: { looks: true, check: (words) => words.length === 0 ? [] : tableVerbs(words) },
 };
