@@ -27,6 +27,7 @@ const ISSUE_OBJECTIONS: Readonly<Record<LineIssue, () => Objection>> = {
   runs_unseen: () => ask("unseen", "It runs text that can't be seen beforehand"),
   runs_downloaded: () => deny("remote_code", "It runs what it downloads"),
   runs_decoded: () => deny("unseen", "It runs text that is hidden by an encoding"),
+  prints_secret: () => ask("secret", "It prints a variable that holds a password or a key"),
 };
 
 /** A line that is a statement of a database rather than of a shell. */

@@ -23,6 +23,8 @@ export interface State {
   /** Words that `alias` defines. */
   readonly aliases: Map<string, string>;
   readonly functions: Map<string, ShellFunction>;
+  /** Variables that hold numbers: what is set to them is evaluated. */
+  readonly integers: Set<string>;
 }
 
 /** The surroundings of one program. */

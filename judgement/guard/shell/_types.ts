@@ -62,7 +62,8 @@ export type LineIssue =
   | "hidden_program"
   | "runs_unseen"
   | "runs_downloaded"
-  | "runs_decoded";
+  | "runs_decoded"
+  | "prints_secret";
 
 /** A parsed line. */
 export interface ParsedLine {

@@ -63,6 +63,7 @@ export function parseLine(line: string): ParsedLine {
     files: new Map(),
     aliases: new Map(),
     functions: new Map(),
+    integers: new Set(),
   };
   walkText(line, {
     variables: new Map(),
@@ -283,6 +284,7 @@ function walkCommand(
     if (one.index) evaluateQuoted(wordText(one.index, scope), context, state);
     const before = one.append ? context.variables.get(one.name) ?? "" : "";
     context.variables.set(one.name, before + value);
+    if (state.integers.has(one.name)) evaluate(value, context, state);
     assigned.push({ name: one.name, value: before + value, isExported: node.name !== undefined });
   }
   const words = node.name ? fieldsOf(node.name, scope) : [];
@@ -302,6 +304,12 @@ function walkCommand(
   }
   const { writes, input } = readRedirections(node.redirects, scope, state);
   const [name, ...args] = words;
+  if (/^(echo|printf)$/.test(name ?? "") && node.args.some(namesSecret)) {
+    state.issues.add("prints_secret");
+  }
+  if (name !== undefined && ASSIGNS.test(name) && args.some((arg) => /^-\w*i/.test(arg))) {
+    for (const arg of args) state.integers.add(arg.replace(/\+?=.*$/s, ""));
+  }
   if (name !== undefined && ASSIGNS.test(name)) assigned.push(...quotedAssignments(args, assigned));
   if (name === undefined) {
     if (writes.length > 0 || assigned.length > 0 || input?.path !== undefined) {
@@ -310,6 +318,13 @@ function walkCommand(
     return { runs: [], text: "" };
   }
   return walkProgram(name, args, writes, assigned, input ?? piped, into, context, state);
+}
+
+/** Names of variables that hold passwords and keys. */
+const SECRET_NAME = /\$\{?\w*(secret|passw|passwd|password|token|api_?key|access_?key|private_?key|credential)\w*/i;
+
+function namesSecret({ text }: { readonly text: string }): boolean {
+  return SECRET_NAME.test(text);
 }
 
 /** Programs whose words set variables. */

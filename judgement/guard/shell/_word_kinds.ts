@@ -3,7 +3,7 @@ import type { Objection } from "../types.ts";
 import { checkCode, checkFilter, checkTableText } from "./_code.ts";
 import { isSecret } from "./_destinations.ts";
 import { isPlainArithmetic, isVariableName } from "./_evaluated.ts";
-import { createFile, each, type Kind, nothing, readFile } from "./_operands.ts";
+import { each, type Kind, nothing, readFile, writeFile } from "./_operands.ts";
 import { displayPath } from "./_removal.ts";
 import { ask } from "./_rule.ts";
 import { onlyAsks } from "./_network.ts";
@@ -93,7 +93,7 @@ export const WORD_KINDS: Readonly<Record<string, Kind>> = {
   pieces: {
     check: (words, run) => [
       ...words.slice(0, 1).flatMap(readFile),
-      ...words.slice(1).flatMap((word) => createFile(word, run)),
+      ...(words[1] === undefined ? ["x"] : words.slice(1)).flatMap((word) => writeFile(`${word}aa`, run)),
     ],
   },
   tls: {
