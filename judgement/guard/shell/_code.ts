@@ -24,17 +24,23 @@ const FILE = z.strictObject({
   }),
   languages: z.record(
     z.string(),
-    z.strictObject({ modules: WORDS, names: WORDS, commands: WORDS.optional() }),
+    z.strictObject({ modules: WORDS, names: WORDS, commands: WORDS.optional(), never: WORDS.optional() }),
   ),
 });
 const { calls, languages } = FILE.parse(
   parse(readFileSync(join(ROOT, "judgement", "guard", "code.yaml"), "utf8")),
 );
 const known = new Map(
-  Object.entries(languages).flatMap(([all, { modules, names, commands = new Set<string>() }]) =>
+  Object.entries(languages).flatMap(([all, { modules, names, commands, never }]) =>
     all.split(", ").map((language): [string, KnownNames] => [
       language,
-      { modules, names, commands, reaching: calls.reaching },
+      {
+        modules,
+        names,
+        commands: commands ?? new Set(),
+        never: never ?? new Set(),
+        reaching: calls.reaching,
+      },
     ])
   ),
 );

@@ -14,6 +14,18 @@ const NUMBER = /^\d[\w.]*/;
 const TEXT = /^(["'])((?:\\.|(?!\1)[^\\])*)\1/s;
 const TEMPLATE = /^`((?:\\.|[^`\\])*)`/s;
 
+/** Returns what escapes such as `\u0024`, `\x24` and `\'` stand for. */
+function unescapeText(text: string): string {
+  return text.replace(
+    /\\(?:u\{?([0-9a-fA-F]{1,6})\}?|x([0-9a-fA-F]{2})|([\s\S]))/g,
+    (whole, unicode, hex, char) => {
+      const code = parseInt(unicode ?? hex ?? "", 16);
+      if (Number.isNaN(code)) return char ?? whole;
+      return code <= 0x10ffff ? String.fromCodePoint(code) : "";
+    },
+  );
+}
+
 /**
  * Splits program text into tokens.
  *
@@ -33,7 +45,7 @@ export function tokenize(code: string, inserted = /\$\{([^}]*)\}/g): readonly Co
     else if (number !== undefined) take("number", number, number.length);
     else if (text) {
       const content = text[2]!;
-      take("text", content.replace(/\\(.)/gs, "$1"), text[0].length);
+      take("text", unescapeText(content), text[0].length);
       if (inserted.source.startsWith("\\\\")) takeInserted(content);
     } else if (template) {
       take("template", template[1]!, template[0].length);

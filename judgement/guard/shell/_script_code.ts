@@ -8,6 +8,8 @@ export interface KnownNames {
   readonly names: ReadonlySet<string>;
   /** Names that reach everything else, as a property or alone. */
   readonly reaching: ReadonlySet<string>;
+  /** Names of fields and options with which a harmless function does harm. */
+  readonly never: ReadonlySet<string>;
   /** Commands that a document store may be given as the first key. */
   readonly commands: ReadonlySet<string>;
 }
@@ -31,7 +33,7 @@ export function unknownScriptPart(
       ? unknownName(tokens, n, known, declared, isDocuments)
       : token.kind === "template" && isOperand(before)
       ? "`"
-      : token.kind === "text" && isDocuments && !isKnownKey(token.value, after, known)
+      : token.kind === "text" && isDocuments && !isKnownText(token.value, after, known)
       ? token.value
       : token.value === "[" && isComputed(tokens, n, known)
       ? `${before?.value ?? ""}[…]`
@@ -46,7 +48,7 @@ export function unknownScriptPart(
 function unknownName(
   tokens: readonly CodeToken[],
   n: number,
-  { modules, names, reaching, commands }: KnownNames,
+  { modules, names, reaching, never, commands }: KnownNames,
   declared: ReadonlySet<string>,
   isDocuments: boolean,
 ): string | undefined {
@@ -64,8 +66,12 @@ function unknownName(
     const command = tokens[n + 2]?.value === "{" ? tokens[n + 3]?.value : tokens[n + 2]?.value;
     return commands.has(command ?? "") ? undefined : `${name} ${command}`;
   }
+  if (never.has(name)) return name;
   const isKey = after === ":" && /^[{,]$/.test(tokens[n - 1]?.value ?? "");
   if (isKey) return isDocuments && !isKnownKey(name, tokens[n + 1], { names }) ? name : undefined;
+  if (name === "killOp" && (tokens[n + 2]?.kind !== "number" || tokens[n + 3]?.value !== ")")) {
+    return name;
+  }
   if (reaching.has(name) || /^__\w+__$/.test(name)) return name;
   if (name === "process" && after !== ".") return name;
   if (isProperty) return isCall && !names.has(name) || name === "process" ? name : undefined;
@@ -81,7 +87,12 @@ function isKnownKey(
   { names }: Pick<KnownNames, "names">,
 ): boolean {
   if (after?.value !== ":") return true;
-  return names.has(key) || !key.startsWith("$") && key !== "expireAfterSeconds";
+  return names.has(key) || !key.startsWith("$");
+}
+
+/** Tells whether a text is a value, or a key that is known. */
+function isKnownText(text: string, after: CodeToken | undefined, known: KnownNames): boolean {
+  return !known.never.has(text) && !text.startsWith("system.") && isKnownKey(text, after, known);
 }
 
 /** Tells whether a bracket computes the name of a property, or of a key. */

@@ -39,8 +39,21 @@ function fits(phrase: readonly string[], tokens: readonly SqlToken[]): boolean {
 
 /** Tells whether a statement begins with words that are known, or is wholly known. */
 export function isKnownStatement(tokens: readonly SqlToken[]): boolean {
+  if (tokens[0]?.value === "explain") return explainsReading(tokens);
   return BEGINNINGS.some((phrase) => fits(phrase, tokens)) ||
     WHOLE.some((phrase) => phrase.length === tokens.length && fits(phrase, tokens));
+}
+
+/** Tells whether `explain (analyze, verbose) select …` is about a statement that reads, or about a table. */
+function explainsReading(tokens: readonly SqlToken[]): boolean {
+  let at = 1;
+  while (/^(analyze|verbose|extended|plan|pipeline|query|for|format)$/.test(tokens[at]?.value ?? "")) at++;
+  if (tokens[at]?.value === "(") {
+    at = tokens.findIndex(({ value }, n) => n > at && value === ")") + 1;
+  }
+  if (tokens[at]?.value === "=") at += 2;
+  return /^(select|with|values|table)$/.test(tokens[at]?.value ?? "") ||
+    tokens[at]?.kind === "name" && at === tokens.length - 1 || tokens[at]?.value === "(";
 }
 
 /** Tells whether text is a command of the client itself that only looks. */
@@ -86,6 +99,7 @@ export function unknownFunction(tokens: readonly SqlToken[]): string | undefined
 
 /** Tells whether a statement names a table of passwords. */
 export function namesSecretTable(tokens: readonly SqlToken[]): boolean {
+  if (fits(["show", "create", "user"], tokens)) return true;
   return tokens.some(({ kind, value }) =>
     kind === "name" && (secret_tables.has(value) || secret_tables.has(lastPart(value)))
   );

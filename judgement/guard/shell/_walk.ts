@@ -281,7 +281,10 @@ function walkCommand(
   for (const one of node.prefix) {
     if (one.type !== "Assignment") continue;
     const value = one.value.type === "Word" ? wordText(one.value, scope) : UNKNOWN;
-    if (one.index) evaluateQuoted(wordText(one.index, scope), context, state);
+    if (one.index) {
+      evaluateQuoted(wordText(one.index, scope), context, state);
+      evaluate(one.index.text, context, state);
+    }
     const before = one.append ? context.variables.get(one.name) ?? "" : "";
     context.variables.set(one.name, before + value);
     if (state.integers.has(one.name)) evaluate(value, context, state);

@@ -51,6 +51,10 @@ export const WORD_KINDS: Readonly<Record<string, Kind>> = {
   },
   arithmetic: { looks: true, check: each((word) => isPlainArithmetic(word) ? [] : [hidden(word)]) },
   variable: { looks: true, check: each((word) => isVariableName(word) ? [] : [hidden(word)]) },
+  name_last: {
+    looks: true,
+    check: (words) => words.slice(1, 2).filter((word) => !isVariableName(word)).map(hidden),
+  },
   condition: {
     looks: true,
     check: (words, { args }) => {

@@ -153,9 +153,13 @@ function expandParameter(
   scope: Scope,
 ): string {
   const { operation, prefix } = part;
-  if (part.index) scope.evaluateQuoted(wordText(part.index, scope));
+  if (part.index) {
+    scope.evaluateQuoted(wordText(part.index, scope));
+    scope.evaluate(part.index.text);
+  }
   const known = scope.variables.get(part.parameter) ?? DEFAULT_VARIABLES.get(part.parameter);
   if (prefix === "!") {
+    if (known !== undefined) scope.evaluateQuoted(known);
     return known === undefined
       ? UNKNOWN
       : scope.variables.get(known) ?? DEFAULT_VARIABLES.get(known) ?? UNKNOWN;
