@@ -100,6 +100,8 @@ function checkSubject(
       `Act on ${named[0]!.name}, or say in the incident what ${target} has to do with it.`,
     );
   }
+  // A namespace or a container that a reading command names is not what it acts on.
+  if (judgeActionCommand(action ?? {}).looks) return;
   const command = typeof action?.command === "string" ? action.command : "";
   const others = state.named.filter(({ name }) => mentions(command, name) && !near.has(name));
   if (others.length > 0 && !mentions(command, target)) {

@@ -188,7 +188,9 @@ function commonObjections(run: Run): Objection[] {
   const isEndless = program === "cat" &&
     args.some((arg) => /^\/dev\/(zero|urandom|random|full)$/.test(arg)) &&
     writes.some(({ path }) => path !== "/dev/null");
-  if (isEndless) objections.push(ask("outage", "It writes without end"));
+  const isLarge = program === "head" && args.some((arg) => /^-?c?\d{3,}[GT]|^-?c?\d+[TPE]/.test(arg)) &&
+    args.some((arg) => /^\/dev\/(zero|u?random)$/.test(arg));
+  if (isEndless || isLarge) objections.push(ask("outage", "It writes without end"));
   if (input?.path !== undefined) objections.push(...readFile(input.path));
   // A redirection alone only asks whether a port answers.
   if (program !== ":" && /^\/dev\/(tcp|udp)\//.test(input?.path ?? "")) {

@@ -1,6 +1,6 @@
 /** Tells internal hosts from outside ones, and secrets from data that may leave the host. */
 import { areaOf, normalizePath } from "./_paths.ts";
-import { holdsTyped, isDisk, mayHoldSecrets } from "./_places.ts";
+import { holdsPasswords, holdsTyped, isDisk, mayHoldSecrets } from "./_places.ts";
 import type { Input } from "./_types.ts";
 
 const SENDS_SECRETS =
@@ -28,7 +28,7 @@ export function isSecret(path: string): boolean {
   const full = normalizePath(path.replace(/^[@<]/, ""), undefined).toLowerCase();
   const isPrivate = /\/(private|pki)\/|key|client-current/.test(full);
   if (READABLE.test(full) && !(full.endsWith(".pem") && isPrivate)) return false;
-  return areaOf(full) === "secret" || holdsTyped(full) || isDisk(full) || mayHoldSecrets(full) ||
+  return areaOf(full) === "secret" || holdsTyped(full) || holdsPasswords(full) || isDisk(full) || mayHoldSecrets(full) ||
     /shadow|id_rsa/.test(full);
 }
 

@@ -16,8 +16,30 @@ export const dd: ProgramRule = (run) => {
   const read = area === "secret" || area === "device" && !/^\/dev\/(zero|urandom)$/.test(from!)
     ? [ask("secret", "It reads secrets, or a whole disk")]
     : [];
-  return to === undefined ? read : [...read, ...writeObjections(to, run, "overwrites")];
+  if (to === undefined) return read;
+  const fills = /^\/dev\/(zero|u?random|full)$/.test(from ?? "") ? fillObjections(to, valueOf) : [];
+  return [...read, ...fills, ...writeObjections(to, run, "overwrites")];
 };
+
+const UNITS: Readonly<Record<string, number>> = { "": 1, B: 1, K: 1e3, M: 1e6, G: 1e9, T: 1e12 };
+/** Most that a test of a disk writes. */
+const MAX_FILL_BYTES = 20e9;
+
+/** Objects to writing zeros into a file that is no test's own, or without an end that a disk has room for. */
+function fillObjections(to: string, valueOf: (name: string) => string | undefined): Objection[] {
+  const bytes = sizeOf(valueOf("bs") ?? "512") * sizeOf(valueOf("count") ?? "");
+  if (/^\/dev\/(null|zero)$/.test(to)) return [];
+  if (!(bytes <= MAX_FILL_BYTES)) return [ask("outage", "It writes more than a disk has to spare")];
+  return /^\/((var\/)?tmp|dev\/shm)\/|test/i.test(to)
+    ? []
+    : [ask("destroys", `It writes zeros into \`${displayPath(to)}\``)];
+}
+
+/** Reads `100`, `1M` or `4KiB`; anything else is not a number. */
+function sizeOf(text: string): number {
+  const [, digits, unit = ""] = /^(\d+)([KMGTB]?)i?B?$/i.exec(text) ?? [];
+  return digits === undefined ? NaN : Number(digits) * UNITS[unit.toUpperCase()]!;
+}
 
 /** Judges the making of a file system. */
 export const makeFileSystem: ProgramRule = ({ args }) => {

@@ -1,4 +1,5 @@
 /** Finds the programs that a program is given to run: by arguments, a pipe, xargs, or a file that the same line wrote. */
+import { mayNameSecret } from "./_places.ts";
 import { DOWNLOADED, DOWNLOADERS, type State } from "./_state.ts";
 import { type Inner, type Input, type Run, UNKNOWN } from "./_types.ts";
 import { isShell, languageOf, unwrap } from "./_wrappers.ts";
@@ -84,8 +85,14 @@ function findLister(input: Input | undefined): Run | undefined {
   return undefined;
 }
 
+/** Returns the names with secrets for which `find` looks. */
+function secretNames(args: readonly string[]): string[] {
+  return args.filter((arg, n) => /^-i?name$/.test(args[n - 1] ?? "") && mayNameSecret(arg));
+}
+
 /** Returns the paths that `ls` would list: those in a folder are listed without it. Otherwise they are unknown. */
 function listedPaths(search: Run | undefined): string[] {
+  if (search?.program === "find") return [UNKNOWN, ...secretNames(search.args)];
   const paths = search?.program === "ls" ? search.args.filter((arg) => !arg.startsWith("-")) : [];
   const isWhole = search?.args.some((arg) => /^-\w*d|^--directory$/.test(arg)) ||
     paths.every((path) => /[*?[]/.test(path));

@@ -6,6 +6,9 @@ import { dd, keepsEnough, makeFileSystem, swapObjections, unmountObjections } fr
 import { checkClient, checkDocuments, listedKeys } from "./_databases.ts";
 import { lookUpHost, mail, sendObject, socket, transfer } from "./_network.ts";
 import { hasOption } from "./_arguments.ts";
+import { mayNameSecret } from "./_places.ts";
+import type { Objection } from "../types.ts";
+import type { Run } from "./_types.ts";
 import { areaOf, normalizePath } from "./_paths.ts";
 import { attributes, mode, owner } from "./_permissions.ts";
 import { checkInterpreter, checkShell, checkSource } from "./_interpreters.ts";
@@ -33,6 +36,18 @@ const CONFIG = /^(\/etc\/|\/usr\/(local\/)?(etc|share|lib)\/|\/opt\/|\/srv\/|\/v
 const PACKAGE = /^@?[A-Za-z0-9][\w.+:@=~/-]*$/;
 const FILE_OF_PACKAGE = /\.(deb|rpm|apk|whl|tgz|gz|zip|snap|xz|zst)$|\/\/|^\.|^\//;
 const MAX_PACKAGES = 6;
+
+/** Programs that only name files, or change who may use them, which is judged by itself. */
+const NAMES_ONLY = /^(ls|stat|file|du|echo|basename|dirname|chmod|chown|chgrp|touch|test|wc|md5sum|sha256sum|rm)$/;
+
+/** Objects where `find` hands files with secrets, by the names that it looks for, to a program that reads. */
+function readsSecretNames({ args }: Run): Objection[] {
+  const at = args.findIndex((arg) => /^-(exec|execdir|ok|okdir)$/.test(arg));
+  if (at < 0 || NAMES_ONLY.test((args[at + 1] ?? "").replace(/^.*\//, ""))) return [];
+  return args.some((arg, n) => /^-i?(name|path)$/.test(args[n - 1] ?? "") && mayNameSecret(arg))
+    ? [ask("secret", "It reads keys, passwords or accounts")]
+    : [];
+}
 
 /** Kinds by name. */
 export const KINDS: Readonly<Record<string, Kind>> = {
@@ -98,7 +113,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   compose: {
     target: "container",
     check: (words, { args }) =>
-      words.length === 0 && !args.includes("up")
+      words.length === 0 && (!args.includes("up") || args.includes("--force-recreate"))
         ? [ask("outage", "It acts on every container of a project")]
         : words.length === 0
         ? []
@@ -177,7 +192,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     }),
   },
   find: {
-    ...byRule(find),
+    check: (_words, run) => [...find(run), ...readsSecretNames(run)],
     looks: ({ args }) => !args.some((arg) => /^-(delete|exec|execdir|ok|okdir)$/.test(arg)),
   },
   move: byRule(move),

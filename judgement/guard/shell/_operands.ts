@@ -20,7 +20,7 @@ export interface Kind {
 
 const WORKLOAD_TYPE =
   /^(deploy(ments?)?(\.apps)?|sts|statefulsets?|ds|daemonsets?|rs|replicasets?|po|pods?|jobs?|cj|cronjobs?|dc|no|nodes?)$/;
-const UNIT = /^(?!all$)[\w@:.\\-]+$/;
+const UNIT = /^(?!all:?$)[\w@:.\\-]+(?<!\.(c?js|json|ya?ml))$/;
 
 /** Objects to what is not known. */
 export const nothing = (why: string) => ask("unknown", why);

@@ -14,6 +14,7 @@ const PLACES = z.strictObject({
 });
 const FILE = z.strictObject({
   secret: PLACES,
+  settings: PLACES,
   typed: PLACES,
   evidence: PLACES,
   whole: WORDS,
@@ -27,7 +28,7 @@ const file = FILE.parse(parse(readFileSync(join(ROOT, "judgement", "guard", "pat
 const WHOLE = new Set(file.whole);
 const DATABASES = new Set(file.databases);
 const NAMES = new Map(
-  [file.secret, file.typed, file.evidence].map((places) => [places, new Set(places.names)]),
+  [file.secret, file.settings, file.typed, file.evidence].map((places) => [places, new Set(places.names)]),
 );
 /** What a process holds: its memory, variables, open files and its view of the host. */
 const OF_PROCESS = /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|root|cwd|fd|maps_files|map_files)(\/|$)/;
@@ -51,6 +52,8 @@ function isAt(path: string, places: Places): boolean {
 /** Tells whether a path holds keys, passwords or accounts. @param path normalized, lower case */
 export const holdsSecrets = (path: string): boolean =>
   isAt(path, file.secret) || OF_PROCESS.test(path) || /\/\.env\.\w+$/.test(path);
+/** Tells whether a path holds settings with passwords among them. */
+export const holdsPasswords = (path: string): boolean => isAt(path, file.settings);
 /** Tells whether a path holds what a person has typed. */
 export const holdsTyped = (path: string): boolean => isAt(path, file.typed);
 /** Tells whether a path shows who did what. */
@@ -76,16 +79,31 @@ const WELL_KNOWN = [
   "/proc/self/environ",
 ];
 
+/** Tells whether a pattern of a file's name, such as `id_*` or `.*history`, may stand for a secret. */
+export function mayNameSecret(pattern: string): boolean {
+  // An ending alone, such as `*.conf`, says nothing of what is in a file.
+  if (/^\*\.\w+$/.test(pattern)) return false;
+  if (pattern.replace(/[*?.]|\[[^\]]*\]/g, "").length < 3) return false;
+  const glob = globOf(pattern.toLowerCase());
+  return [...file.secret.names ?? [], ...file.typed.names ?? []].some((name) => glob?.test(name));
+}
+
 /** Tells whether a path with a pattern in it may stand for a file with secrets. */
 export function mayHoldSecrets(path: string): boolean {
   if (!/[*?[]/.test(path) || path.length > 200) return false;
-  const source = path.replace(/[.+^${}()|\\]/g, "\\$&").replace(/\*+/g, "[^/]*")
+  if (mayNameSecret(path.slice(path.lastIndexOf("/") + 1))) return true;
+  const glob = globOf(path);
+  return glob === undefined || WELL_KNOWN.some((one) => glob.test(one)) ||
+    OF_PROCESS.test(path.replace(/[*?]+|\[[^\]]*\]/g, "x"));
+}
+
+/** Makes an expression of a shell's pattern; undefined: it can't be read. */
+function globOf(pattern: string): RegExp | undefined {
+  const source = pattern.replace(/[.+^${}()|\\]/g, "\\$&").replace(/\*+/g, "[^/]*")
     .replaceAll("?", "[^/]").replace(/\[!/g, "[^");
   try {
-    const pattern = new RegExp(`^${source}$`);
-    return WELL_KNOWN.some((one) => pattern.test(one)) ||
-      OF_PROCESS.test(path.replace(/[*?]+|\[[^\]]*\]/g, "x"));
+    return new RegExp(`^${source}$`);
   } catch {
-    return true;
+    return undefined;
   }
 }

@@ -307,7 +307,9 @@ function walkCommand(
   }
   const { writes, input } = readRedirections(node.redirects, scope, state);
   const [name, ...args] = words;
-  if (/^(echo|printf)$/.test(name ?? "") && node.args.some(namesSecret)) {
+  const shown = node.redirects.flatMap((one) => one.type === "HereString" ? one.target ?? [] : []);
+  if (PRINTS.test(name ?? "")) shown.push(...node.args as readonly Word[]);
+  if (shown.some(namesSecret)) {
     state.issues.add("prints_secret");
   }
   if (name !== undefined && ASSIGNS.test(name) && args.some((arg) => /^-\w*i/.test(arg))) {
@@ -324,7 +326,10 @@ function walkCommand(
 }
 
 /** Names of variables that hold passwords and keys. */
-const SECRET_NAME = /\$\{?\w*(secret|passw|passwd|password|token|api_?key|access_?key|private_?key|credential)\w*/i;
+const SECRET_NAME =
+  /\$\{?\w*?(secret|passw|(?<![A-Za-z])pass(?![A-Za-z])|token|api_?key|access_?key|private_?key|credential)\w*/i;
+/** Programs that print their arguments. */
+const PRINTS = /^(echo|printf|print|logger|wall)$/;
 
 function namesSecret({ text }: { readonly text: string }): boolean {
   return SECRET_NAME.test(text);

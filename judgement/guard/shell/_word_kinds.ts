@@ -64,7 +64,10 @@ export const WORD_KINDS: Readonly<Record<string, Kind>> = {
   },
   assignment: {
     looks: true,
-    check: (words, { args }) => {
+    check: (words, { args, environment }) => {
+      if (words.length === 0 && environment.length === 0) {
+        return [ask("secret", "It prints variables, with passwords among them")];
+      }
       const computes = args.some((arg) => /^-[a-zA-Z]*i/.test(arg));
       return words.filter((word) => {
         const [, name = word, value = ""] = /^([^=]*?)\+?=(.*)$/s.exec(word) ?? [];
