@@ -188,7 +188,8 @@ function commonObjections(run: Run): Objection[] {
   const isEndless = program === "cat" &&
     args.some((arg) => /^\/dev\/(zero|urandom|random|full)$/.test(arg)) &&
     writes.some(({ path }) => path !== "/dev/null");
-  const isLarge = program === "head" && args.some((arg) => /^-?c?\d{3,}[GT]|^-?c?\d+[TPE]/.test(arg)) &&
+  const isLarge = program === "head" &&
+    args.some((arg) => /^-?c?\d{3,}[GT]|^-?c?\d+[TPE]/.test(arg)) &&
     args.some((arg) => /^\/dev\/(zero|u?random)$/.test(arg));
   if (isEndless || isLarge) objections.push(ask("outage", "It writes without end"));
   if (input?.path !== undefined) objections.push(...readFile(input.path));

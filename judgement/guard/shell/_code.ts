@@ -24,7 +24,12 @@ const FILE = z.strictObject({
   }),
   languages: z.record(
     z.string(),
-    z.strictObject({ modules: WORDS, names: WORDS, commands: WORDS.optional(), never: WORDS.optional() }),
+    z.strictObject({
+      modules: WORDS,
+      names: WORDS,
+      commands: WORDS.optional(),
+      never: WORDS.optional(),
+    }),
   ),
 });
 const { calls, languages } = FILE.parse(
@@ -172,7 +177,10 @@ function findHostile(text: string): { found: Objection[]; lines: string[] } {
       );}
   }
   const handsOver = namesAny(code, calls.hands_over) || HANDS_OVER_SHELL.test(code);
-  if (namesAny(code, calls.connects) && (handsOver && namesAny(code, calls.shells) || /dup2/.test(code))) {
+  if (
+    namesAny(code, calls.connects) &&
+    (handsOver && namesAny(code, calls.shells) || /dup2/.test(code))
+  ) {
     found.push(deny("sends", "A program's text hands a shell to another host"));
   } else if (namesAny(code, calls.connects) && namesAny(code, calls.runs_text)) {
     found.push(deny("remote_code", "A program's text runs what it downloads"));
@@ -181,8 +189,10 @@ function findHostile(text: string): { found: Objection[]; lines: string[] } {
     paths.some((path) => areaOf(path) === "secret" || /\/etc\/passwd|environ/.test(path))
   ) found.push(deny("sends", "A program's text sends secrets to another host"));
   if (
-    namesAny(code, calls.hides) && (namesAny(code, calls.runs_text) || namesAny(code, calls.shells)) ||
-    PIECED.test(code) && (namesAny(code, calls.runs_text) || UNSEEN.test(code) || COMPUTED_CALL.test(code))
+    namesAny(code, calls.hides) &&
+      (namesAny(code, calls.runs_text) || namesAny(code, calls.shells)) ||
+    PIECED.test(code) &&
+      (namesAny(code, calls.runs_text) || UNSEEN.test(code) || COMPUTED_CALL.test(code))
   ) {
     found.push(deny("unseen", "A program's text hides what it runs"));
   } else if (UNSEEN.test(code)) {

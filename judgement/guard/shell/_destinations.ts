@@ -28,7 +28,8 @@ export function isSecret(path: string): boolean {
   const full = normalizePath(path.replace(/^[@<]/, ""), undefined).toLowerCase();
   const isPrivate = /\/(private|pki)\/|key|client-current/.test(full);
   if (READABLE.test(full) && !(full.endsWith(".pem") && isPrivate)) return false;
-  return areaOf(full) === "secret" || holdsTyped(full) || holdsPasswords(full) || isDisk(full) || mayHoldSecrets(full) ||
+  return areaOf(full) === "secret" || holdsTyped(full) || holdsPasswords(full) || isDisk(full) ||
+    mayHoldSecrets(full) ||
     /shadow|id_rsa/.test(full);
 }
 

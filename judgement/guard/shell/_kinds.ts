@@ -38,7 +38,8 @@ const FILE_OF_PACKAGE = /\.(deb|rpm|apk|whl|tgz|gz|zip|snap|xz|zst)$|\/\/|^\.|^\
 const MAX_PACKAGES = 6;
 
 /** Programs that only name files, or change who may use them, which is judged by itself. */
-const NAMES_ONLY = /^(ls|stat|file|du|echo|basename|dirname|chmod|chown|chgrp|touch|test|wc|md5sum|sha256sum|rm)$/;
+const NAMES_ONLY =
+  /^(ls|stat|file|du|echo|basename|dirname|chmod|chown|chgrp|touch|test|wc|md5sum|sha256sum|rm)$/;
 
 /** Objects where `find` hands files with secrets, by the names that it looks for, to a program that reads. */
 function readsSecretNames({ args }: Run): Objection[] {

@@ -13,7 +13,8 @@ const LOOKS =
 
 /** Tells whether text only asks a server to look. */
 export function onlyAsks(text: string | undefined): boolean {
-  return text !== undefined && (text.trim() === "" || /^\s*[QR]\s*$/.test(text) || LOOKS.test(text));
+  return text !== undefined &&
+    (text.trim() === "" || /^\s*[QR]\s*$/.test(text) || LOOKS.test(text));
 }
 
 /** Judges `nc`, `socat` and similar programs. */

@@ -38,7 +38,9 @@ export function readArguments(
   const hasSwitches = [...options.keys()].some((name) => name.startsWith("/"));
   const kindOf = (name: string) =>
     options.get(name) ??
-      (WINDOWS_OPTION.test(name) ? options.get(name.toLowerCase().replace(/:.*$/s, "")) : undefined);
+      (WINDOWS_OPTION.test(name)
+        ? options.get(name.toLowerCase().replace(/:.*$/s, ""))
+        : undefined);
   let n = 0;
   for (; n < args.length; n++) {
     const arg = args[n]!;

@@ -24,14 +24,19 @@ const FILE = z.strictObject({
 });
 type Places = z.output<typeof PLACES>;
 
-const file = FILE.parse(parse(readFileSync(join(ROOT, "judgement", "guard", "paths.yaml"), "utf8")));
+const file = FILE.parse(
+  parse(readFileSync(join(ROOT, "judgement", "guard", "paths.yaml"), "utf8")),
+);
 const WHOLE = new Set(file.whole);
 const DATABASES = new Set(file.databases);
 const NAMES = new Map(
-  [file.secret, file.settings, file.typed, file.evidence].map((places) => [places, new Set(places.names)]),
+  [file.secret, file.settings, file.typed, file.evidence].map((
+    places,
+  ) => [places, new Set(places.names)]),
 );
 /** What a process holds: its memory, variables, open files and its view of the host. */
-const OF_PROCESS = /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|root|cwd|fd|maps_files|map_files)(\/|$)/;
+const OF_PROCESS =
+  /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|root|cwd|fd|maps_files|map_files)(\/|$)/;
 
 /** Tells whether a path lies in a folder, or is it. */
 function isBelow(path: string, folders: readonly string[] | undefined): boolean {
@@ -44,7 +49,9 @@ function isAt(path: string, places: Places): boolean {
   return isBelow(path, places.below) ||
     segments.some((segment, n) =>
       names.has(segment) || names.has(segment.replace(/[.-]?\d*\*?$/, "")) ||
-      places.endings?.some((ending) => segment.length > ending.length && segment.endsWith(ending)) ||
+      places.endings?.some((ending) =>
+        segment.length > ending.length && segment.endsWith(ending)
+      ) ||
       places.pairs?.includes(`${segment}/${segments[n + 1]}`)
     );
 }

@@ -135,7 +135,10 @@ export function parsePrograms(yaml: string): ReadonlyMap<string, Entry> {
   const found = new Map<string, Entry>();
   for (const [names, said] of Object.entries(FILE.parse(parse(yaml)))) {
     const text = typeof said === "string" ? { why: said, args: "text", options: "" } : said;
-    const shared: Entry = { ...text, options: typeof text.options === "string" ? text.options : "" };
+    const shared: Entry = {
+      ...text,
+      options: typeof text.options === "string" ? text.options : "",
+    };
     const own = optionsByName(names, text.options);
     for (const name of names.split(", ")) {
       found.set(name, own === undefined ? shared : { ...shared, options: own.get(name)! });

@@ -15,7 +15,8 @@ export interface KnownNames {
 }
 
 const DECLARES = /^(const|let|var|function|catch)$/;
-const VALUES = /^(true|false|null|undefined|NaN|Infinity|async|await|typeof|instanceof|void|delete)$/;
+const VALUES =
+  /^(true|false|null|undefined|NaN|Infinity|async|await|typeof|instanceof|void|delete)$/;
 
 /** Returns the first part of a program whose effect is not known; undefined: there is none. */
 export function unknownScriptPart(
@@ -116,8 +117,11 @@ function isComputed(tokens: readonly CodeToken[], n: number, { names }: KnownNam
 /** Tells whether a value ends here, so that a bracket after it is a part of it. */
 function isOperand(token: CodeToken | undefined): boolean {
   if (token === undefined) return false;
-  return token.kind === "name" ? !/^(return|of|in|const|let|var|case|typeof)$/.test(token.value) :
-    token.kind === "sign" ? /^[)\]]$/.test(token.value) : token.kind !== "number";
+  return token.kind === "name"
+    ? !/^(return|of|in|const|let|var|case|typeof)$/.test(token.value)
+    : token.kind === "sign"
+    ? /^[)\]]$/.test(token.value)
+    : token.kind !== "number";
 }
 
 /** Returns names that the text itself declares: variables and parameters. */
@@ -125,7 +129,11 @@ function declaredNames(tokens: readonly CodeToken[]): ReadonlySet<string> {
   const found = new Set<string>();
   tokens.forEach(({ value }, n) => {
     if (DECLARES.test(value)) {
-      for (let at = n + 1; at < tokens.length && !/^[=;]$|^(of|in)$/.test(tokens[at]!.value); at++) {
+      for (
+        let at = n + 1;
+        at < tokens.length && !/^[=;]$|^(of|in)$/.test(tokens[at]!.value);
+        at++
+      ) {
         if (tokens[at]!.kind === "name") found.add(tokens[at]!.value);
         if (value !== "function" && tokens[at]!.kind === "name" && tokens[at + 1]?.value !== ",") {
           if (tokens[n + 1]!.kind === "name") break;
@@ -135,7 +143,11 @@ function declaredNames(tokens: readonly CodeToken[]): ReadonlySet<string> {
     }
     if (value !== "=" || tokens[n + 1]?.value !== ">") return;
     if (tokens[n - 1]?.kind === "name") found.add(tokens[n - 1]!.value);
-    for (let at = n - 2; tokens[n - 1]?.value === ")" && at >= 0 && tokens[at]!.value !== "("; at--) {
+    for (
+      let at = n - 2;
+      tokens[n - 1]?.value === ")" && at >= 0 && tokens[at]!.value !== "(";
+      at--
+    ) {
       if (tokens[at]!.kind === "name") found.add(tokens[at]!.value);
     }
   });

@@ -13,7 +13,17 @@ const WORDS = NO_PATTERN.transform((text) => new Set(text.split(/\s+/).filter(Bo
 const PHRASES = NO_PATTERN.transform((text) =>
   text.split(/,\s*/).map((phrase) => phrase.trim().split(" "))
 );
-const { beginnings, whole, client, endings, passing_tables, secret_tables, reaching, changes, functions } = z
+const {
+  beginnings,
+  whole,
+  client,
+  endings,
+  passing_tables,
+  secret_tables,
+  reaching,
+  changes,
+  functions,
+} = z
   .strictObject({
     beginnings: z.record(z.string(), PHRASES),
     whole: z.record(z.string(), PHRASES),
@@ -47,7 +57,9 @@ export function isKnownStatement(tokens: readonly SqlToken[]): boolean {
 /** Tells whether `explain (analyze, verbose) select …` is about a statement that reads, or about a table. */
 function explainsReading(tokens: readonly SqlToken[]): boolean {
   let at = 1;
-  while (/^(analyze|verbose|extended|plan|pipeline|query|for|format)$/.test(tokens[at]?.value ?? "")) at++;
+  while (
+    /^(analyze|verbose|extended|plan|pipeline|query|for|format)$/.test(tokens[at]?.value ?? "")
+  ) at++;
   if (tokens[at]?.value === "(") {
     at = tokens.findIndex(({ value }, n) => n > at && value === ")") + 1;
   }
@@ -90,7 +102,9 @@ export function unknownFunction(tokens: readonly SqlToken[]): string | undefined
     if (kind !== "name" || tokens[n + 1]?.value !== "(") return false;
     const before = tokens[n - 1]?.value;
     // `ON table (column)`, `USING btree (column)` and `WITH name (column) AS` call nothing.
-    if (/^(on|using|only|exists)$/.test(before ?? "") && tokens[0]?.value === "create") return false;
+    if (/^(on|using|only|exists)$/.test(before ?? "") && tokens[0]?.value === "create") {
+      return false;
+    }
     if (before === "with" || before === "as") return false;
     const plain = value.replace(/^pg_catalog\./, "");
     return !functions.has(plain);
@@ -120,10 +134,13 @@ export function leavesDatabase(text: string): boolean {
 /** Tells whether a table holds what passes by, by its whole name. */
 export function isPassingTable(name: string): boolean {
   const plain = lastPart(name.replace(/["'`[\]]/g, ""));
-  const words = plain.replace(/([a-z\d])([A-Z])/g, "$1_$2").toLowerCase().split("_").filter(Boolean);
+  const words = plain.replace(/([a-z\d])([A-Z])/g, "$1_$2").toLowerCase().split("_").filter(
+    Boolean,
+  );
   if (words.some((word) => passing_tables.never.has(word)) && words.length > 0) {
     return passing_tables.begin.has(words[0]!) && !/^failed$/.test(words[0]!);
   }
-  return passing_tables.names.has(plain.toLowerCase()) || passing_tables.names.has(words.at(-1) ?? "") ||
+  return passing_tables.names.has(plain.toLowerCase()) ||
+    passing_tables.names.has(words.at(-1) ?? "") ||
     passing_tables.begin.has(words[0] ?? "");
 }

@@ -8,12 +8,7 @@ import {
   type SyntaxNode,
   type Word,
 } from "unbash";
-import {
-  arithmeticText,
-  evaluatedValues,
-  evaluatesWords,
-  hasSubstitution,
-} from "./_evaluated.ts";
+import { arithmeticText, evaluatedValues, evaluatesWords, hasSubstitution } from "./_evaluated.ts";
 import { isForkBomb, isForkLoop } from "./_fork_bombs.ts";
 import { findInner } from "./_inner.ts";
 import { outputOf } from "./_output.ts";
@@ -381,7 +376,7 @@ function walkProgram(
     context.folder = normalizePath(to, context.folder);
   }
   if (program === "popd") context.folder = UNKNOWN;
-  if (evaluatesWords(program)) for (const arg of args) evaluateQuoted(arg, context, state);
+  if (evaluatesWords(program)) { for (const arg of args) evaluateQuoted(arg, context, state); }
   forgetVariables(program, args, context);
   if (program === "set" && args.some((arg) => /^-\w*e/.test(arg))) state.isErrorChecked = true;
   if (program === "set" && args[0] === "--") {

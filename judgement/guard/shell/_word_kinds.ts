@@ -18,11 +18,13 @@ const TABLE_VERBS = new Set(
   `altkv bar bootstrap cat count count-distinct count-similar cut decimate fill-down fill-empty flatten format-values
   fraction gap grep having-fields head histogram json-parse json-stringify label least-frequent merge-fields most-frequent
   nest nothing regularize rename reorder repeat reshape sample sec2gmt sec2gmtdate seqgen shuffle sort sort-within-records
-  sparsify stats1 stats2 step summary tac template top unflatten uniq unspace unsparsify utf8-to-latin1`.split(/\s+/),
+  sparsify stats1 stats2 step summary tac template top unflatten uniq unspace unsparsify utf8-to-latin1`
+    .split(/\s+/),
 );
 
 /** Options of a client of a cache that have it list or measure. */
-const LISTS_KEYS = /^--(scan|bigkeys|memkeys|hotkeys|stat|latency|latency-history|latency-dist|intrinsic-latency)$/;
+const LISTS_KEYS =
+  /^--(scan|bigkeys|memkeys|hotkeys|stat|latency|latency-history|latency-dist|intrinsic-latency)$/;
 /** Words before the filter of `yq eval '.a' file`. */
 const SUBCOMMAND = /^(e|eval|ea|eval-all)$/;
 const FILE_WORD = /^(\/|~|\.\.?\/)|^[\w-]+\.(json|ya?ml)$/;
@@ -100,7 +102,9 @@ export const WORD_KINDS: Readonly<Record<string, Kind>> = {
   pieces: {
     check: (words, run) => [
       ...words.slice(0, 1).flatMap(readFile),
-      ...(words[1] === undefined ? ["x"] : words.slice(1)).flatMap((word) => writeFile(`${word}aa`, run)),
+      ...(words[1] === undefined ? ["x"] : words.slice(1)).flatMap((word) =>
+        writeFile(`${word}aa`, run)
+      ),
     ],
   },
   tls: {
@@ -158,7 +162,9 @@ function tableVerbs(words: readonly string[]): Objection[] {
   }
   if (verb === "join") return [...own.flatMap(readFile), ...later];
   return [
-    ...(TABLE_VERBS.has(verb) ? [] : [nothing(`What the verb \`${displayPath(verb)}\` does is not known`)]),
+    ...(TABLE_VERBS.has(verb)
+      ? []
+      : [nothing(`What the verb \`${displayPath(verb)}\` does is not known`)]),
     ...own.flatMap(secretWord),
     ...later,
   ];
