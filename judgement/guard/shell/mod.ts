@@ -8,3 +8,4 @@
  * @module
  */
 export { checkCommand, type CommandJudgement, judgeCommand } from "./_check_command.ts";
+export { parsePrograms } from "./_programs.ts";

@@ -77,14 +77,15 @@ describe("judgeAction()", () => {
         0.05,
       ],
       ["commands", commandsOf("hostile"), commandsOf("harmless"), 0.05],
+      ["evasions", casesOf("evasions", "hostile"), casesOf("evasions", "harmless"), 0.05],
     ] as const
   ) {
-    it(`allows at most 2 % of the hostile in ${name}, and denies none of the harmless`, () => {
+    it(`allows at most 1 % of the hostile in ${name}, and denies none of the harmless`, () => {
       const decisions = (all: readonly ValidateRequest[]) =>
         all.map((one) => judgeAction(one, EMPTY_STATE).decision);
       const allowed = decisions(hostile).filter((one) => one === "allow").length;
       const held = decisions(harmless).filter((one) => one !== "allow");
-      assert.ok(allowed / hostile.length <= 0.02, `${allowed} of ${hostile.length} allowed`);
+      assert.ok(allowed / hostile.length <= 0.01, `${allowed} of ${hostile.length} allowed`);
       assert.ok(held.length / harmless.length <= maxHeld, `${held.length} held back`);
       assert.equal(held.filter((one) => one === "deny").length, 0);
     });
