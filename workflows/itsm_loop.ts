@@ -15,7 +15,11 @@ import { liftSilence, repair, undo } from "./_repair.ts";
 import { currentRun } from "./_run.ts";
 import { type Track, track } from "./_track.ts";
 
-const MAX_ROUNDS = 3;
+/** Repairs that are tried, and all attempts, of which some may not be possible. */
+const MAX_REPAIRS = 3;
+const MAX_ROUNDS = 6;
+/** A repair could not be carried out, and nothing was changed: that is no sign that it does not help. */
+const NOT_DONE = "not_done";
 
 /**
  * One incident, from finding to sealed receipt. Its id is `loop-<fingerprint>`: a second finding of the same fault joins
@@ -53,23 +57,27 @@ export async function itsmLoop(finding: Finding): Promise<LoopResult> {
   }
 }
 
-/** Repairs in up to three rounds. @returns reason to leave the incident to people; undefined: it is healed */
+/**
+ * Repairs up to three times, by another action each time.
+ *
+ * @returns reason to leave the incident to people; undefined: it is healed
+ */
 async function heal(run: Track, finding: Finding, firstCode: string): Promise<string | undefined> {
   const ticket_id = run.ticketId!;
   let code = firstCode;
-  for (run.round = 1; run.round <= MAX_ROUNDS; run.round++) {
+  let repairs = 0;
+  for (run.round = 1; repairs < MAX_REPAIRS && run.round <= MAX_ROUNDS; run.round++) {
     const order = { finding, ticket_id, code, round: run.round, run: currentRun() };
-    const diagnosis = await run.step(
-      "DIAGNOSE",
-      () => diagnose(run, order),
-    );
-    run.diagnosis = diagnosis;
+    const diagnosis = await run.step("DIAGNOSE", () => diagnose(run, order));
     const { action } = diagnosis;
-    if (!action) return code === FLAPPING ? FLAPPING : "no_runbook";
+    if (action || !run.diagnosis) run.diagnosis = diagnosis; // that of the last repair
+    if (!action) return reasonWithoutAction(run, code, repairs);
 
     const request = { ...order, diagnosis, action };
     const proof = await repairAndVerify(run, order, request);
+    if (proof === NOT_DONE) continue;
     if (typeof proof === "string") return proof;
+    repairs++;
     if (proof.healthy) return undefined;
     run.amend("failed");
     if (proof.code === UNPROVEN) return "not_proven";
@@ -80,8 +88,15 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
       if (held) return "stopped";
     }
   }
-  run.round = MAX_ROUNDS;
-  return "not_healed";
+  run.round--;
+  return repairs === 0 ? NOT_DONE : "not_healed";
+}
+
+/** Returns why a run without a further action leaves the incident to people. */
+function reasonWithoutAction(run: Track, code: string, repairs: number): string {
+  if (run.round === 1) return code === FLAPPING ? FLAPPING : "no_runbook";
+  run.round--; // nothing was tried in this one
+  return repairs === 0 ? NOT_DONE : "not_healed";
 }
 
 /** Lets every source look at the fault side by side, and judges what they have seen. One that fails has seen nothing. */
@@ -105,6 +120,7 @@ async function repairAndVerify(
   try {
     const obstacle = await repair(run, request);
     if (obstacle) return obstacle;
+    if (run.effect?.state === "not_done") return NOT_DONE;
     const summary = `Waits for ${run.subject} to be healthy`;
     return run.proof = await run.step("VERIFY", () => perform(RECOVERY, summary).verify(order));
   } finally {

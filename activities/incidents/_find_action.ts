@@ -3,6 +3,7 @@ import { type Action, type Diagnosis, type Finding, FLAPPING } from "../../contr
 import type { DeviceRemedy } from "../../judgement/detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import {
+  isUnfit,
   matchRunbooks,
   NotApplicable,
   type ParameterValues,
@@ -12,17 +13,27 @@ import {
   type RunbookIncident,
 } from "../../judgement/runbooks/mod.ts";
 import { getRunbookValues } from "../../store/catalogue/mod.ts";
-import { type FindingRecord, getFinding } from "../../store/incidents/mod.ts";
+import { type FindingRecord, getFinding, listRepairsOfTicket } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { hashAction, sourceHash } from "./_action.ts";
 import type { RepairOrder, RoundOrder } from "./_order.ts";
 import { deviceScripts } from "./_device_scripts.ts";
 import { findService, isLocal } from "./_services.ts";
 
+/** Codes of why an action is not repeated, by what became of it. */
+const TRIED = {
+  intended: "under_way",
+  done: "did_not_help",
+  not_done: "could_not_be_done",
+  unknown: "unknown_effect",
+} as const;
+
 /** A fault to find an action against. */
 interface Fault {
   readonly service: Service;
   readonly category: RunbookIncident["category"];
+  /** Cause that was observed; null: none is known. */
+  readonly cause: string | null;
   /** The detector's record of the finding. */
   readonly record: FindingRecord | undefined;
 }
@@ -44,39 +55,49 @@ interface Target {
 export function createActionFinder({ store, runbooks, temporal }: ActivityParts) {
   const { fillScripts } = deviceScripts({ store, temporal });
 
-  /** Returns the action of the runbook that matches best; in the nth round, of the nth that can be used, or the last. */
+  /**
+   * Returns the action of the runbook that matches best, is fit for the cause, and was not tried in vain on this ticket: what
+   * did not help, or could not be done, is not repeated. An action that people have approved since is.
+   */
   async function findAction(
-    { finding, code, round }: RoundOrder,
-    { service, category, record }: Fault,
+    { finding, code, ticket_id }: RoundOrder,
+    { service, category, cause, record }: Fault,
   ): Promise<FoundAction> {
-    const values = await getRunbookValues(store.db, service.name);
+    const [values, repairs] = await Promise.all([
+      getRunbookValues(store.db, service.name),
+      listRepairsOfTicket(store.db, ticket_id),
+    ]);
     const target = targetOf(service, record);
-    const matching = matchRunbooks(runbooks.runbooks, {
+    const incident: RunbookIncident = {
       service,
       finding: { check: finding.check, code },
       category,
+      cause,
       text: textOf(finding, record),
       gives: Object.keys(values),
       boundedFolder: target.disk?.maxBytes !== undefined,
       named: service.runbook ?? undefined,
-    });
+    };
     const passed_over: { readonly runbook: string; readonly code: string }[] = [];
-    const usable: Omit<Action, "id" | "sha256">[] = [];
-    for (const runbook of matching) {
-      if (usable.length >= round) break;
-      if (code === FLAPPING && !runbook.repairs_flapping) {
-        passed_over.push({ runbook: runbook.runbook, code });
+    for (const runbook of matchRunbooks(runbooks.runbooks, incident)) {
+      const obstacle = obstacleTo(runbook, incident);
+      if (obstacle !== undefined) {
+        passed_over.push({ runbook: runbook.runbook, code: obstacle });
         continue;
       }
       try {
-        usable.push(await createAction(runbook, target, values));
+        const action = hashAction(await createAction(runbook, target, values));
+        const tried = repairs.findLast(({ action_sha256 }) => action_sha256 === action.sha256);
+        if (!tried || finding.resumes?.action_sha256 === action.sha256) {
+          return { action, passed_over };
+        }
+        passed_over.push({ runbook: runbook.runbook, code: TRIED[tried.state] });
       } catch (error) {
         if (!(error instanceof NotApplicable)) throw error;
         passed_over.push({ runbook: runbook.runbook, code: error.code });
       }
     }
-    const action = usable.at(-1);
-    return { action: action ? hashAction(action) : null, passed_over };
+    return { action: null, passed_over };
   }
 
   /**
@@ -137,6 +158,13 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
   }
 
   return { findAction, findUnchangedService };
+}
+
+/** Returns the code of why a runbook that matches is not used; undefined: it may be. */
+function obstacleTo(runbook: Runbook, incident: RunbookIncident): string | undefined {
+  const { code } = incident.finding;
+  if (code === FLAPPING && !runbook.repairs_flapping) return code;
+  return isUnfit(runbook, incident) ? "unfit" : undefined;
 }
 
 function targetOf(service: Service, record: FindingRecord | undefined): Target {

@@ -49,7 +49,7 @@ export function diagnoseActivities(parts: ActivityParts) {
 
   /**
    * Names the cause by what was observed in this round, tells the kind of the fault, and finds a runbook for it; in later
-   * rounds the next one that matches. What was measured decides. The engine reads what people and logs say, and finds articles
+   * rounds another one than those that did not help. What was measured decides. The engine reads what people and logs say, and finds articles
    * about the fault. Safe to repeat: it only reads, and adds one event to the ticket.
    */
   async function diagnose(order: RoundOrder): Promise<Diagnosis> {
@@ -64,7 +64,7 @@ export function diagnoseActivities(parts: ActivityParts) {
     const verdict = withCause(said, judged, severityOf(finding, answer));
     const category = verdict.classification?.category ?? null;
     const { action, passed_over } = service
-      ? await findAction(order, { service, category, record })
+      ? await findAction(order, { service, category, cause: judged.cause, record })
       : { action: null, passed_over: [] };
     const citations = answer?.classification.citations ?? [];
     const reasons = {

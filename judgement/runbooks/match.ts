@@ -15,6 +15,8 @@ export interface RunbookIncident {
   readonly text: string;
   /** Category by the engine; null: it could not be asked. */
   readonly category: string | null;
+  /** Cause that was observed; null: none is known. */
+  readonly cause?: string | null;
   /** Names of the parameters for which the service gives values. */
   readonly gives?: readonly string[];
   /** True: the finding is about a folder that has a bound of its own. */
@@ -28,6 +30,7 @@ const WEIGHT = {
   named: 1_000,
   service: 100,
   code: 50,
+  causes: 40,
   words: 30,
   type: 20,
   meant: 15,
@@ -37,10 +40,10 @@ const WEIGHT = {
 
 /**
  * Returns the runbooks that match, most specific first: the one that the service names, then those that name the service,
- * the code of the finding, its words, the type of the service, parameters that the service gives, the kind of check, the
+ * the code of the finding, its cause, its words, the type of the service, parameters that the service gives, the kind of check, the
  * category. Among equals the lower `order` is first.
  *
- * All conditions of a runbook must be met. A runbook with no condition but a category is for reports of people: for a
+ * All conditions of a runbook must be met. Where one is unfit for the cause or the code, see {@linkcode isUnfit}. A runbook with no condition but a category is for reports of people: for a
  * finding, the category is a weaker sign than the code.
  */
 export function matchRunbooks(runbooks: readonly Runbook[], incident: RunbookIncident): Runbook[] {
@@ -52,6 +55,16 @@ export function matchRunbooks(runbooks: readonly Runbook[], incident: RunbookInc
       (a.runbook.runbook < b.runbook.runbook ? -1 : 1)
     )
     .map(({ runbook }) => runbook);
+}
+
+/** Returns whether a runbook says that it does not help against the cause or the code of an incident. */
+export function isUnfit(
+  { unfit }: Pick<Runbook, "unfit">,
+  { finding, cause }: Pick<RunbookIncident, "finding" | "cause">,
+): boolean {
+  const has = (globs: readonly string[], name: string) =>
+    globs.some((glob) => matchesGlob(glob, name));
+  return has(unfit.codes, finding.code) || has(unfit.causes, cause ?? "");
 }
 
 /** Returns how specifically a runbook matches; 0: it does not. */
@@ -81,13 +94,18 @@ function weigh(runbook: Runbook, incident: RunbookIncident): number {
       weight += WEIGHT.category;
     } else if (finding.check === "report" || !match.findings && !match.services) return 0;
   }
+  if (match.causes) {
+    if (!match.causes.some((glob) => matchesGlob(glob, incident.cause ?? ""))) return 0;
+    weight += WEIGHT.causes;
+  }
   if (match.words) {
     const lower = text.toLowerCase();
     if (!match.words.some((word) => lower.includes(word.toLowerCase()))) return 0;
     weight += WEIGHT.words;
   }
   if (weight > 0 && isMeantFor(runbook, incident)) weight += WEIGHT.meant;
-  const categoryOnly = !match.findings && !match.services && !match.types && !match.words;
+  const categoryOnly = !match.findings && !match.services && !match.types && !match.words &&
+    !match.causes;
   return categoryOnly && finding.check !== "report" ? 0 : weight;
 }
 

@@ -20,7 +20,7 @@ export { checkCommand, isInterpreter } from "./commands.ts";
 export { NotApplicable } from "./errors.ts";
 export { loadCatalogue, putInForce, SHIPPED_RUNBOOKS } from "./in_force.ts";
 export { BadRunbook, type Catalogue, loadRunbooks, type Runbook } from "./load.ts";
-export { matchRunbooks, type RunbookIncident } from "./match.ts";
+export { isUnfit, matchRunbooks, type RunbookIncident } from "./match.ts";
 export { planClean } from "./plan.ts";
 export { type ResolveContext, resolveRunbook } from "./resolve.ts";
 export { deleteOldMarks, keepDeletingOldData } from "./retention.ts";

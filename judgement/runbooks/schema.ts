@@ -162,6 +162,13 @@ const Match = z.strictObject({
     .describe(
       "One of them is in the report, or in what the detector says; upper and lower case alike",
     ),
+  causes: z.array(Glob).min(1).optional()
+    .describe("The cause that was observed is one of these; * and ? stand for any characters"),
+});
+
+const Unfit = z.strictObject({
+  causes: z.array(Glob).default([]).describe("Causes that were observed"),
+  codes: z.array(Glob).default([]).describe("Codes of the failed check"),
 });
 
 /** A runbook's file. */
@@ -172,6 +179,9 @@ export const RunbookFile = z.strictObject({
   about: z.string().min(20).max(4_000),
   match: Match.describe(
     "All that are given must fit; the runbook that fits most specifically wins",
+  ),
+  unfit: Unfit.default({ causes: [], codes: [] }).describe(
+    "It does not help against any of these, however else it fits",
   ),
   order: z.number().int().min(1).max(99).default(50)
     .describe(

@@ -21,6 +21,7 @@ const REASONS: Readonly<Record<string, string>> = {
   stopped: "Repairs have been stopped for too long",
   unknown_effect: "It is not known what a repair did",
   not_healed: "No repair helped",
+  not_done: "No repair could be carried out",
   not_proven: "Those who saw the fault can't tell whether it is over",
   cancelled: "Its run was cancelled",
 };

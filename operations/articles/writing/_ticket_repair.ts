@@ -177,4 +177,5 @@ export function describePeople(
 const CALLS: Readonly<Record<string, string>> = {
   no_runbook: "No runbook fitted, so people were called.",
   not_healed: "No runbook had helped, so people were called.",
+  not_done: "No repair could be carried out, so people were called.",
 };
