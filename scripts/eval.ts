@@ -12,6 +12,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   findings: "evals/detection/findings_eval.ts",
   citations: "evals/reports/citations_eval.ts",
   logs: "evals/detection/logs_eval.ts",
+  root_causes: "evals/root_causes/eval.ts",
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -1,4 +1,5 @@
 import type { DetectorName } from "../../contract/domain/mod.ts";
+import { type Deviation, explainsDeviation, weighDeviation } from "./_deviation.ts";
 import { ServiceGraph } from "./_service_graph.ts";
 import type { DetectedFinding } from "./findings.ts";
 
@@ -10,6 +11,8 @@ export type Groupable =
     readonly host: string | null;
     /** False: it is not reported, but may be the cause of others. Default: true. */
     readonly counts?: boolean;
+    /** How far it is off; absent: it was not measured, or its past is unknown. */
+    readonly deviation?: Deviation;
   };
 
 /** Dependencies of services, and their hosts. */
@@ -94,7 +97,11 @@ export function causesOf(effect: Groupable, index: FindingIndex): number[] {
   if (effect.service === null || ISOLATED_CODES.has(effect.code)) return causes;
   if (effect.detector === "host_resources" || effect.detector === "certificates") return causes;
   const waits = WAITING_CODES.has(effect.code);
-  const explains = (cause: number) => waits || !SLOWNESS_CODES.has(all[cause]!.code);
+  const explains = (cause: number) => {
+    const { code, deviation } = all[cause]!;
+    if (!waits && SLOWNESS_CODES.has(code)) return false;
+    return !deviation || !effect.deviation || explainsDeviation(deviation, effect.deviation);
+  };
   const layer = layerOf(effect);
   graph.walkFrom(graph.numberOf(effect.service), (service, steps) => {
     for (const cause of ofService[service]!) {
@@ -107,14 +114,23 @@ export function causesOf(effect: Groupable, index: FindingIndex): number[] {
   return causes;
 }
 
-/** Returns the most distant of the roots that a finding may go with: the fault probably began there. */
-export function deepestCause(
+/**
+ * Returns the root that a finding goes with: the one that weighs most where all are measured in one way, or else the most
+ * distant, as the fault probably began there.
+ */
+export function likeliestCause(
   effect: Groupable,
   roots: readonly number[],
   index: FindingIndex,
 ): number {
   const { all, graph } = index;
   if (roots.length === 1) return roots[0]!;
+  const deviations = new Map(roots.map((root) => [root, all[root]!.deviation]));
+  const kinds = new Set([...deviations.values()].map((deviation) => deviation?.kind));
+  if (kinds.size === 1 && !kinds.has(undefined)) {
+    const weight = (root: number) => weighDeviation(deviations.get(root)!);
+    return [...roots].sort((a, b) => weight(b) - weight(a) || a - b)[0]!;
+  }
   const hostSteps = exhaustedHosts(effect, index);
   const serviceSteps = new Map<number, number>();
   graph.walkFrom(graph.numberOf(effect.service!), (service, steps) => {

@@ -4,6 +4,7 @@ import type { DetectorName } from "../../contract/domain/mod.ts";
 import type { AlertSource } from "../../integrations/alerts/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
 import type { FindingRecord } from "../../store/incidents/mod.ts";
+import type { Deviation } from "./_deviation.ts";
 import type { DetectedFinding } from "./findings.ts";
 import type { BadDetectorsFile, DetectorSettings } from "./settings.ts";
 
@@ -41,6 +42,8 @@ export interface DetailedFinding extends DetectedFinding {
   readonly target: Readonly<Record<string, unknown>>;
   /** False: it was not seen often enough to be reported, but may be the cause of others. Default: true. */
   readonly counts?: boolean;
+  /** How far a measurement is off; absent: its past is unknown. */
+  readonly deviation?: Deviation;
 }
 
 /** Result of one run of a detector. */

@@ -3,11 +3,11 @@ import { BitSet } from "./_bit_set.ts";
 import {
   causesOf,
   createIndex,
-  deepestCause,
   type Dependencies,
   type FindingIndex,
   type Groupable,
   layerOf,
+  likeliestCause,
 } from "./_causes.ts";
 
 /** Findings of one incident. */
@@ -24,9 +24,12 @@ export interface FindingGroup<F extends Groupable> {
  * Groups findings that probably have one cause.
  *
  * A finding about a service may be caused by one about a service that it depends on, directly or not; by a resource that ran
- * out on the host of either; and by a finding of a deeper detector about itself. The root is the deepest of these that no
- * other explains. Two roots are two incidents, and a finding that both could have caused goes with the deeper one, so that
- * no repair waits for the other. Of findings in a cycle the worst is the root.
+ * out on the host of either; and by a finding of a deeper detector about itself. Of two that are measured, only one that
+ * lost at least half as much as the other, in the same way, explains it. A root is a finding that no other explains.
+ *
+ * Two roots are two incidents, so that no repair waits for the other. A finding that both could have caused goes with the
+ * one that weighs more where they are measured in one way (its loss × how unusual that is), or else with the deeper one. Of
+ * findings in a cycle the worst is the root.
  *
  * The same findings in another order give the same groups.
  *
@@ -62,7 +65,7 @@ function assignToRoots(
   for (const [n, finding] of all.entries()) {
     if (roots[n]) continue;
     const candidates = [...causes[n]!].filter((cause) => roots[cause]);
-    groups.get(deepestCause(finding, candidates, index))!.push(n);
+    groups.get(likeliestCause(finding, candidates, index))!.push(n);
   }
   return groups;
 }
@@ -105,8 +108,9 @@ function groupSeverity(root: Groupable, others: readonly Groupable[]): Severity 
   return reachesOthers && worst === "high" ? "critical" : worst;
 }
 
-/** Worst first; the fingerprint decides between equals, so that the order is always the same. */
+/** Worst first, of these the most unusual; the fingerprint decides between equals, so that the order is always the same. */
 function byWeight(a: Groupable, b: Groupable): number {
   const severity = SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity);
-  return severity || layerOf(b) - layerOf(a) || (a.fingerprint < b.fingerprint ? -1 : 1);
+  const score = (b.deviation?.score ?? 0) - (a.deviation?.score ?? 0);
+  return severity || layerOf(b) - layerOf(a) || score || (a.fingerprint < b.fingerprint ? -1 : 1);
 }

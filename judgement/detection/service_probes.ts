@@ -4,6 +4,7 @@ import { checkKind, probe, type ProbeResult, type Service } from "../../integrat
 import {
   getProbeHistories,
   type NewProbeHistory,
+  type ProbeHistory,
   putProbeHistories,
 } from "../../store/incidents/mod.ts";
 import { getService, listWatchedServices, recordProbeResults } from "../../store/cmdb/mod.ts";
@@ -21,6 +22,7 @@ import {
   type RecheckTime,
   untilDeadline,
 } from "./detector.ts";
+import { type Deviation, isUnusual, measureDeviation } from "./_deviation.ts";
 import { createServiceFinding } from "./findings.ts";
 import type { DetectorSettings } from "./settings.ts";
 
@@ -31,6 +33,8 @@ interface ProbedService {
   readonly service: Service;
   readonly result: ProbeResult;
   readonly state: ServiceState;
+  /** Undefined: it was never probed before. */
+  readonly history: ProbeHistory | undefined;
 }
 
 /** Probes at a time. Those over the network mostly wait; commands are processes. */
@@ -73,8 +77,9 @@ async function detectFailures(
     findAlertFaults(context, "service_probes"),
   ]);
   const probed = [...results].map(([service, result]): ProbedService => {
-    const before = histories.get(service.name) ?? NO_HISTORY;
-    return { service, result, state: judgeService(service, result, before, settings) };
+    const history = histories.get(service.name);
+    const state = judgeService(service, result, history ?? NO_HISTORY, settings);
+    return { service, result, state, history };
   });
   const missed = services.length - probed.length;
   const problems: string[] = [];
@@ -104,7 +109,7 @@ async function detectFailures(
         service: name,
         looks,
         flapping,
-        elapsedMs: state === "up" ? result.elapsedMs : null,
+        elapsedMs: state === "up" && looks.endsWith("u") ? result.elapsedMs : null,
       }));
       await putProbeHistories(trx, marks);
     },
@@ -160,12 +165,14 @@ function judgeService(
 }
 
 async function createFinding(
-  { service, result: { code, elapsedMs, output }, state: { state, looks, counts } }: ProbedService,
+  { service, result: { code, elapsedMs, output }, state: { state, looks, counts }, history }:
+    ProbedService,
   { store, settings: { service_probes: settings }, host }: DetectionContext,
 ): Promise<DetailedFinding> {
   const finding = await createServiceFinding(store, service, state === "down" ? code : state);
   const { name } = service;
   const { check } = finding;
+  const deviation = state === "slow" ? deviationOf(elapsedMs, history) : undefined;
   const summaries: Readonly<Record<string, string>> = {
     down: `${name} fails its ${check} check (${code})`,
     slow: `${name} passes its ${check} check, but takes longer than ${
@@ -185,7 +192,23 @@ async function createFinding(
     },
     target: { service: name },
     counts,
+    ...(deviation ? { deviation } : {}),
   };
+}
+
+/** Returns how far a probe is off; undefined: that is unknown, or it takes as long as always. */
+function deviationOf(
+  elapsedMs: number,
+  history: ProbeHistory | undefined,
+): Deviation | undefined {
+  if (!history || history.usualMs === null || history.spreadMs === null) return undefined;
+  const deviation = measureDeviation({
+    kind: "latency",
+    value: elapsedMs / 1_000,
+    usual: history.usualMs / 1_000,
+    spread: history.spreadMs / 1_000,
+  });
+  return isUnusual(deviation) ? deviation : undefined;
 }
 
 async function recheckService(

@@ -7,13 +7,15 @@ export interface ProbeHistory {
   /** A character a probe, oldest first: `u` up, `s` up but slow, `d` down. */
   readonly looks: string;
   readonly flapping: boolean;
-  /** Milliseconds that a probe which passes takes; null: none has passed. */
+  /** Milliseconds that a probe takes which passes and is not slow; null: none has passed. */
   readonly usualMs: number | null;
+  /** Milliseconds by which such a probe is usually off that; null: fewer than two have passed. */
+  readonly spreadMs: number | null;
 }
 
 /** Results to store. */
-export interface NewProbeHistory extends Omit<ProbeHistory, "usualMs"> {
-  /** Milliseconds of the newest probe; null: it has not passed, and changes nothing of what is usual. */
+export interface NewProbeHistory extends Omit<ProbeHistory, "usualMs" | "spreadMs"> {
+  /** Milliseconds of the newest probe; null: it has not passed, or slowly, and changes nothing of what is usual. */
   readonly elapsedMs: number | null;
 }
 
@@ -23,7 +25,7 @@ const NEWEST_SHARE = 0.1;
 /** Returns the histories of all services that were ever probed, by name. */
 export async function getProbeHistories(db: Db): Promise<Map<string, ProbeHistory>> {
   const rows = await db.query<ProbeHistory>(
-    'SELECT service, looks, flapping, usual_ms AS "usualMs" FROM probe_history',
+    `SELECT service, looks, flapping, usual_ms AS "usualMs", spread_ms AS "spreadMs" FROM probe_history`,
   );
   return new Map(rows.map((row) => [row.service, row]));
 }
@@ -40,6 +42,8 @@ export async function putProbeHistories(
      FROM unnest($1::text[], $2::text[], $3::boolean[], $4::float8[]) AS n (name, looks, flapping, elapsed)
      JOIN services USING (name) ORDER BY name
      ON CONFLICT (tenant_id, service) DO UPDATE SET looks = excluded.looks, flapping = excluded.flapping,
+       spread_ms = coalesce(h.spread_ms + $5 * (abs(excluded.usual_ms - h.usual_ms) - h.spread_ms),
+         abs(excluded.usual_ms - h.usual_ms), h.spread_ms),
        usual_ms = coalesce(h.usual_ms + $5 * (excluded.usual_ms - h.usual_ms), excluded.usual_ms, h.usual_ms)`,
     [
       histories.map(({ service }) => service),

@@ -39,6 +39,7 @@ export const detection = `
     looks text NOT NULL DEFAULT '', -- results of the last probes, oldest first: u up, s up but slow, d down
     flapping boolean NOT NULL DEFAULT false,
     usual_ms double precision,    -- how long a probe that passes takes, the newest weighing a tenth; null: none has passed
+    spread_ms double precision,   -- by how much it was off what was usual then, likewise; null: fewer than two have passed
     PRIMARY KEY (tenant_id, service),
     FOREIGN KEY (tenant_id, service) REFERENCES services ON DELETE CASCADE
   );

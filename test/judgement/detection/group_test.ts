@@ -3,6 +3,8 @@ import {
   type Dependencies,
   type Groupable,
   groupFindings,
+  isUnusual,
+  measureDeviation,
 } from "../../../judgement/detection/mod.ts";
 import type { Severity } from "../../../contract/domain/mod.ts";
 
@@ -25,6 +27,17 @@ const down = (service: string, rest: Partial<Fault> = {}) =>
 /** Creates the finding that a host's disk is full. */
 const full = (host: string, rest: Partial<Fault> = {}) =>
   fault(`disk of ${host}`, { detector: "host_resources", code: "disk_full", host, ...rest });
+
+/** Creates the finding that a service is slow. @param excess seconds that its requests lost @param score how unusual that is */
+const slow = (service: string, excess: number, score = 10) =>
+  down(service, {
+    code: "slow",
+    severity: "medium",
+    deviation: { kind: "latency", excess, score },
+  });
+/** Creates the finding that requests of a service fail. */
+const failing = (service: string, excess: number, score = excess) =>
+  down(service, { code: "error_rate", deviation: { kind: "errors", excess, score } });
 
 /** Returns roots, each with the findings of its group. */
 function groups(findings: readonly Fault[], dependencies: Dependencies) {
@@ -136,6 +149,66 @@ describe("groupFindings()", () => {
     assert.deepEqual(groups([busy, down("web")], chain), { "disk of h": [], web: [] });
   });
 
+  describe("among measured findings", () => {
+    it("explains a caller by a service that lost at least half as much, however deep", () => {
+      const chain = graph({ web: ["api"], api: ["db"] });
+      assert.deepEqual(groups([slow("web", 8), slow("api", 7), slow("db", 6)], chain), {
+        db: ["api", "web"],
+      });
+      assert.deepEqual(groups([slow("web", 8), slow("db", 4)], chain), { db: ["web"] });
+      assert.deepEqual(groups([slow("web", 8), slow("db", 3.9)], chain), { db: [], web: [] });
+    });
+
+    it("doesn't make the deepest the root where another lost much more", () => {
+      const chain = graph({ web: ["api"], api: ["db"] });
+      assert.deepEqual(groups([slow("web", 8), slow("api", 20), slow("db", 1)], chain), {
+        api: ["web"],
+        db: [],
+      });
+      const wide = graph({ web: ["api"], api: ["db", "cache"] });
+      const findings = [failing("web", 9), failing("api", 30), failing("db", 12)];
+      assert.deepEqual(groups(findings, wide), { api: ["web"], db: [] });
+    });
+
+    it("groups with the root that weighs most by its loss and by how unusual that is", () => {
+      const wide = graph({ web: ["api", "batch"], batch: ["batch-db"] });
+      const web = slow("web", 8, 2);
+      const apiBeforeNoise = [web, slow("api", 10, 50), slow("batch-db", 20, 5)];
+      assert.deepEqual(groups(apiBeforeNoise, wide), { api: ["web"], "batch-db": [] });
+      const apiBeforeFew = [web, slow("api", 40, 20), slow("batch-db", 5, 50)];
+      assert.deepEqual(groups(apiBeforeFew, wide), { api: ["web"], "batch-db": [] });
+    });
+
+    it("compares one kind of measurement only", () => {
+      const chain = graph({ web: ["db"] });
+      assert.deepEqual(groups([failing("web", 5), slow("db", 60)], chain), { db: [], web: [] });
+    });
+
+    it("explains one that hardly deviates by any that does", () => {
+      assert.deepEqual(groups([slow("web", -0.1, -1), slow("db", 3)], graph({ web: ["db"] })), {
+        db: ["web"],
+      });
+    });
+
+    it("judges by depth alone what is not measured", () => {
+      const chain = graph({ web: ["api"], api: ["db"] });
+      const unmeasured = down("db", { code: "slow", severity: "medium" });
+      assert.deepEqual(groups([slow("web", 8), slow("api", 9), unmeasured], chain), {
+        db: ["api", "web"],
+      });
+      const wide = graph({ web: ["api", "queue"], queue: ["db"] });
+      assert.deepEqual(groups([slow("web", 8), slow("api", 90), down("db")], wide), {
+        api: [],
+        db: ["web"],
+      });
+    });
+
+    it("makes the most unusual one the root of a cycle", () => {
+      const cycle = graph({ a: ["b"], b: ["a"] });
+      assert.deepEqual(groups([slow("a", 8, 4), slow("b", 8, 9)], cycle), { b: ["a"] });
+    });
+  });
+
   const ISOLATED = [
     "brute_force",
     "invalid_users",
@@ -221,7 +294,9 @@ describe("groupFindings()", () => {
         Object.fromEntries(names.map((name) => [name, `h${pick(3)}`])),
       );
       const findings = [
-        ...names.filter(() => random() < 0.6).map((name) => down(name)),
+        ...names.filter(() => random() < 0.6).map((name) =>
+          random() < 0.5 ? down(name) : slow(name, pick(9), pick(9))
+        ),
         ...["h0", "h1", "h2"].filter(() => random() < 0.3).map((host) => full(host)),
       ];
       const made = groupFindings(findings, dependencies);
@@ -247,6 +322,30 @@ describe("groupFindings()", () => {
     const made = groupFindings(names.slice(-2_000).map((name) => down(name)), dependencies);
     assert.ok(made.length < 100);
     assert.equal(made.flatMap(({ root, others }) => [root, ...others]).length, 2_000);
+  });
+});
+
+describe("measureDeviation()", () => {
+  it("returns what all requests lost, and how often the usual spread each of them is off", () => {
+    const latency = { kind: "latency", value: 0.5, usual: 0.2, spread: 0.1, requests: 40 } as const;
+    const { kind, excess, score } = measureDeviation(latency);
+    assert.deepEqual([kind, excess.toFixed(6), score.toFixed(6)], [
+      "latency",
+      "12.000000",
+      "3.000000",
+    ]);
+    const errors = { kind: "errors", value: 9, usual: 1, spread: 2 } as const;
+    assert.deepEqual(measureDeviation(errors), { kind: "errors", excess: 8, score: 4 });
+  });
+
+  it("takes a past without any change for a short one", () => {
+    const errors = { kind: "errors", usual: 0, spread: 0 } as const;
+    assert.equal(isUnusual(measureDeviation({ ...errors, value: 2 })), false);
+    assert.equal(isUnusual(measureDeviation({ ...errors, value: 3 })), true);
+    const latency = { kind: "latency", usual: 1, spread: 0 } as const;
+    assert.equal(isUnusual(measureDeviation({ ...latency, value: 1.05 })), false);
+    assert.equal(isUnusual(measureDeviation({ ...latency, value: 1.07 })), true);
+    assert.equal(measureDeviation({ ...latency, value: 0, usual: 0 }).score, 0);
   });
 });
 

@@ -12,7 +12,7 @@ import {
   recheck,
 } from "../../../judgement/detection/mod.ts";
 import type { Service } from "../../../integrations/host/mod.ts";
-import { getFinding } from "../../../store/incidents/mod.ts";
+import { getFinding, getProbeHistories, putProbeHistories } from "../../../store/incidents/mod.ts";
 import { putService } from "../../../store/cmdb/mod.ts";
 import { whileCollectingGarbage } from "../../_garbage.ts";
 import { freePort } from "../../_run.ts";
@@ -149,6 +149,49 @@ describe("service_probes", () => {
     answer = { status: 200, afterMs: 0 };
     assert.equal((await recheck(context, incident!, "after"))?.present, false);
     assert.deepEqual((await sweep()).codes, []);
+  });
+
+  it("tells how far a slow service is off its own past, which slow probes don't change", async () => {
+    const db = context.store.asPlatform();
+    for (const name of ["once-fast", "always-slow", "new"]) await put(name);
+    const add = (service: string, ...all: number[]) =>
+      Promise.all(
+        all.map((elapsedMs) =>
+          putProbeHistories(db, [{ service, looks: "u", flapping: false, elapsedMs }])
+        ),
+      );
+    await add("once-fast", 10, 10);
+    await add("always-slow", 1_000_000, 1_000_000);
+    answer = { status: 200, afterMs: 100 };
+    const { findings } = await sweep(
+      PATIENT.replace("slow_ms: 5000", "slow_ms: 50, slow_looks: 1"),
+    );
+    const deviations = new Map(findings.map(({ service, deviation }) => [service, deviation]));
+    assert.deepEqual([...deviations.keys()].sort(), ["always-slow", "new", "once-fast"]);
+    const { kind, excess, score } = deviations.get("once-fast")!;
+    assert.equal(kind, "latency");
+    assert.ok(excess > 0.08, `${excess}`);
+    assert.ok(score > 100, `${score}`);
+    assert.equal(deviations.get("always-slow"), undefined);
+    assert.equal(deviations.get("new"), undefined);
+    const histories = await getProbeHistories(db);
+    const marks = ["once-fast", "new"].map((name) => {
+      const { usualMs, spreadMs } = histories.get(name)!;
+      return [usualMs, spreadMs];
+    });
+    assert.deepEqual(marks, [[10, 0], [null, null]]);
+  });
+
+  it("keeps what is usual, and by how much probes are off that", async () => {
+    const db = context.store.asPlatform();
+    await put("web");
+    const seen: (number | null)[][] = [];
+    for (const elapsedMs of [100, 120, null, 100]) {
+      await putProbeHistories(db, [{ service: "web", looks: "u", flapping: false, elapsedMs }]);
+      const { usualMs, spreadMs } = (await getProbeHistories(db)).get("web")!;
+      seen.push([usualMs, spreadMs].map((one) => one === null ? null : Number(one.toFixed(6))));
+    }
+    assert.deepEqual(seen, [[100, null], [102, 20], [102, 20], [101.8, 18.2]]);
   });
 
   it("reports a service that goes up and down as one fault, until it is steady", async () => {
