@@ -13,7 +13,7 @@ export interface Sample {
 }
 
 /** Metrics over consecutive windows. */
-export interface Metrics {
+interface Metrics {
   /** Unix time of each window, in seconds. */
   readonly times: readonly number[];
   /** Component → a sample a window. */

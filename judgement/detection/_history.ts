@@ -1,3 +1,5 @@
+import type { ProbeHistory } from "../../store/incidents/mod.ts";
+import { type Deviation, isUnusual, measureDeviation } from "./_deviation.ts";
 import type { DetectorSettings } from "./settings.ts";
 
 /** Settings by which the history of a service is judged. */
@@ -42,6 +44,21 @@ export function judgeHistory(
   if (now === "d") return { looks, flapping, state: "down", counts: downs >= failures };
   const isSlow = countAtEnd(looks, "s") >= slow_looks;
   return { looks, flapping, state: isSlow ? "slow" : "up", counts: true };
+}
+
+/** Returns how far a probe is off; undefined: that is unknown, or it takes as long as always. */
+export function deviationOf(
+  elapsedMs: number,
+  history: Pick<ProbeHistory, "usualMs" | "spreadMs"> | undefined,
+): Deviation | undefined {
+  if (!history || history.usualMs === null || history.spreadMs === null) return undefined;
+  const deviation = measureDeviation({
+    kind: "latency",
+    value: elapsedMs / 1_000,
+    usual: history.usualMs / 1_000,
+    spread: history.spreadMs / 1_000,
+  });
+  return isUnusual(deviation) ? deviation : undefined;
 }
 
 /** Counts how often a service went down or came up. */

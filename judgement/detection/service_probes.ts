@@ -11,7 +11,7 @@ import { getService, listWatchedServices, recordProbeResults } from "../../store
 import { LOCAL_HOSTS } from "./_local_hosts.ts";
 import { findAlertFaults, joinAlertFaults } from "./alert_faults.ts";
 import { findDeviceFaults } from "./device_faults.ts";
-import { judgeHistory, type ProbeMarks, type ServiceState } from "./_history.ts";
+import { deviationOf, judgeHistory, type ProbeMarks, type ServiceState } from "./_history.ts";
 import {
   type DetailedFinding,
   type DetectionContext,
@@ -22,7 +22,6 @@ import {
   type RecheckTime,
   untilDeadline,
 } from "./detector.ts";
-import { type Deviation, isUnusual, measureDeviation } from "./_deviation.ts";
 import { createServiceFinding } from "./findings.ts";
 import type { DetectorSettings } from "./settings.ts";
 
@@ -194,21 +193,6 @@ async function createFinding(
     counts,
     ...(deviation ? { deviation } : {}),
   };
-}
-
-/** Returns how far a probe is off; undefined: that is unknown, or it takes as long as always. */
-function deviationOf(
-  elapsedMs: number,
-  history: ProbeHistory | undefined,
-): Deviation | undefined {
-  if (!history || history.usualMs === null || history.spreadMs === null) return undefined;
-  const deviation = measureDeviation({
-    kind: "latency",
-    value: elapsedMs / 1_000,
-    usual: history.usualMs / 1_000,
-    spread: history.spreadMs / 1_000,
-  });
-  return isUnusual(deviation) ? deviation : undefined;
 }
 
 async function recheckService(
