@@ -48,14 +48,17 @@ type StartParts = Pick<Context, "temporal" | "store" | "decisionId">;
  * @param given the other parts of the call's output, kept until it has ended
  */
 export async function startRun(
-  parts: StartParts,
+  parts: StartParts & Pick<Context, "caller">,
   type: string,
   options: StartOptions,
   given?: Readonly<Record<string, unknown>>,
 ): Promise<SharedRun> {
   await parts.temporal(); // before anything is noted: it may be away
-  const { store, decisionId } = parts;
-  await noteCallEffects(store.db, decisionId, { workflow_id: options.workflowId }, given);
+  const { store, caller, decisionId } = parts;
+  if (decisionId !== undefined) {
+    const own = store.asTenant(caller.tenant); // a key of tier admin may act for another one
+    await noteCallEffects(own, decisionId, { workflow_id: options.workflowId }, given);
+  }
   return await startNotedRun(parts, type, options);
 }
 

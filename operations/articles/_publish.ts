@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Context, Platform } from "../../calls/mod.ts";
-import { startRun } from "../../calls/recover/mod.ts";
+import { startNotedRun } from "../../calls/recover/mod.ts";
 import { publishWorkflowId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
 import type { PipelineItem } from "../../store/articles/mod.ts";
@@ -15,7 +15,7 @@ export async function startPublishing(
   { temporal, store }: Pick<Platform, "temporal" | "store">,
   itemId: string,
 ): Promise<void> {
-  await startRun({ temporal, store, decisionId: undefined }, WORKFLOW.publish, {
+  await startNotedRun({ temporal, store, decisionId: undefined }, WORKFLOW.publish, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: publishWorkflowId(itemId),
     workflowIdReusePolicy: "REJECT_DUPLICATE",

@@ -78,7 +78,7 @@ export const commandDevice = operation({
       grounds: groundsOfCommand(isFree, context),
       askedBy: caller.principal,
       askedByKey: caller.keyId,
-      decisionId,
+      call: { decisionId, tenant: caller.tenant },
     });
   },
 });

@@ -8,7 +8,7 @@ import {
   WORKFLOW,
 } from "../../../contract/domain/mod.ts";
 import type { ApprovalGrounds } from "../../../contract/records/mod.ts";
-import type { Db } from "../../../store/mod.ts";
+import { type Db, inTenant } from "../../../store/mod.ts";
 import { getApproval } from "../../../store/approvals/mod.ts";
 import {
   type DeviceCommandRecord,
@@ -43,8 +43,8 @@ export interface CommandOrder extends CommandRequest {
   /** Principal, or the part of the platform that orders it, and its key. */
   readonly askedBy: string;
   readonly askedByKey: string | null;
-  /** Decision of the call that orders it, which is found by the command if it is lost. */
-  readonly decisionId?: string | undefined;
+  /** The call that orders it, which is found by the command if it is lost: its decision, and its caller's tenant. */
+  readonly call?: { readonly decisionId: string | undefined; readonly tenant: string };
 }
 
 /** A command as its caller is told of it. */
@@ -99,7 +99,7 @@ export async function orderCommand(
     command = (await getDeviceCommand(db, order.id))!;
   }
   try {
-    const run_id = await startCommand(parts, command, order.decisionId);
+    const run_id = await startCommand(parts, command, order.call?.decisionId);
     if (command.status === "waiting_approval") await awaitApproval(db, command.approvalId!);
     return { ...describeCommand(command), run_id };
   } catch (error) {
@@ -149,11 +149,15 @@ async function storeOrder(parts: CommandParts, order: CommandOrder): Promise<boo
   });
 }
 
-async function noteCommand(trx: Db, { id, decisionId }: CommandOrder): Promise<void> {
-  if (decisionId === undefined) return;
+async function noteCommand(trx: Db, { id, call }: CommandOrder): Promise<void> {
+  if (!call) return;
   const output = describeCommand((await getDeviceCommand(trx, id))!);
-  const { workflow_id } = output;
-  await noteCallEffects(trx, decisionId, { workflow_id, command_id: id }, { ...output });
+  const ids = { workflow_id: output.workflow_id, command_id: id };
+  await inTenant(
+    trx,
+    call.tenant,
+    (own) => noteCallEffects(own, call.decisionId, ids, { ...output }),
+  );
 }
 
 /** Returns the input of the operation that orders a command, without its device and its expiry. */
