@@ -5,7 +5,7 @@ import {
   type RepairHold,
   type StepResult,
 } from "../../contract/domain/mod.ts";
-import type { Service } from "../../integrations/host/mod.ts";
+import { readPrinted, type Service } from "../../integrations/host/mod.ts";
 import {
   performStep,
   READ_ONLY_KINDS,
@@ -24,6 +24,9 @@ import { endedStepResult, readStepContext, repairEffectOf } from "./_effects.ts"
 import { type RepairOrder, type StepOrder, stepWithEffectId } from "./_order.ts";
 import { recordHeldStep } from "./_holds.ts";
 
+/** What a step has printed at its end is kept as evidence. */
+const MAX_PRINTED_BYTES = 2_000;
+
 /** Progress of an action. */
 export interface Progress {
   /** Undefined: the service, the runbook or its values have changed since the diagnosis. */
@@ -39,7 +42,7 @@ export interface Progress {
 
 /** Creates the function that runs one step of an action, at most once. */
 export function createStepRunner(parts: ActivityParts) {
-  const { store } = parts;
+  const { store, config: { dataDir } } = parts;
   const db = store.db;
 
   async function runStep(
@@ -100,16 +103,19 @@ export function createStepRunner(parts: ActivityParts) {
   ): Promise<StepResult> {
     const { ticket_id, action, round, run } = order;
     const { step: { step, kind }, effectId } = stepWithEffectId(order, number);
-    const { state, ...detail } = outcome;
+    const { state, ...figures } = outcome;
+    const printed = await readPrinted({ dataDir, effectId }, MAX_PRINTED_BYTES);
+    const detail = { ...figures, ...(printed === undefined ? {} : { printed }) };
     const result = stepResultOf(order, number, outcome);
     const events: TicketEvent[] = action.steps.length === 1 ? [] : [{
       key: `${run.run_id}/step-${round}-${step}`,
       kind: outcome.ok ? "step_done" : "step_failed",
-      data: { round, step, kind, effect_id: effectId, ...outcome },
+      data: { round, step, kind, effect_id: effectId, state, ...detail },
     }];
     progress.isConcluded = !outcome.ok || number === action.steps.length - 1;
     if (progress.isConcluded) {
-      events.push(conclusionOf(order, repairEffectOf(action, [...progress.steps, result])));
+      const effect = repairEffectOf(action, [...progress.steps, result]);
+      events.push(conclusionOf(order, effect, printed));
     }
     await db.transaction(async (trx) => {
       await endEffect(trx, effectId, state, detail);
@@ -121,17 +127,27 @@ export function createStepRunner(parts: ActivityParts) {
   return runStep;
 }
 
-/** Returns the ticket event of a whole action. */
+/** Returns the ticket event of a whole action. @param printed by its last step */
 export function conclusionOf(
   { action: { id, runbook, version }, round, run }: RepairOrder,
   { state, code, steps }: RepairEffect,
+  printed?: string,
 ): TicketEvent {
   const shownSteps = steps.map(({ step, state, code }) => ({ step, state, code }));
   return {
     key: `${run.run_id}/remediated-${round}`,
     kind: state === "done" ? "remediated" : "remediation_failed",
     phase: state === "done" ? "remediated" : undefined,
-    data: { round, action_id: id, runbook, version, state, code, steps: shownSteps },
+    data: {
+      round,
+      action_id: id,
+      runbook,
+      version,
+      state,
+      code,
+      steps: shownSteps,
+      ...(printed === undefined ? {} : { printed }),
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { stripInvisible } from "../../contract/mod.ts";
 import { identifyProcess } from "../../runtime/embedded/mod.ts";
 import type { ServiceRecord } from "../../store/cmdb/mod.ts";
 import { pathBelow } from "../files/mod.ts";
@@ -13,7 +14,9 @@ import {
   type Limits,
   readMarks,
 } from "./_launch.ts";
+import { redactLine } from "./_log_secrets.ts";
 import { recordManagedProcess, stopManagedProcess } from "./managed.ts";
+import { readTail } from "./platform_logs.ts";
 import type { HealthCheck } from "./probe.ts";
 
 /** An act on a service of this host: a command to run, or a program to run as a process of the platform. */
@@ -123,6 +126,19 @@ function killGroup(leader: number): void {
   }
 }
 
-function marksFolder({ dataDir, effectId }: ActRequest): string {
+/**
+ * Returns the end of what an act of this host has printed, without secrets; undefined: it has printed nothing.
+ *
+ * @param maxBytes of the file that are read
+ */
+export async function readPrinted(
+  place: Pick<ActRequest, "dataDir" | "effectId">,
+  maxBytes: number,
+): Promise<string | undefined> {
+  const text = await readTail(join(marksFolder(place), "log"), maxBytes).catch(() => "");
+  return redactLine(stripInvisible(text)).trim() || undefined;
+}
+
+function marksFolder({ dataDir, effectId }: Pick<ActRequest, "dataDir" | "effectId">): string {
   return pathBelow(join(dataDir, "effects"), effectId);
 }

@@ -15,6 +15,7 @@ export {
   type ActRequest,
   findOutcome,
   type HostAct,
+  readPrinted,
   type Service,
 } from "./act.ts";
 export { belongsToEffect, readMarks } from "./_launch.ts";

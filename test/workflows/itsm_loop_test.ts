@@ -31,7 +31,12 @@ describe("itsmLoop", () => {
   before(async () => {
     loop = await openLoop({ watch: (...seen) => watch(...seen) });
     // It takes fifteen seconds, so it runs beside the other tests.
-    inVain = run(await broken("in-vain", () => ({ command: ["true"] })));
+    inVain = run(
+      await broken(
+        "in-vain",
+        () => ({ command: ["echo", "nothing to do, password=hunter2secret"] }),
+      ),
+    );
     inVain.catch(() => {});
   });
   beforeEach(() => {
@@ -350,6 +355,8 @@ describe("itsmLoop", () => {
       1,
     ]);
     const events = await listTicketEvents(loop.store.asPlatform(), result.ticket_id!);
+    const { printed } = events.find(({ kind }) => kind === "remediated")!.data;
+    assert.equal(printed, "nothing to do, password=[secret]");
     const last = events.findLast(({ kind }) => kind === "diagnosed")!;
     const passedOver = last.data.passed_over as { runbook: string; code: string }[];
     const tried = passedOver.find(({ runbook }) => runbook === "restart-service");
