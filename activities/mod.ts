@@ -18,3 +18,4 @@ export {
 export type { RepairOrder, RepairRequest, RoundOrder } from "./incidents/mod.ts";
 export type { ActivityParts } from "./parts.ts";
 export { STOPPABLE_NAMES } from "./governance.ts";
+export { tenantsKind } from "./tenants.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { settleOpenActs } from "../../../activities/acts/mod.ts";
-import { tenantsKind } from "../../../activities/tenants.ts";
+import { tenantsKind } from "../../../activities/mod.ts";
 import { receiptIdOf } from "../../../calls/mod.ts";
 import { findReceipt } from "../../../ledger/mod.ts";
 import { openAct } from "../../../store/acts/mod.ts";
