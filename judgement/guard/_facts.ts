@@ -1,5 +1,11 @@
 /** Facts that prose claims: measures, dates, states and hosts. Those of an action are compared with the incident's. */
 import { memoize } from "./_memoize.ts";
+import { readExpressions } from "./_expressions.ts";
+
+const expressions = readExpressions("facts", [
+  "wished",
+  "no_host",
+]);
 
 /** A claimed fact. Facts of the same subject with other values contradict each other. */
 interface Fact {
@@ -22,8 +28,7 @@ const MAX_FACTS = 40;
 const TOLERANCE = 0.02;
 
 /** Words that say what a text is to bring about, so that the number or state after them is no claim. */
-const WISHED =
-  /\b(to|than|until|till|within|every|wait\w*|keep\w*|last|limit\w*|timeout|up to|at (?:most|least)|over|above|below|under|max\w*|min\w*|ensure|make sure|verify|check\w*|confirm|whether|if|should|must|so that|bring\w*|set\w*|by|another|next|first|top|newest|oldest|per|for up|once|when|after)\s+(?:\w+\s+){0,3}$/i;
+const WISHED = expressions.wished;
 const UNITS = new Map(
   Object.entries({
     percent: "% 1 percent 1",
@@ -95,8 +100,7 @@ const GONE =
   /\b([\w][\w.-]{2,62})\s+(?:has been|have been|was|were|is|are|got)\s+(?:already |permanently )?(decommissioned|retired|scrapped|dismantled|taken out of service|switched off for good)\b/gi;
 const HOST = /(?<![\w./:-])([a-z][a-z-]*[a-z]-?)(\d{1,4})(?![\w%]|[.:]\d)(?:\.[a-z][\w.-]*)?/gi;
 /** Words with a number that are no hosts. */
-const NO_HOST =
-  /^(utf|sha|md|http|ipv|ip|php|python|node|java|log|s|ec|k|x|p|q|h|b|t|v|es|postgres\w*|mysql|mariadb|redis|ruby|go|exit|inc|apr|error|status|code|port|eth|ens|bond|sd\w|nvme\w*|md|vg|lv|raid|dns|tls|ssl|oauth|base|win|windows|ubuntu|debian|rhel|centos|layer|tier|phase|step|round|level|sev|prio|http-?|cve-?|rfc-?|ora-?|e|w|i|f|a|c|d|g|m|n|r|o|l|u|y|z|j|top|week|day|shard-?|part|partition-?|slot|core|cpu|disk|ipv-|loop|tomcat|kafka|fpm|id|pid|jdk|openjdk|wave|w3svc|gi|vlan|zone|rev|rc|beta|alpha|release-?|version-?|v-|build-?|job-?|ticket-?|chg-?|req-?|ns|mx|ap|sw|uuid|bug-?|issue-?|pr-?)$/i;
+const NO_HOST = expressions.no_host;
 
 /** Claims of an action's words. */
 interface Claims {

@@ -12,6 +12,11 @@ import { type LineIssue, type Run, type Target, UNKNOWN } from "./_types.ts";
 import { checkWindowsFiles } from "./_windows_files.ts";
 import { parseLine } from "./_walk.ts";
 import { checkWindows, isWindowsLine, unknownWindows } from "./_windows.ts";
+import { readExpressions } from "../_expressions.ts";
+
+const expressions = readExpressions("statements", [
+  "sql",
+]);
 
 /** Levels of program text within program text. */
 const MAX_CODE_DEPTH = 3;
@@ -31,8 +36,7 @@ const ISSUE_OBJECTIONS: Readonly<Record<LineIssue, () => Objection>> = {
 };
 
 /** A line that is a statement of a database rather than of a shell. */
-const SQL =
-  /^\s*(?:--[^\n]*\n\s*)*(?:select\s.+\sfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|drop\s+(?:table|database|schema|user|role|index|view)|truncate\s+(?:table\s+)?\w+\s*(?:;|,|cascade|$)|alter\s+(?:table|user|role|system|database)|create\s+(?:table|index|user|role|database)|grant\s+\w+|revoke\s+\w+|vacuum\b|analyze\b|reindex\b|begin\s*;|use\s+\w+\s*;)/i;
+const SQL = expressions.sql;
 const STOPPED = /^(stop|down|kill|offline)$/;
 const STARTED = /^(start|restart|up|online|reload-or-restart)$/;
 /** Programs that undo what others do, on the same operand. */

@@ -6,13 +6,17 @@ import { writeObjections } from "./_files.ts";
 import { areaOf } from "./_paths.ts";
 import { ask, deny, type ProgramRule } from "./_rule.ts";
 import { type Run, UNKNOWN } from "./_types.ts";
+import { readExpressions } from "../_expressions.ts";
+
+const expressions = readExpressions("http", [
+  "harmless_path",
+]);
 
 const METADATA =
   /169\.254\.169\.254|metadata\.google\.internal|metadata\.azure|fd00:ec2::254|100\.100\.100\.200/;
 
 /** Paths of interfaces that a request may ask to act: to read settings again, to empty a cache, to try once more. */
-const HARMLESS_PATH =
-  /\/(-\/(reload|healthy|ready)|_cache\/clear|_refresh|_flush|_search|_count|_msearch|_analyze|_cluster\/(reroute\?retry_failed(=true)?|allocation\/explain)|restart|retry|retries|purge|resume|graphql|query|query_range|search|health\w*|ping|reload|refresh|sync|loggers\/[\w.]+|cache\w*(\/(clear|flush|purge))?|invalidate|api\/v\d\/(query|query_range|series|labels))\/?(\?[\w=&%.,*-]*)?$/;
+const HARMLESS_PATH = expressions.harmless_path;
 const CHANGES_BY_ADDRESS =
   /\/(shutdown|stop|kill|destroy|delete|drop|wipe|reset|disable|terminate|reboot|poweroff|halt|remove|flushall|factory-?reset)([/?]|$)/i;
 const ENDS_READ_ONLY = /"index\.blocks\.read_only_allow_delete"\s*:\s*(null|false)/;

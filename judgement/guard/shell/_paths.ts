@@ -1,5 +1,10 @@
 import { holdsSecrets, isDisk, isEvidence, isOfDatabase, isOfSystem, isWhole } from "./_places.ts";
 import { UNKNOWN } from "./_types.ts";
+import { readExpressions } from "../_expressions.ts";
+
+const expressions = readExpressions("paths", [
+  "scratch",
+]);
 
 /** The kind of files at a path, by its name. */
 export type Area =
@@ -18,8 +23,7 @@ export type Area =
 
 const BACKUP =
   /(^|\/)[\w.-]*(backups?|snapshots?|archives?|dumps?|restic|borg|bacula|veeam|duplicity)[\w-]*(\/|$)/;
-const SCRATCH =
-  /(^|\/)(tmp|temp|cache|caches|\.cache|[\w.-]*[-_.]?cache|node_modules|target|build|builds|dist|out|crash|core|coredump|workspace|artifacts?|sessions?|__pycache__|thumbnails?|\.npm|\.m2|\.gradle|\.yarn|_work|scratch|stale|trash|\.trash|lost\+found|quarantine|tmp_[\w.-]+|[\w.-]+_tmp|[\w.-]*\.tmp|[\w.-]*\.(lock|pid|bak|old|orig|swp|part)(\.[\w.-]*)?)(\/|$|\*)/;
+const SCRATCH = expressions.scratch;
 /** Data within what may be a folder for builds. */
 const HOLDS_DATA =
   /\/(data|databases?|db|uploads?|media|users?|customers?)(\/|$)|\.(db|sqlite3?|mdb|rdb|aof|ibd|csv|sql)$/;

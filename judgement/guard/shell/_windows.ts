@@ -7,17 +7,23 @@ import { ROOT } from "../../../config.ts";
 import type { Objection } from "../types.ts";
 import { findProgram } from "./_programs.ts";
 import { ask, deny } from "./_rule.ts";
-const WINDOWS =
-  /\b[A-Z][a-z]+-[A-Z]\w{2,}|(^|[\s"'=])[A-Za-z]:\\|%[A-Za-z_]+%|\$env:\w+|(^|[\s&|;])[\w.-]+\.exe(\s|$)|(^|[\s&|;])(powershell|pwsh|cmd(\.exe)?|wmic|reg(\.exe)?|sc(\.exe)?|net1?(\.exe)?|netsh|vssadmin|wbadmin|bcdedit|wevtutil|diskpart|taskkill|schtasks|icacls|takeown|cipher|fsutil|certutil|bitsadmin|mshta|rundll32|regsvr32|cscript|wscript|del|erase|rd|rmdir|format|attrib|msiexec|iisreset|ipconfig|dism|sfc|w32tm|gpupdate|klist|rd|manage-bde|diskshadow|ntdsutil|dsrm|Remove-\w+|Stop-\w+)(\.exe)?(\s|$)/i;
+import { readExpressions } from "../_expressions.ts";
+
+const expressions = readExpressions("windows", [
+  "windows",
+  "program_first",
+  "method",
+  "whole_path",
+  "scratch",
+]);
+const WINDOWS = expressions.windows;
 
 const CMDLET_FIRST = /^\s*[(&]?\s*(\$[\w.:]+\s*=\s*)?\(?[A-Z][a-z]+-[A-Z]\w+/;
-const PROGRAM_FIRST =
-  /^\s*(\[[A-Z]\w+|(sc|net1?|netsh|reg|ipconfig|tasklist|taskkill|wmic|wevtutil|vssadmin|schtasks|icacls|certutil|bcdedit|w32tm|gpupdate|iisreset|appcmd|forfiles|dism|sfc|del|erase|rd|copy|xcopy|move|ren|robocopy|msiexec|fsutil|cipher|format|diskpart|wbadmin|attrib|klist|repadmin|dcdiag|nltest|query|powercfg|manage-bde)(\.exe)?\s)/i;
+const PROGRAM_FIRST = expressions.program_first;
 const WINDOWS_PATH = /(^|[\s"'=])[A-Za-z]:\\|%[A-Za-z_]{2,}%|\$env:\w+/;
 const KEYWORD =
   /^(if|else|elseif|foreach|for|while|try|catch|finally|switch|in|return|not|param)$/i;
-const METHOD =
-  /^(Add(Days|Hours|Minutes|Seconds)|ToString|Split|Replace|Contains|StartsWith|EndsWith|ToLower|ToUpper|Trim|Substring|Subtract|ToUniversalTime|Round|Count|Where|ForEach|GetType|Properties|Refresh|WaitForStatus)$/;
+const METHOD = expressions.method;
 const TYPE =
   /^\[(datetime|math|int|int64|string|timespan|double|bool|version|environment|array)\]$/i;
 
@@ -72,13 +78,11 @@ const RULES = z.array(RULE).parse(
     unless: unless === undefined ? undefined : new RegExp(unless, "i"),
   }));
 
-const WHOLE_PATH =
-  /(^|[\s"'=,])((?:[A-Za-z]:|\$env:system(?:drive|root)|\$env:windir|%system(?:drive|root)%|%windir%|\\\\[\w.-]+\\[\w$]+)(?:\\(?:Windows(?:\\System32|\\SysWOW64|\\WinSxS)?|Users(?:\\[^\s\\"'*]+)?|Program ?Files(?: \(x86\))?|ProgramData|inetpub(?:\\wwwroot)?|System Volume Information|Boot|Recovery|Data|SQLData|Backups?|Shares?))?)(?:\\?\*(?:\.\*)?)?\\?(?=["'\s,;|)]|$)|HKLM:?\\?(?:SYSTEM|SOFTWARE|SAM)?["'\s]|(^|\s)[\\/]\*?(?=\s|$)/i;
+const WHOLE_PATH = expressions.whole_path;
 const REMOVES = /\b(Remove-Item|rm|ri|del|erase|rd|rmdir|Clear-Content|Remove-ItemProperty)\b/i;
 
 const MIRRORS = /\brobocopy(\.exe)?\b.{0,400}\/(mir|purge)\b/i;
-const SCRATCH =
-  /\\(te?mp|cache|caches|logs?|Prefetch|SoftwareDistribution\\Download|INetCache|Temporary[^\\]*|obj|bin|dist|node_modules|CrashDumps|Minidump|WER|Windows\.old|\$Recycle\.Bin|LogFiles|Recent|Thumbnails|spool\\PRINTERS)(\\|["'\s*]|$)|%te?mp%|\$env:te?mp|\.(tmp|log|etl|dmp|bak|old|gz|zip)\b/i;
+const SCRATCH = expressions.scratch;
 
 /** Returns objections to a line of PowerShell or cmd. */
 export function checkWindows(line: string): Objection[] {

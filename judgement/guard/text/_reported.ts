@@ -1,7 +1,11 @@
 /** Tells reports about injected text, and ordinary talk of approvals, from the injected text itself. */
+import { readExpressions } from "../_expressions.ts";
 
-const REPORTS =
-  /(?<![\p{L}])(?:report\w*|contain\w*|includ\w*|payload|attempt\w*|tried|tries|trying|block\w*|detect\w*|quarantin\w*|caught|flagged|said|says|sent|sends|typed|wrote|writes|posted|printed|prints|prompt[- ]injections?|injections?|jailbreaks?|phishing|pen-?test\w*|red[- ]team\w*|researchers?|attackers?|chat ?bots?|the bot|copilot|waf|signature|rule|payloads?|example|sentence|phrase|string|text|words|message|mails?|e-?mails?|comment|submitted|reads|reading|titled|subject|logged|observed|seen|saw|noticed|shows?|caused|answers?|answered|replied|responded|escape|trick\w*|manipulat\w*|spam|abuse|meldet|gemeldet|enthält|enthielt|blockiert|signalé|contient|contenait|bloqué|reporta|contiene|contenía|bloquead\w*|bildirdi|içeriyor|engellendi)(?![\p{L}])/iu;
+const expressions = readExpressions("reported", [
+  "reports",
+]);
+
+const REPORTS = expressions.reports;
 const QUOTES = /["“”„«»‘’`'「」『』]/;
 
 /** Before a verb: somebody is unable to, or a control of a program is named. */

@@ -6,6 +6,11 @@ import { setImmediate as endOfTurn } from "node:timers/promises";
 import { type Pattern, readPatterns, type Trick } from "./_pattern.ts";
 import { createPrefilter, wordStarts } from "./_prefilter.ts";
 import { isOrdinary, isReported } from "./_reported.ts";
+import { readExpressions } from "../_expressions.ts";
+
+const expressions = readExpressions("tricks", [
+  "squeezed",
+]);
 
 const PATTERNS = readPatterns();
 const candidatesFor = createPrefilter(PATTERNS.map(({ test }) => wordStarts(test.source)));
@@ -13,8 +18,7 @@ const candidatesFor = createPrefilter(PATTERNS.map(({ test }) => wordStarts(test
 const MAX_MATCHES = 8;
 
 /** Forms without spaces, for text whose spaces are no guide. */
-const SQUEEZED =
-  /ignore(?:all|any|the|your|every)?(?:previous|prior|above|earlier|preceding|safety|system)?(?:instruction|prompt|guardrail|directive|guideline)|disregard(?:all|any|the|your)?(?:previous|prior|above|earlier|safety|system)?(?:instruction|prompt|guardrail|rule|directive|polic)|forget(?:all|everything)?(?:previous|prior|your)instruction|approvethisaction|approvedtrue|bypass(?:all|the)?(?:guardrail|safety)|youarenow(?:dan|unrestricted|in)|systemprompt.{0,20}reveal/;
+const SQUEEZED = expressions.squeezed;
 
 /** Without one of these words, a mode belongs to the thing that the ticket is about. */
 const STEERS =
