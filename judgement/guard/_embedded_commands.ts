@@ -1,12 +1,16 @@
 /** Finds commands within prose and within decoded text. */
+import { readExpressions } from "./_expressions.ts";
+
+const expressions = readExpressions("embedded_commands", [
+  "order",
+  "programs",
+]);
 
 const MAX_COMMANDS = 6;
 
 /** An order in a ticket to run something. What was run ("someone ran …") is no order. */
-const ORDER =
-  /(?:^|[.!?:;,\n]\s*|\b(?:please|then|also|and|now|must|should|to fix(?: this)?,?|simply|just|agent|first|next|finally|immediately)\s+)(?:run|execute|type|issue|launch|invoke|enter|apply|use|do|perform|start)(?:\s+(?:the|this|following|command|script|exactly|as root|on all hosts)){0,4}\s*:?\s*[`'"“]{0,3}([a-zA-Z/$(>{][^`'"”\n]{3,300})/gi;
-const PROGRAMS =
-  /(?<![\w/.-])(?:sudo\s+)?(?:\/(?:usr\/)?s?bin\/)?(?:rm|dd|mkfs[.\w]*|wipefs|shred|chmod|chown|curl|wget|bash|sh|nc|ncat|kubectl|terraform|docker|psql|mysql|mongosh|redis-cli|systemctl|iptables|ufw|userdel|crontab|find|kill|python3?|perl|powershell|pwsh|cmd|vssadmin|Remove-Item|aws|az|gcloud|git|zpool|shutdown|echo|eval|scp|del|format|dropdb|truncate)\s[^\n]{2,400}/g;
+const ORDER = expressions.order;
+const PROGRAMS = expressions.programs;
 
 /** Returns the parts of a text that begin with the name of a program. */
 export function findCommands(text: string): string[] {

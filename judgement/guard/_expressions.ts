@@ -6,7 +6,7 @@ import { z } from "zod";
 import { ROOT } from "../../config.ts";
 
 const LIST = z.array(z.string().min(1)).min(1);
-const FLAGS = z.string().regex(/^[giu]*$/).default("");
+const FLAGS = z.string().regex(/^[dgimsu]*$/).default("");
 const EXPRESSION = z.union([
   z.strictObject({ flags: FLAGS, words: LIST }).transform(({ flags, words }) =>
     new RegExp(`(?<![\\p{L}])(?:${words.join("|")})(?![\\p{L}])`, flags)

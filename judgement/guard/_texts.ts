@@ -1,5 +1,10 @@
 /** Splits a request into the texts to check, each with its place. */
 import type { ValidateRequest } from "./types.ts";
+import { readExpressions } from "./_expressions.ts";
+
+const expressions = readExpressions("texts", [
+  "command_keys",
+]);
 
 /** One text of a request. */
 export interface Text {
@@ -25,8 +30,8 @@ const MAX_DEPTH = 8;
 const MAX_ELEMENTS = 200;
 const MAX_KEY_LENGTH = 40;
 /** Keys whose values are commands. */
-const COMMAND_KEYS =
-  /^(command|commands|cmd|cmds|script|scripts|shell|exec|execute|run|steps?|args?|argv|arguments|bash|sh|powershell|ps1|code|sql|query|payload|rollback|undo|pre|post|pre_?\w*|post_?\w*|before|after|hooks?|entrypoint|inline|invocation|cli|remediation|fallback|next|then|also|and_then|followup|follow_up|program|executable|task|tasks|playbook|job)$/i;
+const COMMAND_KEYS = expressions.command_keys;
+
 /** Keys of the contract whose values are numbers or names, not prose. */
 const PLAIN_KEYS = new Set(["confidence", "blast_radius", "touches_secrets"]);
 

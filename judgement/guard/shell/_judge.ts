@@ -9,6 +9,11 @@ import { displayPath } from "./_removal.ts";
 import { ask, deny } from "./_rule.ts";
 import { type Inner, type Run, type Target, UNKNOWN } from "./_types.ts";
 import { unwrap } from "./_wrappers.ts";
+import { readExpressions } from "../_expressions.ts";
+
+const expressions = readExpressions("runs", [
+  "program_folder",
+]);
 
 /** Judgement of a run: its effects, as far as they are known. */
 export interface RunJudgement {
@@ -19,8 +24,7 @@ export interface RunJudgement {
 }
 
 /** Folders of programs that the host's packages install. */
-const PROGRAM_FOLDER =
-  /^(\/(usr\/(local\/)?)?s?bin|\/snap\/bin|\/usr\/(lib|share)\/[\w.-]+\/s?bin|\/usr\/lib\/[\w.-]+(\/[\w.-]+)?\/bin|\/opt\/[\w.-]+\/(s?bin|current\/bin)|\/etc\/(init|rc)\.d|(\.\/)?(bin|sbin|node_modules\/\.bin|vendor\/bin|\.?venv\/bin)|\.|~\/\.local\/bin)\/[^/]+$/;
+const PROGRAM_FOLDER = expressions.program_folder;
 const DESTRUCTIVE_WORD =
   /^-{0,2}(delete|destroy|destroy-all|wipe|erase|nuke|drop|factory-?reset|purge-?all|delete-?all|remove-?all|drop-?all|flush-?all|teardown|terminate|no-preserve-root|format)$/i;
 

@@ -24,6 +24,7 @@ export type Area =
 const BACKUP =
   /(^|\/)[\w.-]*(backups?|snapshots?|archives?|dumps?|restic|borg|bacula|veeam|duplicity)[\w-]*(\/|$)/;
 const SCRATCH = expressions.scratch;
+
 /** Data within what may be a folder for builds. */
 const HOLDS_DATA =
   /\/(data|databases?|db|uploads?|media|users?|customers?)(\/|$)|\.(db|sqlite3?|mdb|rdb|aof|ibd|csv|sql)$/;

@@ -1,12 +1,16 @@
 /** Judges programs that end processes, or tell them something. */
 import { ask, deny, type ProgramRule } from "./_rule.ts";
 import { UNKNOWN } from "./_types.ts";
+import { readExpressions } from "../_expressions.ts";
+
+const expressions = readExpressions("processes", [
+  "defence",
+]);
 
 const SIGNAL = /^(-[sn]?|--signal=?)?(SIG)?([A-Z]+\d?|\d+)$/;
 const LIGHT = /^(0|1|2|3|6|9|10|12|15|18|HUP|INT|QUIT|ABRT|KILL|USR1|USR2|TERM|CONT|WINCH|28)$/;
 const TELLS = /^(0|1|10|12|HUP|USR1|USR2|CONT|WINCH|28|18)$/;
-const DEFENCE =
-  /^(auditd|r?syslogd?(-ng)?|systemd-journald|journald|firewalld|fail2ban(-server)?|falcon-sensor|crowdstrike|mdatp|wdavdaemon|clamd|freshclam|ossec\S*|wazuh\S*|osqueryd?|auditbeat|suricata|snort|crowdsec|sentinelone|nessusd?|\S*backup\S*|restic|borg)$/i;
+const DEFENCE = expressions.defence;
 const VITAL =
   /^(init|systemd\S*|sshd?|dockerd|containerd\S*|kubelet|postgres\S*|mysqld?|mariadbd?|mongod|redis-server|etcd|dbus\S*|java|python\d?|node|ruby|perl|php\S*|bash|sh|nginx|httpd|apache2|haproxy|qemu\S*|libvirtd)$/;
 

@@ -4,9 +4,14 @@ import { hasOption, operands } from "./_arguments.ts";
 import { areaOf, matchesEverything, normalizePath } from "./_paths.ts";
 import { ask, deny, type ProgramRule } from "./_rule.ts";
 import { type Run, UNKNOWN } from "./_types.ts";
+import { readExpressions } from "../_expressions.ts";
 
-export const CRITICAL =
-  /^\/etc\/(passwd|shadow|group|gshadow|sudoers|fstab|hosts|resolv\.conf|nsswitch\.conf|ld\.so|pam\.d|security|ssh\/|login\.defs|securetty|crontab|cron\.|profile|bash|environment|rc\.local|init\.d|systemd\/|selinux|audit|apparmor|iptables|nftables|ufw|firewalld|hosts\.(allow|deny)|machine-id)/;
+const expressions = readExpressions("removals", [
+  "critical",
+]);
+
+export const CRITICAL = expressions.critical;
+
 /** One of many releases of a program, by its date. */
 const OLD_RELEASE = /\/releases\/[\w.-]*\d{6,}[\w.-]*$/;
 const ROTATED =

@@ -12,12 +12,17 @@ import {
   unknownFunction,
 } from "./_sql_known.ts";
 import { sqlTokens } from "./_sql_tokens.ts";
+import { readExpressions } from "../_expressions.ts";
+
+const expressions = readExpressions("sql", [
+  "always",
+]);
 
 /** Removes rows by their age. */
 const BY_AGE =
   /\w+\s*<=?\s*\(?\s*(now\(\)|current_(date|timestamp)|date_sub\(|sysdate|getdate\(\)|dateadd\()[^;]*(-|interval|,)/i;
-const ALWAYS =
-  /\bwhere\s+(\(*\s*)?(true|1\s*=\s*1|1\b(?!\s*[=<>])|'[^']{0,20}'\s*=\s*'[^']{0,20}'|not\s+false|\w+\s+is\s+not\s+null|\w+\s+like\s+'%+'|\w+\s*<=?\s*(?:now\(\)|current_timestamp|current_date|sysdate|getdate\(\))|\w+\s*(>=?|<>|!=)\s*(0|-1|''|null))\s*\)*\s*($|limit|returning)/i;
+const ALWAYS = expressions.always;
+
 /** Returns objections to SQL statements. @param text at most some thousand characters are read */
 export function checkSql(text: string): Objection[] {
   const plain = text.slice(0, 8_000)

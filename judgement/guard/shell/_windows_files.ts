@@ -1,6 +1,11 @@
 /** Programs of Windows that remove, move or overwrite files: by where the files lie. */
 import type { Objection } from "../types.ts";
 import { ask } from "./_rule.ts";
+import { readExpressions } from "../_expressions.ts";
+
+const expressions = readExpressions("windows_files", [
+  "scratch",
+]);
 
 /** Effect of a program on its operands. */
 interface Effect {
@@ -32,8 +37,7 @@ const LISTERS = /^(get-childitem|gci|dir|ls|get-item|gi)$/i;
 /** A path that begins with a drive, a share or the folder for temporary files. */
 const PLACED = /^([a-z]:[\\/]|\\\\[\w.-]+\\|%te?mp%|\$env:te?mp\b|\$\{?env:te?mp\}?)/i;
 /** Caches, temporary files, logs and copies beside. */
-const SCRATCH =
-  /[\\/](te?mp|cache|caches|logs?|logfiles|prefetch|softwaredistribution[\\/]download|inetcache|temporary[^\\/]*|obj|bin|dist|node_modules|crashdumps|minidump|wer|windows\.old|\$recycle\.bin|recent|thumbnails|spool[\\/]printers|reportqueue)([\\/]|$)|^(%te?mp%|\$\{?env:te?mp)|\.(tmp|log|etl|dmp|bak|old|orig)$/i;
+const SCRATCH = expressions.scratch;
 const BACKUP = /backup|archive|\.(bak|old|orig)\b/i;
 
 /** Objects to removing or overwriting files of Windows that are data, or of which nobody can say where they lie. */

@@ -8,6 +8,7 @@ const expressions = readExpressions("agent_orders", [
 
 /** Addresses the reader as an agent, and wants something done. */
 const TO_AGENT = expressions.to_agent;
+
 /** Orders to call a tool of the platform. */
 const OWN_TOOL = expressions.own_tool;
 

@@ -48,6 +48,7 @@ const MAX_MATCHES = 12;
 const DESTROY = expressions.destroy;
 const VALUABLE = expressions.valuable;
 const BROAD = expressions.broad;
+
 /** Things whose removal is ordinary. */
 const MINOR = expressions.minor;
 const DISARM = expressions.disarm;
@@ -58,6 +59,7 @@ const OUTSIDE = expressions.outside;
 const MALICE = expressions.malice;
 const AGAINST = expressions.against;
 const RIGHTS = expressions.rights;
+
 /** "Turn the firewall off": an object between the parts of the verb. */
 const TURNED_OFF =
   /(?<![\p{L}])(?:turn|switch|shut|schalte?n?|mach\p{L}*)(?![\p{L}])([^.;\n]{3,60}?)(?<![\p{L}])(?:off|aus|ab)(?![\p{L}])/giu;

@@ -20,13 +20,16 @@ const JUDGE = expressions.judge;
 const VERDICT = expressions.verdict;
 const FORCE = expressions.force;
 const WAIVED = expressions.waived;
+
 /** "You must approve" and "without restrictions" in other languages. */
 const ORDER_FOREIGN = expressions.order_foreign;
 
 /** A program that judges, in other languages. */
 const JUDGE_FOREIGN = expressions.judge_foreign;
+
 /** The verdict it is to give, or the checks it is to leave out, in other languages. */
 const VERDICT_FOREIGN = expressions.verdict_foreign;
+
 /** People who can't use such a program, or its faults, in other languages. */
 const REPORTED_FOREIGN = expressions.reported_foreign;
 

@@ -1,5 +1,12 @@
 /** Keys, tokens and passwords that a text carries. */
 import type { PrivateSpan } from "./_personal.ts";
+import { readExpressions } from "../_expressions.ts";
+
+const expressions = readExpressions("secrets", [
+  "named",
+  "option",
+  "placeholder",
+]);
 
 /** Kinds of secrets by their names in verdicts, which never show the secret itself. */
 const PATTERNS: readonly (readonly [string, RegExp])[] = [
@@ -35,12 +42,9 @@ const PATTERNS: readonly (readonly [string, RegExp])[] = [
   ],
   ["a connection's key", /\b(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/=]{20,}/],
 ];
-const NAMED =
-  /(?:^|[^\w])((?:[\w-]{0,30}[_-])?(?:password|passwd|passphrase|passwort|kennwort|pwd|pass|secret|token|api[_-]?key|apikey|access[_-]?key|client[_-]?secret|mot de passe|contrase(?:ñ|n)a|(?:ş|s)ifre|parola|senha|wachtwoord|пароль|密码|パスワード)(?:[_-]?(?:hash|value|key))?)["']?\s{0,3}(?:=|:|：|\bis\b|\bist\b|\best\b|\bes\b|は|是)\s{0,3}["']?([^\s"',;<>]{6,200})/dgiu;
-const OPTION =
-  /\b(?:sshpass\s{1,3}-p\s{0,3}|mysql\w{0,8}\s[^|;&\n]{0,80}-p(?=\S)|curl\s[^|;&\n]{0,200}(?:-u|--user)[ =]{1,2}[^\s:]{1,60}:|smbclient\s[^|;&\n]{0,120}-U\s{0,2}[^\s%]{1,40}%|redis-cli\s[^|;&\n]{0,80}-a\s{1,2}|ldap\w{3,8}\s[^|;&\n]{0,120}-w\s{1,2})(\S{4,})/i;
-const PLACEHOLDER =
-  /^[\W_]*$|^[*x•.·]+$|^<.*>?$|^[$%{]|redacted|masked|hidden|changeme|placeholder|example|your[_-]|^(?:none|null|true|false|empty|unset|missing|invalid|incorrect|expired|wrong|required|rejected|denied|failed|unknown|not|reset|rotated?|changed|rotation|policy|manager|service|expiry|refresh|validation|error|file|store|auth\w*|bucket|limit\w*)\b/i;
+const NAMED = expressions.named;
+const OPTION = expressions.option;
+const PLACEHOLDER = expressions.placeholder;
 
 /** The rest of a private key, to its end or that of the text. */
 const KEY_BODY = /[\s\S]*?-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[\s\S]*/y;
