@@ -2,18 +2,21 @@
 import assert from "node:assert/strict";
 import { WorkflowNotFoundError } from "@temporalio/client";
 import { settleOpenActs } from "../../activities/acts/mod.ts";
+import { approvalKind } from "../../activities/approvals/mod.ts";
 import { peerActivities, peerKind } from "../../activities/agents/mod.ts";
 import { liftKind, silenceKind } from "../../activities/incidents/mod.ts";
 import type { ActivityParts } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Store } from "../../store/mod.ts";
 import { listOpenActs, openAct } from "../../store/acts/mod.ts";
+import { putApproval } from "../../store/approvals/mod.ts";
 import { getSilence } from "../../store/incidents/mod.ts";
 import { insertRows } from "../_rows.ts";
 import { testStore } from "../_servers.ts";
+import { anyApproval } from "../store/_approvals.ts";
 import { asSuperuser } from "../_superuser.ts";
 
-const KINDS = { peer: peerKind, silence: silenceKind, lift: liftKind };
+const KINDS = { approval: approvalKind, peer: peerKind, silence: silenceKind, lift: liftKind };
 const RUN = { workflow_id: "w", run_id: "12345678-1234-4234-8234-123456789abc" };
 const TICKET = "INC-0000000000a1";
 
@@ -136,5 +139,18 @@ describe("acts whose run was ended", () => {
       "lift not_done",
       "lift unknown",
     ]);
+  });
+
+  it("and never began: an approval is dropped, unless its workflow may be about to start", async () => {
+    status = "NOT_FOUND";
+    const [old, young] = ["APR-0000000000a1", "APR-0000000000a2"];
+    for (const id of [old, young]) await putApproval(store.asPlatform(), anyApproval(id));
+    await asSuperuser(store).execute(
+      "UPDATE approvals SET asked_at = now() - interval '1 hour' WHERE id = $1",
+      [old],
+    );
+    assert.equal(await settle(), 1);
+    const left = await listOpenActs(store.asPlatform());
+    assert.deepEqual(left.map(({ kind, id }) => [kind, id]), [["approval", young]]);
   });
 });
