@@ -17,6 +17,8 @@ const REASONS: Readonly<Record<string, string>> = {
   guardrails_away: "The guardrails could not be asked",
   approval_denied: "A person denied the repair",
   approval_expired: "Nobody decided about the repair in time",
+  not_permitted: "The repair was not permitted",
+  approval_of_another_action: "The approval was for another action",
   approval_ended: "The question to people was ended from outside",
   stopped: "Repairs have been stopped for too long",
   unknown_effect: "It is not known what a repair did",
@@ -42,6 +44,11 @@ interface TicketParts {
   readonly service: string | null;
   readonly resolution: string | null;
   readonly receiptId: string | null;
+}
+
+/** Returns why an incident is left to people, by the reason of its escalation: a sentence without its end. */
+export function describeEscalation(reason: string): string {
+  return REASONS[reason] ?? `Its run failed (${reason})`;
 }
 
 /** Adds the message about a ticket's event, if people are told of it, with the ticket as it is now. */
@@ -70,6 +77,6 @@ function textOf({ title, description, resolution }: TicketParts, { kind, data }:
   if (kind === "resolved") return resolution ?? "";
   if (kind === "opened") return description || title;
   const reason = String(data.reason ?? "");
-  const why = reason === "" ? "" : `${REASONS[reason] ?? reason}. `;
+  const why = reason === "" ? "" : `${describeEscalation(reason)}. `;
   return `${why}The platform does nothing more about it; a person has to`;
 }

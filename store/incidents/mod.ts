@@ -51,12 +51,14 @@ export {
   recordDetectorRun,
   recordFindings,
 } from "./findings.ts";
+export { describeEscalation } from "./_ticket_messages.ts";
 export { addObservations, listObservations } from "./observations.ts";
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
 export {
   countRepeatSightings,
   escalateTicketOfRun,
   findTicketOfRun,
+  getFaultHistory,
   getRepeatSightings,
   listEscalatedFaults,
   lockOpenTicket,

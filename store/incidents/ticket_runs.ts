@@ -94,3 +94,21 @@ export async function escalateTicketOfRun(
   );
   return escalated > 0;
 }
+
+/** Returns the fingerprint of a ticket's fault, and how often the fault had a ticket before. */
+export async function getFaultHistory(
+  db: Db,
+  ticketId: string,
+): Promise<{ fingerprint: string | null; count: number; last_opened_at: string | null }> {
+  const row = await db.first(
+    `SELECT t.fingerprint, count(e.id)::int AS count, max(e.opened_at) AS last
+     FROM tickets t LEFT JOIN tickets e ON e.fingerprint = t.fingerprint AND e.opened_at < t.opened_at
+     WHERE t.id = $1 GROUP BY t.fingerprint`,
+    [ticketId],
+  );
+  return {
+    fingerprint: row?.fingerprint ?? null,
+    count: row?.count ?? 0,
+    last_opened_at: row?.last?.toISOString() ?? null,
+  };
+}

@@ -128,9 +128,11 @@ describe("tickets", () => {
     ) {
       assert.ok(postmortem.includes(part), part);
     }
-    assert.match(postmortem, /\| resolved \|/);
+    assert.match(postmortem, /\| The platform closed the ticket, as the check had passed\. \|/);
+    assert.match(postmortem, /first seen at .* by the detector `services`/);
+    assert.match(postmortem, /- Observation 1, check in round 1: /);
     assert.ok(!postmortem.includes("/api/verify/"), "people get the page");
-    assert.match(postmortem, /\*\*done\*\*, it helped/);
+    assert.match(postmortem, /it was carried out\. The check \*\*passed\*\* afterwards\./);
     assert.match(postmortem, /rails: \*\*allow\*\*/);
     assert.deepEqual(findInjection(postmortem), []);
     assert.ok(!postmortem.includes("[object") && !postmortem.includes("`{"), postmortem);

@@ -1,6 +1,11 @@
-import type { Store } from "../../../store/mod.ts";
+import { getImpact, IMPACT_DEPTH } from "../../../store/cmdb/mod.ts";
+import type { Db, Store } from "../../../store/mod.ts";
 import { listApprovalMoves } from "../../../store/approvals/mod.ts";
 import {
+  type FindingRecord,
+  getFaultHistory,
+  getFinding,
+  listObservations,
   listRepairsOfTicket,
   listTicketEvents,
   type Ticket,
@@ -9,7 +14,7 @@ import { formatPostmortem } from "./postmortem_text.ts";
 import { embeddedReceipt } from "./tickets.ts";
 
 /**
- * Drafts the postmortem of a ticket's incident from its events, repairs, approvals and receipts.
+ * Drafts the postmortem of a ticket's incident from its events, observations, repairs, approvals and receipts.
  *
  * @param ledgerUrl public address of the ledger, without a slash at the end
  * @returns Markdown
@@ -20,12 +25,42 @@ export async function draftPostmortem(
   ledgerUrl: string,
 ): Promise<string> {
   const db = store.db;
-  const [events, repairs, receipt] = await Promise.all([
-    listTicketEvents(db, ticket.ticket_id),
-    listRepairsOfTicket(db, ticket.ticket_id),
+  const { ticket_id, service } = ticket;
+  const [events, repairs, receipt, { fingerprint, ...earlier }, impact] = await Promise.all([
+    listTicketEvents(db, ticket_id),
+    listRepairsOfTicket(db, ticket_id),
     embeddedReceipt(store, ticket),
+    getFaultHistory(db, ticket_id),
+    service === null ? undefined : getImpact(db, service, IMPACT_DEPTH),
   ]);
   const approvals = new Set(events.flatMap(({ data }) => data.approval_id ?? []).map(String));
   const moves = await Promise.all([...approvals].map((id) => listApprovalMoves(db, id)));
-  return formatPostmortem({ ticket, events, repairs, moves: moves.flat(), receipt, ledgerUrl });
+  const runs = new Set(events.flatMap(({ data }) => data.run_id ?? []).map(String));
+  const observations = await Promise.all(
+    [...runs].map(async (run) => [run, await listObservations(db, ticket_id, run)] as const),
+  );
+  return formatPostmortem({
+    ticket,
+    events,
+    repairs,
+    moves: moves.flat(),
+    observations: new Map(observations),
+    finding: await findingOf(db, fingerprint, ticket),
+    earlier,
+    dependants: impact?.downstream.map(({ name }) => name),
+    receipt,
+    ledgerUrl,
+  });
+}
+
+/** Returns the record of a ticket's fault; undefined: there is none, or the fault has come anew since. */
+async function findingOf(
+  db: Db,
+  fingerprint: string | null,
+  { opened_at }: Ticket,
+): Promise<FindingRecord | undefined> {
+  const finding = fingerprint === null ? undefined : await getFinding(db, fingerprint);
+  if (!finding || finding.first_seen_at > opened_at) return undefined;
+  const isOver = finding.cleared_at !== null && finding.cleared_at < opened_at;
+  return isOver ? undefined : finding;
 }

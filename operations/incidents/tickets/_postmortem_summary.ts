@@ -1,0 +1,110 @@
+/** The first parts of a postmortem: the table, when the fault was seen, and what it affected. */
+import { describeEscalation } from "../../../store/incidents/mod.ts";
+import { code, count, escape, formatDuration, join } from "./_markdown.ts";
+import type { PostmortemFacts } from "./_postmortem_facts.ts";
+
+const MAX_NAMED = 20;
+
+/** Formats the ticket as a table, and what was written in it. */
+export function formatSummary(facts: PostmortemFacts): string {
+  const { ticket } = facts;
+  const { opened_at, resolved_at, description } = ticket;
+  const rows: [string, string | null][] = [
+    ["Service", ticket.service],
+    ["Severity", ticket.severity],
+    ["Category", ticket.category ?? "not known"],
+    ["Opened", opened_at],
+    ["Resolved", resolved_at ?? "not yet"],
+    ["Duration", resolved_at ? formatDuration(opened_at, resolved_at) : "still open"],
+    ["Outcome", describeOutcome(facts)],
+    ["Escalated to people", describeEscalations(facts)],
+    ["Resolution", ticket.resolution],
+  ];
+  const lines = rows.filter(([, value]) => value)
+    .map(([name, value]) => `| ${name} | ${escape(value!)} |`);
+  const quote = description.split(/\r\n?|\n/).map((line) => `> ${escape(line)}`).join("\n");
+  return `| | |\n| --- | --- |\n${lines.join("\n")}${description && `\n\n${quote}`}`;
+}
+
+/** Describes how it ended. A repair counts as the end only where the check passed after it. */
+function describeOutcome({ ticket, events, repairs }: PostmortemFacts): string {
+  const { status, outcome, approval_id, escalated } = ticket;
+  if (status === "open") {
+    if (approval_id) return "open: a repair waits for people to decide";
+    return escalated ? "open: it waits for people" : "open";
+  }
+  if (outcome === "sealed") {
+    return repairs.some(({ verified, steps }) =>
+        verified && steps.some(({ state, undoes }) => state === "done" && !undoes)
+      )
+      ? "repaired by the platform, and its check passed"
+      : "its check passed, without a repair just before";
+  }
+  const isByPerson = events.some(({ kind, data }) => kind === "resolved" && data.by === "person");
+  return isByPerson ? "closed by a person" : "closed with a note";
+}
+
+/** Tells each escalation: a ticket that was taken over or closed later was escalated all the same. */
+function describeEscalations({ ticket, events }: PostmortemFacts): string {
+  const all = events.filter(({ kind }) => kind === "escalated");
+  if (all.length === 0) return ticket.escalated ? "yes" : "no";
+  return `yes: ${
+    all.map(({ at, data: { reason } }) =>
+      reason ? `${at} (${describeEscalation(String(reason))})` : at
+    ).join("; ")
+  }`;
+}
+
+/** Formats when the fault was first seen, and how long it took until its ticket. */
+export function formatDetection({ ticket, events, finding }: PostmortemFacts): string {
+  const { observed_at: observed, check } = events.find(({ kind }) => kind === "detected")?.data ??
+    {};
+  const seen = finding?.first_seen_at ?? (typeof observed === "string" ? observed : undefined);
+  if (!seen) return "When the fault began is not on record: no detector found it.";
+  const opened = `the ticket was opened ${formatDuration(seen, ticket.opened_at)} later`;
+  if (check === "report") {
+    return `The fault was reported at ${seen}, and ${opened}. When it began is not on record.`;
+  }
+  const by = finding ? ` by the detector ${code(finding.detector)}` : "";
+  return `The fault was first seen at ${seen}${by}, and ${opened}. It may have begun before: when it was last seen in order is not on record.`;
+}
+
+/** Formats what the fault affected, as far as the platform knows. */
+export function formatImpact({ events, dependants, ticket }: PostmortemFacts): string {
+  const related = events.flatMap(({ kind, data }) =>
+    kind === "detected" && Array.isArray(data.related)
+      ? data.related as { service: string | null; code: string; fingerprint: string }[]
+      : []
+  );
+  const findings = [...new Map(related.map((one) => [one.fingerprint, one])).values()];
+  const failed = findings.slice(0, MAX_NAMED)
+    .map(({ service, code: found }) => `${service ? `${escape(service)} ` : ""}(${code(found)})`);
+  const more = findings.length - failed.length;
+  const sentences = [
+    findings.length === 0
+      ? "No other finding was put to this incident."
+      : `${count(findings.length, "other finding")} ${
+        findings.length === 1 ? "was" : "were"
+      } put to this incident: ${join([...failed, ...more > 0 ? [`${more} more`] : []])}.`,
+    ...describeDependants(ticket.service, dependants),
+    "How many requests or users were affected is not known to the platform.",
+  ];
+  return sentences.join(" ");
+}
+
+function describeDependants(
+  service: string | null,
+  dependants: PostmortemFacts["dependants"],
+): string[] {
+  if (service === null || dependants === undefined) return [];
+  if (dependants.length === 0) {
+    return [`The service graph knows nothing that needs ${escape(service)}.`];
+  }
+  const named = dependants.slice(0, MAX_NAMED).map(escape);
+  const more = dependants.length - named.length;
+  return [
+    `By the service graph as it is now, ${escape(service)} is needed by ${
+      join([...named, ...more > 0 ? [`${more} more`] : []])
+    }; whether they suffered is not said by that.`,
+  ];
+}
