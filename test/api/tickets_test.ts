@@ -129,7 +129,7 @@ describe("tickets", () => {
       assert.ok(postmortem.includes(part), part);
     }
     assert.match(postmortem, /\| The platform closed the ticket, as the check had passed\. \|/);
-    assert.match(postmortem, /first seen at .* by the detector `services`/);
+    assert.match(postmortem, /The fault was first seen at \S+Z\b.*, and the ticket was opened/);
     assert.match(postmortem, /- Observation 1, check in round 1: /);
     assert.ok(!postmortem.includes("/api/verify/"), "people get the page");
     assert.match(postmortem, /it was carried out\. The check \*\*passed\*\* afterwards\./);
