@@ -8,6 +8,7 @@ import { countRepeatSightings, listEscalatedFaults } from "../../store/incidents
 import { listWatchedTenants } from "../../store/keys/mod.ts";
 import { isFlagSet } from "../../store/platform/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { closeRecovered } from "./recovered.ts";
 
 /** Result of running all detectors. */
 export interface DetectionResult {
@@ -26,8 +27,8 @@ export function sweepActivities(
   { config, store, temporal, alerts, refreshServices }: ActivityParts,
 ) {
   /**
-   * Runs every detector, on the services as their file lists them now. Safe to repeat: it stores what was seen last, and
-   * counts one more sighting for each ticket of a run.
+   * Runs every detector, on the services as their file lists them now, and closes tickets that wait for people where the
+   * fault is gone. Safe to repeat: it stores what was seen last, and counts one more sighting for each ticket of a run.
    *
    * @param options `everyTenant`: of all tenants, and only while the flag `pause_sweeps` is not set; else of the one that asks
    */
@@ -59,6 +60,7 @@ export function sweepActivities(
     const { probed, findings, incidents } = await detectAll({ ...context, servicesProblem }, {
       save: true,
     });
+    await closeRecovered(owner);
     const fingerprints = incidents.map(({ fingerprint }) => fingerprint);
     const [escalated] = await Promise.all([
       listEscalatedFaults(owner.db, fingerprints),

@@ -36,6 +36,11 @@ const ISOLATED_CODES = new Set([
   "ledger_broken",
   "new_templates",
 ]);
+/** Returns whether a fault is what somebody does, so that its end leaves the question what was done. */
+export function isAttack(code: string): boolean {
+  return ISOLATED_CODES.has(code) && code !== "new_templates";
+}
+
 /** Warnings: nothing fails because of them yet. */
 const WARNING_CODES = new Set(["disk_filling", "inodes_filling", "expires_soon"]);
 /** Faults that a slow dependency or a busy host explains. */

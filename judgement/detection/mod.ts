@@ -13,7 +13,7 @@
  */
 export { readLogErrors, readLogLines, watchLogLines } from "./_log_parsers.ts";
 export { findSilenceableAlerts } from "./alert_recheck.ts";
-export type { Dependencies, Groupable } from "./_causes.ts";
+export { type Dependencies, type Groupable, isAttack } from "./_causes.ts";
 export { detectorsFilePath, openDetectionContext } from "./context.ts";
 export { isUnusual, measureDeviation } from "./_deviation.ts";
 export type { DetailedFinding, DetectionContext, RecheckResult } from "./detector.ts";

@@ -61,7 +61,9 @@ export {
   getFaultHistory,
   getRepeatSightings,
   listEscalatedFaults,
+  listRecovered,
   lockOpenTicket,
+  type RecoveredTicket,
   takeOverTicket,
 } from "./ticket_runs.ts";
 export {

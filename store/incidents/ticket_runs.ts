@@ -80,6 +80,35 @@ export async function listEscalatedFaults(
   return rows.map(({ fingerprint }) => fingerprint);
 }
 
+/** A ticket that waits for people although its fault is gone. */
+export interface RecoveredTicket {
+  readonly ticket_id: string;
+  readonly fingerprint: string;
+  /** Code of the fault when it was last seen. */
+  readonly code: string;
+  /** ISO 8601. */
+  readonly cleared_at: string;
+  /** Task of it that people have done last; null: none. */
+  readonly done_task: string | null;
+}
+
+/** Lists tickets that wait for people, and no approval, although the detectors no longer find their fault. */
+export async function listRecovered(db: Db): Promise<RecoveredTicket[]> {
+  const rows = await db.query(
+    `SELECT t.id AS ticket_id, t.fingerprint, f.code, f.cleared_at,
+       (SELECT data ->> 'task_id' FROM ticket_events e WHERE e.ticket_id = t.id AND e.kind = 'task_done'
+        ORDER BY e.id DESC LIMIT 1) AS done_task
+     FROM tickets t JOIN findings f ON f.fingerprint = t.fingerprint
+     WHERE t.status = 'open' AND t.escalated AND f.cleared_at IS NOT NULL
+       AND NOT EXISTS (SELECT FROM approvals a WHERE a.ticket_id = t.id AND a.status = 'pending')
+     ORDER BY t.id`,
+  );
+  return rows.map(({ cleared_at, ...row }) => ({
+    ...row as Omit<RecoveredTicket, "cleared_at">,
+    cleared_at: cleared_at.toISOString(),
+  }));
+}
+
 /** Leaves the ticket of an ended run to people. @returns false if it is not that run's, or not open, or escalated already */
 export async function escalateTicketOfRun(
   db: Db,

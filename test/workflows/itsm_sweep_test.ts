@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ScheduleOverlapPolicy, WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
 import { type RunId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
-import { exportReceipts } from "../../ledger/mod.ts";
+import { exportReceipts, findReceipt } from "../../ledger/mod.ts";
 import { listTicketEvents, listTickets } from "../../store/incidents/mod.ts";
 import { putService } from "../../store/cmdb/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
@@ -135,6 +135,23 @@ platform: { enabled: false }
       "SELECT code FROM findings WHERE cleared_at IS NOT NULL",
     );
     assert.deepEqual(cleared, [{ code: "disk_full" }]);
+  });
+
+  it("closes the ticket that waited for people when its fault is gone, and says who mended it", async () => {
+    const tickets = await listTickets(loop.store.asPlatform(), { limit: 10 });
+    const { ticket_id, status, outcome, resolution, receipt_id } = tickets.at(-1)!;
+    assert.deepEqual([status, outcome], ["resolved", "recovered"]);
+    assert.match(resolution!, /^The fault was gone at .*Z\. Nobody has told what mended it\.$/);
+    const events = await listTicketEvents(loop.store.asPlatform(), ticket_id);
+    assert.equal(events.at(-1)!.kind, "resolved");
+    await loop.sealer.sealed(receipt_id!);
+    const { text } = await findReceipt(loop.store, receipt_id!);
+    const { category, outcome: sealed, details } = JSON.parse(text);
+    assert.deepEqual([category, sealed, details.mended_by], [
+      "ticket_closed",
+      "recovered",
+      "unknown",
+    ]);
   });
 
   it("counts repeated sightings while a loop runs, without a signal to the loop", async () => {
