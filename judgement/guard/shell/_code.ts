@@ -85,7 +85,7 @@ function unknownNames(code: string, language: string): Objection[] {
 }
 
 function unknownCall(code: string, language: string, list: KnownNames): string | undefined {
-  const opened = code.replace(
+  const opened = language !== "python" ? code : code.replace(
     /\bopen\s*\(\s*(["'])([^"'\n]*)\1\s*(,\s*["']r[tb]?["']\s*)?\)/g,
     (_, _quote, path) => isSecret(path) ? "secret_file()" : "''",
   );

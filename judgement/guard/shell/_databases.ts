@@ -11,7 +11,7 @@ const MAX_KEYS = 20;
 /** Judges what a client reads: statements from a pipe, or nothing at all, so that a person would type them. */
 export function checkClient(
   _words: readonly string[],
-  { input }: Run,
+  { input, args }: Run,
   { values }: Pick<ReadArguments, "values">,
 ): Objection[] {
   if (input !== undefined) {
@@ -19,6 +19,8 @@ export function checkClient(
       ? [ask("unseen", "The statements that it runs can't be seen")]
       : checkSql(input.text);
   }
+  // `psql -l` lists databases.
+  if (args.some((arg) => /^(-[qtAX]*l[qtAX]*|--list|--version)$/.test(arg))) return [];
   const isAsked = values.some(({ kind }) => /^(sql|documents)$/.test(kind));
   return isAsked ? [] : [ask("unseen", "It opens a client, in which anything can be typed")];
 }

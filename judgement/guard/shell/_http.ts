@@ -53,8 +53,8 @@ export const http: ProgramRule = (run) => {
   const text = args.join(" ");
   const found: Objection[] = [];
   if (
-    /(^|\s)(file|dict|gopher|scp|sftp|smb|ldap):/i.test(text) ||
-    /(^|\s)(-H|--header)[ =]?@/.test(text)
+    /(^|\s)(file|dict|gopher|scp|sftp|smb|ldap|telnet|tftp|mqtt):/i.test(text) ||
+    /(^|\s)(-H|--header)[ =]?@|%output\{/.test(text)
   ) {
     found.push(ask("secret", "It reads a file of the host, or asks by an unusual protocol"));
   }

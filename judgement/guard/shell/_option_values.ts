@@ -35,7 +35,7 @@ export function readArguments(
   const operands: string[] = [];
   const values: OptionValue[] = [];
   const unknown: string[] = [];
-  const hasSwitches = [...options.keys()].some((name) => name.startsWith("/"));
+  const hasSwitches = () => [...options.keys()].some((name) => name.startsWith("/"));
   const kindOf = (name: string) =>
     options.get(name) ??
       (WINDOWS_OPTION.test(name)
@@ -49,7 +49,7 @@ export function readArguments(
       else n++;
       break;
     }
-    if (hasSwitches && arg.startsWith("/")) {
+    if (arg.startsWith("/") && hasSwitches()) {
       if (kindOf(arg) !== "") unknown.push(arg);
       continue;
     }

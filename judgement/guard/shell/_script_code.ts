@@ -60,7 +60,8 @@ function unknownName(
   if (name === "require" || name === "import") {
     const module = tokens[n + 2];
     const isPlain = isCall && module?.kind === "text" && tokens[n + 3]?.value === ")" &&
-      modules.has(module.value.replace(/^node:/, ""));
+      (modules.has(module.value.replace(/^node:/, "")) ||
+        /^\.{1,2}\/package\.json$/.test(module.value));
     return isPlain && name === "require" ? undefined : name;
   }
   if (isDocuments && /^(runCommand|adminCommand)$/.test(name)) {

@@ -67,6 +67,10 @@ export const SPECIAL_WRAPPERS: Readonly<
   compgen: (args) => [...text(valueOf(args, "C")), ...quoted(valueOf(args, "W"))],
   complete: (args) => [...text(valueOf(args, "C")), ...quoted(valueOf(args, "W"))],
   bind: (args) => text(valueOf(args, "x")?.replace(/^[^:]*:/, "")),
+  perf: (args) =>
+    args[0] === "stat" || args[0] === "record" || args[0] === "trace"
+      ? program(skipOptions(args.slice(1), "-p -t -C -e -r -I -F -o --pid --tid --cpu --event"))
+      : [],
   eval: (args) => text(args.join(" ")),
   su: (args) => text(optionValue(args, "-c", "--command")),
   runuser: (args) =>

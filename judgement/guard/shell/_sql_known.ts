@@ -114,9 +114,15 @@ export function unknownFunction(tokens: readonly SqlToken[]): string | undefined
 /** Tells whether a statement names a table of passwords. */
 export function namesSecretTable(tokens: readonly SqlToken[]): boolean {
   if (fits(["show", "create", "user"], tokens)) return true;
-  return tokens.some(({ kind, value }) =>
-    kind === "name" && (secret_tables.has(value) || secret_tables.has(lastPart(value)))
-  );
+  const showsAll = tokens[0]?.value === "table" ||
+    tokens.some(({ kind, value }, n) =>
+      value === "*" && tokens[n - 1]?.value !== "(" ||
+      kind === "name" && /pass|auth|passw|pwd/.test(value)
+    );
+  return showsAll &&
+    tokens.some(({ kind, value }) =>
+      kind === "name" && (secret_tables.has(value) || secret_tables.has(lastPart(value)))
+    );
 }
 
 /** Tells whether a statement leaves the database: by a function, or to a program or file of the server. */
