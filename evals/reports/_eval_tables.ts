@@ -13,11 +13,14 @@ export interface Outcome {
 }
 
 const MAX_CONFUSIONS = 12;
+/** From this confidence on an answer counts as sure, rounded as the classifier rounds it. */
+const SURE = 0.9;
 
 /** Returns the likeliest category, and its probability. */
 function likeliest({ categories }: Prediction) {
-  const confidence = Math.max(...categories);
-  return { category: CATEGORIES[categories.indexOf(confidence)]!, confidence };
+  const highest = Math.max(...categories);
+  const confidence = Math.round(highest * 100) / 100;
+  return { category: CATEGORIES[categories.indexOf(highest)]!, confidence };
 }
 
 function hasRightCategory({ report, prediction }: Outcome): boolean {
@@ -28,11 +31,13 @@ function hasExactSeverity({ report, prediction }: Outcome): boolean {
   return prediction.severity === report.severity;
 }
 
-function hasNearSeverity({ report, prediction }: Outcome): boolean {
-  const [right, predicted] = [report.severity, prediction.severity].map((severity) =>
-    SEVERITIES.indexOf(severity)
-  );
-  return Math.abs(predicted! - right!) <= 1;
+/** Returns by how many steps the predicted severity is too high; below 0: too low. */
+function severityError({ report, prediction }: Outcome): number {
+  return SEVERITIES.indexOf(prediction.severity) - SEVERITIES.indexOf(report.severity);
+}
+
+function hasNearSeverity(outcome: Outcome): boolean {
+  return Math.abs(severityError(outcome)) <= 1;
 }
 
 /** Returns the share of outcomes for which something holds, such as `84.2 %`. */
@@ -53,9 +58,23 @@ function groupBy<K>(
   return groups;
 }
 
+/** Returns what decides whether the answers can be acted on, in one line each. */
+export function summary(outcomes: readonly Outcome[]): string {
+  const sure = outcomes.filter(({ prediction }) => likeliest(prediction).confidence >= SURE);
+  const count = (holds: (error: number) => boolean) =>
+    outcomes.filter((outcome) => holds(severityError(outcome))).length;
+  return [
+    `Category right: ${share(outcomes, hasRightCategory)} of ${outcomes.length}.`,
+    `Right at a confidence of ${SURE} or more: ${share(sure, hasRightCategory)} of ${sure.length}.`,
+    `Severity exact: ${share(outcomes, hasExactSeverity)}; ` +
+    `too low: ${count((error) => error < 0)}, too high: ${count((error) => error > 0)}.`,
+  ].join("\n");
+}
+
 /** Returns all tables: shares that are right, confusions of categories and severities, and how reliable confidence is. */
 export function evaluationTables(outcomes: readonly Outcome[]): string {
   return [
+    summary(outcomes),
     rightTable(outcomes),
     confusionTable(outcomes),
     severityTable(outcomes),

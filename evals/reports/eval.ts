@@ -36,6 +36,10 @@ if (!process.argv.includes("cross")) {
   const predict = createPredict(trainModel([...examples, ...articles]));
   const heldOut = (...path: string[]) =>
     readReports(join(ROOT, "evals", "reports", "held_out", ...path));
+  const publicReports = (part: string) =>
+    readReports(join(ROOT, "evals", "reports", "public", part));
+  await evaluate("Public first reports, calibration", predict, publicReports("calibration"));
+  await evaluate("Public first reports, held out", predict, publicReports("held_out"));
   await evaluate("Held out", predict, heldOut());
   await evaluate("Held out, second set", predict, heldOut("second"));
   await evaluate("Held out, third set", predict, heldOut("third"));

@@ -37,6 +37,8 @@ const ReportSchema = z.strictObject({
     "vendor",
     "postmortem",
   ]),
+  /** The public thread that it was first told in. */
+  source: z.string().optional(),
 });
 const JudgedReportSchema = z.strictObject({
   text: z.string(),
