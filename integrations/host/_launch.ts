@@ -37,6 +37,8 @@ export interface Marks {
   readonly started?: number;
   /** Exit code of a command; absent while it runs, and forever if it was killed together with its shell. */
   readonly exit?: number;
+  /** How a program ended that took the place of its shell: `exit_1`, `sigkill`. Absent: it runs, or nobody saw its end. */
+  readonly ended?: string;
 }
 
 /** Variable by which a process is recognized as that of an effect. The commands themselves don't get it. */
@@ -71,6 +73,7 @@ export async function launch(
     cwd,
     env: { ...minimalEnvironment(), ...env, [EFFECT]: effectId, SEALOOP_MARKS: marks },
     log: join(marks, "log"),
+    ...(how === "become" ? { endMark: join(marks, "ended") } : {}),
   });
   let ended = false;
   const end = shell.then(() => {
@@ -96,8 +99,14 @@ function runWithin(limits: Limits | undefined): string {
 
 /** Reads the marks that a launch has left so far. */
 export function readMarks(marks: string): Marks {
-  const [started, exit] = ["started", "exit"].map((name) => readLine(join(marks, name)));
-  return { started: started === "" ? 0 : toNumber(started), exit: toNumber(exit || undefined) };
+  const [started, exit, ended] = ["started", "exit", "ended"].map((name) =>
+    readLine(join(marks, name))
+  );
+  return {
+    started: started === "" ? 0 : toNumber(started),
+    exit: toNumber(exit || undefined),
+    ...(ended ? { ended } : {}),
+  };
 }
 
 /** Finds a process that was launched but was stopped before it left its mark. Only where the system shows environments. */

@@ -2,18 +2,18 @@
  * Starts shells for a larger process. Starting a process copies the one that starts it, which takes longer the more memory
  * it has and blocks it meanwhile. Plain JavaScript, so that it starts at once and stays small.
  *
- * Receives `{ nr, args, cwd, env, log }` over IPC. Sends `ready` once, and for each number `begun` and then `ended`. It ends
+ * Receives `{ nr, args, cwd, env, log, endMark }` over IPC. Sends `ready` once, and for each number `begun` and then `ended`. It ends
  * together with the process that started it; the shells go on.
  */
 import { spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
 process.on("disconnect", () => process.exit());
 
 const report = (nr, state) => process.connected && process.send({ nr, state });
 
-process.on("message", ({ nr, args, cwd, env, log }) => {
+process.on("message", ({ nr, args, cwd, env, log, endMark }) => {
   const file = openSync(log, "a");
   const child = spawn("/bin/sh", args, {
     cwd,
@@ -22,7 +22,14 @@ process.on("message", ({ nr, args, cwd, env, log }) => {
     stdio: ["ignore", file, file],
   });
   closeSync(file);
-  child.once("exit", () => report(nr, "ended")).once("error", () => report(nr, "ended"));
+  child.once("exit", (code, signal) => {
+    try {
+      if (endMark) writeFileSync(endMark, `${signal?.toLowerCase() ?? `exit_${code}`}\n`);
+    } catch {
+      // The folder is gone: nobody asks any more.
+    }
+    report(nr, "ended");
+  }).once("error", () => report(nr, "ended"));
   report(nr, "begun");
 });
 

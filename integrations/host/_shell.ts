@@ -1,5 +1,5 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 
@@ -11,6 +11,8 @@ export interface Shell {
   readonly env: Readonly<Record<string, string>>;
   /** File that takes its output. */
   readonly log: string;
+  /** File that takes how it has ended: `exit_1`, `sigkill`. It stays absent if nobody who started it lives then. */
+  readonly endMark?: string;
 }
 
 /** A small process that starts shells for this one. */
@@ -82,7 +84,7 @@ function startByLauncher({ process, requests }: Launcher, shell: Shell): Promise
   });
 }
 
-async function startDirectly({ args, cwd, env, log }: Shell): Promise<void> {
+async function startDirectly({ args, cwd, env, log, endMark }: Shell): Promise<void> {
   const file = openSync(log, "a");
   const child = spawn("/bin/sh", args, {
     cwd,
@@ -93,6 +95,13 @@ async function startDirectly({ args, cwd, env, log }: Shell): Promise<void> {
   closeSync(file);
   child.unref();
   await new Promise<void>((resolve) => {
-    child.once("exit", () => resolve()).once("error", () => resolve());
+    child.once("exit", (code, signal) => {
+      try {
+        if (endMark) writeFileSync(endMark, `${signal?.toLowerCase() ?? `exit_${code}`}\n`);
+      } catch {
+        // The folder is gone: nobody asks any more.
+      }
+      resolve();
+    }).once("error", () => resolve());
   });
 }

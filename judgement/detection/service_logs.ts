@@ -1,4 +1,5 @@
 /** Errors in the logs of one service: of the platform's own parts, and of services whose log the detectors know. */
+import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Config } from "../../config.ts";
 import { readTail, searchLogs } from "../../integrations/host/mod.ts";
@@ -55,13 +56,18 @@ export async function findLoggedErrors(where: LogsOfService): Promise<LoggedErro
   return [...own, ...others.map(({ newest: _, ...errors }) => errors)];
 }
 
-/** Reads what is new in each log that the detectors' settings name for a service; those that can't be read are left out. */
+/**
+ * Reads what is new in each log that the detectors' settings name for a service, and in `more`; those that can't be read, and
+ * those that nobody has written since then, are left out.
+ */
 export async function findNewLines(
-  { config, service, since }: LogsOfService,
+  { config, service, since, more = [] }: LogsOfService & { readonly more?: readonly string[] },
 ): Promise<NewLines[]> {
+  const paths = new Set([...listServiceLogs(config, service), ...more]);
   const found = await Promise.all(
-    listServiceLogs(config, service).map(async (path) => {
-      const text = await readTail(path).catch(() => undefined);
+    [...paths].map(async (path) => {
+      const { mtime } = await stat(path).catch(() => ({ mtime: new Date(0) }));
+      const text = mtime < since ? undefined : await readTail(path).catch(() => undefined);
       const parsed = text === undefined ? undefined : await summarizeErrorsApart(text, since);
       return parsed && "value" in parsed ? [{ log: basename(path), ...parsed.value }] : [];
     }),

@@ -1,3 +1,6 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { pathBelow } from "../../integrations/files/mod.ts";
 import {
   belongsToEffect,
   findManagedProcess,
@@ -19,6 +22,9 @@ export interface ServiceProcess {
   readonly by: string;
 }
 
+/** Processes of a service that are looked at. */
+const MAX_PROCESSES = 8;
+
 /** Returns the host and port that the check of a service goes to; undefined: it goes to none. */
 export function placeOf({ check }: Pick<Service, "check">) {
   if (!check || "command" in check) return undefined;
@@ -29,6 +35,16 @@ export function placeOf({ check }: Pick<Service, "check">) {
 export function localPortOf(service: Pick<Service, "check">): number | undefined {
   const place = placeOf(service);
   return place && isThisHost(place.host) ? place.port : undefined;
+}
+
+/** Returns the command, the folder and the variables by which the platform starts a service; empty: it does not. */
+export function startOf({ restart }: Pick<Service, "restart">): {
+  readonly command: readonly string[];
+  readonly cwd?: string;
+  readonly env: Readonly<Record<string, string>>;
+} {
+  const { command = [], cwd, env = {} } = restart && "process" in restart ? restart.process : {};
+  return { command, env, ...(cwd ? { cwd } : {}) };
 }
 
 /** Finds the process of a service on this host; undefined: none is known, or none runs. */
@@ -46,6 +62,57 @@ export async function findProcess(
   return holder?.pid === undefined || isForeign(config.dataDir, service.name, holder)
     ? undefined
     : { pid: holder.pid, by: "which listens on the port of the check" };
+}
+
+/** Finds the process of a service and those that it has started, itself first; empty: none is known, or none runs. */
+export async function findProcesses(
+  subject: Subject,
+  context: Pick<ObserverContext, "config">,
+): Promise<ServiceProcess[]> {
+  const first = await findProcess(subject, context);
+  if (!first) return [];
+  const parents = new Map<number, number>();
+  const pids = await readdir("/proc").catch(() => [] as string[]);
+  await Promise.all(pids.filter((name) => /^\d+$/.test(name)).map(async (pid) => {
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+    const parent = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
+    if (parent) parents.set(Number(pid), Number(parent));
+  }));
+  const found = [first];
+  for (const { pid: from } of found) {
+    for (const [pid, parent] of parents) {
+      if (parent === from && found.length < MAX_PROCESSES) {
+        found.push({ pid, by: `which process ${from} has started` });
+      }
+    }
+  }
+  return found;
+}
+
+/** Returns when the process of a service was started, or that which ran last; undefined: it is not known. */
+export async function findStart(
+  subject: Subject,
+  context: Pick<ObserverContext, "config">,
+): Promise<Date | undefined> {
+  const found = await findProcess(subject, context);
+  if (found) return new Date(Date.now() - 1_000 * await readAge(found.pid));
+  const { dataDir } = context.config;
+  const last = subject.service && lastManagedProcess(dataDir, subject.service.name);
+  if (!last) return undefined;
+  const mark = join(pathBelow(join(dataDir, "effects"), last.effect_id), "started");
+  return (await stat(mark).catch(() => undefined))?.mtime;
+}
+
+/** Ticks of a second in `/proc`: USER_HZ is 100 on all of Linux. */
+export const TICKS = 100;
+
+/** Returns the age of a process, seconds. @see proc_pid_stat(5) */
+async function readAge(pid: number): Promise<number> {
+  const [stat, uptime] = await Promise.all(
+    [`/proc/${pid}/stat`, "/proc/uptime"].map((path) => readFile(path, "utf8")),
+  );
+  const started = Number(stat!.slice(stat!.lastIndexOf(")") + 2).split(" ")[19]);
+  return Number(uptime!.split(" ")[0]) - started / TICKS;
 }
 
 /** Returns whether a socket is held by a program that is not the one that the platform has started for a service. */

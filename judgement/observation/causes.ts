@@ -11,6 +11,7 @@ import {
   OBSERVERS,
 } from "../../contract/domain/mod.ts";
 import { matchesGlob } from "../../integrations/files/mod.ts";
+import { findWords } from "./_words.ts";
 
 /** A cause that was considered. */
 interface ConsideredCause {
@@ -48,12 +49,14 @@ const Words = z.strictObject({
   from: z.array(z.enum(OBSERVERS)).min(1),
   words: z.array(z.string().min(4)).min(1),
 });
+const Mention = z.strictObject({ from: z.array(z.enum(OBSERVERS)).min(1), mentions: z.string() });
 const Codes = z.strictObject({ codes: z.array(z.string()).min(1) });
-const Condition = z.union([Figure, Words, Codes]);
+const Condition = z.union([Figure, Words, Mention, Codes]);
 const Support = { support: z.number().gt(0).lt(1) };
 const Sign = z.union([
   Figure.extend(Support),
   Words.extend(Support),
+  Mention.extend(Support),
   Codes.extend(Support),
   z.strictObject({ all: z.array(Condition).min(2), ...Support }),
 ]);
@@ -79,8 +82,30 @@ interface Facts {
   readonly observations: readonly NumberedObservation[];
 }
 
+/** What speaks for a cause. */
+interface Weight {
+  readonly cause: Cause;
+  readonly support: number;
+  /** Observations that say so. */
+  readonly observations: readonly number[];
+  /** How late the newest of it was said, 0 to 1; 1: it was measured, or said by the check. */
+  readonly place: number;
+  /** Why it is ruled out. */
+  readonly against: string | undefined;
+}
+
+/** An observation that meets a condition. */
+interface Match {
+  /** Undefined: the condition is about the code. */
+  readonly one?: NumberedObservation;
+  readonly strength: number;
+  readonly place: number;
+}
+
 /** Support from which on a cause is named. */
 const MIN_CONFIDENCE = 0.6;
+/** Of causes that are supported alike, the one that was reported last is it. */
+const ALIKE = 0.05;
 /** Nothing that is judged by rules is certain. */
 const MAX_CONFIDENCE = 0.97;
 const MAX_ALTERNATIVES = 5;
@@ -93,22 +118,13 @@ const { causes } = Causes.parse(
 
 /** Judges what was observed. The same observations give the same judgement. */
 export function judgeCause(service: string, facts: Facts): CauseJudgement {
-  const weighed = causes.map((cause) => ({ cause, ...weigh(cause, facts) }))
-    .filter(({ support }) => support > 0)
-    .sort((a, b) =>
-      Number(a.against !== undefined) - Number(b.against !== undefined) || b.support - a.support
-    );
-  const [first, ...others] = weighed;
-  const named = first && first.against === undefined && first.support >= MIN_CONFIDENCE
-    ? first
-    : undefined;
-  const alternatives = (named ? others : weighed).slice(0, MAX_ALTERNATIVES)
-    .map(({ cause: { cause }, observations, against, support }) => ({
-      cause,
-      observations,
-      because: against ??
-        (named ? "less speaks for it" : `too little speaks for it (${support.toFixed(2)})`),
-    }));
+  const weighed = causes.map((cause) => weigh(cause, facts)).filter(({ support }) => support > 0)
+    .sort((a, b) => b.support - a.support);
+  const possible = weighed.filter(({ against }) => against === undefined);
+  const [first] = possible.filter(({ support }) => support >= possible[0]!.support - ALIKE)
+    .sort((a, b) => b.place - a.place);
+  const named = first && first.support >= MIN_CONFIDENCE ? first : undefined;
+  const alternatives = describeOthers(weighed.filter((one) => one !== named), named !== undefined);
   if (!named) {
     return {
       cause: null,
@@ -129,42 +145,73 @@ export function judgeCause(service: string, facts: Facts): CauseJudgement {
   };
 }
 
+function describeOthers(others: readonly Weight[], isNamed: boolean): ConsideredCause[] {
+  return others.slice(0, MAX_ALTERNATIVES)
+    .map(({ cause: { cause }, observations, against, support }) => ({
+      cause,
+      observations,
+      because: against ??
+        (isNamed ? "less speaks for it" : `too little speaks for it (${support.toFixed(2)})`),
+    }));
+}
+
 /** Weighs what speaks for a cause; signs of one source count once. */
-function weigh({ signs, against }: Cause, facts: Facts) {
+function weigh(cause: Cause, facts: Facts): Weight {
   const bySource = new Map<string, number>();
   const observations = new Set<number>();
-  for (const sign of signs) {
-    const found = ("all" in sign ? sign.all : [sign]).map((one) => meets(one, facts));
-    if (found.some((one) => one === undefined)) continue;
-    const numbers = found.flatMap((one) => one!);
-    const source = facts.observations.find(({ number }) => number === numbers[0])?.source ??
-      "codes";
-    bySource.set(source, Math.max(bySource.get(source) ?? 0, sign.support));
-    numbers.forEach((number) => observations.add(number));
+  let place = 0;
+  for (const sign of cause.signs) {
+    const matches = "all" in sign ? findAll(sign.all, facts) : findMatches(sign, facts);
+    if (matches.length === 0) continue;
+    const source = matches.find(({ one }) => one)?.one!.source ?? "codes";
+    const strength = Math.max(...matches.map((match) => match.strength));
+    bySource.set(source, Math.max(bySource.get(source) ?? 0, sign.support * strength));
+    place = Math.max(place, ...matches.map((match) => match.place));
+    for (const { one } of matches) if (one) observations.add(one.number);
   }
   const doubt = [...bySource.values()].reduce((left, support) => left * (1 - support), 1);
   return {
+    cause,
     support: 1 - doubt,
     observations: [...observations].sort((a, b) => a - b),
-    against: against.find((figure) => isRuledOut(figure, facts))?.because,
+    place,
+    against: cause.against.find((figure) => isRuledOut(figure, facts))?.because,
   };
 }
 
-/** Returns the numbers of the observations that meet a condition; undefined: none does. */
-function meets(condition: Condition, { code, observations }: Facts): number[] | undefined {
-  if ("codes" in condition) {
-    return condition.codes.some((glob) => matchesGlob(glob, code)) ? [] : undefined;
+/** Finds what meets all conditions; those about the same sources must be met by the same observation. */
+function findAll(conditions: readonly Condition[], facts: Facts): Match[] {
+  const bySources = new Map<string, Match[][]>();
+  for (const condition of conditions) {
+    const sources = "from" in condition ? condition.from.join() : "codes";
+    bySources.set(sources, [...bySources.get(sources) ?? [], findMatches(condition, facts)]);
   }
-  const found = observations.filter((one) =>
-    condition.from.includes(one.source) &&
-    ("figure" in condition ? holds(condition, one) : hasWords(condition.words, one))
-  ).map(({ number }) => number);
-  return found.length > 0 ? found : undefined;
+  const common = [...bySources.values()].map(([first, ...others]) =>
+    first!.filter(({ one }) => others.every((all) => all.some((other) => other.one === one)))
+  );
+  return common.some((matches) => matches.length === 0) ? [] : common.flat();
 }
 
-function hasWords(words: readonly string[], { text = "" }: NumberedObservation): boolean {
-  const lower = text.toLowerCase();
-  return words.some((word) => lower.includes(word));
+/** Finds what meets a condition. */
+function findMatches(condition: Condition, { code, observations }: Facts): Match[] {
+  if ("codes" in condition) {
+    return condition.codes.some((glob) => matchesGlob(glob, code)) ? [{ strength: 1, place: 1 }] : [];
+  }
+  const from = observations.filter(({ source }) => condition.from.includes(source));
+  if ("figure" in condition) {
+    return from.filter((one) => holds(condition, one)).map((one) => ({ one, strength: 1, place: 1 }));
+  }
+  const words = "words" in condition
+    ? condition.words
+    : observations.flatMap(({ figures }) => {
+      const value = figures?.[condition.mentions];
+      return typeof value === "string" ? [value.toLowerCase()] : [];
+    });
+  return from.flatMap((one): Match[] => {
+    const found = findWords(one.text ?? "", words);
+    if (!found) return [];
+    return [{ one, ...(one.source === "check" ? { strength: 1, place: 1 } : found) }];
+  });
 }
 
 /** Returns whether every observation that has a figure rules the cause out; for `any`, whether one does. */

@@ -1,31 +1,34 @@
 import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { parseDocument } from "yaml";
 import type { Observation } from "../../contract/domain/mod.ts";
 import { listReceipts } from "../../ledger/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { getRepairHistory, listTickets } from "../../store/incidents/mod.ts";
-import type { Observer, ObserverContext } from "./observer.ts";
+import { isSettings, readSettings, SKIPPED } from "./_folders.ts";
+import type { Observer, ObserverContext, Subject } from "./observer.ts";
+import { findStart, startOf } from "./_service_process.ts";
 
 /** Changes that are older are not the cause of a fault that has just begun. */
 const MAX_AGE_MS = 24 * 3_600_000;
 const MAX_FILES = 5_000;
 const MAX_LISTED = 15;
-/** Folders of programs and of their data, in which files change without anybody who changes something. */
-const SKIPPED = /^(?:\.git|node_modules|__pycache__|\.cache|\.venv|venv|logs?|tmp|data)$/;
-/** Files that a service is set up by. */
-const SETTINGS =
-  /\.(?:ya?ml|json|toml|ini|conf|cfg|properties|env|xml|service)$|^(?:\.env|Dockerfile|Caddyfile)$/i;
+/** A file of settings that was changed so much later than the programs was changed on purpose. */
+const APART_MS = 2_000;
+/** A change that is older than this is not the newest thing that happened. */
+const LATELY_MS = 3_600_000;
 
 /** Looks what has changed lately. */
 export const changes: Observer = {
   name: "changes",
   about:
     "Looks what has changed within a day: files of the service, restarts and repairs, other incidents, sealed deploys and settings",
-  async observe({ service, isLocal }, context): Promise<Observation[]> {
+  async observe(subject, context): Promise<Observation[]> {
+    const { service, isLocal } = subject;
     if (!service) return [];
     const since = new Date(Date.now() - MAX_AGE_MS);
     const [files, acts, sealed] = await Promise.all([
-      isLocal ? findFiles(service, since, context.deadline) : [],
+      isLocal ? findFiles(service, subject, since, context) : [],
       findActs(service.name, since, context),
       findSealed(since, context),
     ]);
@@ -39,29 +42,82 @@ interface ChangedFile {
 }
 
 async function findFiles(
-  { restart }: Service,
+  service: Service,
+  subject: Subject,
   since: Date,
-  deadline: AbortSignal,
+  context: ObserverContext,
 ): Promise<Observation[]> {
-  const { cwd, command = [] } = restart && "process" in restart ? restart.process : {};
-  const named = [...command].filter((text) => text.startsWith("/"));
-  const changed = (await listChanged([...(cwd ? [cwd] : []), ...named], since, deadline))
-    .sort((a, b) => b.at.getTime() - a.at.getTime()).slice(0, MAX_LISTED);
+  const { cwd, command, env } = startOf(service);
+  const named = [...command, ...Object.values(env)].map((text) => text.replace(/^--?[\w-]+=/, ""))
+    .filter((text) => text.startsWith("/"));
+  const changed = (await listChanged([...(cwd ? [cwd] : []), ...named], since, context.deadline))
+    .sort((a, b) => b.at.getTime() - a.at.getTime());
   const [newest] = changed;
   if (!newest) return [];
-  const settings = changed.filter(({ path }) => SETTINGS.test(path.split("/").at(-1)!));
+  const settings = changed.filter(({ path }) => isSettings(basename(path)));
+  const [setting] = settings;
+  const program = changed.find(({ path }) => !isSettings(basename(path)) && isProgram(path));
+  const invalid = await findInvalid(settings);
   return [{
     code: "files",
     says:
-      `${changed.length} files of the service were changed within a day, last ${newest.path} at ${newest.at.toISOString()}.`,
-    text: changed.map(({ path, at }) => `${at.toISOString()} ${path}`).join("\n"),
+      `${changed.length} files of the service were changed within a day, last ${newest.path} at ${newest.at.toISOString()}` +
+      `${invalid === undefined ? "" : `; ${basename(invalid)} can't be parsed`}.`,
+    text: changed.slice(0, MAX_LISTED).map(({ path, at }) => `${at.toISOString()} ${path}`).join(
+      "\n",
+    ),
     figures: {
       files: changed.length,
       settings: settings.length,
       newest_age_s: ageOf(newest),
-      ...(settings[0] ? { newest_setting_age_s: ageOf(settings[0]) } : {}),
+      settings_invalid: invalid !== undefined,
+      ...(setting
+        ? {
+          newest_setting: basename(setting.path),
+          newest_setting_age_s: ageOf(setting),
+          setting_deployed: isApart(setting, program) && await isInForce(setting, subject, context),
+        }
+        : {}),
     },
   }];
+}
+
+const isProgram = (path: string) => /\.(?:py|m?js|cjs|ts|rb|php|pl|sh|jar|class|java|go|so)$/.test(path);
+
+/** Returns whether settings were changed lately, and by themselves: not together with the programs. */
+function isApart(setting: ChangedFile, program: ChangedFile | undefined): boolean {
+  const isLate = Date.now() - setting.at.getTime() < LATELY_MS;
+  return isLate &&
+    (program === undefined || setting.at.getTime() - program.at.getTime() > APART_MS);
+}
+
+/** Returns whether the process of a service was started after a change of its settings. A program's state changes later. */
+async function isInForce(
+  { at }: ChangedFile,
+  subject: Subject,
+  context: ObserverContext,
+): Promise<boolean> {
+  const started = await findStart(subject, context);
+  return started === undefined || started.getTime() >= at.getTime() - 1_000;
+}
+
+/** Finds a file of settings that breaks the rules of its own format. */
+async function findInvalid(settings: readonly ChangedFile[]): Promise<string | undefined> {
+  for (const { path } of settings.slice(0, MAX_LISTED)) {
+    const text = await readSettings(path);
+    if (text !== undefined && !isValid(path, text)) return path;
+  }
+  return undefined;
+}
+
+function isValid(path: string, text: string): boolean {
+  try {
+    if (/\.json$/i.test(path)) JSON.parse(text);
+    if (/\.ya?ml$/i.test(path)) return parseDocument(text, { logLevel: "silent" }).errors.length === 0;
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const ageOf = ({ at }: ChangedFile) => Math.round((Date.now() - at.getTime()) / 1_000);

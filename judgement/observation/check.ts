@@ -54,7 +54,9 @@ async function readAnswer(url: string, { deadline }: ObserverContext): Promise<O
       maxBytes: MAX_BODY_BYTES,
       signal: deadline,
     });
-    const offset = headers.date === undefined ? NaN : (Date.parse(headers.date) - Date.now()) / 1e3;
+    // A cache repeats the time of the answer that it keeps.
+    const date = headers.age === undefined ? headers.date : undefined;
+    const offset = date === undefined ? NaN : (Date.parse(date) - Date.now()) / 1e3;
     const shown = HEADERS.filter((name) => headers[name] !== undefined)
       .map((name) => `${name}: ${headers[name]}`);
     return {

@@ -1,6 +1,8 @@
 import type { Observation } from "../../contract/domain/mod.ts";
 import { findNewLines } from "../detection/mod.ts";
+import { listLogsOf, listOpenFiles } from "./_folders.ts";
 import type { Observer } from "./observer.ts";
+import { findProcesses } from "./_service_process.ts";
 
 const MAX_TEXT = 6_000;
 
@@ -8,10 +10,18 @@ const MAX_TEXT = 6_000;
 export const log: Observer = {
   name: "log",
   about:
-    "Reads the newest lines of the service's logs, as far as the detectors' settings name them",
-  async observe({ service, isLocal, since }, { config }): Promise<Observation[]> {
+    "Reads the newest lines of the service's logs: those that the detectors' settings name, those in its folder, and those that its processes write",
+  async observe(subject, context): Promise<Observation[]> {
+    const { service, isLocal, since } = subject;
     if (!service || !isLocal) return [];
-    const logs = await findNewLines({ config, service: service.name, since });
+    const open = await listOpenFiles(await findProcesses(subject, context));
+    const more = await listLogsOf(service, open);
+    const logs = await findNewLines({
+      config: context.config,
+      service: service.name,
+      since,
+      more,
+    });
     return logs.map(({ log, count, mostFrequent, newest }) => ({
       code: "lines",
       says: `${log} has ${count} errors since ${since.toISOString()}` +

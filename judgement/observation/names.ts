@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Observation } from "../../contract/domain/mod.ts";
-import { listAddresses } from "./_addresses.ts";
+import { listAddresses, type UsedAddress } from "./_addresses.ts";
 import type { Observer } from "./observer.ts";
 
 /** Resolves the names that a service, its check and its dependencies use. */
@@ -11,14 +11,15 @@ export const names: Observer = {
     "Resolves the host names of the check, of dependencies, and of addresses in the service's own settings",
   async observe(subject, { store }): Promise<Observation[]> {
     const found = await listAddresses(subject, store.db);
-    const hosts = new Map(found.map((one) => [one.host, one.of]));
-    return await Promise.all(
-      [...hosts].filter(([host]) => isIP(host) === 0).map(([host, of]) => resolve(host, of)),
-    );
+    const hosts = new Map<string, UsedAddress>();
+    for (const one of found) {
+      if (isIP(one.host) === 0 && !hosts.has(one.host)) hosts.set(one.host, one);
+    }
+    return await Promise.all([...hosts.values()].map(resolve));
   },
 };
 
-async function resolve(host: string, of: string): Promise<Observation> {
+async function resolve({ host, of, given }: UsedAddress): Promise<Observation> {
   const begin = performance.now();
   const elapsed = () => Math.round(performance.now() - begin);
   try {
@@ -34,7 +35,7 @@ async function resolve(host: string, of: string): Promise<Observation> {
     return {
       code: "unresolved",
       says: `The name ${host} (${of}) can't be resolved after ${elapsed()} ms: ${reason}.`,
-      figures: { name: host, of, resolved: false, reason, elapsed_ms: elapsed() },
+      figures: { name: host, of, resolved: false, unresolved: given, reason, elapsed_ms: elapsed() },
     };
   }
 }

@@ -2,33 +2,59 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Observation } from "../../contract/domain/mod.ts";
 import { pathBelow } from "../../integrations/files/mod.ts";
-import { findManagedProcess, lastManagedProcess, readTail } from "../../integrations/host/mod.ts";
-import type { Observer } from "./observer.ts";
+import {
+  findManagedProcess,
+  lastManagedProcess,
+  readMarks,
+  readTail,
+} from "../../integrations/host/mod.ts";
+import { listOpenFiles } from "./_folders.ts";
+import type { Observer, ObserverContext, Subject } from "./observer.ts";
+import { findProcesses } from "./_service_process.ts";
 
 const MAX_BYTES = 6_000;
 
-/** Reads what a process has printed that the platform itself has started. */
+/** Reads what the process of a service has printed, and how it has ended. */
 export const output: Observer = {
   name: "output",
-  about: "Reads the last output of the process that sealoop has started for the service",
-  async observe({ service, isLocal }, { config: { dataDir } }): Promise<Observation[]> {
+  about:
+    "Reads the last output of the process that sealoop has started for the service, and how it ended; of another process, the file that takes its output",
+  async observe(subject, context): Promise<Observation[]> {
+    const { service, isLocal } = subject;
     if (!service || !isLocal) return [];
+    const { dataDir } = context.config;
     const started = lastManagedProcess(dataDir, service.name);
-    if (!started) return [];
-    const path = join(pathBelow(join(dataDir, "effects"), started.effect_id), "log");
+    if (!started) return await readOutput(subject, context);
+    const folder = pathBelow(join(dataDir, "effects"), started.effect_id);
+    const path = join(folder, "log");
     const [text, { birthtimeMs, mtimeMs }] = await Promise.all([
       readTail(path, MAX_BYTES),
       stat(path),
     ]);
     const running = findManagedProcess(dataDir, service.name) !== undefined;
+    const { ended } = readMarks(folder);
+    const ended_by = running ? undefined : ended;
     const lived_s = Math.round(((running ? Date.now() : mtimeMs) - birthtimeMs) / 1_000);
     return [{
       code: running ? "runs" : "ended",
       says: running
         ? `Its process ${started.pid} runs since ${lived_s} s.`
-        : `Its process ${started.pid} has ended; it last printed ${lived_s} s after its start.`,
+        : `Its process ${started.pid} has ended${
+          ended_by === undefined ? "" : ` (${ended_by.replaceAll("_", " ")})`
+        }; it last printed ${lived_s} s after its start.`,
       text,
-      figures: { running, lived_s },
+      figures: { running, lived_s, ...(ended_by === undefined ? {} : { ended_by }) },
     }];
   },
 };
+
+/** Reads the files that take the output of a process that somebody else has started. */
+async function readOutput(subject: Subject, context: ObserverContext): Promise<Observation[]> {
+  const { output } = await listOpenFiles(await findProcesses(subject, context));
+  return await Promise.all(output.slice(0, 2).map(async (path) => ({
+    code: "runs",
+    says: `Its output goes to ${path}.`,
+    text: await readTail(path, MAX_BYTES),
+    figures: { running: true },
+  })));
+}

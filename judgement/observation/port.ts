@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Observation } from "../../contract/domain/mod.ts";
-import { listSockets } from "../../integrations/host/mod.ts";
+import { lastManagedProcess, listSockets } from "../../integrations/host/mod.ts";
 import type { Observer } from "./observer.ts";
 import { isForeign, localPortOf } from "./_service_process.ts";
 
@@ -20,9 +20,11 @@ export const port: Observer = {
     const [sockets, rows] = await Promise.all([listSockets(), readRows(number)]);
     const holder = sockets.find((socket) => socket.port === number);
     const count = (state: string) => rows.filter((row) => row.state === state).length;
+    const isKnown = lastManagedProcess(config.dataDir, service.name) !== undefined;
     const figures = {
       listening: holder !== undefined,
-      foreign: holder !== undefined && isForeign(config.dataDir, service.name, holder),
+      // Whose it is, is known only of processes that the platform has started.
+      ...(holder && isKnown ? { foreign: isForeign(config.dataDir, service.name, holder) } : {}),
       waiting: Math.max(
         0,
         ...rows.filter(({ state }) => state === LISTEN).map(({ queued }) => queued),

@@ -3,76 +3,108 @@ import { freemem, totalmem } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Observation } from "../../contract/domain/mod.ts";
 import { NotHad, type Observer } from "./observer.ts";
-import { findProcess } from "./_service_process.ts";
+import { findProcesses, type ServiceProcess, TICKS } from "./_service_process.ts";
+import { listOutgoing } from "./_sockets.ts";
+import { countWaits, findJavaDeadlock } from "./_threads.ts";
 
 /** Between two readings of processor time and memory. */
-const SAMPLE_MS = 500;
-/** Ticks of a second in `/proc`: USER_HZ is 100 on all of Linux. */
-const TICKS = 100;
-const MAX_THREADS = 200;
-/** Numbers of system calls in which a thread waits, by the machine. @see syscalls(2) */
-const WAITS: Readonly<Record<string, { readonly lock: number[]; readonly network: number[] }>> = {
-  x64: { lock: [202], network: [0, 7, 23, 42, 43, 45, 47, 232, 270, 271, 281, 288] },
-  arm64: { lock: [98], network: [22, 63, 72, 73, 202, 203, 207, 212, 242] },
-};
+const SAMPLE_MS = 1_500;
+/** A younger process may not have met its fault yet. */
+const SETTLED_SECONDS = 10;
+/** Memory without what it needs to run at all: nothing is exhausted with so little. */
+const LITTLE_MEMORY = 60 * 1_048_576;
+/** What a process with a limited heap uses outside of it, about. */
+const OUTSIDE_OF_HEAP = 40 * 1_048_576;
 
-/** Looks at the living process of a service. */
+/** Looks at the living processes of a service. */
 export const processOfService: Observer = {
   name: "process",
   about:
-    "Looks at the service's process: age, state, threads and what they wait for, memory and its growth, descriptors beside their limit, processor",
+    "Looks at the service's process and those it has started: age, state, threads and what they wait for, memory beside its limit and its growth, descriptors beside theirs, processor, connections to others",
   async observe(subject, context): Promise<Observation[]> {
-    const found = await findProcess(subject, context);
-    if (!found) return [];
+    const found = await findProcesses(subject, context);
+    if (found.length === 0) return [];
     if (process.platform !== "linux") throw new NotHad("not_linux");
-    const { pid, by } = found;
-    const before = await readUsage(pid);
-    await sleep(SAMPLE_MS);
-    const [now, files, limits, threads, group] = await Promise.all([
-      readUsage(pid),
-      readdir(`/proc/${pid}/fd`).then(({ length }) => length, () => undefined),
-      readLimits(pid),
-      readThreads(pid),
-      readMemoryGroup(pid),
-    ]);
-    const limit = Math.min(group.limit, limits.memory, totalmem());
-    const seconds = SAMPLE_MS / 1_000;
-    const figures = {
-      pid,
-      state: now.state,
-      age_s: now.ageSeconds,
-      threads: now.threads,
-      ...threads,
-      rss_mib: toMiB(now.rss),
-      memory_limit_mib: toMiB(limit),
-      memory_share: share(now.rss, limit),
-      memory_growth_mib_s: Math.round(toMiB(now.rss - before.rss) / seconds),
-      swap_mib: toMiB(now.swap),
-      host_free_mib: toMiB(freemem()),
-      cpu_share: share(now.ticks - before.ticks, TICKS * seconds),
-      ...(group.kills > 0 ? { memory_kills: group.kills } : {}),
-      ...(files === undefined ? {} : {
-        open_files: files,
-        open_files_limit: limits.files,
-        open_files_share: share(files, limits.files),
-      }),
-    };
-    return [{ code: "alive", says: describe(figures, by), figures }];
+    const looks = await Promise.allSettled(found.map(look));
+    const seen = looks.flatMap((look) => look.status === "fulfilled" ? [look.value] : []);
+    if (seen.length === 0) throw (looks[0] as PromiseRejectedResult).reason;
+    return seen; // others have ended meanwhile
   },
 };
 
-type Figures = Readonly<Record<string, number | string>>;
+async function look({ pid, by }: ServiceProcess): Promise<Observation> {
+  const before = await readUsage(pid);
+  await sleep(SAMPLE_MS);
+  const [now, files, limits, heap, group, outgoing, deadlock] = await Promise.all([
+    readUsage(pid),
+    readdir(`/proc/${pid}/fd`).then(({ length }) => length, () => undefined),
+    readLimits(pid),
+    readHeapLimit(pid),
+    readMemoryGroup(pid),
+    listOutgoing(pid),
+    findJavaDeadlock(pid),
+  ]);
+  const waits = await countWaits(pid, outgoing.descriptors);
+  const limit = Math.min(group.limit, limits.rss, totalmem());
+  const heapUse = Math.max(0, now.anonymous - OUTSIDE_OF_HEAP);
+  const shares = [share(now.rss, limit), share(now.space, limits.space), share(heapUse, heap)];
+  const peaks = [share(now.peak, limit), share(now.spacePeak, limits.space), ...shares];
+  const isLimited = [group.limit, limits.rss, limits.space, heap].some(Number.isFinite);
+  const isSettled = now.ageSeconds >= SETTLED_SECONDS;
+  const openShare = files === undefined ? undefined : share(files, limits.files);
+  const seconds = SAMPLE_MS / 1_000;
+  const figures = {
+    pid,
+    state: now.state,
+    age_s: now.ageSeconds,
+    threads: now.threads,
+    ...waits,
+    rss_mib: toMiB(now.rss),
+    peak_mib: toMiB(now.peak),
+    space_mib: toMiB(now.space),
+    memory_limit_mib: toMiB(Math.min(limit, limits.space, heap)),
+    memory_share: Math.max(...shares),
+    memory_peak_share: Math.max(...peaks),
+    memory_spare: isSettled &&
+      (isLimited ? Math.max(...peaks) <= 0.5 : now.peak < LITTLE_MEMORY),
+    memory_growth_mib_s: Math.round((now.rss - before.rss) / 1_048_576 / seconds),
+    swap_mib: toMiB(now.swap),
+    host_free_mib: toMiB(freemem()),
+    cpu_share: share(now.ticks - before.ticks, TICKS * seconds),
+    outgoing: outgoing.to.length,
+    connecting: outgoing.connecting,
+    ...(outgoing.to.length > 0 ? { outgoing_to: outgoing.to.slice(0, 5).join(" ") } : {}),
+    ...(group.kills > 0 ? { memory_kills: group.kills } : {}),
+    ...(openShare === undefined ? {} : {
+      open_files: files!,
+      ...(Number.isFinite(limits.files) ? { open_files_limit: limits.files } : {}),
+      open_files_share: openShare,
+      files_spare: isSettled && openShare <= 0.6,
+    }),
+  };
+  return {
+    code: "alive",
+    says: describe(figures, by),
+    ...(deadlock ? { text: deadlock } : {}),
+    figures,
+  };
+}
+
+type Figures = Readonly<Record<string, number | string | boolean>>;
 
 function describe(figures: Figures, by: string): string {
-  const { pid, state, age_s, threads, rss_mib, memory_limit_mib, cpu_share } = figures;
-  const { open_files, open_files_limit, lock_waits = 0, network_waits = 0 } = figures;
+  const { pid, state, age_s, threads, rss_mib, memory_limit_mib, memory_share, cpu_share } =
+    figures;
+  const { open_files, open_files_limit, lock_waits, answer_waits = 0, outgoing_to } = figures;
   const files = open_files === undefined
     ? "its descriptors can't be seen"
-    : `${open_files} of ${open_files_limit} descriptors are open`;
+    : `${open_files} of ${open_files_limit ?? "any number of"} descriptors are open`;
   return `Process ${pid} (${by}) is ${age_s} s old and ${state}, with ${threads} threads, of which ` +
-    `${lock_waits} wait for locks and ${network_waits} for the network; ${rss_mib} of ` +
-    `${memory_limit_mib} MiB of memory are used, ${files}, and it takes ` +
-    `${Math.round(100 * Number(cpu_share))} % of a processor.`;
+    `${lock_waits === undefined ? "" : `${lock_waits} wait for locks and `}` +
+    `${answer_waits} for an answer; ${rss_mib} MiB of memory are used, ` +
+    `${Math.round(100 * Number(memory_share))} % of the limit of ${memory_limit_mib} MiB, ${files}, ` +
+    `and it takes ${Math.round(100 * Number(cpu_share))} % of a processor` +
+    `${outgoing_to === undefined ? "" : `; it is connected to ${outgoing_to}`}.`;
 }
 
 /** @see proc_pid_stat(5), proc_pid_status(5) */
@@ -83,16 +115,20 @@ async function readUsage(pid: number) {
     ),
   );
   const fields = stat!.slice(stat!.lastIndexOf(")") + 2).split(" ");
-  const kib = (name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status!)?.[1] ?? 0);
+  const bytes = (name: string) =>
+    1_024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status!)?.[1] ?? 0);
   const [, state = "unknown"] = /^State:\s+\S+ \((.+)\)/m.exec(status!) ?? [];
   return {
     state,
     threads: Number(fields[17]),
     ticks: Number(fields[11]) + Number(fields[12]),
     ageSeconds: Math.round(Number(uptime!.split(" ")[0]) - Number(fields[19]) / TICKS),
-    rss: kib("VmRSS") * 1_024,
-    swap: kib("VmSwap") * 1_024,
+    rss: bytes("VmRSS"),
+    anonymous: bytes("RssAnon"),
+    peak: bytes("VmHWM"),
+    space: bytes("VmSize"),
+    spacePeak: bytes("VmPeak"),
+    swap: bytes("VmSwap"),
   };
 }
 
@@ -105,27 +141,26 @@ async function readLimits(pid: number) {
   };
   return {
     files: limit("Max open files"),
-    memory: Math.min(limit("Max address space"), limit("Max data size"), limit("Max resident set")),
+    space: limit("Max address space"),
+    rss: Math.min(limit("Max data size"), limit("Max resident set")),
   };
 }
 
-/** Counts threads by what they wait for, as far as the system shows it. @see proc_pid_syscall(5) */
-async function readThreads(pid: number) {
-  const waits = WAITS[process.arch];
-  const ids = await readdir(`/proc/${pid}/task`).catch(() => []);
-  if (!waits) return undefined;
-  const calls = await Promise.all(
-    ids.slice(0, MAX_THREADS).map((id) =>
-      readFile(`/proc/${pid}/task/${id}/syscall`, "utf8").then(
-        (text) => Number(text.split(" ")[0]),
-        () => -1,
-      )
-    ),
+const UNITS: Readonly<Record<string, number>> = { k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, "": 1 };
+
+/** Returns the limit of the heap that a process of Node or Java was started with; Infinity: none. */
+async function readHeapLimit(pid: number): Promise<number> {
+  const [args, env] = await Promise.all(
+    ["cmdline", "environ"].map((name) => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "")),
   );
-  if (calls.every((call) => call === -1)) return undefined;
-  const count = (numbers: readonly number[]) =>
-    calls.filter((call) => numbers.includes(call)).length;
-  return { lock_waits: count(waits.lock), network_waits: count(waits.network) };
+  const options = env!.split("\0").filter((text) =>
+    /^(?:NODE_OPTIONS|JAVA_OPTS|JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS)=/.test(text)
+  ).join(" ");
+  const text = `${args!.replaceAll("\0", " ")} ${options}`;
+  const [, node] = /--max[-_]old[-_]space[-_]size[= ](\d+)/.exec(text) ?? [];
+  if (node) return Number(node) * 2 ** 20;
+  const [, java, unit = ""] = /-Xmx(\d+)([kmg]?)\b/i.exec(text) ?? [];
+  return java ? Number(java) * UNITS[unit.toLowerCase()]! : Infinity;
 }
 
 /** Returns the limit of the memory of a process's control group, and how often it was enforced by a kill. @see cgroups(7) */

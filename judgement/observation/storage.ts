@@ -1,48 +1,83 @@
 import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Observation } from "../../contract/domain/mod.ts";
 import { listServiceLogs, measureDisk } from "../detection/mod.ts";
-import type { Observer, ObserverContext, Subject } from "./observer.ts";
+import { listOpenFiles } from "./_folders.ts";
+import { NotHad, type Observer, type ObserverContext, type Subject } from "./observer.ts";
+import { findProcesses, startOf } from "./_service_process.ts";
 
 /** From this share of a file system on, what fills it is looked for. */
 const FULL_PERCENT = 90;
 const MAX_ENTRIES = 20_000;
 const MAX_LISTED = 10;
+const MAX_FOLDERS = 12;
+/** Kinds of file systems that hold files which programs write. */
+const WRITABLE = /^(?:ext[234]|xfs|btrfs|zfs|tmpfs|overlay|f2fs|nfs4?|cifs|vfat|fuse\..+)$/;
 const MIB = 1_048_576;
 
 /** Measures the file systems of the folders of a service. */
 export const storage: Observer = {
   name: "storage",
   about:
-    "Measures the file systems of the service's folders: space, inodes, whether they can be written, and what fills them",
+    "Measures the file systems of the service's folders and of the files that it writes: space, inodes, whether they can be written, and what fills them; and the fullest of this host",
   async observe(subject, context): Promise<Observation[]> {
     if (!subject.isLocal) return [];
-    const all = foldersOf(subject, context).map((path) => look(path, context.deadline));
-    const looks = await Promise.allSettled(all);
+    const mounts = await listMounts();
+    const folders = await foldersOf(subject, context, mounts);
+    const looks = await Promise.allSettled([
+      ...folders.map((path) => look(path, mounts, context.deadline)),
+      lookAtHost(mounts),
+    ]);
     return looks.flatMap((look) => look.status === "fulfilled" ? [look.value] : []); // else there is none
   },
 };
 
-/** Returns the folder that a service runs in, those of its logs, and that of a finding about a disk. */
-function foldersOf({ service, record }: Subject, { config }: ObserverContext): string[] {
-  const { restart } = service ?? {};
-  const { cwd, env = {} } = restart && "process" in restart ? restart.process : {};
-  const { kind, path } = record?.target ?? {};
-  const named = Object.values(env).filter((value) => /^\/[^\s:;]+$/.test(value));
-  return [
-    ...new Set([
-      ...(kind === "disk" && typeof path === "string" ? [path] : []),
-      ...(cwd ? [cwd] : []),
-      ...named,
-      ...(service ? listServiceLogs(config, service.name) : []),
-    ]),
-  ];
+/** A file system and where it is in the tree of folders. */
+interface Mount {
+  readonly at: string;
+  readonly kind: string;
+  readonly isReadOnly: boolean;
 }
 
-async function look(path: string, deadline: AbortSignal): Promise<Observation> {
+/**
+ * Returns the folder that a service runs in, those that its command and its variables name, those of the files that it
+ * writes and of its logs, file systems below them, and that of a finding about a disk.
+ */
+async function foldersOf(
+  subject: Subject,
+  context: ObserverContext,
+  mounts: readonly Mount[],
+): Promise<string[]> {
+  const { service, record } = subject;
+  const { kind, path } = record?.target ?? {};
+  const { command, cwd, env } = service ? startOf(service) : { command: [], env: {} };
+  const open = await listOpenFiles(await findProcesses(subject, context));
+  const named = [...Object.values(env), ...command.slice(1)]
+    .map((text) => text.replace(/^--?[\w-]+=/, "")).filter((text) => /^\/[^\s:;]+$/.test(text));
+  const own = [
+    ...(kind === "disk" && typeof path === "string" ? [path] : []),
+    ...(cwd ? [cwd] : []),
+    ...open.folders,
+    ...named,
+    ...open.written.map((file) => dirname(file)),
+    ...(service ? listServiceLogs(context.config, service.name) : []),
+  ];
+  const below = mounts.filter(({ at, kind }) =>
+    WRITABLE.test(kind) && own.some((folder) => at.startsWith(`${folder}/`))
+  ).map(({ at }) => at);
+  return [...new Set([...below, ...own])].slice(0, MAX_FOLDERS);
+}
+
+async function look(
+  path: string,
+  mounts: readonly Mount[],
+  deadline: AbortSignal,
+): Promise<Observation> {
   const folder = (await stat(path)).isDirectory() ? path : join(path, "..");
   const { percent, inodesPercent = 0, freeBytes } = await measureDisk(folder);
-  const readOnly = await isReadOnly(folder);
+  const readOnly = mounts.findLast(({ at }) =>
+    `${folder}/`.startsWith(at === "/" ? "/" : `${at}/`)
+  )?.isReadOnly ?? false;
   const isFull = percent >= FULL_PERCENT || inodesPercent >= FULL_PERCENT;
   return {
     code: "measured",
@@ -63,15 +98,35 @@ async function look(path: string, deadline: AbortSignal): Promise<Observation> {
   };
 }
 
-/** Returns whether the file system of a folder is mounted for reading alone. @see proc_pid_mountinfo(5) */
-async function isReadOnly(folder: string): Promise<boolean> {
+/** Measures the fullest file system of this host. Where none is full, no program lacks space. */
+async function lookAtHost(mounts: readonly Mount[]): Promise<Observation> {
+  const written = mounts.filter(({ kind, isReadOnly }) => !isReadOnly && WRITABLE.test(kind));
+  const measured = await Promise.all(written.map(async ({ at }) => {
+    const usage = await measureDisk(at).catch(() => undefined);
+    const { percent, inodesPercent = 0 } = usage ?? { percent: 0 };
+    return { at, percent: Math.max(percent, inodesPercent) };
+  }));
+  const [fullest] = measured.sort((a, b) => b.percent - a.percent);
+  if (!fullest) throw new NotHad("no_mounts");
+  return {
+    code: "host",
+    says: `The fullest of ${measured.length} file systems of this host is ${fullest.at}, ` +
+      `${fullest.percent.toFixed(1)} % of whose space or inodes are used.`,
+    figures: { host_fullest_percent: Math.round(10 * fullest.percent) / 10 },
+  };
+}
+
+/** Lists the mounted file systems, those nearer to the root first. @see proc_pid_mountinfo(5) */
+async function listMounts(): Promise<Mount[]> {
   const table = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
-  const mounts = table.split("\n").map((line) => line.split(" "))
-    .filter(([, , , , at]) =>
-      at !== undefined && `${folder}/`.startsWith(at === "/" ? "/" : `${at}/`)
-    )
-    .sort((a, b) => a[4]!.length - b[4]!.length);
-  return mounts.at(-1)?.[5]?.split(",").includes("ro") ?? false;
+  return table.split("\n").map((line) => line.split(" "))
+    .filter((fields) => fields.length > 8)
+    .map((fields): Mount => ({
+      at: fields[4]!.replaceAll("\\040", " "),
+      kind: fields[fields.indexOf("-", 6) + 1] ?? "",
+      isReadOnly: fields[5]!.split(",").includes("ro"),
+    }))
+    .sort((a, b) => a.at.length - b.at.length);
 }
 
 /** Lists the largest files of a folder, as far as they are found in time. */
