@@ -64,7 +64,9 @@ export async function listAddresses(
   });
   const { command, env } = startOf(service);
   const settings = [...Object.entries(env), ...command.map((text) => ["argument", text] as const)]
-    .flatMap(([of, text]) => placesIn(of, text).map((one) => ({ ...one, of, given: "setting" as const })));
+    .flatMap(([of, text]) =>
+      placesIn(of, text).map((one) => ({ ...one, of, given: "setting" as const }))
+    );
   const all: UsedAddress[] = [
     ...(own ? [{ ...own, of: "the check", given: "check" as const }] : []),
     ...dependencies,
@@ -94,7 +96,7 @@ async function listInFiles(service: Service): Promise<UsedAddress[]> {
 }
 
 /** A name and its value, as files of settings write them: `host: a`, `"host": "a"`, `host = a`, `proxy_pass http://a;`. */
-const SETTING = /["']?([\w.-]{1,60})["']?(?:\s*[:=]\s*|[ \t]+)["']?([^\s"',;{}[\]#]{3,300})/g;
+const SETTING = /["']?([\w.-]{1,60})["']?(?:[ \t]*[:=][ \t]*|[ \t]+)["']?([^\s"',;{}[\]#]{3,300})/g;
 
 /** Returns the addresses in a setting: URLs, `host:port` alone, and hosts where the setting's name says that it is one. */
 function placesIn(name: string, text: string): Place[] {
@@ -119,4 +121,5 @@ function placesInUrl(value: string): Place[] {
 }
 
 /** A time such as 10:30 looks like an address, too. */
-const isHost = (host: string) => /[a-z]/i.test(host) || /^\d+\.\d+\.\d+\.\d+$/.test(host) || host.includes(":");
+const isHost = (host: string) =>
+  /[a-z]/i.test(host) || /^\d+\.\d+\.\d+\.\d+$/.test(host) || host.includes(":");

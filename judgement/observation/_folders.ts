@@ -7,11 +7,11 @@ import { type ServiceProcess, startOf } from "./_service_process.ts";
 const SETTINGS =
   /\.(?:ya?ml|json|toml|ini|conf|cfg|properties|env|xml|service)$|^(?:\.env|Dockerfile|Caddyfile)$/i;
 /** Files of tools that say nothing about how a service runs. */
-const OF_TOOLS = /^(?:package(?:-lock)?|tsconfig|composer|deno)\.json$|^pyproject\.toml$|^pom\.xml$/;
+const OF_TOOLS =
+  /^(?:package(?:-lock)?|tsconfig|composer|deno)\.json$|^pyproject\.toml$|^pom\.xml$/;
 const LOG = /\.(?:log|out|err)$|^(?:stdout|stderr)$/i;
 /** Folders of programs and of their data, in which files change without anybody who changes something. */
-export const SKIPPED =
-  /^(?:\.git|node_modules|__pycache__|\.cache|\.venv|venv|logs?|tmp|data)$/;
+export const SKIPPED = /^(?:\.git|node_modules|__pycache__|\.cache|\.venv|venv|logs?|tmp|data)$/;
 const CERTIFICATE = /\.(?:pem|crt|cer)$/i;
 const MAX_SETTINGS = 10;
 const MAX_LOGS = 4;

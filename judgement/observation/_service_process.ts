@@ -73,11 +73,13 @@ export async function findProcesses(
   if (!first) return [];
   const parents = new Map<number, number>();
   const pids = await readdir("/proc").catch(() => [] as string[]);
-  await Promise.all(pids.filter((name) => /^\d+$/.test(name)).map(async (pid) => {
-    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-    const parent = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
-    if (parent) parents.set(Number(pid), Number(parent));
-  }));
+  await Promise.all(
+    pids.filter((name) => /^\d+$/.test(name)).map(async (pid) => {
+      const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+      const parent = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
+      if (parent) parents.set(Number(pid), Number(parent));
+    }),
+  );
   const found = [first];
   for (const { pid: from } of found) {
     for (const [pid, parent] of parents) {

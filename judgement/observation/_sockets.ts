@@ -27,9 +27,9 @@ export async function listOutgoing(pid: number): Promise<OutgoingConnections> {
     (state === ESTABLISHED || state === SYN_SENT)
   );
   // A worker has connections of a socket on which only its parent listens.
-  const accepted = new Set(rows.filter(({ state }) => state === LISTEN).map(({ local }) =>
-    portOf(local)
-  ));
+  const accepted = new Set(
+    rows.filter(({ state }) => state === LISTEN).map(({ local }) => portOf(local)),
+  );
   const outgoing = own.filter(({ local }) => !accepted.has(portOf(local)));
   return {
     descriptors: new Set(outgoing.map(({ inode }) => sockets.get(inode)!)),

@@ -41,9 +41,10 @@ export async function countWaits(
   );
   const waits = texts.filter((text) => text !== undefined).map((text) => text.split(" "));
   if (waits.length === 0) return {};
-  const answer_waits = waits.filter(([call, descriptor]) =>
-    calls.read.includes(Number(call)) && outgoing.has(Number(descriptor))
-  ).length;
+  const answer_waits =
+    waits.filter(([call, descriptor]) =>
+      calls.read.includes(Number(call)) && outgoing.has(Number(descriptor))
+    ).length;
   const language = await languageOf(pid);
   if (language === "go" || language === "java") return { answer_waits };
   const places = new Map<string, number>();

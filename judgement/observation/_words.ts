@@ -12,7 +12,7 @@ export interface FoundWords {
 const MAX_LATER_LINES = 12;
 const OLD_STRENGTH = 0.7;
 /** Lines that continue the one before: of a stack trace, or indented. */
-const CONTINUES = /^(?:\s|at |File "|Caused by|\.\.\.|Traceback|\^|goroutine \d|$)/;
+const CONTINUES = /^(?:\s|at |File "|Caused by|\.\.\.|Traceback|\^|goroutine \d|\d+: 0x|#\d|$)/;
 /** Levels of lines that report no fault. */
 const NO_FAULT = /^.{0,60}?(?:^|[\s[|<("=:])(?:info|debug|trace|notice|I\d{4})(?:[\s\]|>:)",]|$)/i;
 /** Just before words: they are denied. */
@@ -32,7 +32,7 @@ export function findWords(text: string, words: readonly string[]): FoundWords | 
     if (reports(line, words)) {
       return {
         strength: later <= MAX_LATER_LINES ? 1 : OLD_STRENGTH,
-        place: (index + 1) / lines.length,
+        place: index / lines.length,
       };
     }
     if (!CONTINUES.test(line)) later++;

@@ -104,7 +104,7 @@ interface Match {
 
 /** Support from which on a cause is named. */
 const MIN_CONFIDENCE = 0.6;
-/** Of causes that are supported alike, the one that was reported last is it. */
+/** Causes whose support differs by no more are supported alike. */
 const ALIKE = 0.05;
 /** Nothing that is judged by rules is certain. */
 const MAX_CONFIDENCE = 0.97;
@@ -121,8 +121,7 @@ export function judgeCause(service: string, facts: Facts): CauseJudgement {
   const weighed = causes.map((cause) => weigh(cause, facts)).filter(({ support }) => support > 0)
     .sort((a, b) => b.support - a.support);
   const possible = weighed.filter(({ against }) => against === undefined);
-  const [first] = possible.filter(({ support }) => support >= possible[0]!.support - ALIKE)
-    .sort((a, b) => b.place - a.place);
+  const first = preferNewest(possible);
   const named = first && first.support >= MIN_CONFIDENCE ? first : undefined;
   const alternatives = describeOthers(weighed.filter((one) => one !== named), named !== undefined);
   if (!named) {
@@ -143,6 +142,13 @@ export function judgeCause(service: string, facts: Facts): CauseJudgement {
     observations: named.observations,
     alternatives,
   };
+}
+
+/** Returns the best supported cause; of those that only words support, and about as well, the one reported last. */
+function preferNewest([best, ...others]: readonly Weight[]): Weight | undefined {
+  if (!best || best.place === 1) return best;
+  const alike = others.filter(({ support, place }) => place < 1 && support >= best.support - ALIKE);
+  return [best, ...alike].sort((a, b) => b.place - a.place)[0];
 }
 
 function describeOthers(others: readonly Weight[], isNamed: boolean): ConsideredCause[] {
@@ -195,18 +201,22 @@ function findAll(conditions: readonly Condition[], facts: Facts): Match[] {
 /** Finds what meets a condition. */
 function findMatches(condition: Condition, { code, observations }: Facts): Match[] {
   if ("codes" in condition) {
-    return condition.codes.some((glob) => matchesGlob(glob, code)) ? [{ strength: 1, place: 1 }] : [];
+    return condition.codes.some((glob) => matchesGlob(glob, code))
+      ? [{ strength: 1, place: 1 }]
+      : [];
   }
   const from = observations.filter(({ source }) => condition.from.includes(source));
   if ("figure" in condition) {
-    return from.filter((one) => holds(condition, one)).map((one) => ({ one, strength: 1, place: 1 }));
+    return from.filter((one) => holds(condition, one)).map((one) => ({
+      one,
+      strength: 1,
+      place: 1,
+    }));
   }
-  const words = "words" in condition
-    ? condition.words
-    : observations.flatMap(({ figures }) => {
-      const value = figures?.[condition.mentions];
-      return typeof value === "string" ? [value.toLowerCase()] : [];
-    });
+  const words = "words" in condition ? condition.words : observations.flatMap(({ figures }) => {
+    const value = figures?.[condition.mentions];
+    return typeof value === "string" ? [value.toLowerCase()] : [];
+  });
   return from.flatMap((one): Match[] => {
     const found = findWords(one.text ?? "", words);
     if (!found) return [];

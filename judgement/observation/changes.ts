@@ -82,7 +82,8 @@ async function findFiles(
   }];
 }
 
-const isProgram = (path: string) => /\.(?:py|m?js|cjs|ts|rb|php|pl|sh|jar|class|java|go|so)$/.test(path);
+const isProgram = (path: string) =>
+  /\.(?:py|m?js|cjs|ts|rb|php|pl|sh|jar|class|java|go|so)$/.test(path);
 
 /** Returns whether settings were changed lately, and by themselves: not together with the programs. */
 function isApart(setting: ChangedFile, program: ChangedFile | undefined): boolean {
@@ -113,7 +114,9 @@ async function findInvalid(settings: readonly ChangedFile[]): Promise<string | u
 function isValid(path: string, text: string): boolean {
   try {
     if (/\.json$/i.test(path)) JSON.parse(text);
-    if (/\.ya?ml$/i.test(path)) return parseDocument(text, { logLevel: "silent" }).errors.length === 0;
+    if (/\.ya?ml$/i.test(path)) {
+      return parseDocument(text, { logLevel: "silent" }).errors.length === 0;
+    }
     return true;
   } catch {
     return false;

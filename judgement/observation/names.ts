@@ -35,7 +35,14 @@ async function resolve({ host, of, given }: UsedAddress): Promise<Observation> {
     return {
       code: "unresolved",
       says: `The name ${host} (${of}) can't be resolved after ${elapsed()} ms: ${reason}.`,
-      figures: { name: host, of, resolved: false, unresolved: given, reason, elapsed_ms: elapsed() },
+      figures: {
+        name: host,
+        of,
+        resolved: false,
+        unresolved: given,
+        reason,
+        elapsed_ms: elapsed(),
+      },
     };
   }
 }

@@ -47,11 +47,15 @@ function reasonOf(error: unknown): string {
 
 /** Removes secrets, and cuts what is too long: of words the end stays, where programs say why they failed. */
 function bound(observations: readonly Observation[]): Observation[] {
-  let left = MAX_BYTES;
-  return observations.slice(0, MAX_OBSERVATIONS).map(({ code, says, text = "", figures }) => {
-    const sentence = clean(says).slice(0, MAX_SENTENCE).toWellFormed();
-    const words = Buffer.from(clean(text)).subarray(-left).toString().replace(/^\uFFFD+/, "");
-    left = Math.max(1, left - Buffer.byteLength(sentence) - Buffer.byteLength(words));
+  const kept = observations.slice(0, MAX_OBSERVATIONS);
+  const sentences = kept.map(({ says }) => clean(says).slice(0, MAX_SENTENCE).toWellFormed());
+  let left = MAX_BYTES - Buffer.byteLength(sentences.join(""));
+  return kept.map(({ code, text = "", figures }, index) => {
+    const sentence = sentences[index]!;
+    const bytes = Buffer.from(clean(text));
+    const words = bytes.subarray(Math.max(0, bytes.length - left)).toString()
+      .replace(/^\uFFFD+/, "");
+    left -= Math.min(left, bytes.length);
     return {
       code,
       says: sentence,

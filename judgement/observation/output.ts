@@ -12,7 +12,8 @@ import { listOpenFiles } from "./_folders.ts";
 import type { Observer, ObserverContext, Subject } from "./observer.ts";
 import { findProcesses } from "./_service_process.ts";
 
-const MAX_BYTES = 6_000;
+/** A stack trace of a program that was compiled may be long, and stands after what it is about. */
+const MAX_BYTES = 14_000;
 
 /** Reads what the process of a service has printed, and how it has ended. */
 export const output: Observer = {
@@ -51,10 +52,12 @@ export const output: Observer = {
 /** Reads the files that take the output of a process that somebody else has started. */
 async function readOutput(subject: Subject, context: ObserverContext): Promise<Observation[]> {
   const { output } = await listOpenFiles(await findProcesses(subject, context));
-  return await Promise.all(output.slice(0, 2).map(async (path) => ({
-    code: "runs",
-    says: `Its output goes to ${path}.`,
-    text: await readTail(path, MAX_BYTES),
-    figures: { running: true },
-  })));
+  return await Promise.all(
+    output.slice(0, 2).map(async (path) => ({
+      code: "runs",
+      says: `Its output goes to ${path}.`,
+      text: await readTail(path, MAX_BYTES),
+      figures: { running: true },
+    })),
+  );
 }

@@ -102,7 +102,9 @@ function describe(figures: Figures, by: string): string {
   return `Process ${pid} (${by}) is ${age_s} s old and ${state}, with ${threads} threads, of which ` +
     `${lock_waits === undefined ? "" : `${lock_waits} wait for locks and `}` +
     `${answer_waits} for an answer; ${rss_mib} MiB of memory are used, ` +
-    `${Math.round(100 * Number(memory_share))} % of the limit of ${memory_limit_mib} MiB, ${files}, ` +
+    `${
+      Math.round(100 * Number(memory_share))
+    } % of the limit of ${memory_limit_mib} MiB, ${files}, ` +
     `and it takes ${Math.round(100 * Number(cpu_share))} % of a processor` +
     `${outgoing_to === undefined ? "" : `; it is connected to ${outgoing_to}`}.`;
 }

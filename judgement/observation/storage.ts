@@ -24,8 +24,9 @@ export const storage: Observer = {
     if (!subject.isLocal) return [];
     const mounts = await listMounts();
     const folders = await foldersOf(subject, context, mounts);
+    const apart = await oneOfEach(folders);
     const looks = await Promise.allSettled([
-      ...folders.map((path) => look(path, mounts, context.deadline)),
+      ...apart.map((path) => look(path, mounts, context.deadline)),
       lookAtHost(mounts),
     ]);
     return looks.flatMap((look) => look.status === "fulfilled" ? [look.value] : []); // else there is none
@@ -68,6 +69,16 @@ async function foldersOf(
   return [...new Set([...below, ...own])].slice(0, MAX_FOLDERS);
 }
 
+/** Returns the first folder of each file system; those that are not there are left out. */
+async function oneOfEach(folders: readonly string[]): Promise<string[]> {
+  const byDevice = new Map<number, string>();
+  for (const folder of folders) {
+    const { dev } = await stat(folder).catch(() => ({ dev: undefined }));
+    if (dev !== undefined && !byDevice.has(dev)) byDevice.set(dev, folder);
+  }
+  return [...byDevice.values()];
+}
+
 async function look(
   path: string,
   mounts: readonly Mount[],
@@ -75,9 +86,9 @@ async function look(
 ): Promise<Observation> {
   const folder = (await stat(path)).isDirectory() ? path : join(path, "..");
   const { percent, inodesPercent = 0, freeBytes } = await measureDisk(folder);
-  const readOnly = mounts.findLast(({ at }) =>
-    `${folder}/`.startsWith(at === "/" ? "/" : `${at}/`)
-  )?.isReadOnly ?? false;
+  const readOnly =
+    mounts.findLast(({ at }) => `${folder}/`.startsWith(at === "/" ? "/" : `${at}/`))?.isReadOnly ??
+      false;
   const isFull = percent >= FULL_PERCENT || inodesPercent >= FULL_PERCENT;
   return {
     code: "measured",
