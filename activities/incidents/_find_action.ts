@@ -1,5 +1,5 @@
 import { SCAN_DETECTOR } from "../../judgement/compliance/scans/mod.ts";
-import { type Action, type Diagnosis, type Finding, FLAPPING } from "../../contract/domain/mod.ts";
+import { type Action, type Finding, FLAPPING } from "../../contract/domain/mod.ts";
 import type { DeviceRemedy } from "../../judgement/detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import {
@@ -28,6 +28,16 @@ const TRIED = {
   unknown: "unknown_effect",
 } as const;
 
+/** The reasons of this file for people, by their codes. */
+const REASONS: Readonly<Record<string, string>> = {
+  [FLAPPING]: "the service is up, and it acts on none that goes up and down",
+  unfit: "it does not help against this cause",
+  under_way: "it is under way",
+  did_not_help: "it was done, and did not help",
+  could_not_be_done: "it could not be carried out",
+  unknown_effect: "it was begun, and nobody knows what it did",
+};
+
 /** A fault to find an action against. */
 interface Fault {
   readonly service: Service;
@@ -39,8 +49,17 @@ interface Fault {
 }
 
 /** An action that has no id yet, and the runbooks that could not be used instead. */
-interface FoundAction extends Pick<Diagnosis, "passed_over"> {
+interface FoundAction {
   readonly action: Omit<Action, "id"> | null;
+  readonly passed_over: readonly PassedOver[];
+}
+
+/** A runbook that matches and is not used. */
+interface PassedOver {
+  readonly runbook: string;
+  readonly code: string;
+  /** The same for people. */
+  readonly why: string;
 }
 
 /** The service, disk or device that a runbook is resolved for. */
@@ -57,7 +76,8 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
 
   /**
    * Returns the action of the runbook that matches best, is fit for the cause, and was not tried in vain on this ticket: what
-   * did not help, or could not be done, is not repeated. An action that people have approved since is.
+   * did not help, or could not be done, is not repeated. It may be where somebody has asked for another try since, or where
+   * people have approved it since.
    */
   async function findAction(
     { finding, code, ticket_id }: RoundOrder,
@@ -67,6 +87,7 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
       getRunbookValues(store.db, service.name),
       listRepairsOfTicket(store.db, ticket_id),
     ]);
+    const since = finding.requested_by === undefined ? "" : finding.observed_at;
     const target = targetOf(service, record);
     const incident: RunbookIncident = {
       service,
@@ -78,23 +99,28 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
       boundedFolder: target.disk?.maxBytes !== undefined,
       named: service.runbook ?? undefined,
     };
-    const passed_over: { readonly runbook: string; readonly code: string }[] = [];
+    const passed_over: PassedOver[] = [];
+    const pass = (runbook: Runbook, code: string, why = REASONS[code] ?? code) => {
+      passed_over.push({ runbook: runbook.runbook, code, why });
+    };
     for (const runbook of matchRunbooks(runbooks.runbooks, incident)) {
       const obstacle = obstacleTo(runbook, incident);
       if (obstacle !== undefined) {
-        passed_over.push({ runbook: runbook.runbook, code: obstacle });
+        pass(runbook, obstacle);
         continue;
       }
       try {
         const action = hashAction(await createAction(runbook, target, values));
-        const tried = repairs.findLast(({ action_sha256 }) => action_sha256 === action.sha256);
+        const tried = repairs.findLast(({ action_sha256, intended_at }) =>
+          action_sha256 === action.sha256 && intended_at >= since
+        );
         if (!tried || finding.resumes?.action_sha256 === action.sha256) {
           return { action, passed_over };
         }
-        passed_over.push({ runbook: runbook.runbook, code: TRIED[tried.state] });
+        pass(runbook, TRIED[tried.state]);
       } catch (error) {
         if (!(error instanceof NotApplicable)) throw error;
-        passed_over.push({ runbook: runbook.runbook, code: error.code });
+        pass(runbook, error.code, error.message);
       }
     }
     return { action: null, passed_over };

@@ -75,7 +75,7 @@ export function diagnoseActivities(parts: ActivityParts) {
       symptom: code,
       ...causeOf(judged),
       ...reasons,
-      passed_over,
+      passed_over: passed_over.map(({ runbook, code }) => ({ runbook, code })),
       action: action && {
         ...action,
         id: await actionIdOf(store, { ...order, diagnosis: reasons, action }),
@@ -83,6 +83,7 @@ export function diagnoseActivities(parts: ActivityParts) {
     };
     await recordDiagnosis(order, diagnosis, {
       cause_says: judged.says,
+      passed_over,
       ...(measured ? { says: measured.says, because: measured.because } : {}),
       ...(measured && words !== undefined && answer ? { reading: readingOf(answer) } : {}),
     });

@@ -26,7 +26,11 @@ const REASONS: Readonly<Record<string, string>> = {
   not_done: "No repair could be carried out",
   not_proven: "Those who saw the fault can't tell whether it is over",
   cancelled: "Its run was cancelled",
+  Conflict:
+    "What the repair was made from has changed since: the runbook, the services file or what it acts on",
 };
+/** Most runbooks that are listed. */
+const MAX_LISTED = 6;
 
 /** The event that is told. */
 interface Event {
@@ -66,17 +70,44 @@ export async function tellOfTicket(trx: Db, id: string, event: Event): Promise<v
     kind,
     from: event.by ?? LOOP_ACTOR,
     subject: `${id} was ${event.kind} (${severity}): ${title}`,
-    text: textOf(ticket, event),
+    text: event.kind === "escalated"
+      ? await explainEscalation(trx, id, event)
+      : textOf(ticket, event),
     refs: { ticket_id: id, ...(receiptId ? { receipt_id: receiptId } : {}) },
     severity,
     service,
   });
 }
 
-function textOf({ title, description, resolution }: TicketParts, { kind, data }: Event): string {
-  if (kind === "resolved") return resolution ?? "";
-  if (kind === "opened") return description || title;
+function textOf({ title, description, resolution }: TicketParts, { kind }: Event): string {
+  return kind === "resolved" ? resolution ?? "" : description || title;
+}
+
+/** Says why people have to act: what was seen, which runbooks were looked at, and how to have the platform try again. */
+async function explainEscalation(trx: Db, id: string, { data }: Event): Promise<string> {
+  const row = await trx.first<{ data: Diagnosed }>(
+    "SELECT data FROM ticket_events WHERE ticket_id = $1 AND kind = 'diagnosed' ORDER BY id DESC LIMIT 1",
+    [id],
+  );
+  const { cause_says, passed_over = [] } = row?.data ?? {};
   const reason = String(data.reason ?? "");
-  const why = reason === "" ? "" : `${describeEscalation(reason)}. `;
-  return `${why}The platform does nothing more about it; a person has to`;
+  const why = reason === "" ? [] : [describeEscalation(reason)];
+  const listed = passed_over.slice(0, MAX_LISTED)
+    .map(({ runbook, why, code }) => `\n- ${runbook}: ${why ?? code}`).join("");
+  return [
+    ...why.map((text) => `${text}.`),
+    ...(cause_says === undefined ? [] : [cause_says]),
+    "A person has to act now. When something was changed, a loop tries again: POST /v1/itsm/loop with the service.",
+    ...(listed === "" ? [] : [`These runbooks were looked at, and are not used:${listed}`]),
+  ].join(" ");
+}
+
+/** What a diagnosis has for people. */
+interface Diagnosed {
+  readonly cause_says?: string;
+  readonly passed_over?: readonly {
+    readonly runbook: string;
+    readonly code: string;
+    readonly why?: string;
+  }[];
 }

@@ -99,7 +99,10 @@ describe("itsmLoop", () => {
     assert.deepEqual(effects, []);
     const told = { kind: "incident.escalated", ticketId: result.ticket_id! } as const;
     const { messages } = await listMessages(loop.store.asPlatform(), told, 1);
-    assert.match(messages[0]!.text, /^No runbook fits what was found\. .+ a person has to$/);
+    assert.match(
+      messages[0]!.text,
+      /^No runbook fits what was found\. .+ A person has to act now\. .+ a loop tries again/,
+    );
   });
 
   it("seals a cited past incident by its id alone, as its text is private", async () => {
