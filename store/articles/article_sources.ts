@@ -58,6 +58,13 @@ export async function listPrivateNames(db: Db): Promise<StoredNames> {
   return { services: namesOf(services), hosts: namesOf(hosts), people, others: namesOf(others) };
 }
 
+/** Verified repairs: those that changed something, and whose check was made afterwards and passed. @param ticket its id */
+const isRepaired = (ticket: string) =>
+  `EXISTS (SELECT FROM ticket_events acted JOIN ticket_events probed ON probed.ticket_id = acted.ticket_id
+     AND probed.key = replace(acted.key, '/remediated-', '/verified-') AND probed.kind = 'verified'
+   WHERE acted.ticket_id = ${ticket} AND acted.kind IN ('remediated', 'remediation_failed')
+     AND acted.data ->> 'state' <> 'not_done')`;
+
 /** Figures of the incidents of a category, without drills. */
 export async function getCategoryFigures(
   db: Db,
@@ -68,7 +75,7 @@ export async function getCategoryFigures(
 > {
   const row = await db.first<{ opened: number; healed: number; median_ms: number | null }>(
     `SELECT count(*)::int AS opened,
-       count(*) FILTER (WHERE outcome = 'sealed' AND NOT escalated)::int AS healed,
+       count(*) FILTER (WHERE outcome = 'sealed' AND ${isRepaired("tickets.id")})::int AS healed,
        (percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM resolved_at - opened_at) * 1000)
          FILTER (WHERE resolved_at IS NOT NULL))::float8 AS median_ms
      FROM tickets WHERE category = $1 AND opened_at > now() - make_interval(days => $2)
@@ -84,7 +91,13 @@ export interface PeriodFigures {
   /** Those of them that were drills. */
   readonly drills: number;
   readonly resolved: number;
+  /** Closed by the platform after a repair that the check passed after. */
   readonly healed: number;
+  /** Those of them in which a person consented to a repair. */
+  readonly consented: number;
+  /** Closed by the platform without such a repair: their check passed again. */
+  readonly over: number;
+  /** Open, and left to people. */
   readonly escalated: number;
   /** Null: none was resolved. */
   readonly median_ms: number | null;
@@ -93,11 +106,20 @@ export interface PeriodFigures {
   readonly categories: readonly { readonly category: string | null; readonly count: number }[];
   readonly runbooks: readonly {
     readonly runbook: string;
+    /** How often it changed something. */
     readonly runs: number;
+    /** How often the check passed after that, and how often it failed. */
     readonly helped: number;
+    readonly failed: number;
+    /** How often it was begun and changed nothing, and how often nobody can tell. */
+    readonly idle: number;
+    readonly unknown: number;
   }[];
+  /** Requests for approvals about tickets, by what became of them. */
   readonly approved: number;
   readonly denied: number;
+  readonly expired: number;
+  readonly pending: number;
   /** Oldest first. */
   readonly incidents: readonly {
     readonly title: string;
@@ -106,26 +128,33 @@ export interface PeriodFigures {
     readonly opened_at: Date;
     /** Null: it is open. */
     readonly resolved_at: Date | null;
-    readonly healed: boolean;
+    readonly ending: "healed" | "over" | "closed" | "open";
     readonly drill: boolean;
     readonly receipt_id: string | null;
   }[];
 }
 
+/** What became of requests for approvals. */
+type Decisions = Pick<PeriodFigures, "approved" | "denied" | "expired" | "pending">;
+
 /** Returns the figures of the incidents that were opened in a time. */
 export async function getPeriodFigures(db: Db, from: Date, to: Date): Promise<PeriodFigures> {
   const span = [from, to];
   const [totals, categories, runbooks, approvals, incidents] = await Promise.all([
-    db.first<Omit<PeriodFigures, "categories" | "runbooks" | "approved" | "denied" | "incidents">>(
+    db.first<Omit<PeriodFigures, "categories" | "runbooks" | keyof Decisions | "incidents">>(
       `SELECT count(*)::int AS opened,
          count(*) FILTER (WHERE service ~ $3)::int AS drills,
          count(*) FILTER (WHERE status = 'resolved')::int AS resolved,
-         count(*) FILTER (WHERE outcome = 'sealed' AND NOT escalated)::int AS healed,
-         count(*) FILTER (WHERE escalated)::int AS escalated,
+         count(*) FILTER (WHERE outcome = 'sealed' AND repaired)::int AS healed,
+         count(*) FILTER (WHERE outcome = 'sealed' AND repaired AND consented)::int AS consented,
+         count(*) FILTER (WHERE outcome = 'sealed' AND NOT repaired)::int AS over,
+         count(*) FILTER (WHERE status = 'open' AND escalated)::int AS escalated,
          (percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM resolved_at - opened_at) * 1000)
            FILTER (WHERE resolved_at IS NOT NULL))::float8 AS median_ms,
          (max(extract(epoch FROM resolved_at - opened_at)) * 1000)::float8 AS slowest_ms
-       FROM tickets WHERE opened_at >= $1 AND opened_at < $2`,
+       FROM (SELECT *, ${isRepaired("tickets.id")} AS repaired,
+           EXISTS (SELECT FROM approvals a WHERE a.ticket_id = tickets.id AND a.status = 'approved') AS consented
+         FROM tickets WHERE opened_at >= $1 AND opened_at < $2) AS t`,
       [...span, DRILL_SERVICE_PATTERN],
     ),
     db.query<{ category: string | null; count: number }>(
@@ -133,22 +162,33 @@ export async function getPeriodFigures(db: Db, from: Date, to: Date): Promise<Pe
        GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 16`,
       span,
     ),
-    db.query<{ runbook: string; runs: number; helped: number }>(
-      `SELECT e.action ->> 'runbook' AS runbook, count(DISTINCT e.action_id)::int AS runs,
-         count(DISTINCT e.action_id) FILTER (WHERE t.outcome = 'sealed' AND e.state = 'done')::int AS helped
-       FROM effects e JOIN tickets t ON t.id = e.ticket_id
-       WHERE e.intended_at >= $1 AND e.intended_at < $2 AND e.undoes IS NULL AND e.action ->> 'runbook' IS NOT NULL
-       GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 12`,
+    db.query<PeriodFigures["runbooks"][number]>(
+      `SELECT acted.data ->> 'runbook' AS runbook,
+         count(*) FILTER (WHERE acted.data ->> 'state' IN ('done', 'partly_done'))::int AS runs,
+         count(*) FILTER (WHERE acted.data ->> 'state' IN ('done', 'partly_done') AND probed.kind = 'verified')::int AS helped,
+         count(*) FILTER (WHERE acted.data ->> 'state' IN ('done', 'partly_done') AND probed.kind = 'verification_failed'
+           AND probed.data ->> 'code' NOT IN ('no_check', 'alerts_unknown'))::int AS failed,
+         count(*) FILTER (WHERE acted.data ->> 'state' = 'not_done')::int AS idle,
+         count(*) FILTER (WHERE acted.data ->> 'state' = 'unknown')::int AS unknown
+       FROM ticket_events acted LEFT JOIN ticket_events probed ON probed.ticket_id = acted.ticket_id
+         AND probed.key = replace(acted.key, '/remediated-', '/verified-') AND probed.id <> acted.id
+       WHERE acted.kind IN ('remediated', 'remediation_failed') AND acted.at >= $1 AND acted.at < $2
+         AND acted.data ->> 'runbook' IS NOT NULL
+       GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 12`,
       span,
     ),
-    db.first<{ approved: number; denied: number }>(
+    db.first<Decisions>(
       `SELECT count(*) FILTER (WHERE status = 'approved')::int AS approved,
-         count(*) FILTER (WHERE status = 'denied')::int AS denied
+         count(*) FILTER (WHERE status = 'denied')::int AS denied,
+         count(*) FILTER (WHERE status = 'expired')::int AS expired,
+         count(*) FILTER (WHERE status = 'pending')::int AS pending
        FROM approvals WHERE ticket_id IS NOT NULL AND asked_at >= $1 AND asked_at < $2`,
       span,
     ),
     db.query<PeriodFigures["incidents"][number]>(
-      `SELECT title, opened_at, resolved_at, receipt_id, coalesce(outcome = 'sealed' AND NOT escalated, false) AS healed,
+      `SELECT title, opened_at, resolved_at, receipt_id,
+         CASE WHEN status = 'open' THEN 'open' WHEN outcome <> 'sealed' THEN 'closed'
+           WHEN ${isRepaired("t.id")} THEN 'healed' ELSE 'over' END AS ending,
          coalesce(service ~ $3, false) AS drill,
          (SELECT data ->> 'code' FROM ticket_events e WHERE e.ticket_id = t.id AND e.kind = 'detected' ORDER BY e.id LIMIT 1) AS code
        FROM tickets t WHERE opened_at >= $1 AND opened_at < $2 ORDER BY opened_at, id LIMIT 20`,

@@ -90,7 +90,7 @@ describe("articles, where a model is configured", () => {
     const cited = content!.sections[0]!.blocks[0]!.sentences.flatMap((one) => one.facts);
     assert.ok(cited.length === 3 && cited.every((n) => facts.some((fact) => fact.n === n)));
     assert.match(page!, new RegExp(`The story was phrased by ${MODEL}`));
-    assert.ok(content!.sections.some(({ heading }) => heading === "What people did"));
+    assert.ok(content!.sections.some(({ heading }) => heading === "How it was closed"));
   });
 
   it("leave out what no fact supports: another number, another name", async () => {

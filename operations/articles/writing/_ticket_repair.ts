@@ -6,6 +6,7 @@ import type {
 } from "../../../contract/domain/mod.ts";
 import { type FactBook, paragraph, section, sentence } from "./_facts.ts";
 import type { TicketFacts } from "./_ticket_facts.ts";
+import { endingOf, findHelp, findVerdict, listTries } from "./_ticket_record.ts";
 import { clip, formatDuration, formatTimes, joinWords } from "./_words.ts";
 
 const MAX_ENTRIES = 4;
@@ -13,62 +14,69 @@ const MAX_ENTRIES = 4;
 const RAILS: Readonly<Record<string, string>> = {
   input_safety: "that the text of the incident tries to steer nobody",
   execution_bounds: "that the repair stays within its bounds",
-  output_fact_check: "that its target is a service that the platform knows",
+  output_fact_check: "that it contradicts nothing that the platform knows",
   retrieval_integrity: "that what it cites is what was cited",
 };
 
-/** One run of a runbook. */
-interface Try {
-  readonly runbook: string;
-  readonly steps: readonly { readonly step: string; readonly state: string }[];
-  /** True: the check passed after it. */
-  readonly helped: boolean;
-}
-
-function triesOf({ events }: TicketFacts): Try[] {
-  const rounds = events.filter(({ kind }) => kind === "verified").map(({ data }) => data.round);
-  return events.filter(({ kind }) => kind === "remediated").map(({ data }) => ({
-    runbook: String(data.runbook),
-    steps: data.steps as Try["steps"] ?? [],
-    helped: rounds.includes(data.round),
-  }));
-}
-
-/** Tells which runbooks were tried in vain; undefined: none was. */
+/** Tells which runbooks were tried in vain, and which could not be carried out; undefined: none was. */
 export function describeFailedTries(
   facts: TicketFacts,
   book: FactBook,
 ): ArticleSection | undefined {
-  const failed = triesOf(facts).filter(({ helped }) => !helped).map(({ runbook }) => runbook);
-  const sentences = [...new Set(failed)].flatMap((name) => {
+  const help = findHelp(facts);
+  const failed = listTries(facts).filter(({ actionId, helped }) =>
+    !helped || !help || actionId !== help.actionId
+  );
+  const sentences = [...new Set(failed.map(({ runbook }) => runbook))].flatMap((name) => {
     const runbook = facts.runbooks.find((one) => one.runbook === name);
     if (!runbook) return [];
     const { title, about, from, shipped } = textsOf(runbook, facts);
-    const times = formatTimes(failed.filter((one) => one === name).length);
-    const text = `The runbook “${title}” ran ${times}, and the check still failed afterwards.`;
+    const texts = describeTries(title, failed.filter((one) => one.runbook === name));
     return [
-      sentence(text, book.add("repair", text)),
+      ...texts.map((text) => sentence(text, book.add("repair", text))),
       ...about.map((one) => sentence(one, book.add(from, one, shipped))),
     ];
   });
   return sentences.length === 0 ? undefined : section("What was tried", paragraph(sentences));
 }
 
+/** Returns a sentence for each way in which tries of a runbook ended. */
+function describeTries(title: string, tries: ReturnType<typeof listTries>): string[] {
+  const ran = tries.filter(({ state }) => state === "done" || state === "partly_done");
+  const vain = ran.filter(({ helped }) => helped === false).length;
+  const unchecked = ran.filter(({ helped }) => helped === undefined).length;
+  const idle = tries.filter(({ state }) => state === "not_done").length;
+  const unknown = tries.filter(({ state }) => state === "unknown").length;
+  return [
+    ...vain > 0
+      ? [`The runbook “${title}” ran ${formatTimes(vain)}, and the check still failed afterwards.`]
+      : [],
+    ...unchecked > 0
+      ? [
+        `The runbook “${title}” ran ${
+          formatTimes(unchecked)
+        }, and no check told whether it helped.`,
+      ]
+      : [],
+    ...idle > 0
+      ? [`The runbook “${title}” was begun ${formatTimes(idle)}, and changed nothing.`]
+      : [],
+    ...unknown > 0
+      ? [`Of the runbook “${title}” nobody can tell what it did, ${formatTimes(unknown)}.`]
+      : [],
+  ];
+}
+
 /** Tells how an incident was repaired; undefined: no runbook helped. */
 export function describeRepair(facts: TicketFacts, book: FactBook): ArticleSection | undefined {
-  const repair = triesOf(facts).findLast(({ helped }) => helped);
+  const repair = findHelp(facts);
   const runbook = facts.runbooks.find((one) => one.runbook === repair?.runbook);
   if (!repair || !runbook) return undefined;
   const { title, about, clean, from, shipped } = textsOf(runbook, facts);
   const say = (text: string) => sentence(text, book.add(from, text, shipped));
   const steps = runbook.steps.map((step) => {
     const done = repair.steps.find((one) => one.step === step.step);
-    const state = done?.state === "done"
-      ? ""
-      : done
-      ? ` This step ended as ${done.state}.`
-      : " It was not needed.";
-    return say(`${clean(step.does)}${state}`);
+    return say(`${clean(step.does)}${STEP_ENDS[done?.state ?? "none"] ?? ""}`);
   });
   const never = runbook.steps.flatMap((step) => step.never).map((text) => say(clean(text)));
   const passed = "After it, the check that had failed was made again, and it passed.";
@@ -81,11 +89,22 @@ export function describeRepair(facts: TicketFacts, book: FactBook): ArticleSecti
     ...steps.length > 1 ? [{ kind: "steps", sentences: steps } as const] : [],
     ...steps.length === 1 ? [paragraph(onlyStep(steps[0]!))] : [],
     paragraph([sentence(passed, book.add("repair", passed))]),
-    paragraph([say("The runbook also says what the repair must never do:")]),
-    { kind: "list", sentences: never },
+    ...never.length > 0
+      ? [
+        paragraph([say("The runbook also says what the repair must never do:")]),
+        { kind: "list", sentences: never } as const,
+      ]
+      : [],
     ...describePassedOver(facts, book),
   );
 }
+
+/** What became of a step, by its state. */
+const STEP_ENDS: Readonly<Record<string, string>> = {
+  not_done: " This step changed nothing.",
+  unknown: " Nobody can tell whether this step was done.",
+  none: " This step was not begun.",
+};
 
 /** Returns the texts of a runbook. Those of the operator's own lose private names. */
 function textsOf(runbook: TicketFacts["runbooks"][number], { scrubber }: TicketFacts) {
@@ -115,57 +134,76 @@ function describePassedOver({ events, runbooks }: TicketFacts, book: FactBook): 
   if (missing.length === 0) return [];
   const titles = joinWords(missing.map((title) => `“${title}”`));
   const text = missing.length === 1
-    ? `Another runbook fitted as well, ${titles}, and was passed over: it needs a value that the operator has not set.`
-    : `Other runbooks fitted as well, ${titles}, and were passed over: each needs a value that the operator has not set.`;
+    ? `Another runbook fitted as well, ${titles}, and was passed over: it needs a value that is not set, or not as it must be.`
+    : `Other runbooks fitted as well, ${titles}, and were passed over: each needs a value that is not set, or not as it must be.`;
   return [paragraph([sentence(text, book.add("diagnosis", text, true))])];
 }
 
-/** Tells who or what allowed the repair. */
-export function describePermission({ events, scrubber }: TicketFacts, book: FactBook) {
-  const verdict = events.findLast(({ data }) => Array.isArray(data.rails))?.data as {
-    rails: { rail: string; passed: boolean; reasons: string[] }[];
-  } | undefined;
+/** Tells who or what allowed the repair, or refused it. */
+export function describePermission(facts: TicketFacts, book: FactBook) {
+  const { events, scrubber } = facts;
+  const verdict = findVerdict(facts, findHelp(facts)?.actionId);
   if (!verdict) return undefined;
-  const looks = verdict.rails.flatMap(({ rail }) => RAILS[rail] ?? []);
-  const passed = verdict.rails.filter((rail) => rail.passed).length;
-  const intro = `Before it ran, guardrails checked ${joinWords(looks)}.`;
-  const result = passed === verdict.rails.length
-    ? `All ${passed} of them let it pass.`
-    : `${passed} of ${verdict.rails.length} let it pass.`;
-  const sentences = [intro, result].map((text) =>
-    sentence(text, book.add("guardrails", text, true))
-  );
-  for (const { passed, reasons } of verdict.rails) {
+  const rails = verdict.rails as {
+    readonly rail: string;
+    readonly passed: boolean;
+    readonly reasons?: readonly string[];
+  }[];
+  const looks = rails.flatMap(({ rail }) => RAILS[rail] ?? []);
+  const passed = rails.filter((rail) => rail.passed).length;
+  const sentences = [
+    `Before anything was done, guardrails checked ${joinWords(looks)}.`,
+    passed === rails.length
+      ? `All ${passed} of them let it pass.`
+      : `${passed} of ${rails.length} let it pass.`,
+  ].map((text) => sentence(text, book.add("guardrails", text, true)));
+  for (const { passed, reasons = [] } of rails) {
     if (passed) continue;
     for (const reason of reasons) {
       const text = scrubber.scrub(reason);
       sentences.push(sentence(`The objection was this: ${text}`, book.add("guardrails", text)));
     }
   }
-  const requested = events.find(({ kind }) => /approval_requested|waiting|asked/.test(kind));
-  const approved = events.find(({ kind }) => kind === "approval_approved");
-  if (approved) {
-    const waited = requested ? Date.parse(approved.at) - Date.parse(requested.at) : undefined;
-    const text = waited === undefined
-      ? "A person looked at the exact action and approved it."
-      : `A person looked at the exact action and approved it after ${formatDuration(waited)}.`;
-    sentences.push(sentence(text, book.add("approval", text)));
-  }
-  return section("Why it was allowed", paragraph(sentences));
+  const consent = verdict.decision === "needs_approval" ? describeConsent(events) : [];
+  sentences.push(...consent.map((text) => sentence(text, book.add("approval", text))));
+  const isAllowed = verdict.decision === "allow" ||
+    verdict.decision === "needs_approval" &&
+      events.some(({ kind }) => kind === "approval_approved");
+  return section(
+    isAllowed ? "Why it was allowed" : "What the guardrails decided",
+    paragraph(sentences),
+  );
 }
 
-/** Tells what people did where no runbook helped; undefined: the platform healed it, or they wrote nothing. */
+/** Tells what became of the question to people. */
+function describeConsent(events: TicketFacts["events"]): string[] {
+  const end = events.findLast(({ kind }) => /^approval_(?:approved|denied|expired)$/.test(kind));
+  if (!end) return ["The consent of a person was needed, and none is on record."];
+  const requested = events.findLast(({ kind, data, at }) =>
+    kind === "approval_requested" && data.approval_id === end.data.approval_id && at <= end.at
+  );
+  const after = requested
+    ? ` after ${formatDuration(Date.parse(end.at) - Date.parse(requested.at))}`
+    : "";
+  if (end.kind === "approval_approved") return [`A person approved exactly this action${after}.`];
+  return end.kind === "approval_denied"
+    ? [`A person denied it${after}.`]
+    : [`Nobody decided about it in time.`];
+}
+
+/** Tells what people wrote when the ticket was closed; undefined: the platform closed it, or they wrote nothing. */
 export function describePeople(
-  { ticket, events, scrubber }: TicketFacts,
+  facts: TicketFacts,
   book: FactBook,
 ): ArticleSection | undefined {
-  const { outcome, resolution } = ticket;
-  if (outcome === "sealed" || !resolution) return undefined;
-  const reason = events.find(({ kind }) => kind === "escalated")?.data.reason;
-  const called = reason === undefined ? [] : [CALLS[String(reason)] ?? "People were called."];
+  const { ticket: { resolution }, events, scrubber } = facts;
+  const ending = endingOf(facts);
+  if (ending === "repaired" || ending === "over" || !resolution) return undefined;
+  const escalation = events.find(({ kind }) => kind === "escalated");
+  const called = escalation ? [CALLS[String(escalation.data.reason)] ?? "People were called."] : [];
   const texts = scrubber.scrub(clip(resolution, 1_500)).split(/(?<=[.!?])\s+/);
   return section(
-    "What people did",
+    ending === "closed_by_person" ? "What people did" : "How it was closed",
     paragraph([
       ...called.map((text) => sentence(text, book.add("ticket", text))),
       ...texts.map((text) => sentence(text, book.add("resolution", text))),

@@ -2,7 +2,16 @@
 import { type ArticleSentence, DRILL_SERVICE_PATTERN } from "../../../contract/domain/mod.ts";
 import { type FactBook, paragraph, section, sentence } from "./_facts.ts";
 import type { TicketFacts } from "./_ticket_facts.ts";
-import { clip, clipTitle, count, formatDay, formatDuration, upperFirst } from "./_words.ts";
+import { endingOf, findDiagnosis, isConsented } from "./_ticket_record.ts";
+import {
+  clip,
+  clipTitle,
+  count,
+  formatDay,
+  formatDuration,
+  formatTimes,
+  upperFirst,
+} from "./_words.ts";
 import { findSymptom, type Symptom } from "./symptoms.ts";
 
 const MAX_TITLE = 60;
@@ -18,18 +27,17 @@ const DRILL_SERVICE = new RegExp(DRILL_SERVICE_PATTERN);
 
 /** Writes title, description and the first paragraph. */
 export function tellStory(facts: TicketFacts, book: FactBook) {
-  const { ticket, events, scrubber } = facts;
+  const { ticket, scrubber } = facts;
   const symptom = symptomOf(facts);
   const ms = Date.parse(ticket.resolved_at ?? ticket.opened_at) - Date.parse(ticket.opened_at);
   const took = ticket.resolved_at === null ? null : formatDuration(ms);
-  const asked = events.some(({ kind }) => kind === "approval_approved");
-  const healed = ticket.outcome === "sealed" && events.some(({ kind }) => kind === "verified");
+  const ending = endingOf(facts);
   const tell = (from: string, text: string) => sentence(text, book.add(from, text));
   const opened = book.add(
     "ticket",
     `On ${formatDay(ticket.opened_at)} ${symptom.seen}; severity ${ticket.severity}.`,
   );
-  const diagnosis = events.findLast(({ kind }) => kind === "diagnosed")?.data;
+  const diagnosis = findDiagnosis(facts);
   const says = typeof diagnosis?.says === "string" ? scrubber.scrub(diagnosis.says) : "";
   const isTold = says === "" || symptom.codes.length > 0 && REPEATS.test(says);
   const more = /^Likely the cause of (\d+) more/m.exec(ticket.description)?.[1];
@@ -40,33 +48,51 @@ export function tellStory(facts: TicketFacts, book: FactBook) {
       ? [tell(
         "ticket",
         `${
-          count(Number(more), "more check")
-        } failed for the same reason, and all of it became one incident.`,
+          count(Number(more), "more finding")
+        } joined the same incident, as the fault is their likely cause.`,
       )]
       : [],
     ...readReport(facts, symptom).map((text) => tell("ticket", text)),
   ];
   const drill = describeDrill(ticket.service).map((text) => tell("ticket", text));
-  if (healed && took) {
-    lead.push(tell(
-      "ticket",
-      asked
-        ? `A person agreed to the repair, and ${took} after the incident was opened its check passed again.`
-        : `The platform repaired it without a person: ${took} after the incident was opened, its check passed again.`,
-    ));
-  } else if (took && ms >= MIN_TOLD_MS) {
-    lead.push(tell("ticket", `People resolved it within ${took}.`));
-  }
+  const end = took === null ? undefined : describeEnd(facts, took, ms);
+  if (end) lead.push(tell("ticket", end));
   return {
     title: titleOf(
       symptom,
-      healed
-        ? asked ? ", repaired after approval" : `, healed in ${took}`
-        : ": how people solved it",
+      ending === "repaired"
+        ? isConsented(facts) ? ", repaired after approval" : `, healed in ${took}`
+        : TITLE_ENDS[ending],
     ),
     description: describe(symptom, facts),
     lead: section(null, paragraph(lead), paragraph(drill)),
   };
+}
+
+const TITLE_ENDS = {
+  over: ", over without a repair",
+  closed_by_person: ": what people did",
+  closed: ": how it ended",
+} as const;
+
+/** Tells how it ended; undefined: it was over so soon that the ticket was only written afterwards. */
+function describeEnd(facts: TicketFacts, took: string, ms: number): string | undefined {
+  const after = `${took} after the incident was opened`;
+  switch (endingOf(facts)) {
+    case "repaired":
+      if (isConsented(facts)) {
+        return `A person agreed to the repair, and ${after} its check passed again.`;
+      }
+      return facts.events.some(({ kind }) => /^(?:approval_|escalated)/.test(kind))
+        ? `The platform repaired it: ${after}, its check passed again.`
+        : `The platform repaired it without a person: ${after}, its check passed again.`;
+    case "over":
+      return `No repair of the platform ended it: ${after}, its check passed again.`;
+    case "closed_by_person":
+      return ms < MIN_TOLD_MS ? undefined : `People closed its ticket ${after}.`;
+    case "closed":
+      return ms < MIN_TOLD_MS ? undefined : `Its ticket was closed ${after}.`;
+  }
 }
 
 function symptomOf({ events, ticket, scrubber }: TicketFacts): Symptom {
@@ -110,16 +136,15 @@ function readReport({ ticket, scrubber }: TicketFacts, { codes, seen }: Symptom)
       .slice(0, MAX_ENTRIES);
   }
   const report = clip(texts.join(" ").trim(), MAX_REPORT).replace(/\.$/, "");
-  return report === "" ? [] : [`People had reported it in these words: “${report}”.`];
+  return report === "" ? [] : [`The report was in these words: “${report}”.`];
 }
 
 function describe({ codes, title, seen }: Symptom, facts: TicketFacts): string {
-  const { passage, events, ticket } = facts;
+  const { passage } = facts;
   const isReport = codes.length === 0;
   const begun = isReport ? title : upperFirst(seen);
   const found = isReport ? "what was seen" : "what was measured";
-  const healed = ticket.outcome === "sealed" && events.some(({ kind }) => kind === "remediated");
-  const mended = healed ? "how it was repaired" : "what people did about it";
+  const mended = MENDED[endingOf(facts)];
   const ends = [
     `: ${found}, ${mended}, ${
       passage ? "and how to check for the same fault yourself." : "and the receipts that prove it."
@@ -130,37 +155,76 @@ function describe({ codes, title, seen }: Symptom, facts: TicketFacts): string {
   return fitting ?? `${clip(begun, 150)}.`;
 }
 
-/** Tells how the cause was found; undefined: nothing was diagnosed. */
-export function describeDiagnosis({ events, scrubber }: TicketFacts, book: FactBook) {
-  const diagnosis = events.findLast(({ kind }) => kind === "diagnosed")?.data;
+const MENDED = {
+  repaired: "how it was repaired",
+  over: "how it ended",
+  closed_by_person: "what people did about it",
+  closed: "how it was closed",
+} as const;
+
+/** Tells what the cause is and how it was found, or that it is not known; undefined: nothing was diagnosed. */
+export function describeDiagnosis(facts: TicketFacts, book: FactBook) {
+  const diagnosis = findDiagnosis(facts);
   if (!diagnosis) return undefined;
-  const { because, classification, reading, round, basis } = diagnosis as {
+  const { because, classification, reading, basis, cause } = diagnosis as {
     because?: string;
     classification?: { category: string; confidence: number };
     reading?: { category: string };
-    round?: number;
     basis?: string;
+    cause?: string | null;
   };
-  const texts: string[] = [];
-  if (because) texts.push(scrubber.scrub(because));
+  const texts = cause ? describeCause(diagnosis, facts) : ["The cause is not known."];
+  if (because && basis === "measured") texts.push(facts.scrubber.scrub(because));
   if (classification) {
     const { category, confidence } = classification;
-    const likely = `${Math.round(confidence * 100)} percent confidence`;
     texts.push(
-      basis === "measured"
-        ? `What was measured points to the category “${category}”, with ${likely}.`
-        : `The words of the report point to the category “${category}”, with ${likely}.`,
+      `${JUDGES[String(basis)] ?? "What is known points to"} the category “${category}”, with ${
+        percent(confidence)
+      } confidence.`,
     );
-    if (reading && reading.category !== category) {
+    if (reading && basis !== "words" && reading.category !== category) {
       texts.push(
-        `Read by its words alone, the report looked like “${reading.category}”; the measurement decided.`,
+        `Read by its words alone, the report looked like “${reading.category}”; ${
+          basis === "observed" ? "what was observed" : "the measurement"
+        } decided.`,
       );
     }
   }
-  if (round !== undefined && round > 1) {
-    texts.push(`It took ${round} rounds of diagnosis, as what was tried before did not help.`);
-  }
-  if (texts.length === 0) return undefined;
+  const rounds = facts.events.filter(({ kind }) => kind === "diagnosed").length;
+  if (rounds > 1) texts.push(`It was diagnosed ${formatTimes(rounds)}.`);
   const sentences = texts.map((text) => sentence(text, book.add("diagnosis", text)));
-  return section("How the cause was found", paragraph(sentences));
+  return section(cause ? "How the cause was found" : "What was found out", paragraph(sentences));
+}
+
+const JUDGES: Readonly<Record<string, string>> = {
+  observed: "The cause belongs to",
+  measured: "What was measured points to",
+  words: "The words of the report point to",
+};
+
+const percent = (share: number) => `${Math.round(share * 100)} percent`;
+
+/** Tells the cause, and what speaks for it and against others. */
+function describeCause(
+  { cause, cause_says: says, cause_confidence: confidence, observations, alternatives }: Readonly<
+    Record<string, unknown>
+  >,
+  { scrubber }: TicketFacts,
+): string[] {
+  const sure = typeof confidence === "number" ? `, with ${percent(confidence)} confidence` : "";
+  const n = Array.isArray(observations) ? observations.length : 0;
+  const by = n > 0 ? count(n, "observation") : "the code of the check alone";
+  const others = Array.isArray(alternatives)
+    ? (alternatives as { cause: string; because: string }[])
+      .filter(({ because }) => !/^(?:less|too little) speaks for it/.test(because))
+    : [];
+  return [
+    typeof says === "string"
+      ? scrubber.scrub(says)
+      : `The cause was named: ${String(cause).replaceAll("_", " ")}.`,
+    `That was named by ${by}${sure}.`,
+    ...others.slice(0, MAX_ENTRIES).map((one) =>
+      scrubber.scrub(`The cause “${one.cause.replaceAll("_", " ")}” was ruled out: ${one.because}.`)
+    ),
+  ];
 }

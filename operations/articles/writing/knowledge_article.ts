@@ -111,9 +111,9 @@ function describeFigures(
     ? ""
     : opened === 1
     ? `, which was over within ${formatDuration(median_ms)}`
-    : `, half of them over within ${formatDuration(median_ms)}`;
+    : `, half of those that ended over within ${formatDuration(median_ms)}`;
   const all = opened === 1 ? "it" : "all of them";
-  const byItself = healed > 0 ? `, and healed ${healed === opened ? all : healed} by itself` : "";
+  const byItself = healed > 0 ? `, and repaired ${healed === opened ? all : healed}` : "";
   const text = `In the last ${days} days this platform had ${
     count(opened, "incident")
   } of this category${over}${byItself}.`;

@@ -1,7 +1,15 @@
 import type { ArticleText } from "../../../contract/domain/mod.ts";
 import type { PeriodFigures } from "../../../store/articles/mod.ts";
 import { type FactBook, paragraph, section, sentence } from "./_facts.ts";
-import { clipTitle, count, formatDay, formatDuration, formatTimes, upperFirst } from "./_words.ts";
+import {
+  clipTitle,
+  count,
+  formatDay,
+  formatDuration,
+  formatTimes,
+  joinWords,
+  upperFirst,
+} from "./_words.ts";
 import type { Scrubber } from "./private_names.ts";
 import { findSymptom } from "./symptoms.ts";
 
@@ -60,15 +68,9 @@ export function writePeriodArticle(
   const kinds = categories.map(({ category, count: n }) =>
     say(`${upperFirst(category ?? "without a category")}: ${count(n, "incident")}.`)
   );
-  const repairs = runbooks.map(({ runbook, runs, helped }) => {
-    const name = `“${titles.get(runbook) ?? "A runbook of the platform’s own"}”`;
-    const result = helped === runs
-      ? runs === 1 ? "and helped" : "and helped each time"
-      : helped === 0
-      ? "and did not help"
-      : `and helped ${formatTimes(helped)}`;
-    return say(`${name} ran ${formatTimes(runs)}, ${result}.`);
-  });
+  const repairs = runbooks.map(({ runbook, ...ends }) =>
+    say(tellRunbook(titles.get(runbook) ?? "A runbook of the platform’s own", ends))
+  );
   return {
     title: titleOf(period, opened, healed),
     description: `What broke and what healed it, ${period.name}: ${count(opened, "incident")}, ${
@@ -96,8 +98,9 @@ export function writePeriodArticle(
 /** Returns sentences about all incidents together. */
 function describeFigures(
   { name, from, to }: Period,
-  { opened, drills, resolved, healed, median_ms, slowest_ms }: PeriodFigures,
+  figures: PeriodFigures,
 ): string[] {
+  const { opened, drills, resolved, median_ms, slowest_ms } = figures;
   const when = to.getTime() - from.getTime() === DAY_MS
     ? `On ${name}`
     : /^\d/.test(name)
@@ -112,9 +115,7 @@ function describeFigures(
           drills === 1 ? "was a drill" : "were drills"
         }, in which it broke or attacked a service of its own.`,
     ],
-    healed === opened
-      ? "It healed all of them by itself, and each repair was checked afterwards."
-      : `It healed ${healed} of them by itself, and people solved ${resolved - healed}.`,
+    ...describeEnds(figures),
     ...median_ms === null || resolved < 2
       ? []
       : [`Half of the ${resolved} that ended were over within ${formatDuration(median_ms)}.`],
@@ -125,17 +126,65 @@ function describeFigures(
   ];
 }
 
+/** Tells how the incidents ended, those that have. */
+function describeEnds(
+  { opened, resolved, healed, consented, over, escalated }: PeriodFigures,
+): string[] {
+  const closed = resolved - healed - over;
+  const open = opened - resolved;
+  const were = (n: number) => n === 1 ? "was" : "were";
+  const consent = consented === 0 ? "" : `, ${consented} of them with the consent of a person`;
+  return [
+    ...healed === 0 ? [] : [
+      `It repaired ${
+        healed === opened ? "all of them" : healed
+      }${consent}, and the check passed after each of these repairs.`,
+    ],
+    ...over === 0 ? [] : [`${over} ${were(over)} over without a repair that helped.`],
+    ...closed === 0 ? [] : [`${closed} ${were(closed)} closed with a note.`],
+    ...open === 0
+      ? []
+      : [`${open} ${open === 1 ? "is" : "are"} still open, ${escalated} of them left to people.`],
+  ];
+}
+
+/** Tells how often a runbook ran, and what it did. Nothing is said of a check that was not made. */
+function tellRunbook(
+  title: string,
+  { runs, helped, failed, idle, unknown }: Omit<PeriodFigures["runbooks"][number], "runbook">,
+): string {
+  const unchecked = runs - helped - failed;
+  const results = [
+    ...helped > 0
+      ? [helped === runs && runs > 1 ? "helped each time" : `helped ${formatTimes(helped)}`]
+      : [],
+    ...failed > 0 ? [`did not help ${formatTimes(failed)}`] : [],
+    ...unchecked > 0 ? [`was not proven ${formatTimes(unchecked)}`] : [],
+  ];
+  const parts = [
+    ...runs > 0 ? [`ran ${formatTimes(runs)} (${joinWords(results)})`] : [],
+    ...idle > 0 ? [`was begun ${formatTimes(idle)} without changing anything`] : [],
+    ...unknown > 0 ? [`ended ${formatTimes(unknown)} so that nobody can tell what it did`] : [],
+  ];
+  return `“${title}” ${joinWords(parts)}.`;
+}
+
 function tellIncident(
-  { title, code, opened_at, resolved_at, healed, drill }: PeriodFigures["incidents"][number],
+  { title, code, opened_at, resolved_at, ending, drill }: PeriodFigures["incidents"][number],
   isOneDay: boolean,
   scrubber: Scrubber,
 ): string {
   const symptom = (code && findSymptom(code)?.title) ??
     upperFirst(clipTitle(scrubber.scrub(title), 80));
   const took = resolved_at && formatDuration(resolved_at.getTime() - opened_at.getTime());
-  const ending = healed ? `healed in ${took}` : resolved_at ? "solved by people" : "still open";
+  const ends = {
+    healed: `healed in ${took}`,
+    over: `over without a repair after ${took}`,
+    closed: `closed after ${took}`,
+    open: "still open",
+  };
   const moment = formatMoment(opened_at);
-  return `\`${isOneDay ? moment.slice(-5) : moment}\` ${symptom}, ${ending}${
+  return `\`${isOneDay ? moment.slice(-5) : moment}\` ${symptom}, ${ends[ending]}${
     drill ? " (a drill)" : ""
   }.`;
 }
@@ -145,15 +194,16 @@ function formatMoment(at: Date): string {
   return at.toISOString().slice(0, 16).replace("T", " ");
 }
 
-function describeDecisions({ approved, denied }: PeriodFigures): string {
-  const asked = approved + denied;
-  if (asked === 0) return "No repair needed the consent of a person.";
-  const answer = denied === 0
-    ? asked === 1 ? "and agreed" : "and agreed each time"
-    : approved === 0
-    ? asked === 1 ? "and refused" : "and refused each time"
-    : `agreed ${formatTimes(approved)} and refused ${formatTimes(denied)}`;
-  return `People were asked ${formatTimes(asked)}, ${answer}.`;
+function describeDecisions({ approved, denied, expired, pending }: PeriodFigures): string {
+  const asked = approved + denied + expired + pending;
+  if (asked === 0) return "No person was asked for consent about an incident.";
+  const answers = [
+    ...approved > 0 ? [`agreed ${formatTimes(approved)}`] : [],
+    ...denied > 0 ? [`refused ${formatTimes(denied)}`] : [],
+    ...expired > 0 ? [`did not answer in time ${formatTimes(expired)}`] : [],
+    ...pending > 0 ? [`had not yet answered ${formatTimes(pending)}`] : [],
+  ];
+  return `People were asked ${formatTimes(asked)}: they ${joinWords(answers)}.`;
 }
 
 function titleOf({ name }: Period, opened: number, healed: number): string {

@@ -1,4 +1,5 @@
 import type { ArticleSection, ArticleText } from "../../../contract/domain/mod.ts";
+import type { TimelineEvent } from "../../../store/incidents/mod.ts";
 import { type FactBook, section, sentence } from "./_facts.ts";
 import { describeAdvice } from "./_ticket_advice.ts";
 import type { TicketFacts } from "./_ticket_facts.ts";
@@ -38,7 +39,7 @@ function listReceipts({ ticket, events }: TicketFacts): ArticleText["receipts"] 
       receipts.set(data.receipt_id, RECEIPTS[kind] ?? kind.replaceAll("_", " "));
     }
   }
-  if (ticket.receipt_id) receipts.set(ticket.receipt_id, "the incident as a whole");
+  if (ticket.receipt_id) receipts.set(ticket.receipt_id, "the end of the incident");
   return [...receipts].map(([id, what]) => ({ id, what }));
 }
 
@@ -48,24 +49,40 @@ const RECEIPTS: Readonly<Record<string, string>> = {
   approval_requested: "the question to a person",
   approval_approved: "the approval",
   escalated: "the call for people",
-  resolved: "the incident as a whole",
+  resolved: "the end of the incident",
 };
 
 const MAX_QUICK_MS = 300_000;
-const MOMENTS: Readonly<Record<string, string>> = {
-  detected: "The check fails, and an incident begins.",
-  opened: "The ticket is opened.",
-  diagnosed: "The cause is known.",
-  permitted: "The guardrails allow the repair.",
-  approval_requested: "A person is asked.",
-  approval_approved: "A person approves the repair.",
-  approval_denied: "A person denies the repair.",
-  intended: "The intent to repair is sealed.",
-  remediated: "The repair has run.",
-  verified: "The check passes again.",
-  verification_failed: "The check still fails.",
-  escalated: "People are called.",
-  resolved: "The ticket is resolved, and its receipt is sealed.",
+/** What an event says of itself, by its kind. */
+const MOMENTS: Readonly<Record<string, (data: TimelineEvent["data"]) => string>> = {
+  detected: ({ check }) => check === "report" ? "A report comes in." : "A check finds the fault.",
+  opened: () => "The ticket is opened.",
+  taken_over: () => "A new run takes the ticket over.",
+  diagnosed: ({ cause }) =>
+    typeof cause === "string" ? "A cause is named." : "The diagnosis names no cause.",
+  permitted: () => "The guardrails allow the repair.",
+  refused: () => "The guardrails refuse the repair.",
+  approval_requested: () => "A person is asked.",
+  approval_approved: () => "A person approves the repair.",
+  approval_denied: () => "A person denies the repair.",
+  approval_expired: () => "Nobody has decided in time.",
+  intended: () => "The intent to repair is sealed.",
+  remediated: () => "The repair has run.",
+  remediation_failed: ({ state }) =>
+    state === "unknown"
+      ? "Nobody can tell what the repair did."
+      : state === "partly_done"
+      ? "The repair has run in part."
+      : "The repair has changed nothing.",
+  verified: () => "The check passes.",
+  verification_failed: ({ code }) =>
+    code === "no_check" || code === "alerts_unknown"
+      ? "No check can tell whether it is over."
+      : "The check still fails.",
+  undone: ({ code }) =>
+    code === "nothing_to_undo" ? "There is nothing to undo." : "The repair is undone.",
+  escalated: () => "People are called.",
+  resolved: () => "The ticket is resolved, and its receipt is sealed.",
 };
 
 /** Lists the moments of an incident. */
@@ -74,8 +91,8 @@ function describeTimeline(
   book: FactBook,
 ): ArticleSection | undefined {
   const start = Date.parse(events[0]?.at ?? "");
-  const sentences = events.flatMap(({ at, kind }) => {
-    const moment = MOMENTS[kind];
+  const sentences = events.flatMap(({ at, kind, data }) => {
+    const moment = MOMENTS[kind]?.(data);
     if (!moment) return [];
     const text = `\`+${formatOffset(Date.parse(at) - start)}\` ${moment}`;
     return [sentence(text, book.add("timeline", text, true))];

@@ -66,29 +66,164 @@ describe("articles about tickets", () => {
     }
   });
 
+  const runbook = {
+    runbook: "restart",
+    title: "Restart it",
+    about: "It is started again.",
+    version: "1.0.0",
+    origin: "shipped",
+    steps: [{ step: "restart", does: "Restarts it.", never: [] }],
+  };
+  const runbooks = [runbook] as never;
+  const tried = (data: object = {}) => ({
+    kind: "remediated",
+    data: { runbook: "restart", action_id: "a", state: "done", steps: [], ...data },
+  });
+  const failed = { kind: "verification_failed", data: { code: "timeout" } };
+  const passed = { kind: "verified", data: { code: "ok" } };
+  const rails = [{ rail: "input_safety", passed: true, reasons: [] }];
+  const verdict = (decision: string) => ({
+    kind: "permitted",
+    data: { decision, rails, action_id: "a" },
+  });
+  const sealed = { outcome: "sealed", resolution: "Runbook restart" };
+
   it("tell what was tried in vain, and what people did", () => {
-    const runbook = {
-      runbook: "restart",
-      title: "Restart it",
-      about: "It is started again.",
-      version: "1.0.0",
-      origin: "shipped",
-      steps: [],
-    };
-    const failed = [1, 2].flatMap((round) => [
-      { kind: "remediated", data: { round, runbook: "restart", steps: [] } },
-      { kind: "verification_failed", data: { round } },
-    ]);
     const { title, text } = write(
       { resolution: "The disk was full. We moved the dumps of shop away." },
-      [detected("refused"), ...failed, { kind: "escalated", data: { reason: "not_healed" } }],
-      { runbooks: [runbook] as never },
+      [
+        detected("refused"),
+        ...[tried(), failed, tried(), failed],
+        { kind: "escalated", data: { reason: "not_healed" } },
+        { kind: "resolved", data: { by: "person" } },
+      ],
+      { runbooks },
     );
-    assert.equal(title, "A service that refused connections: how people solved it");
+    assert.equal(title, "A service that refused connections: what people did");
     assert.match(text, /“Restart it” ran twice, and the check still failed afterwards\./);
     assert.match(text, /What people did\nNo runbook had helped, so people were called\./);
     assert.match(text, /We moved the dumps of the service away\./);
     assert.doesNotMatch(text, /How it was repaired/);
+  });
+
+  it("say that a repair ran, helped or failed only where that is on record", () => {
+    const tell = (...events: object[]) =>
+      write({}, [detected("refused"), ...events], { runbooks }).text;
+    assert.match(tell(tried({ state: "not_done" })), /was begun once, and changed nothing\./);
+    assert.match(tell(tried({ state: "unknown" })), /nobody can tell what it did, once\./);
+    assert.match(tell(tried()), /ran once, and no check told whether it helped\./);
+    const blind = { kind: "verification_failed", data: { code: "no_check" } };
+    assert.match(tell(tried(), blind), /ran once, and no check told whether it helped\./);
+    // a later run has rounds with the same numbers
+    const later = tell(tried(), failed, { kind: "taken_over" }, detected("refused"), passed);
+    assert.match(later, /ran once, and the check still failed afterwards\./);
+    assert.doesNotMatch(later, /How it was repaired/);
+  });
+
+  it("say how it ended, and who ended it, as the record has it", () => {
+    const end = (ticket: object, ...events: object[]) => {
+      const { title, text } = write(ticket, [detected("refused"), ...events], { runbooks });
+      return `${title}\n${text}`;
+    };
+    const helped = end(sealed, verdict("allow"), tried(), passed);
+    assert.match(helped, /, healed in 20 minutes\n/);
+    assert.match(helped, /repaired it without a person: 20 minutes after/);
+    assert.match(
+      end(sealed, passed),
+      /over without a repair\n.*No repair of the platform ended it/s,
+    );
+    const escalated = end(sealed, { kind: "escalated", data: {} }, tried(), passed);
+    assert.match(escalated, /The platform repaired it: 20 minutes/);
+    const closed = end({ resolution: "No fault" }, { kind: "resolved" });
+    assert.match(
+      closed,
+      /: how it ended\n.*Its ticket was closed 20 minutes after.*How it was closed\nNo fault/s,
+    );
+    assert.doesNotMatch(closed, /[Pp]eople/);
+  });
+
+  it("name a consent only where a person gave it to the repair that helped", () => {
+    const approved = { kind: "approval_approved", data: { approval_id: "APR-1" } };
+    const tell = (decision: string, ...events: object[]) => {
+      const { title, text } = write(sealed, [
+        detected("refused"),
+        verdict(decision),
+        ...events,
+        tried(),
+        passed,
+      ], { runbooks });
+      return `${title}\n${text}`;
+    };
+    const consented = tell("needs_approval", approved);
+    assert.match(consented, /, repaired after approval\n/);
+    assert.match(consented, /Why it was allowed\n.*\nA person approved exactly this action\./s);
+    assert.match(tell("allow", approved), /, healed in/); // of an earlier action
+    const denied = write({}, [verdict("needs_approval"), { kind: "approval_denied", data: {} }]);
+    assert.match(denied.text, /What the guardrails decided\n.*\nA person denied it\./s);
+    assert.match(write({}, [verdict("deny")]).text, /What the guardrails decided/);
+    assert.match(write({}, [verdict("needs_approval")]).text, /needed, and none is on record/);
+  });
+
+  it("call no symptom a cause, and say so where none is known", () => {
+    const tell = (...all: object[]) =>
+      write({}, [detected("status_500"), ...all.map((data) => ({ kind: "diagnosed", data }))]).text;
+    const unknown = tell({ symptom: "status_500", cause: null });
+    assert.match(unknown, /What was found out\nThe cause is not known\./);
+    assert.match(unknown + tell({ cause: null }, { cause: null }), /It was diagnosed twice\./);
+    assert.doesNotMatch(unknown, /The cause is known|How the cause was found|status 500 is/);
+    const classification = { category: "storage", confidence: 0.9 };
+    const named = tell({
+      cause: "disk_full",
+      cause_says: "The disk of shop is full.",
+      cause_confidence: 0.9,
+      observations: [1, 2],
+      basis: "observed",
+      classification,
+      alternatives: [
+        { cause: "deadlock", because: "it computes" },
+        { cause: "port_taken", because: "less speaks for it" },
+      ],
+    }, { cause: "port_taken", cause_says: "The port is taken." });
+    assert.match(
+      named,
+      /How the cause was found\nThe disk of the service is full\.\nThat was named by 2 observations, with 90 percent confidence\./,
+    );
+    assert.match(named, /“deadlock” was ruled out: it computes\./);
+    assert.match(named, /The cause belongs to the category “storage”/);
+    assert.doesNotMatch(named, /port is taken|“port taken”/);
+    assert.match(
+      tell({ cause: "expired", observations: [] }),
+      /named by the code of the check alone/,
+    );
+    assert.match(tell({ basis: "words", classification }), /words of the report point to/);
+  });
+
+  it("tell the moments as they were", () => {
+    const moments = (kind: string, data: object) =>
+      write({}, [detected("refused"), { kind: "opened" }, { kind, data }]).text.split("\n").at(-1)!;
+    for (
+      const [kind, data, text] of [
+        ["diagnosed", { cause: null }, "The diagnosis names no cause."],
+        ["diagnosed", { cause: "deadlock" }, "A cause is named."],
+        ["verification_failed", { code: "no_check" }, "No check can tell whether it is over."],
+        ["verification_failed", { code: "timeout" }, "The check still fails."],
+        ["remediation_failed", { state: "not_done" }, "The repair has changed nothing."],
+        ["remediation_failed", { state: "partly_done" }, "The repair has run in part."],
+        ["remediation_failed", { state: "unknown" }, "Nobody can tell what the repair did."],
+        ["undone", { code: "nothing_to_undo" }, "There is nothing to undo."],
+        ["approval_expired", {}, "Nobody has decided in time."],
+      ] as const
+    ) assert.ok(moments(kind, data).endsWith(text), `${kind}: ${moments(kind, data)}`);
+  });
+
+  it("tell of attempts, and of no success or intent", () => {
+    for (const code of ["brute_force", "invalid_users", "break_in_attempt", "port_scan"]) {
+      const { title, text } = write({}, [detected(code)]);
+      assert.doesNotMatch(`${title} ${text}`, /guess|attacker|somebody|stolen|on purpose/i, code);
+    }
+    for (const code of ["status_502", "status_503", "status_507", "status_429"]) {
+      assert.match(write({}, [detected(code)]).text, new RegExp(code.slice(7)), code);
+    }
   });
 
   it("take no check for a report of people, and no report for a check", () => {
@@ -99,11 +234,11 @@ describe("articles about tickets", () => {
       { kind: "detected", data: { code: "reported", check: "report" } },
     ]);
     assert.match(report.text, /people reported this: “The till in hall 3 prints nothing”/);
-    assert.equal(report.title, "The till in hall 3 prints nothing: how people solved it");
+    assert.equal(report.title, "The till in hall 3 prints nothing: how it ended");
     const measured = write({ description: words }, [detected("status_503")]);
     assert.match(
       measured.text,
-      /People had reported it in these words: “The till in hall 3 prints/,
+      /The report was in these words: “The till in hall 3 prints/,
     );
   });
 
