@@ -31,7 +31,7 @@ describe("getPeriodFigures()", () => {
 
   async function open(
     n: number,
-    events: readonly (readonly [string, string, object])[],
+    events: readonly (readonly [string, string, Readonly<Record<string, unknown>>])[],
     outcome?: string,
   ) {
     const id = `INC-00000000000${n}`;
