@@ -1,13 +1,14 @@
 import { SCAN_DETECTOR } from "../../judgement/compliance/scans/mod.ts";
 import { type Action, type Finding, FLAPPING } from "../../contract/domain/mod.ts";
 import type { DeviceRemedy } from "../../judgement/detection/mod.ts";
-import type { Service } from "../../integrations/host/mod.ts";
+import { redactLine, type Service } from "../../integrations/host/mod.ts";
 import {
   isUnfit,
   matchRunbooks,
   NotApplicable,
   type ParameterValues,
   type ResolveContext,
+  type ResolvedStep,
   resolveRunbook,
   type Runbook,
   type RunbookIncident,
@@ -173,11 +174,14 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
       remedy: remedy?.script,
       exceeded,
     });
+    const filled = await fillScripts(steps, service.name, remedy?.parameters ?? {});
     return {
       runbook: runbook.runbook,
       version: runbook.version,
       service: service.name,
-      steps: await fillScripts(steps, service.name, remedy?.parameters ?? {}),
+      steps: filled.map((step) =>
+        step.restart === "service" ? { ...step, ...runOf(service) } : step
+      ),
       exceeds,
       source_sha256: sourceHash({ runbook, service, values, catalogue: runbooks }),
     };
@@ -191,6 +195,14 @@ function obstacleTo(runbook: Runbook, incident: RunbookIncident): string | undef
   const { code } = incident.finding;
   if (code === FLAPPING && !runbook.repairs_flapping) return code;
   return isUnfit(runbook, incident) ? "unfit" : undefined;
+}
+
+/** Returns what a restart by the services file runs, without secrets. */
+function runOf({ restart }: Service): Pick<ResolvedStep, "runs"> {
+  if (!restart) return {};
+  const { command, cwd } = "process" in restart ? restart.process : { ...restart, cwd: undefined };
+  const argv = command.map((argument) => redactLine(argument));
+  return { runs: { argv, ...(cwd === undefined ? {} : { cwd }) } };
 }
 
 function targetOf(service: Service, record: FindingRecord | undefined): Target {

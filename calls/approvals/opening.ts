@@ -130,10 +130,16 @@ async function newApproval(trx: Db, opening: ApprovalOpening, terms: ApprovalTer
   };
 }
 
-/** Describes a loop's action: the runbook and its steps. Programs describe theirs themselves. */
+/** Describes a loop's action: the runbook and its steps, with what a restart runs. Programs describe theirs themselves. */
 function describe({ runbook, version, service, steps }: ApprovalOpening["action"] = {}): string {
   if (typeof runbook !== "string") return "";
-  const does = (Array.isArray(steps) ? steps : []).flatMap((step) => step?.does ?? []);
+  const does = (Array.isArray(steps) ? steps : []).flatMap((step) => {
+    const { argv, cwd } = step?.runs ?? {};
+    const runs = Array.isArray(argv)
+      ? [`It runs ${argv.join(" ")}${cwd ? ` in ${cwd}` : ""}.`]
+      : [];
+    return [...step?.does === undefined ? [] : [step.does], ...runs];
+  });
   return [`Runbook ${runbook} ${version} for ${service}`, does.join(" ")].filter(Boolean).join(
     ": ",
   );

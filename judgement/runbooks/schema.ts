@@ -236,6 +236,8 @@ export const ResolvedStep = Step.extend({
       .describe("The folder whose bound is to be kept, in place of a whole file system"),
   }).optional(),
   script: z.union([ReleasedScript, z.strictObject({ id: ScriptName })]).optional(),
+  runs: z.strictObject({ argv: Argv, cwd: z.string().optional() }).optional()
+    .describe("What a restart as the services file says it runs, for those who approve it"),
   undo: z.union([...Undo.options, z.strictObject({ script: ReleasedScript })]),
 });
 /** A step with every parameter filled in. */

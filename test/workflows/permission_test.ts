@@ -100,6 +100,9 @@ describe("a repair that needs permission", () => {
     const shown = await eventually(() => getApproval(loop.store.asPlatform(), approvalId));
     assert.equal(shown.action.runbook, "ask-first");
     assert.equal(shown.requestedBy, "itsm-loop");
+    const { runs } = (shown.action.steps as { runs: { argv: string[] } }[])[0]!;
+    const { restart } = faulty.service;
+    assert.deepEqual(runs.argv, "process" in restart! ? restart.process.command : restart!.command);
     assert.match(
       shown.description,
       /^Runbook ask-first 1\.0\.0 for asks-\w+: Restarts the service by the entry/,
