@@ -1,6 +1,6 @@
 /**
- * Prints how well the guardrails do: on the cases that the rules were written with, and on those held out before there were
- * rules.
+ * Prints how well the guardrails do: on the cases that the rules were written with, on those held out before there were
+ * rules, and on evasions that were written before the rules that answer them.
  *
  *     npm run eval -- guard             both
  *     npm run eval -- guard details     and each wrong verdict of the former; the others stay unseen

@@ -43,7 +43,7 @@ const MAX_LINE_LENGTH = 4_000;
 const MAX_NESTING = 48;
 
 /** Substitutions of zsh and ksh, and of old shells, that run text. */
-const OTHER_SHELL = /\$\{[\s(|]|\$\[/;
+const OTHER_SHELL = /\$\{[\s(|]|\$\[|[*?]\([^)]{0,20}[e+]['":{]/;
 
 /** Values of a loop that are followed. */
 const MAX_ROUNDS = 24;

@@ -151,6 +151,8 @@ describe("judgeCommand() of secrets", () => {
       "find /home -name '.bash_hist*' -exec cat {} +",
       "printf '%s' \"$API_KEY\"",
       "export -p",
+      "Get-Content C:\\Users\\x\\.ssh\\id_rsa",
+      "Get-ChildItem Env:",
     ],
     fine: [
       "wc -l < /var/log/syslog",
