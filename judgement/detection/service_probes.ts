@@ -218,6 +218,9 @@ async function recheckService(
     const isUp = flapping && result.healthy;
     return { present: flapping || !result.healthy, code: isUp ? FLAPPING : result.code };
   }
+  if (time === "after" && result.healthy) {
+    await recordProbeResults(db, [{ name: service.name, healthy: true }]); // it is up in the graph at once
+  }
   const isSlow = result.healthy && code === "slow" &&
     result.elapsedMs > slowLimitOf(service, settings);
   return { present: !result.healthy || isSlow, code: isSlow ? "slow" : result.code };

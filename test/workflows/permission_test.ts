@@ -117,6 +117,11 @@ describe("a repair that needs permission", () => {
     const result = await run.result();
     assert.equal(result.outcome, "sealed");
     assert.equal(await faulty.starts(), 2);
+    const shownUp = await loop.store.asPlatform().query(
+      "SELECT status FROM services WHERE name = $1",
+      [faulty.service.name],
+    );
+    assert.deepEqual(shownUp, [{ status: "up" }], "before the next sweep");
     const { events, receipts } = await recordOf(result.ticket_id!);
     assert.deepEqual(events, [
       "detected",
