@@ -207,14 +207,13 @@ function causeOf({ cause, confidence, observations, alternatives }: CauseJudgeme
   return { cause, cause_confidence: confidence, observations, alternatives };
 }
 
-/** A cause that was observed decides the category, unless the measurement is surer of it. One by the code alone does not. */
+/** A cause that was observed decides the category. One by the code alone does not. */
 function withCause(
   said: Verdict,
   { category, confidence, observations }: CauseJudgement,
   severity: Severity,
 ): Verdict {
   if (category === null || observations.length === 0) return said;
-  if (said.classification && said.classification.confidence > confidence) return said;
   return {
     basis: "observed",
     classification: { category, severity, confidence, provider: "observations" },
