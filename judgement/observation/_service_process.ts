@@ -25,6 +25,17 @@ export interface ServiceProcess {
 /** Processes of a service that are looked at. */
 const MAX_PROCESSES = 8;
 
+/** For so long a list of sockets is taken for the present. */
+const PRESENT_MS = 1_000;
+let listed: { readonly at: number; readonly sockets: Promise<ListeningSocket[]> } | undefined;
+
+/** Lists the sockets of this host; sources that look at the same time share one list, as it takes long on a busy host. */
+export function listSocketsOnce(): Promise<ListeningSocket[]> {
+  const at = performance.now();
+  if (!listed || at - listed.at > PRESENT_MS) listed = { at, sockets: listSockets() };
+  return listed.sockets;
+}
+
 /** Returns the host and port that the check of a service goes to; undefined: it goes to none. */
 export function placeOf({ check }: Pick<Service, "check">) {
   if (!check || "command" in check) return undefined;
@@ -58,7 +69,7 @@ export async function findProcess(
   const main = typeof values.unit === "string" ? await mainProcess(values.unit) : undefined;
   if (main) return { pid: main, by: `the main process of ${values.unit}` };
   const number = localPortOf(service);
-  const holder = (await listSockets()).find(({ port }) => port === number);
+  const holder = (await listSocketsOnce()).find(({ port }) => port === number);
   return holder?.pid === undefined || isForeign(config.dataDir, service.name, holder)
     ? undefined
     : { pid: holder.pid, by: "which listens on the port of the check" };

@@ -119,7 +119,7 @@ const { causes } = Causes.parse(
 /** Judges what was observed. The same observations give the same judgement. */
 export function judgeCause(service: string, facts: Facts): CauseJudgement {
   const weighed = causes.map((cause) => weigh(cause, facts)).filter(({ support }) => support > 0)
-    .sort((a, b) => b.support - a.support);
+    .sort((a, b) => b.support - a.support || b.place - a.place);
   const possible = weighed.filter(({ against }) => against === undefined);
   const first = preferNewest(possible);
   const named = first && first.support >= MIN_CONFIDENCE ? first : undefined;

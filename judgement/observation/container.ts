@@ -1,6 +1,7 @@
 import type { Observation } from "../../contract/domain/mod.ts";
 import { openContainerEngine } from "../../integrations/host/mod.ts";
 import { NotHad, type Observer } from "./observer.ts";
+import { dropOldLines } from "./_recent.ts";
 
 const LINES = 60;
 const TIMEOUT_MS = 5_000;
@@ -12,7 +13,7 @@ export const container: Observer = {
   name: "container",
   about:
     "Reads the state of the service's container, which the services file names, and the end of its log",
-  async observe({ isLocal, values: { container } }): Promise<Observation[]> {
+  async observe({ isLocal, since, values: { container } }): Promise<Observation[]> {
     if (!isLocal || typeof container !== "string") return [];
     const engine = openContainerEngine();
     if (!engine) throw new NotHad("no_docker");
@@ -28,7 +29,7 @@ export const container: Observer = {
       says:
         `The container ${container} is ${State.Status}, exit code ${State.ExitCode}, restarted ` +
         `${RestartCount} times${State.OOMKilled ? ", and was killed for its memory" : ""}.`,
-      text: Config.Tty ? logs.body.toString() : withoutHeads(logs.body),
+      text: dropOldLines(Config.Tty ? logs.body.toString() : withoutHeads(logs.body), since),
       figures: {
         status: String(State.Status),
         exit_code: Number(State.ExitCode),

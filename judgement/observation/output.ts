@@ -10,6 +10,7 @@ import {
 } from "../../integrations/host/mod.ts";
 import { listOpenFiles } from "./_folders.ts";
 import type { Observer, ObserverContext, Subject } from "./observer.ts";
+import { dropOldLines } from "./_recent.ts";
 import { findProcesses } from "./_service_process.ts";
 
 /** A stack trace of a program that was compiled may be long, and stands after what it is about. */
@@ -43,7 +44,7 @@ export const output: Observer = {
         : `Its process ${started.pid} has ended${
           ended_by === undefined ? "" : ` (${ended_by.replaceAll("_", " ")})`
         }; it last printed ${lived_s} s after its start.`,
-      text,
+      text: dropOldLines(text, subject.since),
       figures: { running, lived_s, ...(ended_by === undefined ? {} : { ended_by }) },
     }];
   },
@@ -56,7 +57,7 @@ async function readOutput(subject: Subject, context: ObserverContext): Promise<O
     output.slice(0, 2).map(async (path) => ({
       code: "runs",
       says: `Its output goes to ${path}.`,
-      text: await readTail(path, MAX_BYTES),
+      text: dropOldLines(await readTail(path, MAX_BYTES), subject.since),
       figures: { running: true },
     })),
   );

@@ -71,6 +71,7 @@ async function look({ pid, by }: ServiceProcess): Promise<Observation> {
     swap_mib: toMiB(now.swap),
     host_free_mib: toMiB(freemem()),
     cpu_share: share(now.ticks - before.ticks, TICKS * seconds),
+    cpu_demand: share(now.demandNs - before.demandNs, 1e9 * seconds),
     outgoing: outgoing.to.length,
     connecting: outgoing.connecting,
     ...(outgoing.to.length > 0 ? { outgoing_to: outgoing.to.slice(0, 5).join(" ") } : {}),
@@ -109,8 +110,22 @@ function describe(figures: Figures, by: string): string {
     `${outgoing_to === undefined ? "" : `; it is connected to ${outgoing_to}`}.`;
 }
 
+/** Returns the time in which the threads of a process ran or waited for a processor. @see kernel.org sched-stats */
+async function readDemand(pid: number): Promise<number> {
+  const ids = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const times = await Promise.all(
+    ids.slice(0, 200).map(async (id) => {
+      const text = await readFile(`/proc/${pid}/task/${id}/schedstat`, "utf8").catch(() => "0 0");
+      const [ran = 0, waited = 0] = text.split(" ").map(Number);
+      return ran + waited;
+    }),
+  );
+  return times.reduce((sum, time) => sum + time, 0);
+}
+
 /** @see proc_pid_stat(5), proc_pid_status(5) */
 async function readUsage(pid: number) {
+  const demandNs = await readDemand(pid);
   const [stat, status, uptime] = await Promise.all(
     [`/proc/${pid}/stat`, `/proc/${pid}/status`, "/proc/uptime"].map((path) =>
       readFile(path, "utf8")
@@ -122,6 +137,7 @@ async function readUsage(pid: number) {
   const [, state = "unknown"] = /^State:\s+\S+ \((.+)\)/m.exec(status!) ?? [];
   return {
     state,
+    demandNs,
     threads: Number(fields[17]),
     ticks: Number(fields[11]) + Number(fields[12]),
     ageSeconds: Math.round(Number(uptime!.split(" ")[0]) - Number(fields[19]) / TICKS),

@@ -39,7 +39,7 @@ describe("causes of faults", () => {
     ["memory_exhausted", "refused", ["container", { memory_killed: true }]],
     ["memory_exhausted", "refused", ["unit", { Result: "oom-kill" }]],
     ["deadlock", "timeout", ["process", { lock_waits: 3, cpu_share: 0, answer_waits: 0 }]],
-    ["busy_loop", "timeout", ["process", { cpu_share: 0.99, lock_waits: 0 }]],
+    ["busy_loop", "timeout", ["process", { cpu_demand: 0.99, lock_waits: 0 }]],
     ["process_stopped", "timeout", ["process", { state: "stopped" }]],
     ["process_killed", "refused", ["output", { running: false, ended_by: "sigkill" }]],
     ["crashed", "refused", ["output", { running: false, ended_by: "sigsegv" }]],
@@ -55,6 +55,11 @@ describe("causes of faults", () => {
     ["certificate_untrusted", "status_502", ["certificate", { trusted: false }]],
     ["certificate_wrong_name", "status_502", ["certificate", { matches_name: false }]],
     ["name_unresolved", "status_500", ["names", { resolved: false, unresolved: "setting" }]],
+    ["name_unresolved", "status_503", ["names", {
+      resolved: false,
+      unresolved: "file",
+      reason: "enotfound",
+    }]],
     ["dependency_down", "status_502", ["dependencies", { healthy: false, down: "dependency" }]],
     ["dependency_slow", "timeout", ["dependencies", { late: "dependency", elapsed_ms: 4_000 }]],
     ["dependency_slow", "slow", ["dependencies", { elapsed_ms: 700, times_usual: 20 }]],
@@ -176,6 +181,11 @@ describe("causes of faults", () => {
     const then = "connect: Too many open files";
     assert.equal(causeOf("status_500", ["output", `${first}\n${then}`]), "descriptors_exhausted");
     assert.equal(causeOf("status_500", ["output", `${then}\n${first}`]), "disk_full");
+  });
+
+  it("prefers the weakest measurement to words of a log", () => {
+    const deployed: Seen = ["changes", { setting_deployed: true, newest_setting_age_s: 20 }];
+    assert.equal(causeOf("status_500", ["log", "out of memory"], deployed), "bad_configuration");
   });
 
   const UNKNOWN: readonly (readonly [why: string, ...seen: Seen[]])[] = [

@@ -189,6 +189,19 @@ describe("sources of observations", () => {
       assert.equal(figures!.ended_by, undefined);
     });
 
+    it("leaves lines out that are older than the fault", async () => {
+      const old = new Date(Date.now() - DAY_MS).toISOString();
+      const code = `console.log("${old} ERROR an old one\\n  of two lines");
+        console.log(new Date().toISOString() + " a new one"); setInterval(() => {}, 1e3)`;
+      const site = await service(nodeProcess(code));
+      await start(site);
+      const text = await eventually(async () => {
+        const { text } = only(await look("output", site));
+        return text?.includes("a new one") ? text : undefined;
+      });
+      assert.doesNotMatch(text, /old one|of two lines/);
+    });
+
     it("tells how a process ended", async () => {
       const site = await service(nodeProcess("setTimeout(() => { throw new Error('lost') }, 300)"));
       await start(site);
