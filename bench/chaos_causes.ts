@@ -104,7 +104,7 @@ async function judge(loop: TestLoop, fault: Fault, number: number): Promise<Judg
       readonly observations: readonly number[];
     } | undefined;
     const seen = ticket_id === null ? [] : await listObservations(db, ticket_id);
-    const isShown = process.env.SHOW !== undefined;
+    const isShown = process.env.SHOW === "1";
     return {
       number,
       fault,
