@@ -29,7 +29,7 @@ import type { itsmLoop } from "../workflows/mod.ts";
 import { type Fault, type FaultPlace, FAULTS } from "./_faults.ts";
 import { runConcurrently } from "./_work.ts";
 
-const CONCURRENCY = 5;
+const CONCURRENCY = 3;
 const HEALTHY_WITHIN_MS = 30_000;
 const BROKEN_WITHIN_MS = 60_000;
 const ASK_MS = 2_000;

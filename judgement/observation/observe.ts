@@ -5,7 +5,7 @@ import { observerOf } from "./_observers.ts";
 import { NotHad, type ObserverContext, type Subject } from "./observer.ts";
 
 /** Longest time of a source. */
-const TIMEOUT_MS = 8_000;
+const TIMEOUT_MS = 9_000;
 /** Most that a source may keep, so that a collection stays below 256 KiB. */
 const MAX_BYTES = 18 * 1024;
 const MAX_OBSERVATIONS = 20;
