@@ -92,14 +92,17 @@ function isApart(setting: ChangedFile, program: ChangedFile | undefined): boolea
     (program === undefined || setting.at.getTime() - program.at.getTime() > APART_MS);
 }
 
-/** Returns whether the process of a service was started after a change of its settings. A program's state changes later. */
+/**
+ * Returns whether the process of a service was started after a change of its settings: settings that nothing has read yet
+ * are not to blame. A program's state changes later.
+ */
 async function isInForce(
   { at }: ChangedFile,
   subject: Subject,
   context: ObserverContext,
 ): Promise<boolean> {
   const started = await findStart(subject, context);
-  return started === undefined || started.getTime() >= at.getTime() - 1_000;
+  return started !== undefined && started.getTime() >= at.getTime() - 1_000;
 }
 
 /** Finds a file of settings that breaks the rules of its own format. */
