@@ -9,6 +9,7 @@ import {
   INSTRUCTION,
   NAME_SHAPES,
 } from "./_claim_words.ts";
+import { accusationObjection, measurementObjection, supportObjection } from "./_support.ts";
 
 /** The grounds on which claims are checked. */
 export interface ClaimGrounds {
@@ -79,9 +80,13 @@ export function claimObjection(
   const unknown = namesIn(text, known).find((name) =>
     !known.has(name.toLowerCase()) && !containsName(basis, name.toLowerCase())
   );
-  if (unknown === undefined) return undefined;
-  const shown = unknown.slice(0, 60).toWellFormed();
-  return `A sentence names ${shown}, which is no service that was found, and not in what it cites`;
+  if (unknown !== undefined) {
+    const shown = unknown.slice(0, 60).toWellFormed();
+    return `A sentence names ${shown}, which is no service that was found, and not in what it cites`;
+  }
+  const pieces = evidence.filter(({ n }) => cited.includes(n));
+  return accusationObjection(text, pieces) ?? measurementObjection(text, evidence) ??
+    supportObjection(text, pieces, services);
 }
 
 /** Returns what looks like a name: text between backticks, ids, numbers, paths, files. */
