@@ -15,6 +15,7 @@ const MAX_SERVICES = 8;
 export async function planForAgent(db: Db, agent: AgentName, intake: Intake): Promise<Plan> {
   const { kind, services, tickets, receipts } = intake;
   if (kind === "unclear") return { kind, lookups: [] };
+  if (intake.beyond !== undefined) return { kind, lookups: [lookup("beyond", intake.beyond)] };
   const owners = await Promise.all(tickets.map((id) => servicesOfTicket(db, id)));
   const named = new Set([...services, ...owners.flat()]);
   const namesAny = services.length + tickets.length + receipts.length > 0;

@@ -6,9 +6,11 @@ export function planFor(intake: Intake, kind: Plan["kind"]): Plan {
 }
 
 function lookupsFor(
-  { services, tickets, receipts, topics }: Intake,
+  { services, tickets, receipts, topics, beyond }: Intake,
   kind: Plan["kind"],
 ): Lookup[] {
+  // The health of what it names is no answer to that.
+  if (beyond !== undefined) return [lookup("beyond", beyond)];
   const asks = new Set(topics);
   const namesAny = services.length + tickets.length + receipts.length > 0;
   const lookups = [
@@ -21,7 +23,7 @@ function lookupsFor(
       ...(asks.has("repairs") ? [lookup("repairs", name)] : []),
     ]),
   ];
-  if (asks.has("status")) lookups.push(lookup("platform"));
+  if (asks.has("status") || asks.has("figures")) lookups.push(lookup("platform"));
   if (asks.has("ledger") && receipts.length === 0) lookups.push(lookup("ledger"));
   if (asks.has("approvals")) lookups.push(lookup("approvals"));
   if (asks.has("services") && services.length === 0) lookups.push(lookup("services"));

@@ -1,6 +1,6 @@
 import type { Intake, Retrieved, Topic } from "../../contract/domain/mod.ts";
 import { findNames } from "../../operations/models/writing/mod.ts";
-import { FAILURE, TOPIC_WORDS } from "./_prompt_words.ts";
+import { asksBeyond, FAILURE, TOPIC_WORDS } from "./_prompt_words.ts";
 
 /** Most services, tickets and receipts of one prompt that are looked up, each. */
 const MAX_NAMES = 4;
@@ -20,13 +20,21 @@ export function readPromptWords(prompt: string, knownServices: readonly string[]
   const topics = (Object.keys(TOPIC_WORDS) as Topic[])
     .filter((topic) => TOPIC_WORDS[topic].test(prompt));
   const namesAny = services.length + tickets.length + receipts.length + topics.length > 0;
-  const kind = FAILURE.test(prompt) ? "incident" : namesAny ? "question" : "unclear";
+  const beyond = asksBeyond(prompt, knownServices);
+  const kind = beyond !== undefined
+    ? "question"
+    : FAILURE.test(prompt)
+    ? "incident"
+    : namesAny
+    ? "question"
+    : "unclear";
   return {
     kind,
     services,
     tickets: tickets.slice(0, MAX_NAMES),
     receipts: receipts.slice(0, MAX_NAMES),
     topics,
+    ...(beyond === undefined ? {} : { beyond }),
   };
 }
 

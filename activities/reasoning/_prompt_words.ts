@@ -133,6 +133,9 @@ export const TOPIC_WORDS: Readonly<Record<Topic, RegExp>> = {
     near(["services?", "cmdb", "dependenc(?:y|ies)", "depends on"], 40, SERVICE_QUESTIONS),
     near(["list", "which", "what", "show"], 30, ["services", "cmdb"]),
   ),
+  figures: anyOf(
+    near(["how many", "number of", "count of"], 40, ["incidents?", "tickets?", "outages?"]),
+  ),
   repairs: anyOf("\\b(?:repairs?|remediations?|self[- ]?heal\\w*)\\b"),
 };
 
@@ -148,4 +151,47 @@ function near(first: readonly string[], characters: number, second: readonly str
 
 function anyOf(...sources: readonly string[]): RegExp {
   return new RegExp(sources.join("|"), "i");
+}
+
+/** What companies ask about, and the platform keeps no record of. */
+const BEYOND = [
+  "orders?",
+  "customers?",
+  "users?",
+  "visitors?",
+  "people",
+  "revenue",
+  "sales",
+  "turnover",
+  "money",
+  "payments?",
+  "invoices?",
+  "bookings?",
+  "requests?",
+  "transactions?",
+  "records?",
+  "messages?",
+  "data",
+];
+const LOSSES = ["lost", "lose", "losing", "missing", "affected", "failed", "refunded", "cost"];
+
+/** Matches a question about what the platform keeps no record of. */
+const ASKS_BEYOND = [
+  `\\b(?:how many|how much|which|whose|number of|what)\\s+(?:\\w+\\s+){0,2}(${
+    BEYOND.join("|")
+  })\\b.{0,60}${words(LOSSES)}`,
+  `${words(LOSSES)}\\s+(?:\\w+\\s+){0,2}(${BEYOND.join("|")})\\b.*\\?`,
+  `\\b(?:did|do|have|has|were|was|are)\\s+(?:\\w+\\s+){0,3}(${BEYOND.join("|")})\\b.{0,40}${
+    words(LOSSES)
+  }.*\\?`,
+].map((source) => new RegExp(source, "i"));
+
+/** Returns what a question asks for that the platform keeps no record of; undefined: nothing, or a service has that name. */
+export function asksBeyond(prompt: string, services: readonly string[]): string | undefined {
+  const known = new Set(services.map((name) => name.toLowerCase()));
+  for (const shape of ASKS_BEYOND) {
+    const subject = shape.exec(prompt)?.[1]?.toLowerCase();
+    if (subject !== undefined && !known.has(subject)) return subject;
+  }
+  return undefined;
 }

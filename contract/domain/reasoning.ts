@@ -36,6 +36,8 @@ export interface Intake {
   readonly tickets: readonly string[];
   readonly receipts: readonly string[];
   readonly topics: readonly Topic[];
+  /** What a question asks for that the platform keeps no record of: orders, customers; absent: nothing. */
+  readonly beyond?: string;
 }
 
 /** Topics of the platform that a prompt may ask about. */
@@ -46,6 +48,7 @@ const TOPICS = [
   "ledger",
   "services",
   "repairs",
+  "figures",
 ] as const;
 
 /** One of {@linkcode TOPICS}. */

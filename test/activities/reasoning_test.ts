@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { reasoningActivities } from "../../activities/reasoning/mod.ts";
+import { readPromptWords, reasoningActivities } from "../../activities/reasoning/mod.ts";
 import type { AnswerInput, LookupResult } from "../../contract/domain/mod.ts";
 
 describe("composeAnswer()", () => {
@@ -24,5 +24,37 @@ describe("composeAnswer()", () => {
     const { composeAnswer } = reasoningActivities({ store } as never);
     const { answer, citations } = await composeAnswer(input);
     assert.deepEqual([answer, citations.map(({ id }) => id)], ["It is down. [1]", ["meant"]]);
+  });
+});
+
+describe("a question", () => {
+  const services = ["gateway", "shop"];
+  const nothing = { classification: null, provider: null, articles: [] };
+  const store = { asPlatform: () => undefined };
+  const { planLookups, lookUp } = reasoningActivities({ store } as never);
+  const toolsFor = async (prompt: string, known = services) =>
+    (await planLookups(readPromptWords(prompt, known), nothing)).lookups.map(({ tool }) => tool);
+
+  it("about what the platform keeps no record of is answered so, and not by the health of a service", async () => {
+    for (
+      const prompt of [
+        "How many orders were lost while the gateway was down?",
+        "Did the gateway lose orders?",
+        "Which customers are affected by the outage of shop?",
+        "Have any payments failed?",
+      ]
+    ) assert.deepEqual(await toolsFor(prompt), ["beyond"], prompt);
+    const { says } = await lookUp({ tool: "beyond", arguments: { of: "orders" } });
+    assert.match(says.join(), /keeps no record of orders, so it cannot say/);
+  });
+
+  it("that only sounds alike, or a report, is looked up", async () => {
+    assert.ok((await toolsFor("The gateway is down and orders are lost")).includes("service"));
+    assert.ok((await toolsFor("How many orders failed?", ["orders"])).includes("service"));
+    assert.ok((await toolsFor("Which services are down?")).includes("services"));
+  });
+
+  it("for a number gets the lookup that has it", async () => {
+    assert.ok((await toolsFor("How many incidents were resolved?")).includes("platform"));
   });
 });

@@ -89,11 +89,11 @@ describe("rag_query with a model", () => {
   it("writes an answer whose sentences hold, billed and sealed", async () => {
     const before = await getModelSpending(server.platform.store.asPlatform(), "");
     const { answer, reason, written_by, passages } = await askFor(
-      "- The server does not send the whole chain. [1]\nClients know the root alone. [1, 2]",
+      "- The server sends only its leaf. [1]\nAn intermediate is missing. [1, 2]",
     );
     assert.equal(
       answer,
-      "The server does not send the whole chain. [1]\nClients know the root alone. [1, 2]",
+      "The server sends only its leaf. [1]\nAn intermediate is missing. [1, 2]",
     );
     assert.equal(reason, null);
     const prompt = providers.bodies.at(-1)!;
@@ -137,7 +137,7 @@ describe("rag_query with a model", () => {
 
   it("masks private data in question and answer, and holds the answer against what was masked", async () => {
     const { answer } = await askFor(
-      "The chain that [email-1] reports is incomplete. [1]",
+      "The chain is what [email-1] reports. [1, 2]",
       `${QUESTION} Reported by jane.doe@example.com`,
     );
     assert.match(answer!, /\[email-1\]/);

@@ -64,7 +64,7 @@ describe("articles, where a model is configured", () => {
     claims: [
       claim("Every 60 minutes, people at home lost their connection.", at(/every 60 minutes/)),
       claim("The updated gateway offered no SHA-1 any more.", at(/offered no SHA-1/)),
-      claim("Client 5.2 on all 140 laptops ended it.", at(/rolled out client 5\.2/)),
+      claim("Client 5.2 was rolled out to all 140 laptops.", at(/rolled out client 5\.2/)),
     ],
   });
   function isByRules({ authorship, content, page }: ArticleRecord): void {
@@ -85,7 +85,7 @@ describe("articles, where a model is configured", () => {
     assert.equal(
       leadOf(content!),
       "Every 60 minutes, people at home lost their connection. The updated gateway offered no SHA-1 any more. " +
-        "Client 5.2 on all 140 laptops ended it.",
+        "Client 5.2 was rolled out to all 140 laptops.",
     );
     const cited = content!.sections[0]!.blocks[0]!.sentences.flatMap((one) => one.facts);
     assert.ok(cited.length === 3 && cited.every((n) => facts.some((fact) => fact.n === n)));
@@ -103,7 +103,7 @@ describe("articles, where a model is configured", () => {
     }));
     assert.equal(authorship!.written_by, MODEL);
     assert.match(authorship!.dropped.join("\n"), /4711[^]*pay-db/);
-    assert.match(page!, /Client 5\.2 on all 140 laptops/);
+    assert.match(page!, /Client 5\.2 was rolled out to all 140 laptops/);
     assert.doesNotMatch(page!, /4711|pay-db/);
   });
 

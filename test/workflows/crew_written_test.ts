@@ -16,7 +16,7 @@ describe("the crew, where a model is configured", () => {
     cause: "pay-db",
     confidence: 0.8,
     diagnosis: {
-      text: "The fault began at `pay-db`, which refuses connections.",
+      text: "The fault began at `pay-db`, which fails its check.",
       evidence: [at(/pay-db fails its check: refused/)],
     },
     steps: [
@@ -39,7 +39,7 @@ describe("the crew, where a model is configured", () => {
     );
     assert.deepEqual([result.cause, result.confidence], ["pay-db", 0.8]);
     const [head, ...steps] = result.diagnosis.split("\n");
-    const [, n] = /^The fault began at `pay-db`, which refuses connections\. \[(\d+)\]$/.exec(
+    const [, n] = /^The fault began at `pay-db`, which fails its check\. \[(\d+)\]$/.exec(
       head,
     )!;
     const piece = result.evidence.find((one: Json) => one.n === Number(n));

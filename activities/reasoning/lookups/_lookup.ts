@@ -22,3 +22,22 @@ export const NOTHING: LookupAnswer = { says: [], sources: [], data: {} };
 
 /** Most tickets or repairs that an answer lists. */
 export const MAX_LISTED = 5;
+
+/** Describes what a repair did, and whether that helped, as far as it was checked. */
+export function describeRepair(
+  { state, verified }: { readonly state: string; readonly verified: boolean | null },
+): string {
+  const done = STATES[state] ?? state;
+  if (verified === null) return state === "done" ? `${done}, not checked whether it helped` : done;
+  return `${done}, the check ${verified ? "passed" : "still failed"} afterwards`;
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  done: "carried out",
+  not_done: "not carried out, or not all of it",
+  intended: "under way",
+  unknown: "nobody can tell what it did",
+};
+
+/** Returns a number for people, where no more than a most were counted. */
+export const atLeast = (n: number, most: number): string => n >= most ? `${n} or more` : `${n}`;

@@ -3,7 +3,7 @@ import { asProblem } from "../../../contract/mod.ts";
 import { findReceipt, getHead, verifyStored } from "../../../ledger/mod.ts";
 import { listApprovals } from "../../../store/approvals/mod.ts";
 import { countOpenBreaks, getPlatformCounts } from "../../../store/platform/mod.ts";
-import { type LookupTool, NOTHING } from "./_lookup.ts";
+import { atLeast, type LookupTool, NOTHING } from "./_lookup.ts";
 
 const MAX_APPROVALS = 20;
 
@@ -51,7 +51,7 @@ export const platform: LookupTool = async ({ db }) => {
   const health = Object.entries(services).map(([status, n]) => `${n} ${status}`).join(", ");
   return {
     says: [
-      `Services: ${health || "none are known"}.`,
+      `Services, as last seen: ${health || "none are known"}.`,
       `Tickets: ${tickets.open} open (${tickets.escalated} with people), ${tickets.resolved} resolved.`,
       `${pending_approvals} approvals wait for people.`,
     ],
@@ -68,10 +68,27 @@ export const approvals: LookupTool = async ({ db }) => {
     return { says: ["No approval waits for people."], sources: [PLATFORM_SOURCE], data };
   }
   return {
-    says: pending.map(({ id, subject, askedAt }) =>
-      `Approval ${id} on ${subject} waits since ${askedAt}.`
-    ),
-    sources: pending.map(({ id }) => ({ id, kind: "approval", title: `Approval ${id}` })),
+    says: [
+      `Approvals that wait for people: ${atLeast(pending.length, MAX_APPROVALS)}.`,
+      ...pending.map(({ id, subject, askedAt }) =>
+        `Approval ${id} on ${subject} was asked for at ${askedAt}, and waits.`
+      ),
+    ],
+    sources: [
+      PLATFORM_SOURCE,
+      ...pending.map(({ id }) => ({ id, kind: "approval" as const, title: `Approval ${id}` })),
+    ],
     data,
   };
 };
+
+/** Says that the platform does not know what a question asks for: it keeps no record of that. */
+export const beyond: LookupTool = (_, subject) =>
+  Promise.resolve({
+    says: [
+      `The platform keeps no record of ${subject}, so it cannot say: it knows services and their checks, tickets, repairs, ` +
+      "approvals and receipts.",
+    ],
+    sources: [PLATFORM_SOURCE],
+    data: {},
+  });

@@ -2,7 +2,7 @@ import { PLATFORM_SOURCE } from "../../../contract/domain/mod.ts";
 import { type HealthCheck, probe, type ProbeResult } from "../../../integrations/host/mod.ts";
 import { getRepairHistory, listOpenFindings } from "../../../store/incidents/mod.ts";
 import { getCmdbSummary, getImpact, getService } from "../../../store/cmdb/mod.ts";
-import { type LookupTool, MAX_LISTED, NOTHING } from "./_lookup.ts";
+import { describeRepair, type LookupTool, MAX_LISTED, NOTHING } from "./_lookup.ts";
 
 /** Most services that a sentence names one by one. */
 const MAX_NAMED = 8;
@@ -39,9 +39,9 @@ export const topology: LookupTool = async ({ db }, name) => {
     says: [
       downstream.length === 0
         ? `Nothing that is known needs ${name}.`
-        : `If ${name} fails, this is affected: ${listServices(downstream)}.`,
+        : `If ${name} fails, this may be affected: ${listServices(downstream)}.`,
       ...(upstream.length > 0 ? [`${name} needs ${listServices(upstream)}.`] : []),
-      ...(down.length > 0 ? [`Of what ${name} needs, down: ${down.join(", ")}.`] : []),
+      ...(down.length > 0 ? [`Of what ${name} needs, last seen down: ${down.join(", ")}.`] : []),
     ],
     sources: [{ id: name, kind: "service", title: `Service graph around ${name}` }],
     data: { upstream: upstream.length, downstream: downstream.length, upstream_down: down },
@@ -53,30 +53,45 @@ export const services: LookupTool = async ({ db }) => {
   const { services, edges, by_status } = await getCmdbSummary(db);
   const health = Object.entries(by_status).map(([status, n]) => `${n} ${status}`).join(", ");
   return {
-    says: [`The service graph has ${services} services (${health || "none"}) and ${edges} edges.`],
+    says: [
+      `The service graph has ${services} services (as last seen: ${
+        health || "none"
+      }) and ${edges} edges.`,
+    ],
     sources: [PLATFORM_SOURCE],
     data: { services, edges, by_status },
   };
 };
 
-/** Looks up the newest repairs, of one service or of all. */
+/** Looks up how many repairs there were, of one service or of all, and the newest. */
 export const repairs: LookupTool = async ({ db }, service) => {
-  const { remediations } = await getRepairHistory(db, {
+  const { remediations, by_state } = await getRepairHistory(db, {
     ...(service ? { service } : {}),
     limit: MAX_LISTED,
   });
-  const data = { repairs: remediations.length };
-  if (remediations.length === 0) {
-    const says = [`No repair ${service ? `of ${service} ` : ""}is on record.`];
+  const count = Object.values(by_state).reduce((sum, n) => sum + n, 0);
+  const of = service ? ` of ${service}` : "";
+  const data = { repairs: count };
+  if (count === 0) {
+    const says = [`No repair${of} is on record${service ? "" : ", besides those of drills"}.`];
     return { says, sources: [PLATFORM_SOURCE], data };
   }
+  const states = Object.entries(by_state).map(([state, n]) => `${n} ${words(state)}`).join(", ");
   return {
-    says: remediations.map(({ runbook, service, ticket_id, state }) =>
-      `Repair ${runbook ?? "restart"} of ${service} on ${ticket_id}: ${state}.`
-    ),
-    sources: remediations.map(({ ticket_id }) => {
-      return { id: ticket_id, kind: "ticket", title: `Ticket ${ticket_id}` };
-    }),
+    says: [
+      `Repairs${of} on record: ${count} (${states}).`,
+      ...remediations.map((one) =>
+        `Repair ${one.runbook ?? "without a runbook"} of ${one.service} on ${one.ticket_id}: ${
+          describeRepair(one)
+        }.`
+      ),
+    ],
+    sources: [
+      PLATFORM_SOURCE,
+      ...remediations.map(({ ticket_id }) => {
+        return { id: ticket_id, kind: "ticket" as const, title: `Ticket ${ticket_id}` };
+      }),
+    ],
     data,
   };
 };

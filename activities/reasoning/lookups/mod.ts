@@ -8,7 +8,7 @@
  * @module
  */
 import type { LookupTool } from "./_lookup.ts";
-import { approvals, ledger, platform, receipt } from "./_platform.ts";
+import { approvals, beyond, ledger, platform, receipt } from "./_platform.ts";
 import { repairs, service, services, topology } from "./_services.ts";
 import { openTickets, ticket, ticketsOfService } from "./_tickets.ts";
 
@@ -25,6 +25,7 @@ export const LOOKUPS: Readonly<Record<string, LookupTool>> = {
   approvals,
   services,
   repairs,
+  beyond,
 };
 
 /** A lookup as it is described to a model. */

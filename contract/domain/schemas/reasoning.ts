@@ -87,7 +87,10 @@ export const IntakeSchema = z.object({
   services: z.array(Name),
   tickets: z.array(Name),
   receipts: z.array(Name),
-  topics: z.array(z.enum(["ledger", "status", "incidents", "approvals", "services", "repairs"])),
+  topics: z.array(
+    z.enum(["ledger", "status", "incidents", "approvals", "services", "repairs", "figures"]),
+  ),
+  beyond: Name.optional(),
 });
 
 /** Schema of the type `Retrieved`. */

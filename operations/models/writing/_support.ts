@@ -1,7 +1,7 @@
 /** Holds the content words of a sentence against the evidence that it cites. */
 import { type Evidence } from "../../../contract/domain/mod.ts";
 
-/** Words that say nothing by themselves. */
+/** Words that say nothing by themselves, and those by which sentences speak of what they are about. */
 const FRAME = new Set(
   ("a about above according after again all also although always among an and another any are around as at because been " +
     "before began begin begins begun behind being below between both but by can could did do does doing done down during " +
@@ -10,7 +10,8 @@ const FRAME = new Set(
     "often on once one only onto or other others our out over own per same she should since so some something still such " +
     "than that the their them then there therefore these they this those though through thus to together too two under " +
     "until up upon us very was we were what when where whether which while who whom whose why will with within without " +
-    "would yet you your cannot don didn doesn isn wasn aren weren won hasn haven hadn couldn shouldn")
+    "would yet you your cannot don didn doesn isn wasn aren weren won hasn haven hadn couldn shouldn " +
+    "fault faults incident incidents name named names report reported reports service services")
     .split(" "),
 );
 
@@ -54,8 +55,8 @@ export function supportObjection(
   services: readonly string[],
 ): string | undefined {
   const basis = cited.map((piece) => piece.text).join("\n");
-  const supported = new Set(contentWords(basis, services));
-  const loose = contentWords(text, services).find((word) => !supported.has(word));
+  const supported = new Set(contentWords(basis, services).map(stemOf));
+  const loose = contentWords(text, services).find((word) => !supported.has(stemOf(word)));
   if (loose !== undefined) {
     return `A sentence says something of "${loose.slice(0, 40)}", which is not in what it cites`;
   }
@@ -119,10 +120,10 @@ function hasWord(text: string, name: string): boolean {
 
 /** Returns true if the part of the evidence that has most of a sentence's words denies as much as the sentence does. */
 function agreesInNegation(text: string, basis: string, services: readonly string[]): boolean {
-  const words = contentWords(text, services);
+  const words = contentWords(text, services).map(stemOf);
   const parts = basis.split(/(?<=[.;!?])\s+|\n|…/).filter((part) => part.trim() !== "")
     .map((part) => {
-      const own = new Set(contentWords(part, services));
+      const own = new Set(contentWords(part, services).map(stemOf));
       return { part, shared: words.filter((word) => own.has(word)).length };
     });
   const most = Math.max(0, ...parts.map(({ shared }) => shared));
@@ -132,7 +133,7 @@ function agreesInNegation(text: string, basis: string, services: readonly string
   );
 }
 
-/** Returns the stems of the words that say something: no names, numbers or words of the frame. */
+/** Returns the words that say something: no names, numbers or words of the frame. */
 function contentWords(text: string, services: readonly string[]): string[] {
   const known = new Set(services.map((name) => name.toLowerCase()));
   const states = [...text.matchAll(STATES)].map(([, state]) => state!.toLowerCase());
@@ -141,7 +142,7 @@ function contentWords(text: string, services: readonly string[]): string[] {
     .filter((word) => word !== "" && !known.has(word) && !/[\d_/]|\w\.\w/.test(word))
     .flatMap((word) => word.split(/[-'’.]/))
     .filter((word) => word.length > 1 && !FRAME.has(word));
-  return [...words.map(stemOf), ...states];
+  return [...words, ...states];
 }
 
 /** Returns a word without its ending, so that forms of one word are the same. */

@@ -90,7 +90,7 @@ describe("claimObjection()", () => {
       assert.match(check("The disk of `shop` is full.", 1)!, /something of "disk"/);
       assert.match(
         check("`shop` fails its check, so customers left.", 1)!,
-        /something of "customer"/,
+        /something of "customers"/,
       );
       assert.match(check("`gate` was brute forced.", 1)!, /not in what it cites/);
     });
