@@ -429,7 +429,7 @@ describe("sources of observations", () => {
   });
 
   describe("changes", () => {
-    it("tells a deploy of settings from a first one, and finds what can't be parsed", async () => {
+    it("blames no settings that nothing has read, and finds what can't be parsed", async () => {
       const cwd = await folder();
       const [program, settings] = [join(cwd, "app.js"), join(cwd, "app.json")];
       await writeFile(program, "");
@@ -443,7 +443,8 @@ describe("sources of observations", () => {
       const { says, figures } = (await look("changes", site))[0]!;
       assert.deepEqual(
         [figures!.setting_deployed, figures!.settings_invalid, figures!.newest_setting],
-        [true, true, "app.json"],
+        [false, true, "app.json"],
+        "nothing has read it yet",
       );
       assert.match(says, /app\.json can't be parsed/);
     });
