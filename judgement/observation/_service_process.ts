@@ -25,15 +25,13 @@ export interface ServiceProcess {
 /** Processes of a service that are looked at. */
 const MAX_PROCESSES = 8;
 
-/** For so long a list of sockets is taken for the present. */
-const PRESENT_MS = 1_000;
-let listed: { readonly at: number; readonly sockets: Promise<ListeningSocket[]> } | undefined;
+let listing: Promise<ListeningSocket[]> | undefined;
 
-/** Lists the sockets of this host; sources that look at the same time share one list, as it takes long on a busy host. */
+/** Lists the sockets of this host. Sources that look at the same time share a list, as it takes long on a busy host. */
 export function listSocketsOnce(): Promise<ListeningSocket[]> {
-  const at = performance.now();
-  if (!listed || at - listed.at > PRESENT_MS) listed = { at, sockets: listSockets() };
-  return listed.sockets;
+  return listing ??= listSockets().finally(() => {
+    listing = undefined;
+  });
 }
 
 /** Returns the host and port that the check of a service goes to; undefined: it goes to none. */
