@@ -33,12 +33,19 @@ const lonePhrases = findLonePhrases([...examples, ...articles].map(({ text }) =>
 
 crossValidate();
 if (!process.argv.includes("cross")) {
-  const predict = createPredict(trainModel([...examples, ...articles]));
+  const model = trainModel([...examples, ...articles]);
+  const predict = createPredict(model);
   const heldOut = (...path: string[]) =>
     readReports(join(ROOT, "evals", "reports", "held_out", ...path));
   const publicReports = (part: string) =>
     readReports(join(ROOT, "evals", "reports", "public", part));
-  await evaluate("Public first reports, calibration", predict, publicReports("calibration"));
+  const calibration = publicReports("calibration");
+  await evaluate("Public first reports, calibration", predict, calibration);
+  const uncalibrated = createPredict(model, 1);
+  printBestTemperature(calibration.map((report) => ({
+    report,
+    prediction: uncalibrated(readText(report.text)),
+  })));
   await evaluate("Public first reports, held out", predict, publicReports("held_out"));
   await evaluate("Held out", predict, heldOut());
   await evaluate("Held out, second set", predict, heldOut("second"));
@@ -59,11 +66,16 @@ function crossValidate(): void {
       n % FOLDS === fold ? [{ report: reports[n]!, prediction: predict(text, lonePhrases) }] : []
     );
   }).flat();
+  console.log(`## Cross-validation on ${reports.length} reports\n`);
+  console.log(evaluationTables(outcomes.map((outcome) => atTemperature(outcome, TEMPERATURE))));
+  printBestTemperature(outcomes);
+}
+
+/** Prints the temperature with the lowest log loss. @param outcomes of temperature 1 */
+function printBestTemperature(outcomes: readonly Outcome[]): void {
   const temperatures = Array.from({ length: 40 }, (_, n) => 0.1 + n / 50);
   const losses = temperatures.map((one) => logLoss(outcomes.map((it) => atTemperature(it, one))));
   const best = temperatures[losses.indexOf(Math.min(...losses))]!;
-  console.log(`## Cross-validation on ${reports.length} reports\n`);
-  console.log(evaluationTables(outcomes.map((outcome) => atTemperature(outcome, TEMPERATURE))));
   console.log(
     `\nLowest log loss at temperature ${best.toFixed(2)}; the engine has ${TEMPERATURE}.\n`,
   );

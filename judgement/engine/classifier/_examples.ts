@@ -8,11 +8,11 @@ const ARTICLE_IMPORTANCE = 0.4;
 
 /** Makes an example of each report. */
 export function reportExamples(reports: readonly LabelledReport[], read: TextReader): Example[] {
-  return reports.map(({ text, category, severity }) => ({
+  return reports.map(({ text, category, severity, importance }) => ({
     text: read(text),
     category,
     severity,
-    importance: 1,
+    importance: importance ?? 1,
   }));
 }
 

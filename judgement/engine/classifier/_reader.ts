@@ -4,7 +4,7 @@ import { countFeatures, type FeatureCounts } from "./_features.ts";
 import { createLexiconFinder, type PhraseMatch } from "./_lexicon.ts";
 import { createPhraseFinder } from "./_phrases.ts";
 import { createSignalReader, type Signals } from "./_severity_signals.ts";
-import { MAX_TEXT_LENGTH } from "./_text.ts";
+import { MAX_TEXT_LENGTH, wordsOf } from "./_text.ts";
 import type { WordLists } from "./_word_lists.ts";
 
 /** A text as the models take it. */
@@ -27,13 +27,30 @@ export function createTextReader(lists: WordLists): TextReader {
   const splitClauses = createClauseSplitter(lists.clauses);
   const findPhrases = createLexiconFinder(lists.lexicon);
   const readSignals = createSignalReader(lists);
+  const knownWords = new Set(
+    [...Object.values(lists.lexicon), lists.thesaurus, lists.signals]
+      .flatMap((concepts) => Object.values(concepts).flat())
+      .flatMap((phrase) => wordsOf(phrase)),
+  );
   return (whole) => {
     const text = whole.slice(0, MAX_TEXT_LENGTH);
-    const clauses = splitClauses(text);
+    const clauses = splitClauses(withoutNames(text, knownWords));
     return {
       counts: countFeatures(clauses, findAll),
       phrases: findPhrases(clauses),
       signals: readSignals(text, clauses),
     };
   };
+}
+
+/** A word with a capital inside a sentence. */
+const NAME = /(?<=[\p{Ll}\d,;] )\p{Lu}\p{Ll}[\p{L}\d]*/gu;
+/** Where more words than one in so many look like names, the language writes its nouns so. */
+const MAX_NAMES = 0.15;
+
+/** Leaves out names that no word list has: what a product is called says nothing of its fault. */
+function withoutNames(text: string, known: ReadonlySet<string>): string {
+  const names = text.match(NAME)?.length ?? 0;
+  if (names > MAX_NAMES * text.split(/\s+/).length) return text;
+  return text.replace(NAME, (name) => wordsOf(name).some((word) => known.has(word)) ? name : "");
 }

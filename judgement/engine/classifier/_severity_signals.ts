@@ -58,6 +58,7 @@ export function createSignalReader(
     }
     if (sums.has("core") && sums.has("down")) add("core and down");
     if (sums.has("everybody") && sums.has("down")) add("everybody and down");
+    if (sums.has("outage") && !sums.has("side")) add("outage of the main service");
     if (sums.has("half") && sums.has("slow")) add("half and slow");
     if (sums.has("few") && sums.has("workaround")) add("few and workaround");
     for (const [name, n] of sums) sums.set(name, Math.log2(1 + n));

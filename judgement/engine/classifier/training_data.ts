@@ -39,6 +39,8 @@ const ReportSchema = z.strictObject({
   ]),
   /** The public thread that it was first told in. */
   source: z.string().optional(),
+  /** Its weight in training, where it is not 1. */
+  importance: z.number().positive().optional(),
 });
 const JudgedReportSchema = z.strictObject({
   text: z.string(),
