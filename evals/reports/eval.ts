@@ -47,6 +47,7 @@ if (!process.argv.includes("cross")) {
     prediction: uncalibrated(readText(report.text)),
   })));
   await evaluate("Public first reports, held out", predict, publicReports("held_out"));
+  await evaluate("Public first reports, second set", predict, publicReports("second"));
   await evaluate("Held out", predict, heldOut());
   await evaluate("Held out, second set", predict, heldOut("second"));
   await evaluate("Held out, third set", predict, heldOut("third"));
