@@ -1,6 +1,6 @@
 /**
- * Confidence below which a classification is a guess: in cross-validation, less than half of these have the right
- * category, in each of the bins (docs/engine.md). Advice for another fault does harm, so a guess carries none.
+ * Confidence below which a classification is a guess: a third of such public first reports have the right category
+ * (docs/engine.md). Advice for another fault does harm, so a guess carries none.
  */
 export const MIN_ADVICE_CONFIDENCE = 0.4;
 
