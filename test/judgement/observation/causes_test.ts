@@ -71,6 +71,10 @@ describe("causes of faults", () => {
     });
   }
 
+  it("takes no proxy that says that what is behind it fails for a program in the way", () => {
+    assert.equal(causeOf("status_503", ["port", { foreign: true, listening: true }]), null);
+  });
+
   const WORDS: readonly (readonly [cause: string, words: string])[] = [
     ["descriptors_exhausted", "java.net.SocketException: Too many open files"],
     [
