@@ -57,7 +57,7 @@ export function startOf({ restart }: Pick<Service, "restart">): {
 }
 
 /** Finds the process of a service on this host; undefined: none is known, or none runs. */
-export async function findProcess(
+async function findProcess(
   { service, isLocal, values }: Subject,
   { config }: Pick<ObserverContext, "config">,
 ): Promise<ServiceProcess | undefined> {

@@ -64,7 +64,7 @@ const Causes = z.strictObject({
   causes: z.array(z.strictObject({
     cause: z.string().regex(/^[a-z_]+$/),
     says: z.string(),
-    category: z.enum(CATEGORIES),
+    category: z.enum(CATEGORIES).nullable(),
     signs: z.array(Sign).min(1),
     against: z.array(Figure.extend({ because: z.string(), any: z.boolean().default(false) }))
       .default([]),
