@@ -59,7 +59,7 @@ function groupBy<K>(
 }
 
 /** Returns what decides whether the answers can be acted on, in one line each. */
-export function summary(outcomes: readonly Outcome[]): string {
+function summary(outcomes: readonly Outcome[]): string {
   const sure = outcomes.filter(({ prediction }) => likeliest(prediction).confidence >= SURE);
   const count = (holds: (error: number) => boolean) =>
     outcomes.filter((outcome) => holds(severityError(outcome))).length;

@@ -169,7 +169,7 @@ function weigh(cause: Cause, facts: Facts): Weight {
   for (const sign of cause.signs) {
     const matches = "all" in sign ? findAll(sign.all, facts) : findMatches(sign, facts);
     if (matches.length === 0) continue;
-    const source = matches.find(({ one }) => one)?.one!.source ?? "codes";
+    const source = matches.find(({ one }) => one)?.one?.source ?? "codes";
     const strength = Math.max(...matches.map((match) => match.strength));
     bySource.set(source, Math.max(bySource.get(source) ?? 0, sign.support * strength));
     place = Math.max(place, ...matches.map((match) => match.place));
