@@ -14,7 +14,12 @@ import {
   type RunbookIncident,
 } from "../../judgement/runbooks/mod.ts";
 import { getRunbookValues } from "../../store/catalogue/mod.ts";
-import { type FindingRecord, getFinding, listRepairsOfTicket } from "../../store/incidents/mod.ts";
+import {
+  type FindingRecord,
+  getFinding,
+  getRepairHistory,
+  listRepairsOfTicket,
+} from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { hashAction, sourceHash } from "./_action.ts";
 import type { RepairOrder, RoundOrder } from "./_order.ts";
@@ -37,7 +42,13 @@ const REASONS: Readonly<Record<string, string>> = {
   did_not_help: "it was done, and did not help",
   could_not_be_done: "it could not be carried out",
   unknown_effect: "it was begun, and nobody knows what it did",
+  comes_back:
+    "it has healed the service four times within an hour, and the fault comes back: its cause is another one",
 };
+/** How often a runbook may heal a service within an hour, unless somebody asks for it. */
+const MAX_CURES = 4;
+const CURES_MS = 3_600_000;
+const MAX_REPAIRS_READ = 50;
 
 /** A fault to find an action against. */
 interface Fault {
@@ -77,16 +88,17 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
 
   /**
    * Returns the action of the runbook that matches best, is fit for the cause, and was not tried in vain on this ticket: what
-   * did not help, or could not be done, is not repeated. It may be where somebody has asked for another try since, or where
-   * people have approved it since.
+   * did not help, or could not be done, is not repeated, and neither is what helps again and again for a short time. It may be
+   * where somebody has asked for another try since, or where people have approved it since.
    */
   async function findAction(
     { finding, code, ticket_id }: RoundOrder,
     { service, category, cause, record }: Fault,
   ): Promise<FoundAction> {
-    const [values, repairs] = await Promise.all([
+    const [values, repairs, worn] = await Promise.all([
       getRunbookValues(store.db, service.name),
       listRepairsOfTicket(store.db, ticket_id),
+      finding.requested_by === undefined ? listWorn(service.name) : new Set<string>(),
     ]);
     const since = finding.requested_by === undefined ? "" : finding.observed_at;
     const target = targetOf(service, record);
@@ -105,7 +117,7 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
       passed_over.push({ runbook: runbook.runbook, code, why });
     };
     for (const runbook of matchRunbooks(runbooks.runbooks, incident)) {
-      const obstacle = obstacleTo(runbook, incident);
+      const obstacle = worn.has(runbook.runbook) ? "comes_back" : obstacleTo(runbook, incident);
       if (obstacle !== undefined) {
         pass(runbook, obstacle);
         continue;
@@ -125,6 +137,22 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
       }
     }
     return { action: null, passed_over };
+  }
+
+  /** Returns the runbooks that have healed a service so often lately that the fault must have another cause. */
+  async function listWorn(service: string): Promise<Set<string>> {
+    const since = new Date(Date.now() - CURES_MS);
+    const { remediations } = await getRepairHistory(store.db, {
+      service,
+      since,
+      limit: MAX_REPAIRS_READ,
+    });
+    const cures = remediations.filter(({ verified }) => verified).map(({ runbook }) => runbook);
+    return new Set(
+      cures.filter((one): one is string =>
+        one !== null && cures.filter((other) => other === one).length >= MAX_CURES
+      ),
+    );
   }
 
   /**

@@ -3,7 +3,9 @@ import { randomUUID } from "node:crypto";
 import { WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
 import { closeActivities, repairEffectOf } from "../../activities/incidents/mod.ts";
+import { findManagedProcess } from "../../integrations/host/mod.ts";
 import { createServiceFinding } from "../../judgement/detection/mod.ts";
+import { stopProcess } from "../../runtime/embedded/mod.ts";
 import {
   type Action,
   type Finding,
@@ -13,7 +15,12 @@ import {
   TASK_QUEUE,
   WORKFLOW,
 } from "../../contract/domain/mod.ts";
-import { listTicketEvents, openTicket, resolveTicket } from "../../store/incidents/mod.ts";
+import {
+  listTicketEvents,
+  listTickets,
+  openTicket,
+  resolveTicket,
+} from "../../store/incidents/mod.ts";
 import { listMessages } from "../../store/notices/mod.ts";
 import { putService } from "../../store/cmdb/mod.ts";
 import type { itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
@@ -337,6 +344,24 @@ describe("itsmLoop", () => {
       "unknown",
     ]);
     assert.deepEqual([details.status, details.unknown_effects], ["TERMINATED", 1]);
+  });
+
+  it("heals a service four times within an hour, and leaves the fifth fault to people", async () => {
+    const faulty = await broken("crashes");
+    const outcomes: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      outcomes.push((await run(faulty)).outcome);
+      const managed = findManagedProcess(loop.config.dataDir, "crashes");
+      if (managed) await stopProcess(managed, "SIGKILL", 0);
+    }
+    assert.deepEqual(outcomes, [...Array(4).fill("sealed"), "escalated"]);
+    assert.equal(await faulty.starts(), 5);
+    const [ticket] = await listTickets(loop.store.asPlatform(), { service: "crashes", limit: 1 });
+    const events = await listTicketEvents(loop.store.asPlatform(), ticket!.ticket_id);
+    const { passed_over } = events.find(({ kind }) => kind === "diagnosed")!.data;
+    const codes = (passed_over as { runbook: string; code: string }[])
+      .filter(({ runbook }) => runbook === "restart-service").map(({ code }) => code);
+    assert.deepEqual(codes, ["comes_back"]);
   });
 
   it("escalates where its repair did not help, and does not repeat it", async () => {
