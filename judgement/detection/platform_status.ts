@@ -118,7 +118,10 @@ async function probeAll(parts: StatusParts): Promise<PlatformStatus> {
     BACKENDS.map(async (name) => [name, await probeBackend(name, parts)] as const),
   );
   return {
-    status: results.every(([, { ok }]) => ok) ? "ok" : "degraded",
+    // A ledger that answers and whose chain is broken is not in order.
+    status: results.every(([, { ok, detail }]) => ok && detail?.chain_intact !== false)
+      ? "ok"
+      : "degraded",
     timestamp: new Date().toISOString(),
     cached: false,
     backends: Object.fromEntries(results) as PlatformStatus["backends"],

@@ -5,6 +5,7 @@ import { openTicket } from "../../store/incidents/mod.ts";
 import { putService } from "../../store/cmdb/mod.ts";
 import { eventually } from "../_time.ts";
 import { describedGateway } from "./_described_gateway.ts";
+import { openPeople, type People } from "./_people.ts";
 import { asSuperuser } from "../_superuser.ts";
 
 describe("the platform's status", () => {
@@ -126,5 +127,28 @@ describe("the platform's status", () => {
       "DELETE FROM services WHERE name = 'till' OR name LIKE '%-0a1b2c3d'",
     );
     await store.close();
+  });
+});
+
+describe("the status of a whole platform", () => {
+  let people: People;
+  before(async () => {
+    people = await openPeople();
+  });
+  after(() => people?.stop());
+
+  it("is not ok over a chain that is broken", async () => {
+    const fresh = async () => (await people.call("GET", "/v1/status/fresh", "program")).body;
+    await people.eventually(async () => (await fresh()).status === "ok" || undefined);
+    const { execute } = asSuperuser(people.store);
+    await execute(
+      `INSERT INTO ledger_breaks (position, failed_check, reason, last_seen_pass)
+       VALUES (0, 'hash', 'x', 1)`,
+    );
+    const seen = await people.eventually(async () => {
+      const now = await fresh();
+      return now.backends.ledger.detail?.chain_intact === false ? now : undefined;
+    });
+    assert.equal(seen.status, "degraded");
   });
 });
