@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { listServiceLogs, measureDisk } from "../detection/mod.ts";
 import { listOpenFiles } from "./_folders.ts";
 import { NotHad, type Observer, type ObserverContext, type Subject } from "./observer.ts";
@@ -27,7 +27,7 @@ export const storage: Observer = {
     const apart = await oneOfEach(folders);
     const looks = await Promise.allSettled([
       ...apart.map((path) => look(path, mounts, context.deadline)),
-      lookAtHost(mounts),
+      ...(context.store.tenant === PLATFORM_TENANT ? [lookAtHost(mounts)] : []), // it is the operator's
     ]);
     return looks.flatMap((look) => look.status === "fulfilled" ? [look.value] : []); // else there is none
   },
