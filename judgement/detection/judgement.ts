@@ -94,7 +94,7 @@ const HTTP_SUPPORT = 0.75;
 const UNKNOWN_CONFIDENCE = 0.3;
 const DEPENDENCY_CONFIDENCE = 0.8;
 /** Confidence from which on words may tell a category that the measurement leaves open. */
-const MIN_READING_CONFIDENCE = 0.6;
+const MIN_READING_CONFIDENCE = 0.45;
 
 const MAX_QUOTE = 200;
 

@@ -46,7 +46,7 @@ describe("histories of a tenant's runs", () => {
       asked.push(text);
       if (task === "plan") return { looks: [] };
       const [said] = [...words.values()].filter((one) => text.includes(one));
-      const claim = { text: `It is about desk, as ${said} says.`, evidence: [1] };
+      const claim = { text: `It is about desk and ${said}.`, evidence: [1] };
       const diagnosis = { cause: "desk", confidence: 1, diagnosis: claim, steps: [claim] };
       return task === "diagnose" ? diagnosis : { claims: [claim] };
     });

@@ -277,13 +277,13 @@ describe("the diagnosis of a finding", () => {
     assert.equal((measured.data.reading as { category: string }).category, "certificate");
   });
 
-  it("seals the category that was observed, and no address", async () => {
+  it("seals the measured category, and no address", async () => {
     const { service } = await broken("sealed", () => null);
     const { receipt_id, ticket_id } = await run(service, "refused");
     const { receipts } = await readTicketRecord(loop.store, ticket_id!);
     const receipt = receipts.find(({ id }) => id === receipt_id)!;
     const { basis, category, provider } = receipt.details.diagnosis as Record<string, unknown>;
-    assert.deepEqual([basis, category, provider], ["observed", "application", "observations"]);
+    assert.deepEqual([basis, category, provider], ["measured", "application", "service_probes"]);
     assert.doesNotMatch(JSON.stringify(receipt.details), /127\.0\.0\.1/);
   });
 

@@ -62,6 +62,8 @@ const BAYES_WEIGHT = 0.06;
  * report that nobody wrote for the classifier must not be answered too surely.
  */
 export const TEMPERATURE = 0.55;
+/** The same where articles are ranked by the categories: which is likelier counts then, and not how sure that is. */
+export const RANKING_TEMPERATURE = 0.34;
 
 /** A trained model. Plain data, so that a file can hold it. */
 export interface Model {

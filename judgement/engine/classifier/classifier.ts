@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ROOT } from "../../../config.ts";
 import type { Severity } from "../../../contract/domain/mod.ts";
 import { articleExamples, reportExamples } from "./_examples.ts";
-import { createPredict, trainModel } from "./_model.ts";
+import { createPredict, RANKING_TEMPERATURE, trainModel } from "./_model.ts";
 import { createTextReader } from "./_reader.ts";
 import { createTermReader } from "./_terms.ts";
 import { readWordLists, WORD_LIST_FILES } from "./_word_lists.ts";
@@ -114,7 +114,7 @@ function train(folder: string) {
   ]);
   const readTerms = createTermReader(lists);
   const terms = articles.map((one) => weighTerms(one, readTerms));
-  const predict = createPredict(model);
+  const predict = createPredict(model, RANKING_TEMPERATURE);
   const { search } = createSearch(articles, terms, readTerms);
   const judged = readJudgedReports(join(folder, "citations")).filter((one) => !isHeldOut(one));
   const relevance = learnRelevance(judged.map((report) => ({
@@ -131,6 +131,7 @@ function createClassifier(
   const readText = createTextReader(lists);
   const readTerms = createTermReader(lists);
   const predict = createPredict(model);
+  const predictRanking = createPredict(model, RANKING_TEMPERATURE);
   const { search, compare } = createSearch(articles, terms, readTerms);
   const articleOf = new Map(articles.map((article) => [article.id, article]));
   const remembered = new Map<string, PassageTerms>();
@@ -165,10 +166,11 @@ function createClassifier(
     search,
     articles,
     classify(report, incidents = []) {
-      const { categories, severity } = predict(readText(report.description));
+      const read = readText(report.description);
+      const { categories, severity } = predict(read);
       const best = Math.max(...categories);
       const confidence = round(best);
-      const passages = rank(report, incidents, categories);
+      const passages = rank(report, incidents, predictRanking(read).categories);
       const citations = passages.filter(({ score }) => score >= MIN_RELEVANCE)
         .slice(0, MAX_CITATIONS);
       const article = citations.map(({ id }) => articleOf.get(id)).find((one) => one !== undefined);

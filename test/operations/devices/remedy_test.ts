@@ -173,8 +173,14 @@ policies:
     await machine.stop();
     const run = { workflow_id: `loop-${incident.fingerprint}`, run_id: randomUUID() };
     const { code } = incident;
-    const ticket_id = await act("openTicket", { finding: incident, code, run });
-    const order = { finding: incident, ticket_id, code, round: 1, run };
+    // Somebody asks for another try: what was done before is not repeated otherwise.
+    const finding = {
+      ...incident,
+      requested_by: `key:${people.keyId("program")}`,
+      observed_at: new Date().toISOString(),
+    };
+    const ticket_id = await act("openTicket", { finding, code, run });
+    const order = { finding, ticket_id, code, round: 1, run };
     const diagnosis = await act("diagnose", order);
     const environment = new MockActivityEnvironment();
     const { action } = diagnosis;
