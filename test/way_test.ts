@@ -8,7 +8,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { Client as TemporalClient, Connection } from "@temporalio/client";
 import { ROOT } from "../config.ts";
-import { STEPS } from "../contract/domain/mod.ts";
+import { OBSERVERS, STEPS } from "../contract/domain/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { applySettings, type Block, readBlocks, toPattern } from "./_readme.ts";
 import { skipWithoutMedia } from "./integrations/media/_media.ts";
@@ -117,7 +117,7 @@ describe("a platform started by npm start", () => {
     const activities = events!.flatMap((e) =>
       e.activityTaskScheduledEventAttributes?.activityType?.name ?? []
     );
-    assert.equal(activities.length, 6);
+    assert.equal(activities.length, 6 + OBSERVERS.length);
     await connection.close();
   });
 

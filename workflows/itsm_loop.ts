@@ -23,7 +23,7 @@ const NOT_DONE = "not_done";
 
 /**
  * One incident, from finding to sealed receipt. Its id is `loop-<fingerprint>`: a second finding of the same fault joins
- * it. If the first repair helps, it runs six activities.
+ * it. If the first repair helps, it runs six activities, and one for each source that looks at the fault.
  *
  * A stop that applies holds back each repair and its undoing, for an hour, and a maintenance window until its end; steps that
  * only read go on.
