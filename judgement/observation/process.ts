@@ -8,7 +8,7 @@ import { listOutgoing } from "./_sockets.ts";
 import { countWaits, findJavaDeadlock } from "./_threads.ts";
 
 /** Between two readings of processor time and memory. */
-const SAMPLE_MS = 1_000;
+const SAMPLE_MS = 300;
 /** A younger process may not have met its fault yet. */
 const SETTLED_SECONDS = 10;
 /** Memory without what it needs to run at all: nothing is exhausted with so little. */
