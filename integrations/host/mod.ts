@@ -47,4 +47,4 @@ export {
   probe,
   type ProbeResult,
 } from "./probe.ts";
-export { type ListeningSocket, listSockets } from "./sockets.ts";
+export { findListener, type ListeningSocket, listSockets } from "./sockets.ts";

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { basename } from "node:path";
 import { promisify } from "node:util";
@@ -26,23 +27,48 @@ export async function listSockets(): Promise<ListeningSocket[]> {
   return sockets.sort((a, b) => a.port - b.port);
 }
 
-/** @see proc(5), `/proc/net/tcp` */
+/**
+ * Returns the TCP socket of this host that accepts connections on a port, or undefined. Who holds a socket is looked for
+ * once, as that means to look into every process.
+ */
+export async function findListener(port: number): Promise<ListeningSocket | undefined> {
+  if (process.platform !== "linux") return (await listFromLsof()).find((one) => one.port === port);
+  const row = (await readRows()).find((one) => one.port === port);
+  if (!row) return undefined;
+  const known = knownHolders.get(row.inode);
+  const isKnown = known?.pid !== undefined && existsSync(`/proc/${known.pid}`);
+  const holder = isKnown ? known : (await findHolders(new Set([row.inode]))).get(row.inode);
+  if (knownHolders.size >= MAX_KNOWN) knownHolders.clear();
+  if (holder) knownHolders.set(row.inode, holder);
+  return { port, address: row.address, ...holder };
+}
+
+/** Holders of sockets by their inodes, which the kernel does not give again soon. */
+const knownHolders = new Map<string, Holder>();
+const MAX_KNOWN = 1_000;
+
 async function listFromProc(): Promise<ListeningSocket[]> {
+  const rows = await readRows();
+  const holders = await findHolders(new Set(rows.map(({ inode }) => inode)));
+  return rows.map(({ port, address, inode }) => ({ port, address, ...holders.get(inode) }));
+}
+
+/** Reads the sockets that accept connections. @see proc(5), `/proc/net/tcp` */
+async function readRows() {
   const tables = await Promise.all(
     ["/proc/net/tcp", "/proc/net/tcp6"].map((path) => readFile(path, "utf8").catch(() => "")),
   );
-  const rows = tables.flatMap((table) => table.split("\n").slice(1))
+  return tables.flatMap((table) => table.split("\n").slice(1))
     .map((line) => line.trim().split(/\s+/))
-    .filter((fields) => fields[3] === LISTEN);
-  const holders = await findHolders(new Set(rows.map((fields) => fields[9]!)));
-  return rows.map((fields) => {
-    const [address, port] = fields[1]!.split(":") as [string, string];
-    return {
-      port: Number.parseInt(port, 16),
-      address: parseAddress(address),
-      ...holders.get(fields[9]!),
-    };
-  });
+    .filter((fields) => fields[3] === LISTEN)
+    .map((fields) => {
+      const [address, port] = fields[1]!.split(":") as [string, string];
+      return {
+        port: Number.parseInt(port, 16),
+        address: parseAddress(address),
+        inode: fields[9]!,
+      };
+    });
 }
 
 type Holder = Pick<ListeningSocket, "pid" | "program">;

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { pathBelow } from "../../integrations/files/mod.ts";
 import {
   belongsToEffect,
+  findListener,
   findManagedProcess,
   hostPortOf,
   isThisHost,
   lastManagedProcess,
   type ListeningSocket,
-  listSockets,
   parseHostPort,
   type Service,
 } from "../../integrations/host/mod.ts";
@@ -24,15 +24,6 @@ export interface ServiceProcess {
 
 /** Processes of a service that are looked at. */
 const MAX_PROCESSES = 8;
-
-let listing: Promise<ListeningSocket[]> | undefined;
-
-/** Lists the sockets of this host. Sources that look at the same time share a list, as it takes long on a busy host. */
-export function listSocketsOnce(): Promise<ListeningSocket[]> {
-  return listing ??= listSockets().finally(() => {
-    listing = undefined;
-  });
-}
 
 /** Returns the host and port that the check of a service goes to; undefined: it goes to none. */
 export function placeOf({ check }: Pick<Service, "check">) {
@@ -67,7 +58,7 @@ async function findProcess(
   const main = typeof values.unit === "string" ? await mainProcess(values.unit) : undefined;
   if (main) return { pid: main, by: `the main process of ${values.unit}` };
   const number = localPortOf(service);
-  const holder = (await listSocketsOnce()).find(({ port }) => port === number);
+  const holder = number === undefined ? undefined : await findListener(number);
   return holder?.pid === undefined || isForeign(config.dataDir, service.name, holder)
     ? undefined
     : { pid: holder.pid, by: "which listens on the port of the check" };

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { Observation } from "../../contract/domain/mod.ts";
-import { lastManagedProcess } from "../../integrations/host/mod.ts";
+import { findListener, lastManagedProcess } from "../../integrations/host/mod.ts";
 import type { Observer } from "./observer.ts";
-import { isForeign, listSocketsOnce, localPortOf } from "./_service_process.ts";
+import { isForeign, localPortOf } from "./_service_process.ts";
 
 /** States of connections, as `/proc/net/tcp` numbers them. @see proc_pid_net(5) */
 const ESTABLISHED = "01";
@@ -17,8 +17,7 @@ export const port: Observer = {
   async observe({ service, isLocal }, { config }): Promise<Observation[]> {
     const number = service && isLocal ? localPortOf(service) : undefined;
     if (!service || number === undefined) return [];
-    const [sockets, rows] = await Promise.all([listSocketsOnce(), readRows(number)]);
-    const holder = sockets.find((socket) => socket.port === number);
+    const [holder, rows] = await Promise.all([findListener(number), readRows(number)]);
     const count = (state: string) => rows.filter((row) => row.state === state).length;
     const isKnown = lastManagedProcess(config.dataDir, service.name) !== undefined;
     const figures = {
