@@ -29,13 +29,14 @@ export const output: Observer = {
     if (!started) return await readOutput(subject, context);
     const folder = pathBelow(join(dataDir, "effects"), started.effect_id);
     const path = join(folder, "log");
+    const running = findManagedProcess(dataDir, service.name) !== undefined;
+    const { ended } = readMarks(folder);
+    const ended_by = running ? undefined : ended;
+    // Read last, so that of a process that has ended, it is all that it has printed.
     const [text, { birthtimeMs, mtimeMs }] = await Promise.all([
       readTail(path, MAX_BYTES),
       stat(path),
     ]);
-    const running = findManagedProcess(dataDir, service.name) !== undefined;
-    const { ended } = readMarks(folder);
-    const ended_by = running ? undefined : ended;
     const lived_s = Math.round(((running ? Date.now() : mtimeMs) - birthtimeMs) / 1_000);
     return [{
       code: running ? "runs" : "ended",
