@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { testCertificate } from "../test/runtime/web/_certificate.ts";
 import * as programs from "./_fault_programs.ts";
 
-/** What a fault may do with its service. */
+/** Surroundings of a fault, by which it breaks its service. */
 export interface FaultPlace {
   readonly folder: string;
   readonly port: number;
@@ -29,7 +29,7 @@ export interface FaultPlace {
 export interface Fault {
   /** Its cause, by its name in `causes.yaml`. */
   readonly cause: string;
-  /** What was broken, for people. */
+  /** The fault in words, for people. */
   readonly broken: string;
   /** True: it has the words of another cause. */
   readonly isControl?: true;

@@ -36,7 +36,7 @@ const ASK_MS = 2_000;
 const NODE_FLAGS = (heapMiB: number | undefined) =>
   heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`];
 
-/** What became of a fault. */
+/** Outcome of a fault. */
 interface Judged {
   readonly number: number;
   readonly fault: Fault;

@@ -24,7 +24,7 @@ import { endedStepResult, readStepContext, repairEffectOf } from "./_effects.ts"
 import { type RepairOrder, type StepOrder, stepWithEffectId } from "./_order.ts";
 import { recordHeldStep } from "./_holds.ts";
 
-/** What a step has printed at its end is kept as evidence. */
+/** End of a step's output, which is kept as evidence. */
 const MAX_PRINTED_BYTES = 2_000;
 
 /** Progress of an action. */

@@ -33,7 +33,7 @@ interface Facts {
 /** The kind of a fault, and what supports it. */
 type Verdict = Pick<Diagnosis, "basis" | "classification">;
 
-/** What the observations say, as a diagnosis has it. */
+/** The judgement of the observations, as a diagnosis has it. */
 type CauseVerdict = Pick<
   Diagnosis,
   "cause" | "cause_confidence" | "observations" | "alternatives"

@@ -11,7 +11,7 @@ export interface ObserveOrder extends RoundOrder {
   readonly source: ObserverName;
 }
 
-/** What was written this long before a fault was found may be about it. */
+/** Time before a fault was found from which lines of logs may be about it. */
 const BEFORE_MS = 5 * 60_000;
 
 /** Creates the activity that looks before a fault is judged. */

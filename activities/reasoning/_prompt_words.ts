@@ -153,7 +153,7 @@ function anyOf(...sources: readonly string[]): RegExp {
   return new RegExp(sources.join("|"), "i");
 }
 
-/** What companies ask about, and the platform keeps no record of. */
+/** Subjects of questions that the platform keeps no record of. */
 const BEYOND = [
   "orders?",
   "customers?",

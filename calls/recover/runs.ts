@@ -30,7 +30,7 @@ export interface SharedRun {
   readonly firstExecutionRunId: string;
 }
 
-/** What an operation says about the run that its calls start. */
+/** The parts of an operation that are about the run which its calls start. */
 type StartsRun = Pick<Durability<RecoveryParts>, "startsRun" | "dropUnstarted" | "longRunning">;
 
 /** A run as Temporal describes it. */

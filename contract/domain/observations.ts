@@ -23,7 +23,7 @@ export type ObserverName = typeof OBSERVERS[number];
 
 /** Something that a source saw about a fault. */
 export interface Observation {
-  /** What was seen, such as `answer`; `not_had`: the source could not look, and its figure `reason` has why. */
+  /** Code of what was seen, such as `answer`; `not_had`: the source could not look, and its figure `reason` has why. */
   readonly code: string;
   /** A sentence for people. */
   readonly says: string;

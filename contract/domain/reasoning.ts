@@ -36,7 +36,7 @@ export interface Intake {
   readonly tickets: readonly string[];
   readonly receipts: readonly string[];
   readonly topics: readonly Topic[];
-  /** What a question asks for that the platform keeps no record of: orders, customers; absent: nothing. */
+  /** Subject of a question that the platform keeps no record of: orders, customers; absent: none. */
   readonly beyond?: string;
 }
 

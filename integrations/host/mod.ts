@@ -48,3 +48,4 @@ export {
   type ProbeResult,
 } from "./probe.ts";
 export { findListener, type ListeningSocket, listSockets } from "./sockets.ts";
+export { readTcpTable, type TcpState } from "./tcp_table.ts";

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readdir, readFile, readlink } from "node:fs/promises";
+import { readdir, readlink } from "node:fs/promises";
 import { basename } from "node:path";
 import { promisify } from "node:util";
+import { readTcpTable } from "./tcp_table.ts";
 
 /** A TCP socket of this host that accepts connections. */
 export interface ListeningSocket {
@@ -14,8 +15,6 @@ export interface ListeningSocket {
   /** Name of the process's program. */
   readonly program?: string;
 }
-
-const LISTEN = "0A";
 
 /**
  * Lists the TCP sockets of this host that accept connections, with the processes that hold them as far as they are visible.
@@ -33,7 +32,7 @@ export async function listSockets(): Promise<ListeningSocket[]> {
  */
 export async function findListener(port: number): Promise<ListeningSocket | undefined> {
   if (process.platform !== "linux") return (await listFromLsof()).find((one) => one.port === port);
-  const row = (await readRows()).find((one) => one.port === port);
+  const row = (await readListening()).find((one) => one.port === port);
   if (!row) return undefined;
   const known = knownHolders.get(row.inode);
   const isKnown = known?.pid !== undefined && existsSync(`/proc/${known.pid}`);
@@ -48,27 +47,15 @@ const knownHolders = new Map<string, Holder>();
 const MAX_KNOWN = 1_000;
 
 async function listFromProc(): Promise<ListeningSocket[]> {
-  const rows = await readRows();
+  const rows = await readListening();
   const holders = await findHolders(new Set(rows.map(({ inode }) => inode)));
   return rows.map(({ port, address, inode }) => ({ port, address, ...holders.get(inode) }));
 }
 
-/** Reads the sockets that accept connections. @see proc(5), `/proc/net/tcp` */
-async function readRows() {
-  const tables = await Promise.all(
-    ["/proc/net/tcp", "/proc/net/tcp6"].map((path) => readFile(path, "utf8").catch(() => "")),
-  );
-  return tables.flatMap((table) => table.split("\n").slice(1))
-    .map((line) => line.trim().split(/\s+/))
-    .filter((fields) => fields[3] === LISTEN)
-    .map((fields) => {
-      const [address, port] = fields[1]!.split(":") as [string, string];
-      return {
-        port: Number.parseInt(port, 16),
-        address: parseAddress(address),
-        inode: fields[9]!,
-      };
-    });
+/** Reads the sockets that accept connections. */
+async function readListening() {
+  return (await readTcpTable()).filter(({ state }) => state === "listening")
+    .map(({ local, inode }) => ({ ...local, inode }));
 }
 
 type Holder = Pick<ListeningSocket, "pid" | "program">;
@@ -100,15 +87,6 @@ async function findHolders(inodes: ReadonlySet<string>): Promise<Map<string, Hol
 async function programName(pid: string): Promise<string | undefined> {
   const path = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
   return path ? basename(path.replace(/ \(deleted\)$/, "")) : undefined;
-}
-
-/** Parses an address as the kernel prints it: 32-bit words, each in the byte order of the machine. */
-function parseAddress(hex: string): string {
-  const words = hex.match(/.{8}/g)!.map((word) => Buffer.from(word, "hex").reverse());
-  const bytes = Buffer.concat(words);
-  if (bytes.length === 4) return bytes.join(".");
-  const groups = [0, 2, 4, 6, 8, 10, 12, 14].map((at) => bytes.readUInt16BE(at).toString(16));
-  return new URL(`http://[${groups.join(":")}]/`).hostname.slice(1, -1);
 }
 
 /** @see lsof(8), "Output for other programs" */

@@ -12,6 +12,8 @@ export interface ProgramResult {
 
 const TIMEOUT_MS = 5_000;
 const MAX_TEXT = 8_000;
+/** Time to read the output of a program that has ended. */
+const DRAIN_MS = 100;
 
 /** Runs a program that only looks. @throws {NotHad} `no_program`, `permission` */
 export function runProgram([program, ...args]: readonly string[]): Promise<ProgramResult> {
@@ -31,9 +33,13 @@ export function runProgram([program, ...args]: readonly string[]): Promise<Progr
       reject(new NotHad(code === "ENOENT" ? "no_program" : "permission"));
     });
     child.once("exit", (code, signal) => {
-      for (const stream of [child.stdout, child.stderr]) stream.destroy();
       const ended = signal === "SIGKILL" ? "timeout" : signal?.toLowerCase() ?? `exit_${code}`;
-      resolve({ code: ended, text });
+      const end = () => {
+        for (const stream of [child.stdout, child.stderr]) stream.destroy();
+        resolve({ code: ended, text });
+      };
+      child.once("close", end); // all that it printed was read
+      setTimeout(end, DRAIN_MS); // a program that it left behind keeps its output open
     });
   });
 }

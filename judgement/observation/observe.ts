@@ -60,9 +60,18 @@ function bound(observations: readonly Observation[]): Observation[] {
       code,
       says: sentence,
       ...(words.trim() ? { text: words } : {}),
-      ...(figures ? { figures } : {}),
+      ...(figures ? { figures: cleanFigures(figures) } : {}),
     };
   });
+}
+
+function cleanFigures(figures: NonNullable<Observation["figures"]>): typeof figures {
+  return Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [
+      name,
+      typeof value === "string" ? clean(value) : value,
+    ]),
+  );
 }
 
 const clean = (text: string) => redactLine(stripInvisible(text)).toWellFormed();

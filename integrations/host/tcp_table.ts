@@ -1,0 +1,66 @@
+import { readFile } from "node:fs/promises";
+
+/** State of a TCP socket; `half_closed`: the other end has closed it, and this one has not. */
+export type TcpState = "established" | "connecting" | "half_closed" | "listening" | "other";
+
+/** A TCP socket, as the kernel lists it. */
+export interface TcpSocket {
+  readonly local: TcpPlace;
+  readonly remote: TcpPlace;
+  readonly state: TcpState;
+  /** Bytes to be read; of a socket that listens, connections to be accepted. */
+  readonly queued: number;
+  readonly inode: string;
+}
+
+/** One end of a connection. */
+interface TcpPlace {
+  /** IPv4 or IPv6; an IPv4 address that is mapped to IPv6 is printed as IPv4. */
+  readonly address: string;
+  readonly port: number;
+}
+
+const STATES: Readonly<Record<string, TcpState>> = {
+  "01": "established",
+  "02": "connecting",
+  "08": "half_closed",
+  "0A": "listening",
+};
+
+/**
+ * Reads the TCP sockets of this host.
+ *
+ * @param pid of a process whose network is read, which may be another one; default: this one
+ * @returns empty where the system has no such table
+ * @see proc_pid_net(5)
+ */
+export async function readTcpTable(pid: number | "self" = "self"): Promise<TcpSocket[]> {
+  const tables = await Promise.all(
+    ["tcp", "tcp6"].map((name) => readFile(`/proc/${pid}/net/${name}`, "utf8").catch(() => "")),
+  );
+  return tables.flatMap((table) => table.split("\n").slice(1))
+    .map((line) => line.trim().split(/\s+/)).filter(({ length }) => length > 9)
+    .map((fields) => ({
+      local: parsePlace(fields[1]!),
+      remote: parsePlace(fields[2]!),
+      state: STATES[fields[3]!] ?? "other",
+      queued: Number.parseInt(fields[4]!.split(":")[1]!, 16),
+      inode: fields[9]!,
+    }));
+}
+
+/** Parses an address as the kernel prints it: 32-bit words, each in the byte order of the machine. */
+function parsePlace(text: string): TcpPlace {
+  const [hex, port] = text.split(":") as [string, string];
+  const words = hex.match(/.{8}/g)!.map((word) => Buffer.from(word, "hex").reverse());
+  return { address: printAddress(Buffer.concat(words)), port: Number.parseInt(port, 16) };
+}
+
+const MAPPED = Buffer.from("00000000000000000000ffff", "hex");
+
+function printAddress(bytes: Buffer): string {
+  if (bytes.length === 4) return bytes.join(".");
+  if (bytes.subarray(0, MAPPED.length).equals(MAPPED)) return bytes.subarray(-4).join(".");
+  const groups = [0, 2, 4, 6, 8, 10, 12, 14].map((at) => bytes.readUInt16BE(at).toString(16));
+  return new URL(`http://[${groups.join(":")}]/`).hostname.slice(1, -1);
+}
