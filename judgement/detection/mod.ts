@@ -20,6 +20,7 @@ export type { DetailedFinding, DetectionContext, RecheckResult } from "./detecto
 export type { DeviceRemedy } from "./_device_aspects.ts";
 export { isDeviceFault } from "./device_faults.ts";
 export { levelOf } from "./_log_lines.ts";
+export { timeOf } from "./_log_time.ts";
 export { createServiceFinding, type DetectedFinding } from "./findings.ts";
 export { groupFindings } from "./group.ts";
 export {
