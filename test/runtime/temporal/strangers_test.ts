@@ -36,6 +36,13 @@ describe("strangers at Temporal", function () {
   });
   beforeEach(() => void ran.splice(0));
 
+  /** Lets no activity begin until the function that it returns is called. */
+  function holdActivities(): () => void {
+    let release = () => {};
+    hold = new Promise<void>((resolve) => release = resolve);
+    return release;
+  }
+
   /** Resolves when the run has failed as nobody of the platform has sent it, and no activity of it ran. */
   async function assertRefused(run: Pick<WorkflowHandle, "workflowId" | "fetchHistory">) {
     const events = await eventually(async () => {
@@ -159,6 +166,7 @@ describe("strangers at Temporal", function () {
   });
 
   it("send signals and updates in vain", async () => {
+    const release = holdActivities(); // the run goes on waiting for its first one
     const approval = {
       approval_id: "APR-00000000abcd",
       subject: "strangers",
@@ -178,12 +186,11 @@ describe("strangers at Temporal", function () {
     );
     assert.ok(!ran.includes("moveApproval"));
     await run.terminate();
+    release();
   });
 
   it("answer no activity in place of a worker", async () => {
-    let release = () => {};
-    const released = new Promise<void>((resolve) => release = resolve);
-    hold = released;
+    const release = holdActivities();
     const run = await loop.client.workflow.start(WORKFLOW.reconcileRuns, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: "reconcile-answered",
