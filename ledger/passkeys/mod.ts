@@ -1,0 +1,19 @@
+/**
+ * Passkeys of people, and what they sign when they approve: a statement over exactly the lines that they were shown. Pure, so
+ * that the gateway, browsers and verifiers run the same code.
+ *
+ * ```ts
+ * const lines = shownLines(approval);
+ * await verifyAssertion(assertion, passkey, { challenge: challengeOf(statement), rpId, origins });
+ * ```
+ *
+ * A signature proves that this credential, with user verification, signed exactly this text; not what eyes saw.
+ *
+ * @see W3C Web Authentication, level 3
+ * @module
+ */
+export { type Assertion, type Expected, PasskeyError, verifyAssertion } from "./assertion.ts";
+export type { Passkey, PublicJwk } from "./public_key.ts";
+export { type Registration, verifyRegistration } from "./registration.ts";
+export { type ShownApproval, shownLines } from "./shown.ts";
+export { challengeOf, type Statement, statementOf } from "./statement.ts";
