@@ -18,6 +18,7 @@ import {
 } from "../contract/mod.ts";
 import { createDisconnectSignal, type RequestState } from "../runtime/web/mod.ts";
 import { sendEvents } from "./_events.ts";
+import type { SessionCookie } from "./_session.ts";
 import { createFieldReader, type FieldReader } from "./_fields.ts";
 
 /**
@@ -30,12 +31,13 @@ export function bindOperations<C>(
   router: Router<RequestState>,
   operations: readonly Operation<C>[],
   invoke: Invoke<C>,
+  cookie: SessionCookie,
 ): void {
   for (const operation of operations) {
     for (const [operationId, route] of Object.entries(operation.rest ?? {})) {
       const [method, path] = route.split(" ") as [string, string];
       const reader = createFieldReader(operation, method, path);
-      const handle = createHandler(operation, operationId, reader, invoke);
+      const handle = createHandler(operation, operationId, reader, invoke, cookie);
       const pattern = path.replace(/\{(\w+)\}/g, ":$1");
       router.register(pattern, [method], [handle], { name: operationId });
     }
@@ -47,6 +49,7 @@ function createHandler<C>(
   operationId: string,
   { readFields, places }: FieldReader,
   invoke: Invoke<C>,
+  cookie: SessionCookie,
 ) {
   return async (ctx: Context) => {
     const state = ctx.state as RequestState;
@@ -63,6 +66,7 @@ function createHandler<C>(
         as: operationId,
         requestId: state.requestId,
         credential: ctx.get("x-api-key") || undefined,
+        session: cookie.read(ctx),
         token: ctx.get("x-a2a-token") || undefined,
         signed: operation.governance?.signedByDevice && signedParts(ctx, body.digest()),
         address: state.address,
@@ -72,7 +76,8 @@ function createHandler<C>(
         identified: ({ keyId }) => void (state.keyId = keyId),
         signal,
       });
-      sendResult(ctx, operation, result);
+      const output = cookie.keep(ctx, operation, result.output);
+      sendResult(ctx, operation, { ...result, output });
     } catch (error) {
       if (error instanceof Problem && error.receiptId) ctx.set("x-receipt-id", error.receiptId);
       if (error instanceof Problem && error.governance) setGovernance(ctx, error.governance);

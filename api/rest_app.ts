@@ -14,6 +14,7 @@ import {
   type RequestState,
   serveRoutes,
 } from "../runtime/web/mod.ts";
+import { sessionCookie } from "./_session.ts";
 import { bindOperations } from "./bind.ts";
 
 /** The parts of a REST server. */
@@ -33,7 +34,7 @@ export function createRestApp<C>(
   const app = createApp({ ...http, foreignPages: "read" });
   const router = new Router<RequestState>();
   routes?.(router);
-  bindOperations(router, operations, invoke);
+  bindOperations(router, operations, invoke, sessionCookie(http.secure));
   bindPages(router, () => buildOpenApi(operations, info), info.title);
   app.use(serveRoutes(router, "/docs lists what there is"));
   return app;

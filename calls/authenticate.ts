@@ -2,7 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { type Caller, type CallRequest, type Operation, Problem } from "../contract/mod.ts";
 import { KEY_PREFIX, PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import { findDevice } from "../store/devices/mod.ts";
-import type { KeyRecord } from "../store/keys/mod.ts";
+import { findValidKeys, type KeyRecord } from "../store/keys/mod.ts";
+import { findSession } from "../store/people/mod.ts";
 import type { Platform } from "./platform.ts";
 import { readSigner, verifySigned } from "./request_signature.ts";
 
@@ -20,10 +21,10 @@ type Parts = Pick<Platform, "keyring" | "failures" | "config" | "store">;
 export async function authenticate(
   parts: Parts,
   { access, governance }: Pick<Operation, "access" | "governance">,
-  request: Pick<CallRequest, "credential" | "token" | "signed" | "address">,
+  request: Pick<CallRequest, "credential" | "session" | "token" | "signed" | "address">,
 ): Promise<Caller> {
   const { keyring, failures, config } = parts;
-  const { credential, token, address } = request;
+  const { credential, session, token, address } = request;
   const key = credential === undefined ? undefined : await validKey(keyring, credential, address);
   if (access === "token") {
     failures.check(address, "wrong tokens");
@@ -34,7 +35,8 @@ export async function authenticate(
     return tokenHolder(address);
   }
   if (governance?.signedByDevice) return await signingDevice(parts, request);
-  return key ? callerOf(key, address) : anonymous(address);
+  if (key) return callerOf(key, address);
+  return session === undefined ? anonymous(address) : await sessionCaller(parts, session, address);
 }
 
 /** Returns the caller that a key stands for, at an address. */
@@ -43,6 +45,25 @@ export function callerOf(
   address: string,
 ): Caller {
   return { keyId: id, tenant, tier, scope, principal, mayApprove, address };
+}
+
+/**
+ * Returns the person whose session it is: the holder of its key, with all that the key may, except that no call of theirs counts
+ * as their decision.
+ */
+async function sessionCaller({ store }: Parts, token: string, address: string): Promise<Caller> {
+  const db = store.asPlatform();
+  const session = await findSession(db, token);
+  const [key] = session ? await findValidKeys(db, [session.keyId]) : [];
+  if (!session || !key) {
+    throw new Problem("Unauthenticated", "Your session has ended: sign in again");
+  }
+  const { id, expiresAt, recovers } = session;
+  return {
+    ...callerOf(key, address),
+    mayApprove: false,
+    session: { id, expiresAt, mayApprove: key.mayApprove, recovers },
+  };
 }
 
 async function validKey(

@@ -47,7 +47,14 @@ function authorizeRest({ access, effect }: Operation<never>, caller: Caller): vo
   // authenticate() has checked the token or the device's signature, or run() checks the code
   if (access === "public" || access === "token" || access === "device") return;
   if (caller.keyId === null) {
-    throw new Problem("Unauthenticated", "This needs an API key in the header x-api-key");
+    const message = access === "session"
+      ? "Sign in first: the console's first page says how"
+      : "This needs an API key in the header x-api-key";
+    throw new Problem("Unauthenticated", message);
+  }
+  if (access === "session") {
+    if (caller.session) return;
+    throw new Problem("Forbidden", "This is for people who have signed in to the console");
   }
   if (access === "key") return;
   if (TIERS.indexOf(caller.tier) >= TIERS.indexOf(access)) return;

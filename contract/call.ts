@@ -9,6 +9,8 @@ export interface CallRequest {
   readonly requestId: string;
   /** The key as sent, if one was. */
   readonly credential: string | undefined;
+  /** The session's secret, where one of the gateway's own pages has sent its cookie and no key. */
+  readonly session?: string | undefined;
   /** Value of the header `x-a2a-token`, over REST. */
   readonly token?: string | undefined;
   /** Present in calls over REST of operations that devices sign. */

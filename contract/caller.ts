@@ -22,6 +22,18 @@ export interface Caller {
   readonly mayApprove: boolean;
   /** Client address, as seen through the trusted proxies. */
   readonly address: string;
+  /** Present where a person has signed in with a browser. Its calls are no decisions of theirs: those take a passkey. */
+  readonly session?: CallerSession;
+}
+
+/** A session of the holder of a key. */
+export interface CallerSession {
+  readonly id: string;
+  readonly expiresAt: Date;
+  /** True: the key may approve, and so may its holder, with a passkey. */
+  readonly mayApprove: boolean;
+  /** True: its person may enrol a passkey without another one, as the operator has said. */
+  readonly recovers: boolean;
 }
 
 /** The reason of an aborted call whose connection was lost. The caller may still want the outcome. */

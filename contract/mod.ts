@@ -16,6 +16,7 @@ export {
   type CallContext,
   type Caller,
   CallerGone,
+  type CallerSession,
   type Door,
   type Scope,
   type Tier,

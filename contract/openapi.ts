@@ -86,12 +86,21 @@ const DEVICE_SIGNATURE = {
     "The device's signature of the request, with content-digest and signature-input (RFC 9421), which its agent makes",
 };
 
+const SESSION = {
+  type: "apiKey",
+  in: "cookie",
+  name: "__Host-sealoop",
+  description:
+    "The session of a person who has signed in; only the gateway's own pages can send it",
+};
+
 function securitySchemes<C>(operations: readonly Operation<C>[]) {
   const takesToken = operations.some(({ access }) => access === "token");
   const isSigned = operations.some(({ governance }) => governance?.signedByDevice);
   return {
     api_key: API_KEY,
     ...(takesToken ? { a2a_token: A2A_TOKEN } : {}),
+    ...(operations.some(({ access }) => access === "session") ? { session: SESSION } : {}),
     ...(isSigned ? { device_signature: DEVICE_SIGNATURE } : {}),
   };
 }
@@ -165,6 +174,7 @@ const SECURITY: Readonly<Record<Access, Security>> = {
   admin: WITH_KEY,
   device: [],
   token: [{ a2a_token: [] }],
+  session: [{ session: [] }],
 };
 
 function inputOf<C>({ input, example }: Operation<C>, components: Components): Input {

@@ -11,7 +11,7 @@ import type { ShippedRuleName } from "./shipped_rules.ts";
 export type Effect = "read" | "write" | "run";
 
 /** The callers that may use an operation over REST. Tools are bound by {@linkcode Scope} instead. */
-export type Access = "public" | "key" | "partner" | "admin" | "device" | "token";
+export type Access = "public" | "key" | "partner" | "admin" | "device" | "token" | "session";
 
 /** Example of a call, shown in the descriptions and checked against the schemas by the contract's tests. */
 interface Example {
@@ -34,6 +34,8 @@ export interface Operation<Context = never> {
   readonly group: string;
   readonly effect: Effect;
   readonly access: Access;
+  /** True where the contract does not have it: it is described apart, and its tools are offered only where asked for. */
+  readonly extension?: true;
   readonly input: z.ZodObject;
   readonly output: z.ZodType;
   /** REST routes: operation id → `METHOD /path/{parameter}`. */

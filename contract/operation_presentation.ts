@@ -14,6 +14,8 @@ export interface Presentation {
   readonly untrusted?: true;
   /** Fields of the output with secrets that only the first answer has: null in one that repeats it. */
   readonly shownOnce?: readonly string[];
+  /** Set where a call opens or ends a browser's session: its field `session` is the secret, which goes into the cookie alone. */
+  readonly session?: "opens" | "ends";
   /** Kinds of errors that this operation can return, besides those that any can. */
   readonly errors?: readonly string[];
   /** Success status over REST; 200 by default. */

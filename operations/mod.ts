@@ -34,6 +34,7 @@ import { mediaOperations } from "./media/mod.ts";
 import { modelOperations } from "./models/mod.ts";
 import { partnerOperations } from "./partners/mod.ts";
 import { emailSubject, mailOperations } from "./mail/mod.ts";
+import { peopleOperations } from "./people/mod.ts";
 import { platformOperations } from "./platform/mod.ts";
 import { reasoningOperations } from "./reasoning/mod.ts";
 import { securityOperations } from "./security/mod.ts";
@@ -66,6 +67,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...webhookOperations,
   ...mailOperations,
   ...approvalOperations,
+  ...peopleOperations,
   ...boardOperations,
   ...calendarOperations,
   ...noticeOperations,

@@ -99,7 +99,7 @@ export async function openPlatform(
     alerts: openAlertSource(config),
     temporal,
     urls: given.urls ?? {
-      gateway: settings.SEALOOP_GATEWAY_URL ?? `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`,
+      gateway: settings.SEALOOP_GATEWAY_URL ?? `http://localhost:${settings.SEALOOP_GATEWAY_PORT}`,
       ledger: settings.SEALOOP_LEDGER_URL ?? `http://127.0.0.1:${settings.SEALOOP_LEDGER_PORT}`,
     },
     operations,

@@ -19,6 +19,7 @@ import type { Platform } from "../platform.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
 import { webUiNotice } from "./notice.ts";
 import { countedApprovers, voteRefusal } from "./rights.ts";
+import { statementRefusal } from "./statement.ts";
 import { subjectRefusal } from "./subject.ts";
 import { tellPeople, tellTicket } from "./tell.ts";
 
@@ -84,6 +85,7 @@ async function moveByVote(
   const refusal = vote.refused
     ? new Problem(vote.refused.name, vote.refused.message)
     : voteRefusal(approval, move, key, counted) ??
+      await statementRefusal(trx, approval, vote, key!) ??
       await subjectRefusal(parts, trx, approval, vote);
   if (refusal) {
     await refuseVote(trx, vote.id, refusal);
@@ -103,6 +105,7 @@ async function moveByVote(
     receiptId,
     notCounted: move === "approved" ? notCounted : [],
     reason: vote.reason,
+    statement: vote.statement,
   });
 }
 
@@ -135,7 +138,8 @@ async function recordMove(
   approvalMove: ApprovalMove,
   ended?: string,
 ): Promise<MoveResult> {
-  const { number, move, status, approvers, by, notCounted = [], reason, receiptId } = approvalMove;
+  const { number, move, status, approvers, by, notCounted = [], receiptId } = approvalMove;
+  const { reason, statement } = approvalMove;
   await addApprovalMove(trx, approval_id, approvalMove);
   if (ticketId) await tellTicket(trx, ticketId, approval_id, number, move, receiptId);
   await requestSeal(trx, {
@@ -160,6 +164,7 @@ async function recordMove(
       action,
       ...(by ? { principal: by.principal } : {}),
       ...(reason ? { reason } : {}),
+      ...(statement ? { statement } : {}),
     },
   });
   const moved = (await getApproval(trx, approval_id))!;

@@ -28,6 +28,7 @@ import { type Context, forTenant, type Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 import { approvalWorkflowId, existingApproval, requestOf } from "./ask.ts";
 import { approvalBlocker } from "./blocker.ts";
+import { type PasskeyAnswer, takeStatement } from "./statement.ts";
 import { countedApprovers, mayNotApprove, voteRefusal } from "./rights.ts";
 import { subjectRefusal } from "./subject.ts";
 
@@ -46,6 +47,8 @@ export interface VoteWords {
   readonly reason?: string | null;
   /** Signature by a key of the voter's own; null: none. */
   readonly signature?: ApproverSignature | null;
+  /** Answer of the voter's passkey, where they have signed in and approve. */
+  readonly passkey?: PasskeyAnswer | undefined;
 }
 
 /** An approval after a vote. */
@@ -64,14 +67,14 @@ export interface VoteResult {
 export async function castVote(
   move: VoteMove,
   approvalId: string,
-  { reason = null, signature = null }: VoteWords,
+  { reason = null, signature = null, passkey }: VoteWords,
   context: Context,
   onStored?: (trx: Db, voteId: string) => Promise<void>,
 ): Promise<VoteResult> {
   const { store, temporal } = context;
   const db = store.db;
   const approval = await existingApproval(context, approvalId);
-  const keyId = await checkVoter(context, approval, move);
+  const keyId = await checkVoter(context, approval, move, passkey);
   const refusal = await subjectRefusal(context, db, approval, { move, signature });
   if (refusal) throw refusal;
   if (move === "approved") {
@@ -80,7 +83,8 @@ export async function castVote(
   }
   await temporal(); // while it is away nothing is stored, as the caller is told so
   const vote = await db.transaction(async (trx) => {
-    const id = await putVote(trx, { approvalId, move, keyId, reason, signature });
+    const statement = passkey ? await takeStatement(context, trx, approval, passkey) : null;
+    const id = await putVote(trx, { approvalId, move, keyId, reason, signature, statement });
     await onStored?.(trx, id);
     return (await getVote(trx, id))!;
   });
@@ -94,11 +98,18 @@ async function checkVoter(
   { caller, door, store }: Context,
   approval: ApprovalRecord,
   move: VoteMove,
+  passkey: PasskeyAnswer | undefined,
 ): Promise<string> {
   if (door !== "rest") {
     throw new Problem("Forbidden", "People decide about approvals, over REST alone");
   }
-  if (!caller.mayApprove) throw mayNotApprove(approval.id);
+  if (!caller.mayApprove && !caller.session?.mayApprove) throw mayNotApprove(approval.id);
+  if (caller.session && move === "approved" && !passkey) {
+    throw new Problem("Forbidden", "Approving takes your passkey; a click alone denies");
+  }
+  if (passkey && (!caller.session || move !== "approved")) {
+    throw new Problem("Forbidden", "A passkey's answer is for approving on the console");
+  }
   const db = store.db;
   const [key] = await findValidKeys(db, [caller.keyId!]);
   const { counted } = await countedApprovers(db, approval);

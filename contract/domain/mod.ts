@@ -207,6 +207,14 @@ export {
   type ActState,
   actWorkflowId,
 } from "./outside.ts";
+export type {
+  ApprovalStatement,
+  Assertion,
+  Passkey,
+  PublicJwk,
+  Registration,
+  SignedStatement,
+} from "./passkeys.ts";
 export { type Phase, PHASES } from "./phase.ts";
 export type { PlatformFigures } from "./platform_figures.ts";
 export {

@@ -1,3 +1,4 @@
+import type { Assertion, Passkey } from "../../contract/domain/mod.ts";
 import type { Primitives } from "../rules/mod.ts";
 import {
   checkClientData,
@@ -6,17 +7,9 @@ import {
   readAuthenticatorData,
 } from "./_authenticator_data.ts";
 import { PasskeyError } from "./_error.ts";
-import { type Passkey, verifySignature } from "./public_key.ts";
+import { verifySignature } from "./public_key.ts";
 
 export { type Expected, PasskeyError };
-
-/** A browser's answer, its fields base64url. */
-export interface Assertion {
-  readonly credential_id: string;
-  readonly client_data: string;
-  readonly authenticator_data: string;
-  readonly signature: string;
-}
 
 /**
  * Verifies that a passkey has signed a challenge, on one of these pages, with its person verified.

@@ -12,8 +12,8 @@
  * @see W3C Web Authentication, level 3
  * @module
  */
-export { type Assertion, type Expected, PasskeyError, verifyAssertion } from "./assertion.ts";
-export type { Passkey, PublicJwk } from "./public_key.ts";
-export { type Registration, verifyRegistration } from "./registration.ts";
+export { type Expected, PasskeyError, verifyAssertion } from "./assertion.ts";
+export { ALGORITHMS } from "./public_key.ts";
+export { verifyRegistration } from "./registration.ts";
 export { type ShownApproval, shownLines } from "./shown.ts";
-export { challengeOf, type Statement, statementOf } from "./statement.ts";
+export { challengeOf, type StatedApproval, statementOf } from "./statement.ts";

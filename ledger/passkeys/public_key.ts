@@ -1,20 +1,8 @@
+import type { PublicJwk } from "../../contract/domain/mod.ts";
 import type { Primitives } from "../rules/mod.ts";
 import { fromBase64Url, toBase64Url } from "./_base64url.ts";
 import { type CborValue, readCbor } from "./_cbor.ts";
 import { derToRaw } from "./_ecdsa_der.ts";
-
-/** A public key, as RFC 7517 has it. */
-export type PublicJwk =
-  | { readonly kty: "EC"; readonly crv: "P-256"; readonly x: string; readonly y: string }
-  | { readonly kty: "OKP"; readonly crv: "Ed25519"; readonly x: string }
-  | { readonly kty: "RSA"; readonly n: string; readonly e: string };
-
-/** A credential that an authenticator holds for one person. */
-export interface Passkey {
-  /** Base64url. */
-  readonly credential_id: string;
-  readonly public_key: PublicJwk;
-}
 
 /** Names of the algorithms in COSE: ES256, EdDSA, RS256. */
 const ES256 = -7, EDDSA = -8, RS256 = -257;

@@ -1,14 +1,8 @@
+import type { Passkey, Registration } from "../../contract/domain/mod.ts";
 import type { Primitives } from "../rules/mod.ts";
 import { checkClientData, type Expected, readAuthenticatorData } from "./_authenticator_data.ts";
 import { PasskeyError } from "./_error.ts";
-import { type Passkey, readCoseKey } from "./public_key.ts";
-
-/** A browser's answer about a new credential, its fields base64url. What its maker attests is not asked for. */
-export interface Registration {
-  readonly credential_id: string;
-  readonly client_data: string;
-  readonly authenticator_data: string;
-}
+import { readCoseKey } from "./public_key.ts";
 
 /**
  * Verifies that a credential was made on one of these pages, with its person verified.

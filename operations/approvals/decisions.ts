@@ -2,7 +2,7 @@ import { z } from "zod";
 import { castVote } from "../../calls/approvals/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
 import type { ApproverSignature, VoteMove } from "../../store/approvals/mod.ts";
-import { Sha256 } from "../schemas/mod.ts";
+import { PasskeyAnswer, Sha256 } from "../schemas/mod.ts";
 import { Approval, ApprovalId, approvalOwner, exampleApproval, toApproval } from "./_approval.ts";
 
 /** The fields that the three decisions share. */
@@ -32,12 +32,15 @@ export const approveRequest = operation({
     }).optional().describe(
       "By the approver's own key, where a device is to run a command; `npm run approvals -- approve … --sign` makes it",
     ),
+    passkey: PasskeyAnswer.optional().describe(
+      "Of a person who has signed in to the console: their passkey's answer to the statement about this approval",
+    ),
   }),
   name: "approvals.approve",
   summary: "Approve exactly the action that was asked for",
   description:
     "For people: needs a key that was issued with may_approve, of the asking tenant or of tier admin, whose holder did " +
-    "not ask. Where several people must approve, the approval stays pending until the last of them does. A waiting loop " +
+    "not ask; on the console, its holder's passkey. Where several people must approve, the approval stays pending until the last of them does. A waiting loop " +
     "continues; one that has ended meanwhile is started again. Answers 409, and stays pending, while the action is " +
     "stopped by governance or the key that asked is no longer valid.",
   rest: { approvals_approve: "POST /v1/approvals/{approval_id}/approve" },
@@ -75,14 +78,15 @@ interface PersonDecision {
   readonly approval_id: string;
   readonly reason?: string | undefined;
   readonly signature?: ApproverSignature | undefined;
+  readonly passkey?: z.output<typeof PasskeyAnswer> | undefined;
 }
 
 async function vote(
   move: VoteMove,
-  { approval_id, reason, signature }: PersonDecision,
+  { approval_id, reason, signature, passkey }: PersonDecision,
   context: Context,
 ) {
-  const words = { reason: reason ?? null, signature: signature ?? null };
+  const words = { reason: reason ?? null, signature: signature ?? null, passkey };
   const { approval, receiptId } = await castVote(move, approval_id, words, context);
   return { ...toApproval(approval), receipt_id: receiptId };
 }

@@ -3,6 +3,7 @@ import { approvalInfo, approvalList } from "./approvals.ts";
 import { createApproval } from "./create.ts";
 import { approveRequest, denyRequest, reopenRequest } from "./decisions.ts";
 
+export { ApprovalId, approvalOwner } from "./_approval.ts";
 export type { ApprovalDetails } from "./approvals.ts";
 
 /** Operations of this folder. */

@@ -33,3 +33,10 @@ export {
   TicketWithReceipt,
 } from "./tickets.ts";
 export { exampleView, IntegrationView } from "./views.ts";
+export {
+  Assertion,
+  ChallengeId,
+  exampleAssertion,
+  PasskeyAnswer,
+  Registration,
+} from "./passkeys.ts";

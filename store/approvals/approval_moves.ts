@@ -1,4 +1,5 @@
 /** Moves of approvals: how each came to stand as it does. */
+import type { SignedStatement } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 import type { ApprovalMoveKind, ApprovalStatus, Approver } from "./approvals.ts";
 
@@ -17,6 +18,8 @@ export interface ApprovalMove {
   readonly notCounted?: readonly string[];
   /** Reason that the voter gave. */
   readonly reason?: string | null;
+  /** What the voter's passkey has signed. */
+  readonly statement?: SignedStatement | null;
   readonly receiptId: string;
 }
 
@@ -82,6 +85,15 @@ export async function listApprovalMoves(db: Db, id: string): Promise<ApprovalMov
     [id],
   );
   return rows.map((row) => ({ ...row, at: row.at.toISOString() }));
+}
+
+/** Returns how often an approval was reopened. */
+export async function countReopenings(db: Db, id: string): Promise<number> {
+  const row = await db.first<{ count: number }>(
+    "SELECT count(*)::int AS count FROM approval_moves WHERE approval_id = $1 AND move = 'reopened'",
+    [id],
+  );
+  return row!.count;
 }
 
 /** Returns the id of a move's receipt, or null. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Problem } from "../../contract/mod.ts";
-import type { ErrorName } from "../../contract/domain/mod.ts";
+import type { ErrorName, SignedStatement } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 import { waitForMoves } from "./approvals.ts";
 
@@ -26,6 +26,8 @@ export interface VoteRecord {
   readonly reason: string | null;
   /** Signature by a key of the voter's own; null: none. */
   readonly signature: ApproverSignature | null;
+  /** What the voter's passkey has signed; null: a key voted. */
+  readonly statement: SignedStatement | null;
   /** Number of the move that it became; null: none yet. */
   readonly number: number | null;
   /** Why it became no move. */
@@ -40,9 +42,9 @@ export interface VoteRecord {
  */
 export async function putVote(
   trx: Db,
-  { approvalId, move, keyId, reason = null, signature = null }:
+  { approvalId, move, keyId, reason = null, signature = null, statement = null }:
     & Pick<VoteRecord, "approvalId" | "move" | "keyId">
-    & Partial<Pick<VoteRecord, "reason" | "signature">>,
+    & Partial<Pick<VoteRecord, "reason" | "signature" | "statement">>,
 ): Promise<string> {
   await waitForMoves(trx, approvalId);
   const replaced = { name: "Conflict", message: "Its holder has said something else" };
@@ -52,9 +54,11 @@ export async function putVote(
     [approvalId, keyId, move, JSON.stringify(replaced)],
   );
   const vote = await trx.first<{ id: string }>(
-    `INSERT INTO approval_votes (id, approval_id, move, key_id, reason, signature) VALUES ($1, $2, $3, $4, $5, $6)
+    `INSERT INTO approval_votes (id, approval_id, move, key_id, reason, signature, statement)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT (tenant_id, approval_id, key_id) WHERE number IS NULL AND refused IS NULL
-     DO UPDATE SET move = excluded.move, reason = excluded.reason, signature = excluded.signature RETURNING id`,
+     DO UPDATE SET move = excluded.move, reason = excluded.reason, signature = excluded.signature,
+       statement = excluded.statement RETURNING id`,
     [
       `VOT-${randomBytes(6).toString("hex")}`,
       approvalId,
@@ -62,6 +66,7 @@ export async function putVote(
       keyId,
       reason,
       signature && JSON.stringify(signature),
+      statement && JSON.stringify(statement),
     ],
   );
   return vote!.id;
@@ -70,7 +75,7 @@ export async function putVote(
 /** Returns a vote, or undefined. */
 export async function getVote(db: Db, id: string): Promise<VoteRecord | undefined> {
   return await db.first<VoteRecord>(
-    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, signature, number, refused
+    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, signature, statement, number, refused
      FROM approval_votes WHERE id = $1`,
     [id],
   );
@@ -92,7 +97,8 @@ export async function refuseVote(db: Db, id: string, { name, message }: Problem)
 /** Lists the votes that have waited this long to become a move, oldest first. */
 export async function listWaitingVotes(db: Db, seconds: number): Promise<VoteRecord[]> {
   return await db.query<VoteRecord>(
-    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, signature, number, refused FROM approval_votes
+    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, signature, statement, number, refused
+     FROM approval_votes
      WHERE number IS NULL AND refused IS NULL AND voted_at < now() - make_interval(secs => $1)
      ORDER BY voted_at`,
     [seconds],

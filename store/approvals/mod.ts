@@ -50,6 +50,7 @@ export {
 export {
   addApprovalMove,
   type ApprovalMove,
+  countReopenings,
   getMoveReceipt,
   listApprovalMoves,
 } from "./approval_moves.ts";

@@ -59,6 +59,7 @@ export const approvals = `
     key_id text NOT NULL,
     reason text,                  -- for people; null: none
     signature json,               -- {key, signature}: by a key of the voter's own; null: none
+    statement json,               -- what the voter's passkey has signed, and its answer; null: a key voted
     voted_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     number integer,               -- of the move that it became
     refused jsonb,                -- {name, message}: why it became none

@@ -72,7 +72,8 @@ export const INCIDENT_TABLES: TableRights = {
   approval_votes: [
     ["SELECT", "gateway", "worker", "operator"],
     [
-      "INSERT (id, approval_id, move, key_id, reason, signature), UPDATE (move, reason, signature, refused)",
+      "INSERT (id, approval_id, move, key_id, reason, signature, statement), " +
+      "UPDATE (move, reason, signature, statement, refused)",
       "gateway",
     ],
     ["UPDATE (number, refused)", "worker"],

@@ -3,6 +3,30 @@ import { SERVERS, type TableRights, WORKING } from "./grantees.ts";
 
 /** Rights on the tables of messages, conversations, contacts, calendars, articles, films and mail. */
 export const PEOPLE_TABLES: TableRights = {
+  // Sign-in: the operator's commands make links, and the gateway takes them.
+  sign_in_links: [
+    ["INSERT (id, token_hash, key_id, expires_at, recovers)", "operator"],
+    ["SELECT, UPDATE (used_at)", "crossing"],
+    ["DELETE", "worker"],
+  ],
+  sessions: [
+    ["SELECT, INSERT (id, token_hash, key_id, expires_at, recovers), UPDATE (ended_at)", "gateway"],
+    ["SELECT", "crossing"],
+    ["SELECT, DELETE", "worker"],
+  ],
+  passkeys: [
+    ["SELECT", "gateway", "operator"],
+    [
+      "INSERT (id, principal, name, credential_id, public_key, uses, receipt_id), UPDATE (revoked_at)",
+      "gateway",
+    ],
+    ["SELECT, UPDATE (uses, last_used_at)", "crossing"],
+    ["UPDATE (revoked_at)", "operator"],
+  ],
+  passkey_challenges: [
+    ["SELECT, INSERT, DELETE", "gateway"],
+    ["SELECT, DELETE", "worker"],
+  ],
   // Messages to others
   webhooks: [ // their secrets are encrypted
     ["SELECT, INSERT, UPDATE (events, secret, created_by, disabled_at)", ...WORKING],

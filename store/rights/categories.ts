@@ -43,6 +43,9 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "data_egress",
     "model_call",
     "media_published",
+    "session_opened",
+    "passkey_enrolled",
+    "passkey_revoked",
   ],
   tools: [...OF_CALLS, ...OF_OPERATIONS, "governance_decision", "model_call"],
   worker: [
@@ -99,5 +102,6 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "governance_stop",
     "calendar_link_renewed",
     "contact_erased",
+    "passkey_revoked",
   ],
 };

@@ -170,7 +170,7 @@ export async function openParts(
     {
       engine: engine.client,
       operations,
-      urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
+      urls: { gateway: "http://localhost:8080", ledger: "http://127.0.0.1:8082" },
       temporal: () => Promise.resolve(client),
     },
   );

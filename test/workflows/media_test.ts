@@ -87,7 +87,7 @@ describe("media by operations", () => {
   it("voice_tts speaks a text, and its receipt tells no words and no hash", async () => {
     assert.match(speech.audio_id, /^AUD-[0-9a-f]{12}$/);
     assert.ok(speech.seconds > 2 && speech.seconds < 8);
-    assert.equal(speech.url, `http://127.0.0.1:8080/media/${speech.sha256}/${speech.audio_id}.wav`);
+    assert.equal(speech.url, `http://localhost:8080/media/${speech.sha256}/${speech.audio_id}.wav`);
     const source = media.files.find(speech.sha256)!;
     const manifest = await readProvenance(media.tools, { source, mediaType: "audio/wav" }, { cwd });
     assert.deepEqual([manifest.state, manifest.receipt_id], ["untrusted", speech.receipt_id]);

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
-import type { Assertion, Registration } from "../../../ledger/passkeys/mod.ts";
+import type { Assertion, Registration } from "../../../contract/domain/mod.ts";
 
 /** What an authenticator of a test does other than it should. */
 export interface Deviations {

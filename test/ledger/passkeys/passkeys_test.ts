@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { hash, randomBytes } from "node:crypto";
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
+import type { Assertion, Passkey } from "../../../contract/domain/mod.ts";
 import {
-  type Assertion,
   challengeOf,
   type Expected,
-  type Passkey,
   shownLines,
   statementOf,
   verifyAssertion,
@@ -221,12 +220,12 @@ describe("what is shown", () => {
 
   it("is what a statement is about: any other text, act or state gives another challenge", () => {
     const nonce = "00112233445566778899aabbccddeeff";
-    const statement = statementOf(NODE_PRIMITIVES, APPROVAL, { after: 1, nonce });
+    const statement = statementOf(NODE_PRIMITIVES, APPROVAL, { cycle: 0, nonce });
     const lines = shownLines(APPROVAL).map((line) => `${line}\n`).join("");
     assert.equal(statement.shown_sha256, hash("sha256", lines));
     const changes = [
       { approval: "APR-5b1e09c77a43" },
-      { after: 2 },
+      { cycle: 1 },
       { act: "0".repeat(64) },
       { shown_sha256: "0".repeat(64) },
       { nonce: "10112233445566778899aabbccddeeff" },

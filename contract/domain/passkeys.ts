@@ -1,0 +1,55 @@
+/** A public key, as RFC 7517 has it. */
+export type PublicJwk =
+  | { readonly kty: "EC"; readonly crv: "P-256"; readonly x: string; readonly y: string }
+  | { readonly kty: "OKP"; readonly crv: "Ed25519"; readonly x: string }
+  | { readonly kty: "RSA"; readonly n: string; readonly e: string };
+
+/** A credential that an authenticator holds for one person. */
+export interface Passkey {
+  /** Base64url. */
+  readonly credential_id: string;
+  readonly public_key: PublicJwk;
+}
+
+/** A browser's answer that a passkey has signed, its fields base64url. */
+export interface Assertion {
+  readonly credential_id: string;
+  readonly client_data: string;
+  readonly authenticator_data: string;
+  readonly signature: string;
+}
+
+/** A browser's answer about a new credential, its fields base64url. What its maker attests is not asked for. */
+export interface Registration {
+  readonly credential_id: string;
+  readonly client_data: string;
+  readonly authenticator_data: string;
+}
+
+/** What a person's passkey signs when they approve. */
+export interface ApprovalStatement {
+  readonly version: 1;
+  /** `APR-` and 12 hex characters. */
+  readonly approval: string;
+  /** How often the approval was reopened: what was said before that does not count after it. */
+  readonly cycle: number;
+  readonly move: "approved";
+  /** How the public receipts name the action: SHA-256 of a salt and the action. */
+  readonly act: string;
+  /** SHA-256 of the lines that were shown, each with a line feed. */
+  readonly shown_sha256: string;
+  /** 32 random hex characters, given out once. */
+  readonly nonce: string;
+}
+
+/** A person's signed statement. */
+export interface SignedStatement {
+  /** `PKY-` and 12 hex characters. */
+  readonly passkey_id: string;
+  readonly statement: ApprovalStatement;
+  readonly assertion: Assertion;
+  /** Domain for which the passkey is. */
+  readonly rp_id: string;
+  /** Page on which it was asked for. */
+  readonly origin: string;
+}

@@ -1,0 +1,87 @@
+import { hash, randomBytes } from "node:crypto";
+import { KEY_PREFIX } from "../../contract/domain/mod.ts";
+import type { Db } from "../connection.ts";
+
+/** A secret that is stored as its hash alone. */
+interface Secret {
+  readonly token: string;
+  /** 16 hex characters: the start of the hash. */
+  readonly id: string;
+}
+
+/** A person who has signed in. */
+export interface Session {
+  readonly id: string;
+  readonly tenant: string;
+  readonly keyId: string;
+  readonly expiresAt: Date;
+  /** True: its person may enrol a passkey without another one, as the operator has said. */
+  readonly recovers: boolean;
+}
+
+/** A link that was taken. */
+export type TakenLink = Pick<Session, "keyId" | "recovers">;
+
+const LINK = newForm("link");
+const SESSION = newForm("session");
+const hashToken = (token: string) => hash("sha256", token, "buffer");
+
+function newForm(kind: string) {
+  const start = `${KEY_PREFIX}_${kind}_`;
+  const form = new RegExp(`^${start}[A-Za-z0-9_-]{43}$`);
+  return {
+    make: () => start + randomBytes(32).toString("base64url"),
+    fits: (text: string) => form.test(text),
+  };
+}
+
+/** Makes a link that signs the holder of a key in, once. @returns its secret, which is stored nowhere */
+export async function putSignInLink(db: Db, link: TakenLink, seconds: number): Promise<string> {
+  const { token } = await putSecret(db, "sign_in_links", LINK.make(), link, seconds);
+  return token;
+}
+
+/** Takes a link of any tenant, which nobody can take again. @returns undefined: it is no valid link */
+export async function takeSignInLink(db: Db, token: string): Promise<TakenLink | undefined> {
+  if (!LINK.fits(token)) return undefined;
+  return await db.first<TakenLink>(
+    `SELECT key_id AS "keyId", recovers FROM take_sign_in_link($1)`,
+    [hashToken(token)],
+  );
+}
+
+/** Opens a session of a key. @returns its secret, which is stored nowhere, and its id */
+export async function putSession(trx: Db, link: TakenLink, seconds: number): Promise<Secret> {
+  return await putSecret(trx, "sessions", SESSION.make(), link, seconds);
+}
+
+async function putSecret(
+  db: Db,
+  table: "sign_in_links" | "sessions",
+  token: string,
+  { keyId, recovers }: TakenLink,
+  seconds: number,
+): Promise<Secret> {
+  const tokenHash = hashToken(token);
+  const id = tokenHash.toString("hex", 0, 8);
+  await db.execute(
+    `INSERT INTO ${table} (id, token_hash, key_id, recovers, expires_at)
+     VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5))`,
+    [id, tokenHash, keyId, recovers, seconds],
+  );
+  return { token, id };
+}
+
+/** Returns a session of any tenant that has not ended; its key may have. */
+export async function findSession(db: Db, token: string): Promise<Session | undefined> {
+  if (!SESSION.fits(token)) return undefined;
+  return await db.first<Session>(
+    `SELECT id, tenant_id AS tenant, key_id AS "keyId", expires_at AS "expiresAt", recovers FROM find_session($1)`,
+    [hashToken(token)],
+  );
+}
+
+/** Ends a session. */
+export async function endSession(db: Db, id: string): Promise<void> {
+  await db.execute("UPDATE sessions SET ended_at = now() WHERE id = $1 AND ended_at IS NULL", [id]);
+}
