@@ -66,7 +66,7 @@ export {
 export { isSamePrincipal, nameProblem } from "./principals.ts";
 export type { LostCall, Recovery } from "./recovery.ts";
 export { parseMarkHeaders, parseMetadata, type RequestMarks } from "./request_marks.ts";
-export { escapeInvisible, redactSecrets, stripInvisible, toLine } from "./sanitize.ts";
+export { escapeInvisible, redactSecrets, stripInvisible, toLine } from "./text/mod.ts";
 export { SHIPPED_RULES, type ShippedRuleName } from "./shipped_rules.ts";
 export { similarNames } from "./similar_names.ts";
 export { createTimeoutSignal, withTimeout } from "./timeout.ts";

@@ -8,6 +8,7 @@ import {
   createRestApp,
 } from "../api/mod.ts";
 import type { Platform } from "../calls/mod.ts";
+import { bindConsole } from "../console/mod.ts";
 import type { Operation } from "../contract/mod.ts";
 import { operations as all } from "../operations/mod.ts";
 import type { RequestState } from "../runtime/web/mod.ts";
@@ -31,6 +32,7 @@ export function createGatewayApp(
       bindCalendarFeed(router, platform);
       bindArticles(router, platform);
       bindMediaFiles(router, platform);
+      bindConsole(router);
     },
   });
 }

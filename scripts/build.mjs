@@ -14,10 +14,14 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, "dist");
 const CACHE = join(ROOT, "node_modules", ".cache", "sealoop");
 const AGENT = join(ROOT, "agent", "sources");
-const PAGE = join(ROOT, "ledger", "page", "browser");
+/** Pages: folder of their sources → what they load. */
+const PAGES = {
+  "ledger/page": ["app.ts", "worker.ts", "page.css", "icon.svg"],
+  console: ["app.tsx", "approval.tsx", "console.css"],
+};
 /** Folders without sources of programs. */
 const NOT_SOURCE = new Set(["node_modules", "dist", "test", "bench", "evals", "docs"]);
-const SOURCE = /\.(ts|css|svg|mjs|py)$/;
+const SOURCE = /\.(tsx?|css|svg|mjs|py)$/;
 /** Programs, by their paths: all of them processes or commands, or named `…_program.ts`, or `…_worker.ts` if threads. */
 const PROGRAM = /^(main|processes\/(commands\/)?(?!mod\b)[a-z]\w*|.*_(program|worker))\.ts$/;
 const REDOC = ["bundles/redoc.standalone.js", "bundles/redoc.standalone.js.LICENSE.txt", "LICENSE"];
@@ -66,21 +70,7 @@ async function buildPrograms(sources, folder) {
         target: "node20",
         logLevel: "warning",
       }),
-      esbuild.build({
-        entryPoints: ["app.ts", "worker.ts", "page.css", "icon.svg"].map((name) =>
-          join(PAGE, name)
-        ),
-        outdir: join(folder, "ledger", "page", "assets"),
-        entryNames: "[name]-[hash]",
-        bundle: true,
-        minify: true,
-        format: "iife",
-        target: ["chrome111", "firefox128", "safari17"],
-        loader: { ".svg": "copy" },
-        charset: "utf8",
-        legalComments: "none",
-        logLevel: "warning",
-      }),
+      ...Object.entries(PAGES).map(([page, names]) => buildPage(esbuild, page, names, folder)),
     ]);
   } catch {
     rmSync(folder, { recursive: true, force: true });
@@ -89,6 +79,25 @@ async function buildPrograms(sources, folder) {
     await esbuild.stop(); // or its process would live as long as this one
   }
   return `${programs.length} bundled`;
+}
+
+/** Bundles what pages load, each file with a hash of its content in its name. */
+function buildPage(esbuild, source, names, folder) {
+  return esbuild.build({
+    entryPoints: names.map((name) => join(ROOT, source, "browser", name)),
+    outdir: join(folder, source, "assets"),
+    entryNames: "[name]-[hash]",
+    bundle: true,
+    minify: true,
+    format: "iife",
+    target: ["chrome111", "firefox128", "safari17"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    loader: { ".svg": "copy" },
+    charset: "utf8",
+    legalComments: "none",
+    logLevel: "warning",
+  });
 }
 
 /** Joins the sources of the device agent into its one file, in the order of their numbers. */

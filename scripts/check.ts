@@ -11,6 +11,7 @@ const KNIP = join("node_modules", "knip", "bin", "knip.js");
 const CHECKS = {
   Types: [TSC, "-p", "."],
   "Page types": [TSC, "-p", join("ledger", "page", "browser")],
+  "Console types": [TSC, "-p", join("console", "browser")],
   Lint: [DENO, "lint", "--quiet"],
   Format: [DENO, "fmt", "--check", "--quiet"],
   Exports: [KNIP, "--no-progress", "--include", "files,exports,types,duplicates,unresolved"],

@@ -11,7 +11,7 @@ export interface Page {
 
 /** Prints a page as HTML. */
 export function printPage({ title, data, main }: Page, assets: Assets): string {
-  const { style, script, worker, icon } = assets;
+  const { page: style, app: script, worker, icon } = assets;
   const head = h(
     "head",
     {},

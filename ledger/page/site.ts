@@ -1,7 +1,7 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import { Problem } from "../../contract/mod.ts";
-import { FOREVER } from "../../runtime/web/mod.ts";
+import { bindAssets } from "../../runtime/web/mod.ts";
 import {
   type Anchors,
   type Call,
@@ -10,7 +10,7 @@ import {
   type Stats,
   type Verified,
 } from "./_answers.ts";
-import { type Asset, type Assets, loadAssets } from "./assets.ts";
+import { type Assets, loadPageAssets } from "./assets.ts";
 import { toReceiptRow } from "./checks/mod.ts";
 import { overviewPage } from "./overview.ts";
 import { messagePage, receiptPage } from "./receipt.ts";
@@ -43,7 +43,7 @@ const POSITION = /^\d{1,15}$/;
 export function bindSite<S>(
   router: Router<S>,
   parts: SiteParts,
-  assets: Assets = loadAssets(),
+  assets: Assets = loadPageAssets(),
 ): void {
   const page = (path: string, respond: (ctx: Context) => Promise<SiteResponse>) =>
     router.get(path, async (ctx) => send(ctx, await respond(ctx).catch(showProblem), assets));
@@ -51,13 +51,7 @@ export function bindSite<S>(
   page("/find", ({ query }) => findReceipt(parts, String(query.q ?? "")));
   page("/receipt/:id", ({ params }) => showReceipt(parts, params.id));
   page("/at/:position", ({ params }) => showPosition(parts, params.position));
-  for (const { path, type, bytes } of Object.values(assets) as Asset[]) {
-    router.get(path, (ctx) => {
-      ctx.set({ "cache-control": FOREVER, "content-security-policy": POLICY }); // the worker has its own policy
-      ctx.type = type;
-      ctx.body = bytes;
-    });
-  }
+  bindAssets(router, assets, POLICY);
 }
 
 function send(ctx: Context, response: SiteResponse, assets: Assets): void {

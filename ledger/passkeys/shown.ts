@@ -1,4 +1,4 @@
-import { escapeInvisible, toLine } from "../../contract/mod.ts";
+import { escapeInvisible, toLine } from "../../contract/text/mod.ts";
 
 /** The fields of an approval that people are shown before they decide, and that never change. @see `GET /v1/approvals` */
 export interface ShownApproval {
@@ -46,14 +46,22 @@ function fieldLines(name: string, text: string): string[] {
   );
 }
 
-/** Returns an action as JSON. Texts of several lines, such as articles, stand behind it, each line marked, to be read. */
+/**
+ * Returns an action as JSON, its fields in the order of their names. Texts of several lines, such as articles, stand behind
+ * it, each line marked, to be read.
+ */
 function actionText(action: ShownApproval["action"]): string {
   const texts: string[] = [];
   const json = JSON.stringify(action, (name, value: unknown) => {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return inOrder(value);
     if (typeof value !== "string" || !value.includes("\n")) return value;
     const lines = value.split("\n");
     texts.push(`${toLine(name)}:\n${lines.map((line) => `| ${line}`.trimEnd()).join("\n")}`);
     return `${lines.length} lines, below`;
   }, 2);
   return [json, ...texts].join("\n");
+}
+
+function inOrder(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).sort(([a], [b]) => a < b ? -1 : 1));
 }

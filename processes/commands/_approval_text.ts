@@ -1,5 +1,5 @@
 /** Approvals as a terminal shows them. Each line says what it belongs to, so that no text can pass for another field. */
-import { referenceText } from "../../calls/approvals/mod.ts";
+import { shownLines } from "../../ledger/passkeys/mod.ts";
 import type { ApprovalDetails } from "../../operations/approvals/mod.ts";
 import { formatTable } from "./_command.ts";
 import { oneLine } from "./_gateway_call.ts";
@@ -24,51 +24,38 @@ export function formatApprovals(approvals: readonly ListedApproval[]): string {
   return formatTable(head, rows);
 }
 
-/** Formats everything that a person needs to decide. The first line says how many others there are. */
+/**
+ * Formats everything that a person needs to decide: the lines that are shown wherever people decide, and how it stands. The
+ * first line says how many others there are.
+ */
 export function formatApproval(info: ApprovalDetails): string {
   const isPending = info.status === "pending";
   const fields: readonly (readonly [string, string])[] = [
-    ["asks for", info.description || info.subject],
-    ["because", info.reasons.join("; ")],
-    ["rule", info.rule ?? "none"],
-    ["reaches", info.reaches.join(", ")],
-    ["evidence", info.evidence.map(referenceText).join(", ")],
-    ["asked by", `${info.requested_by} of ${info.tenant_id} at ${info.asked_at}`],
+    ["asked at", info.asked_at],
     ["approvals", `${info.approvers.length} of ${info.needed}`],
     ["until", isPending ? info.expires_at : ""],
-    ["action", `${info.action_sha256}\n${formatAction(info.action)}`],
+    ["sha256", info.action_sha256],
     ["decide", isPending ? info.decide : ""],
   ];
-  const shown = fields.filter(([, text]) => text !== "").map(([name, text]) =>
-    formatField(name, text)
-  );
+  const lines = [...shownLines(info).map((line) => `  ${line}`)];
+  for (const [name, text] of fields) {
+    if (text !== "") lines.push(formatField(name, text));
+  }
   for (const { at, move, principal, reason, receipt_id } of info.moves) {
     const by = principal ? ` by ${principal}` : "";
     const why = reason ? `: ${reason}` : "";
-    shown.push(formatField("move", `${at} ${move}${by}, receipt ${receipt_id}${why}`));
+    lines.push(formatField("move", `${at} ${move}${by}, receipt ${receipt_id}${why}`));
   }
-  const text = shown.join("\n");
+  const text = lines.join("\n");
   const title = oneLine(`${info.approval_id} is ${info.status}`);
   return `${title}; ${text.split("\n").length} lines follow\n${text}`;
-}
-
-/** Formats an action as JSON. Texts of several lines, such as articles, stand behind it, each line marked, to be read. */
-function formatAction(action: unknown): string {
-  const texts: string[] = [];
-  const json = JSON.stringify(action, (name, value) => {
-    if (typeof value !== "string" || !value.includes("\n")) return value;
-    const lines = value.split("\n");
-    texts.push(`\n${oneLine(name)}:\n${lines.map((line) => `| ${line}`.trimEnd()).join("\n")}`);
-    return `${lines.length} lines, below`;
-  }, 2);
-  return [json, ...texts].join("\n");
 }
 
 /** Formats a field; its further lines are indented. */
 export function formatField(name: string, text: string): string {
   const [first, ...rest] = text.split("\n");
-  const more = rest.map((line) => `${"".padEnd(12)}${line}`.trimEnd());
-  return [`  ${name.padEnd(10)}${first}`, ...more].join("\n");
+  const more = rest.map((line) => `${"".padEnd(14)}${line}`.trimEnd());
+  return [`  ${name.padEnd(12)}${first}`, ...more].join("\n");
 }
 
 function shorten(text: string): string {

@@ -10,12 +10,13 @@
  * @module
  */
 export { type AppOptions, createApp, type RequestState } from "./app.ts";
+export { type Asset, bindAssets, loadAssets } from "./assets.ts";
 export { MAX_BODY, readJson } from "./body.ts";
 export { createDisconnectSignal, handleConnections } from "./connections.ts";
 export { parseJson } from "./json.ts";
 export { createLog, type Log, STANDARD_ERROR } from "./log.ts";
+export { FOREVER } from "./reads.ts";
 export { serveRoutes } from "./methods.ts";
 export { bindPages } from "./pages.ts";
-export { FOREVER } from "./reads.ts";
 export { serverNames } from "./server_names.ts";
 export { isLoopback, isSecure, type Listening, serve } from "./serve.ts";

@@ -7,6 +7,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "activities",
     "api",
     "mcp",
+    "console",
     "operations",
     "calls",
     "judgement",
@@ -29,6 +30,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   api: ["operations", "calls", "integrations", "runtime", "store"],
   mcp: ["operations", "calls", "runtime"],
+  console: ["ledger", "runtime"],
   operations: [
     "calls",
     "judgement",

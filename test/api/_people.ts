@@ -9,6 +9,7 @@ import { findApprovalOwner, getApproval } from "../../store/approvals/mod.ts";
 import type { NewKey } from "../../store/keys/mod.ts";
 import { createGatewayApp, openPlatform, openToolServer } from "../../processes/mod.ts";
 import { serve } from "../../runtime/web/mod.ts";
+import { freePort } from "../_run.ts";
 import { eventually } from "../_time.ts";
 import { connect } from "../mcp/_tool_server.ts";
 import { openLoop, type ServeEngine, type TestLoop, type Watch } from "../workflows/_loop.ts";
@@ -90,11 +91,12 @@ export async function openPeople(
     operations: new Map([...registry, ...extra.map((one) => [one.name, one] as const)]),
   });
   const { store, sealer, config } = loop;
-  const gateway = await openPlatformOf(loop, "gateway");
+  const port = await freePort();
+  const gateway = await openPlatformOf(loop, "gateway", `http://localhost:${port}`);
   const { platform } = gateway;
   const app = createGatewayApp(gateway, all);
   checkAnswers(app, all);
-  const server = await serve(app, config.settings, 0);
+  const server = await serve(app, config.settings, port);
   const keys = new Map<string, { key: string; id: string }>();
   for (const [name, fields] of Object.entries(KEYS)) {
     const { key, record } = await giveKey(store, {
@@ -192,8 +194,13 @@ export async function openPeople(
 }
 
 /** Opens the platform of another process on the servers of a loop. */
-async function openPlatformOf(loop: TestLoop, role: "gateway" | "tools") {
-  const { config, log, database, temporal, engine, operations, urls } = loop;
+async function openPlatformOf(
+  loop: TestLoop,
+  role: "gateway" | "tools",
+  url: string = loop.urls.gateway,
+) {
+  const { config, log, database, temporal, engine, operations } = loop;
+  const urls = { ...loop.urls, gateway: url };
   const parts = { config, log, databaseUrl: () => database.urls[role] };
   return await openPlatform(parts, role, { temporal, engine, operations, urls });
 }

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { putSignInLink } from "../../store/people/mod.ts";
 import { createAuthenticator, type TestAuthenticator } from "../ledger/passkeys/_authenticator.ts";
-import { asSuperuser } from "../_superuser.ts";
-import { findKeyById } from "../../store/keys/mod.ts";
 import { approvalCalls } from "./_approvals.ts";
 import { openPeople, type People } from "./_people.ts";
+import { signInLink } from "./_sign_in.ts";
 
 const OWN_PAGE = { "sec-fetch-site": "same-origin" };
 
@@ -16,18 +14,9 @@ describe("people who sign in", () => {
   });
   after(() => people?.stop());
   const { ask, info, becomes, receiptsOf } = approvalCalls(() => people);
-  const newAuthenticator = () => createAuthenticator("localhost", "http://localhost:8080");
+  const newAuthenticator = () => createAuthenticator("localhost", people.platform.urls.gateway);
 
-  /** Makes a link for the holder of a key, as the operator's command does. */
-  async function link(who: string, recovers = false) {
-    const keyId = people.keyId(who);
-    const { tenant } = (await findKeyById(people.store.asPlatform(), keyId))!;
-    const db = asSuperuser({ url: people.store.url, tenant });
-    return await db.transaction(async (trx) => {
-      await trx.execute("SELECT set_config('sealoop.tenant', $1, true)", [tenant]);
-      return await putSignInLink(trx, { keyId, recovers }, 600);
-    });
-  }
+  const link = (who: string, recovers = false) => signInLink(people, who, recovers);
 
   /** Signs somebody in. @returns the headers of their browser */
   async function signIn(who: string, recovers = false) {

@@ -1,4 +1,4 @@
-import { KEY_PREFIX } from "./domain/mod.ts";
+import { KEY_PREFIX } from "../domain/mod.ts";
 
 const SECRET = new RegExp(`whsec_[A-Za-z0-9+/=_-]+|${KEY_PREFIX}_[a-z]+_[A-Za-z0-9_-]{16,}`, "g");
 

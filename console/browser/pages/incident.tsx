@@ -1,0 +1,80 @@
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { read } from "../api.ts";
+import { follow } from "../live.ts";
+import { Markdown } from "../markdown.tsx";
+import { Rail } from "../rail.tsx";
+import type { Person, TicketDetails } from "../shapes.ts";
+import { Page } from "../shell.tsx";
+import { durationText, Time } from "../time.tsx";
+
+const id = location.pathname.split("/").at(-1)!;
+const person = signal<Person | undefined>(undefined);
+const ticket = signal<TicketDetails | undefined>(undefined);
+const problem = signal("");
+
+async function refresh(): Promise<void> {
+  try {
+    const [who, found] = await Promise.all([
+      read<Person>("/v1/console/session"),
+      read<TicketDetails>(`/v1/itsm/tickets/${id}?postmortem=true`),
+    ]);
+    [person.value, ticket.value, problem.value] = [who, found, ""];
+  } catch (error) {
+    problem.value = (error as Error).message;
+  }
+}
+
+/** One incident: how far it is, what was seen, and its story. */
+export function IncidentPage() {
+  useEffect(() => follow(refresh), []);
+  const shown = ticket.value;
+  return (
+    <Page title={id} person={person.value}>
+      {problem.value && <p class="problem" role="alert">{problem.value}</p>}
+      {shown ? <Incident shown={shown} /> : !problem.value && <p class="quiet">Loading …</p>}
+    </Page>
+  );
+}
+
+function Incident({ shown }: { readonly shown: TicketDetails }) {
+  const { title, status, escalated, severity, service, phase, opened_at, resolved_at } = shown;
+  const end = resolved_at ? Date.parse(resolved_at) : Date.now();
+  return (
+    <>
+      <h1>{title}</h1>
+      <p class={`state ${status === "open" ? "pending" : "approved"}`}>
+        <strong>{status === "open" ? escalated ? "Left to people" : "Open" : "Resolved"}</strong>
+        {" · "}
+        <span class={`severity ${severity}`}>{severity}</span>
+        {service && ` · ${service}`} · opened <Time at={opened_at} /> ·{" "}
+        {status === "open" ? "for" : "lasted"} {durationText(Date.parse(opened_at), end)}
+      </p>
+      <Rail phase={phase} isOver={status === "resolved" || escalated} />
+      {shown.resolution && <p>{shown.resolution}</p>}
+      {shown.approval_id && (
+        <p class="note">
+          It waits for <a href={`/console/approvals/${shown.approval_id}`}>{shown.approval_id}</a>.
+        </p>
+      )}
+      <section aria-labelledby="seen">
+        <h2 id="seen">What was seen</h2>
+        {shown.observations.length === 0 && <p class="quiet">Nothing yet.</p>}
+        <ol class="moves">
+          {shown.observations.map(({ number, source, says, text }) => (
+            <li key={number} value={number}>
+              <span class="tag">{source}</span> {says}
+              {text && <pre tabIndex={0}>{text}</pre>}
+            </li>
+          ))}
+        </ol>
+      </section>
+      {shown.postmortem && (
+        <section aria-labelledby="story">
+          <h2 id="story">Post-mortem</h2>
+          <Markdown text={shown.postmortem} />
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,137 @@
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { read } from "../api.ts";
+import { follow } from "../live.ts";
+import type { Approval, Person, PlatformStatus, Ticket } from "../shapes.ts";
+import { Page } from "../shell.tsx";
+import { durationText } from "../time.tsx";
+import { Rail } from "../rail.tsx";
+
+const MAX = 100;
+
+/** What needs people, and what goes on. */
+interface Inbox {
+  readonly person: Person;
+  readonly approvals: readonly Approval[];
+  readonly escalated: readonly Ticket[];
+  readonly running: readonly Ticket[];
+  readonly status: PlatformStatus;
+}
+
+const inbox = signal<Inbox | undefined>(undefined);
+const problem = signal("");
+
+async function refresh(): Promise<void> {
+  try {
+    const [person, { approvals }, { tickets }, status] = await Promise.all([
+      read<Person>("/v1/console/session"),
+      read<{ approvals: Approval[] }>(`/v1/approvals?status=pending&limit=${MAX}`),
+      read<{ tickets: Ticket[] }>(`/v1/itsm/incidents?status=open&limit=${MAX}`),
+      read<PlatformStatus>("/v1/status"),
+    ]);
+    inbox.value = {
+      person,
+      approvals: approvals.toReversed(),
+      escalated: tickets.filter(({ escalated }) => escalated).toReversed(),
+      running: tickets.filter(({ escalated, workflow_id }) => !escalated && workflow_id !== null),
+      status,
+    };
+    problem.value = "";
+  } catch (error) {
+    problem.value = (error as Error).message;
+  }
+}
+
+/** The inbox: what needs the person now, the longest wait first. */
+export function NowPage() {
+  useEffect(() => follow(refresh), []);
+  const now = inbox.value;
+  return (
+    <Page title="Now" person={now?.person}>
+      {problem.value && <p class="problem" role="alert">{problem.value}</p>}
+      {now ? <Inbox now={now} /> : !problem.value && <p class="quiet">Loading …</p>}
+    </Page>
+  );
+}
+
+function Inbox({ now: { approvals, escalated, running, status } }: { readonly now: Inbox }) {
+  const waiting = approvals.length + escalated.length;
+  return (
+    <>
+      <h1>
+        {waiting === 0
+          ? "Nothing waits for you"
+          : `${waiting} ${waiting === 1 ? "thing waits" : "things wait"} for people`}
+      </h1>
+      <section aria-labelledby="approvals">
+        <h2 id="approvals">To decide</h2>
+        {approvals.length === 0 && <p class="quiet">No approval waits.</p>}
+        <ul class="cards">
+          {approvals.map((one) => (
+            <li key={one.approval_id}>
+              <a href={`/console/approvals/${one.approval_id}`}>{one.description || one.subject}</a>
+              <p>{one.reasons.join("; ")}</p>
+              <p class="quiet">
+                {one.approval_id} · waits for {waited(one.asked_at)} · asked for by{" "}
+                {one.requested_by}
+              </p>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section aria-labelledby="escalated">
+        <h2 id="escalated">Left to people</h2>
+        {escalated.length === 0 && <p class="quiet">No incident is left to people.</p>}
+        <ul class="cards">
+          {escalated.map((one) => <TicketCard key={one.ticket_id} ticket={one} />)}
+        </ul>
+      </section>
+      <section aria-labelledby="running">
+        <h2 id="running">Going on</h2>
+        {running.length === 0 && <p class="quiet">No loop runs.</p>}
+        <ul class="cards">
+          {running.map((one) => (
+            <TicketCard key={one.ticket_id} ticket={one}>
+              <Rail phase={one.phase} isOver={false} />
+            </TicketCard>
+          ))}
+        </ul>
+      </section>
+      <Lights status={status} />
+    </>
+  );
+}
+
+function TicketCard({ ticket, children }: {
+  readonly ticket: Ticket;
+  readonly children?: preact.ComponentChildren;
+}) {
+  const { ticket_id, title, severity, service, opened_at } = ticket;
+  return (
+    <li>
+      <a href={`/console/incidents/${ticket_id}`}>{title}</a>
+      {children}
+      <p class="quiet">
+        {ticket_id} · <span class={`severity ${severity}`}>{severity}</span>
+        {service && ` · ${service}`} · open for {waited(opened_at)}
+      </p>
+    </li>
+  );
+}
+
+function Lights({ status: { status, backends } }: { readonly status: PlatformStatus }) {
+  return (
+    <section aria-labelledby="lights">
+      <h2 id="lights">The platform is {status === "ok" ? "well" : "not well"}</h2>
+      <ul class="lights">
+        {Object.entries(backends).map(([name, { ok, error }]) => (
+          <li key={name} class={ok ? "ok" : "bad"}>
+            <strong>{name}</strong> {ok ? "is well" : error ?? "is not well"}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const waited = (since: string) => durationText(Date.parse(since), Date.now());

@@ -1,0 +1,82 @@
+/** The parts of the gateway's answers that pages show. `/openapi.json` describes them whole. */
+import type { StatedApproval } from "../../ledger/passkeys/mod.ts";
+
+/** Who has signed in. */
+export interface Person {
+  readonly principal: string;
+  readonly tenant_id: string;
+  readonly rights: readonly ("read" | "respond" | "approve" | "operate")[];
+  readonly passkeys: number;
+  readonly expires_at: string;
+}
+
+/** An approval in a list. */
+export interface Approval extends StatedApproval {
+  readonly status: "pending" | "approved" | "denied" | "expired";
+  readonly ticket_id: string | null;
+  readonly approvers: readonly { readonly principal: string }[];
+  readonly escalated: boolean;
+  readonly asked_at: string;
+  readonly expires_at: string;
+  readonly decided_at: string | null;
+}
+
+/** An approval with its moves. */
+export interface ApprovalDetails extends Approval {
+  readonly moves: readonly {
+    readonly at: string;
+    readonly move: string;
+    readonly principal: string | null;
+    readonly reason: string | null;
+    readonly receipt_id: string;
+  }[];
+  readonly act: {
+    readonly state: string;
+    readonly error: { readonly message: string } | null;
+  } | null;
+}
+
+/** A ticket. */
+export interface Ticket {
+  readonly ticket_id: string;
+  readonly title: string;
+  readonly severity: "critical" | "high" | "medium" | "low";
+  readonly status: "open" | "resolved";
+  readonly phase: string;
+  readonly escalated: boolean;
+  readonly service: string | null;
+  readonly workflow_id: string | null;
+  readonly resolution: string | null;
+  readonly receipt_id: string | null;
+  readonly approval_id: string | null;
+  readonly opened_at: string;
+  readonly resolved_at: string | null;
+}
+
+/** A ticket with what was seen, and the draft of its postmortem. */
+export interface TicketDetails extends Ticket {
+  readonly observations: readonly {
+    readonly number: number;
+    readonly source: string;
+    readonly says: string;
+    readonly text?: string;
+  }[];
+  readonly postmortem: string | null;
+}
+
+/** The platform's parts. */
+export interface PlatformStatus {
+  readonly status: "ok" | "degraded";
+  readonly backends: Readonly<
+    Record<string, { readonly ok: boolean; readonly error: string | null }>
+  >;
+}
+
+/** What a session is given to sign. */
+export interface Proposal {
+  readonly challenge_id: string;
+  readonly challenge: string;
+  readonly statement: { readonly cycle: number; readonly nonce: string };
+  readonly rp_id: string;
+  readonly credentials: readonly string[];
+}

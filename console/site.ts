@@ -1,0 +1,58 @@
+import type Router from "@koa/router";
+import { type Asset, bindAssets, loadAssets } from "../runtime/web/mod.ts";
+
+/** Everything is loaded from the gateway itself, nothing is inline, and no text becomes markup or script. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+/** The pages, by their paths; an approval's stands alone, so that it is there at once on a phone. */
+const PAGES: Readonly<Record<string, "app" | "approval">> = {
+  "/console": "app",
+  "/console/sign-in": "app",
+  "/console/incidents": "app",
+  "/console/incidents/:id": "app",
+  "/console/you": "app",
+  "/console/approvals/:id": "approval",
+};
+
+/** Binds the pages to a router. @throws {Error} their files are not built */
+export function bindConsole<S>(router: Router<S>): void {
+  const assets = loadAssets("console", "/console/assets/", ["app", "approval", "console"]);
+  for (const [path, script] of Object.entries(PAGES)) {
+    const html = printShell(assets[script], assets.console);
+    router.get(path, path, (ctx) => {
+      ctx.set({
+        "content-security-policy": POLICY,
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "permissions-policy":
+          "publickey-credentials-get=(self), publickey-credentials-create=(self)",
+        "cache-control": "no-cache",
+      });
+      ctx.type = "text/html; charset=utf-8";
+      ctx.body = html;
+    });
+  }
+  bindAssets(router, assets, POLICY);
+}
+
+/** Prints a page, which its script fills once it has asked with the session's cookie. */
+function printShell(script: Asset, style: Asset): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>sealoop</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${style.path}" integrity="${style.integrity}">
+<script src="${script.path}" integrity="${script.integrity}" defer></script>
+</head>
+<body>
+<noscript>The console needs JavaScript. Approvals can also be decided by npm run approvals.</noscript>
+</body>
+</html>
+`;
+}

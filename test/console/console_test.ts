@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import type { CDPSession } from "puppeteer-core";
+import { newPage, type TestPage } from "../_browser.ts";
+import { eventually } from "../_time.ts";
+import { approvalCalls } from "../api/_approvals.ts";
+import { openPeople, type People } from "../api/_people.ts";
+import { signInLink } from "../api/_sign_in.ts";
+
+const AXE = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
+
+describe("the console", () => {
+  let people: People;
+  let tab: TestPage;
+  let devtools: CDPSession;
+  before(async () => {
+    people = await openPeople();
+    tab = await newPage();
+    devtools = await tab.page.createCDPSession();
+    await devtools.send("WebAuthn.enable");
+  });
+  after(async () => {
+    await tab?.close();
+    await people?.stop();
+  });
+  const { ask, info } = approvalCalls(() => people);
+  const url = (path: string) => people.platform.urls.gateway + path;
+
+  /** Opens a page, and waits until it shows a text. */
+  async function open(path: string, text: RegExp): Promise<void> {
+    await tab.page.goto(url(path));
+    await shows(text);
+  }
+
+  async function shows(text: RegExp): Promise<string> {
+    return await eventually(async () => {
+      const shown = String(await tab.page.evaluate("document.body.innerText").catch(() => ""));
+      return text.test(shown) ? shown : undefined;
+    });
+  }
+
+  const press = (name: string) => tab.page.locator(`::-p-aria(${name})`).click();
+
+  /** Puts an authenticator into the browser, whose person is there and verified, or is not. */
+  async function addAuthenticator(isUserVerified = true): Promise<string> {
+    const { authenticatorId } = await devtools.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified,
+        automaticPresenceSimulation: true,
+      },
+    });
+    return authenticatorId;
+  }
+
+  async function signIn(): Promise<void> {
+    await tab.page.goto("about:blank");
+    await open(`/console/sign-in#${await signInLink(people, "ann")}`, /wait|Nothing waits/);
+  }
+
+  /** Returns what hinders people with assistive technology. */
+  async function barriers(): Promise<string[]> {
+    await tab.page.evaluate(AXE);
+    return await tab.page.evaluate(async () => {
+      // deno-lint-ignore no-explicit-any -- a script of another project, in the page
+      const { violations } = await (globalThis as any).axe.run();
+      return violations.map((one: { id: string; nodes: { html: string }[] }) =>
+        `${one.id}: ${one.nodes[0]?.html}`
+      );
+    });
+  }
+
+  it("asks people to sign in, and keeps no secret in the address", async () => {
+    await open("/console", /npm run console/);
+    await signIn();
+    assert.equal(await tab.page.evaluate("location.hash"), "");
+    assert.equal(await tab.page.evaluate("document.cookie"), "", "scripts can't read it");
+    await open(
+      `/console/sign-in#${"slp_link_".padEnd(52, "x")}`,
+      /was used, has expired, or is none/,
+    );
+  });
+
+  it("lets a person approve by a passkey, knowing what and why", async () => {
+    await addAuthenticator();
+    await signIn();
+    const { approval_id } = await ask({ description: "Drop the old sessions" });
+    await shows(/1 thing waits for people/);
+    await press("Drop the old sessions");
+    const text = await shows(/Enrol a passkey to approve/);
+    assert.match(text, /"command": "drop"/);
+    assert.match(text, /A program asks before it acts/);
+    await press("Enrol a passkey to approve");
+    await shows(/Have two/);
+    await press("Enrol a passkey");
+    await shows(/Approve with your passkey/);
+    await press("Approve with your passkey");
+    await shows(/Approved by ann/);
+    assert.equal((await info(approval_id)).status, "approved");
+  });
+
+  it("lets a person deny by a click, and reopen", async () => {
+    await signIn();
+    const { approval_id } = await ask();
+    await open(`/console/approvals/${approval_id}`, /Deny/);
+    await press("Deny");
+    await shows(/Denied/);
+    await press("Reopen");
+    await shows(/Waits for a person/);
+    assert.equal((await info(approval_id)).status, "pending");
+    await press("Deny");
+    await shows(/Denied/);
+  });
+
+  it("says when another person has decided meanwhile", async () => {
+    await signIn();
+    const { approval_id } = await ask();
+    await open(`/console/approvals/${approval_id}`, /Deny/);
+    await people.vote(approval_id, "approve", "bob");
+    await shows(/Approved by bob/);
+  });
+
+  it("has nothing private in its HTML, and runs no script of others", async () => {
+    const html = await (await fetch(url("/console/approvals/APR-5b1e09c77a42"))).text();
+    assert.doesNotMatch(html, /APR-|onerror/);
+    const description = `<img src=x onerror="document.title='stolen'"><script>alert(1)</script>`;
+    const { approval_id } = await ask({ description, action: { text: description } });
+    await open(`/console/approvals/${approval_id}`, /<img src=x/);
+    assert.doesNotMatch(await tab.page.title(), /stolen/);
+    const { headers } = await fetch(url("/console"));
+    const policy = headers.get("content-security-policy")!;
+    for (const part of ["frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"]) {
+      assert.ok(policy.includes(part), part);
+    }
+    await people.vote(approval_id, "deny", "bob");
+  });
+
+  it("is small", async () => {
+    const sizeOf = async (path: string) => {
+      const html = await (await fetch(url(path))).text();
+      const loaded = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
+      const files = await Promise.all(loaded.map(async (path) => {
+        return Buffer.from(await (await fetch(url(path))).arrayBuffer());
+      }));
+      return [Buffer.from(html), ...files].reduce((sum, file) => sum + gzipSync(file).length, 0);
+    };
+    assert.ok(await sizeOf("/console/approvals/APR-5b1e09c77a42") <= 25 * 1024);
+    assert.ok(await sizeOf("/console") <= 60 * 1024);
+  });
+
+  for (const scheme of ["light", "dark"] as const) {
+    it(`has no barriers, and fits on a phone and a desk, ${scheme}`, async () => {
+      await tab.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+      const { approval_id } = await ask({ description: "A".repeat(300) });
+      await signIn();
+      const pages = [
+        ["/console", /To decide/],
+        ["/console/incidents", /Incidents/],
+        ["/console/you", /Passkeys/],
+        [`/console/approvals/${approval_id}`, /Exactly what is decided/],
+      ] as const;
+      for (const width of [360, 768, 1400]) {
+        await tab.page.setViewport({ width, height: 800 });
+        for (const [path, text] of pages) {
+          await open(path, text);
+          assert.deepEqual(await barriers(), [], `${path} at ${width}`);
+          const overflow = Number(
+            await tab.page.evaluate(
+              "document.documentElement.scrollWidth - innerWidth",
+            ),
+          );
+          assert.ok(overflow <= 0, `${path} is ${overflow} px too wide at ${width}`);
+        }
+      }
+      await people.vote(approval_id, "deny", "bob");
+    });
+  }
+});
