@@ -172,6 +172,25 @@ describe("the log detector", () => {
       assert.deepEqual(found!.detail.templates, ["disk <*> is broken"]);
     });
 
+    it("are told by the columns of now, where a program started with lines of another form", async () => {
+      const app = await log({ block: "learn_lines: 300" });
+      const line = (i: number, message: string) =>
+        `2026-01-01 00:00:${10 + i % 40} app/web[${"abcdefg"[i % 7]}] ERROR ${message}\n`;
+      const kinds = ["page is too large", "cache is not there", "user has no basket to empty"];
+      const usual = (from: number, count: number) =>
+        Array.from({ length: count }, (_, i) => line(from + i, kinds[(from + i) % 3]!));
+      await app.append("rare timeout of a part is known\n");
+      await app.append(...Array.from({ length: 120 }, (_, i) => `  name${i} = value of ${i}\n`));
+      await app.sweep();
+      for (let from = 0; from < 450; from += 90) {
+        await app.append(...usual(from, 90));
+        assert.deepEqual((await app.sweep()).codes, []);
+      }
+      await app.append("rare timeout of a part is known\n", line(3, "disk 7 is broken"));
+      const { findings: [found] } = await app.sweep();
+      assert.deepEqual(found!.detail.templates, ["disk <*> is broken"]);
+    });
+
     it("are told by the field with the message, where lines have named fields", async () => {
       const app = await log({ block: "learn_lines: 100" });
       const line = (message: string, i: number) =>
