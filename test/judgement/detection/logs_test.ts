@@ -52,7 +52,7 @@ describe("the log detector", () => {
       const { findings: [found] } = await app.sweep();
       assert.deepEqual([found!.code, found!.service], ["error_rate", "shop"]);
       assert.match(found!.summary, /has 40 errors in a minute; a bad minute had 6 before/);
-      assert.equal((found!.detail.samples as string[]).length, 5);
+      assert.equal((found!.detail.samples as string[]).length, 6);
     });
 
     it("are found in lines with characters that PostgreSQL does not keep", async () => {
@@ -189,6 +189,32 @@ describe("the log detector", () => {
       await app.append("rare timeout of a part is known\n", line(3, "disk 7 is broken"));
       const { findings: [found] } = await app.sweep();
       assert.deepEqual(found!.detail.templates, ["disk <*> is broken"]);
+    });
+
+    it("keep their first and newest samples, and all kinds, as long as they are open", async () => {
+      const app = await log({ block: "learn_lines: 100" });
+      await app.append(...known(120));
+      await app.sweep();
+      const messages = [
+        "disk is broken",
+        "no room left",
+        "queue lost its reader twice",
+        "certificate of the shop is too old",
+        "user without name",
+        "index can't be read from here",
+        "price is below zero",
+      ];
+      const error = (message: string) => `2026-01-01 00:00:01 ERROR ${message}\n`;
+      let found;
+      for (const message of messages) {
+        await app.append(error(message));
+        ({ findings: [found] } = await app.sweep());
+      }
+      const detail = found!.detail as { samples: string[]; templates: string[] };
+      const kept = [...messages.slice(0, 3), ...messages.slice(-3)];
+      assert.deepEqual(detail.samples.map((line) => `${line}\n`), kept.map(error));
+      assert.deepEqual(detail.templates, messages);
+      assert.match(found!.summary, /has 7 new kinds of lines/);
     });
 
     it("are told by the field with the message, where lines have named fields", async () => {

@@ -19,6 +19,7 @@ import {
 import { describeObservers, observe } from "../../../judgement/observation/mod.ts";
 import { stopProcess } from "../../../runtime/embedded/mod.ts";
 import { putServices } from "../../../store/cmdb/mod.ts";
+import type { FindingRecord } from "../../../store/incidents/mod.ts";
 import { freePort } from "../../_run.ts";
 import { eventually } from "../../_time.ts";
 import { testCertificate } from "../../runtime/web/_certificate.ts";
@@ -67,6 +68,7 @@ describe("sources of observations", () => {
     service: Service | undefined,
     values: Readonly<Record<string, string>> = {},
     isLocal = true,
+    record?: FindingRecord,
   ): Promise<readonly Observation[]> {
     const finding = {
       service: service?.name ?? null,
@@ -80,7 +82,7 @@ describe("sources of observations", () => {
       code: "refused",
       service,
       isLocal,
-      record: undefined,
+      record,
       values,
       since: new Date(Date.now() - 300_000),
     }, { config: context.config, store: context.store });
@@ -252,6 +254,14 @@ describe("sources of observations", () => {
       const { says, text } = only(await look("log", site));
       assert.match(says, /^web\.log has /);
       assert.equal(text!.trim(), "ERROR lease lost, password=[secret]");
+    });
+
+    it("shows the lines that the finding keeps, without secrets", async () => {
+      const record = {
+        detail: { path: "/var/log/shop.log", samples: ["ERROR first", "ERROR token=hunter2222"] },
+      } as unknown as FindingRecord;
+      const { code, text } = only(await look("log", undefined, {}, true, record));
+      assert.deepEqual([code, text], ["samples", "ERROR first\nERROR token=[secret]"]);
     });
 
     it("leaves lines out that were written before the fault", async () => {
