@@ -294,6 +294,19 @@ describe("sources of observations", () => {
       assert.ok(Number(figures!.open_files_share) > 0.7);
     });
 
+    it("say which descriptors a process does not close, where it has few left", async () => {
+      const path = join(await folder(), "data");
+      await writeFile(path, "");
+      const open = `for (let i = 0; i < 60; i++) require('fs').openSync(${JSON.stringify(path)})`;
+      const { site } = await server(open, "ulimit -n 90");
+      assert.match(
+        only(await look("process", site)).says,
+        /of 90 descriptors are open \(60 of them on one file: it does not close them\)/,
+      );
+      const { site: other } = await server(open, "ulimit -n 900");
+      assert.doesNotMatch(only(await look("process", other)).says, /does not close/);
+    });
+
     it("measure memory beside the limit of the heap", async () => {
       const fill = "globalThis.kept = Array.from({ length: 2e6 }, (_, n) => ({ n }))";
       const { site } = await server(fill, "export NODE_OPTIONS=--max-old-space-size=200");
