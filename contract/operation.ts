@@ -34,6 +34,8 @@ export interface Operation<Context = never> {
   readonly group: string;
   readonly effect: Effect;
   readonly access: Access;
+  /** True where the contract does not have it: it is described apart, and its tools are offered only where asked for. */
+  readonly extension?: true;
   readonly input: z.ZodObject;
   readonly output: z.ZodType;
   /** REST routes: operation id → `METHOD /path/{parameter}`. */
@@ -108,4 +110,14 @@ export function scopesOf(
     if (bindings && Object.hasOwn(bindings, name)) return bindings[name];
   }
   return undefined;
+}
+
+/** Returns the operations that the contract has, and those beyond it. */
+export function splitByContract<Op extends Pick<Operation<never>, "extension">>(
+  operations: readonly Op[],
+): { readonly own: readonly Op[]; readonly extensions: readonly Op[] } {
+  return {
+    own: operations.filter(({ extension }) => !extension),
+    extensions: operations.filter(({ extension }) => extension),
+  };
 }
