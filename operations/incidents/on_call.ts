@@ -2,10 +2,11 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { type Context, followStartedRun, operation } from "../../calls/mod.ts";
 import { startRun } from "../../calls/recover/mod.ts";
-import { type CallContext, Problem } from "../../contract/mod.ts";
+import { type CallContext, isSamePrincipal, Problem } from "../../contract/mod.ts";
 import { type Finding, startAttributes, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
+import { createReportedFinding } from "../../judgement/detection/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import type { Db } from "../../store/mod.ts";
+import type { Db, Store } from "../../store/mod.ts";
 import {
   acknowledgeTicket,
   addTicketEvent,
@@ -85,9 +86,14 @@ export const acknowledgeIncident = operation({
   tool: { itsm_acknowledge_incident: FULL },
   example: { input: { ticket_id: exampleTicket.ticket_id }, output: exampleAcknowledged },
   run: (input, context) =>
-    move("acknowledged", input, context, async (trx, { acknowledged_by }) =>
-      acknowledged_by === null &&
-      await acknowledgeTicket(trx, input.ticket_id, context.caller.principal)),
+    move(
+      "acknowledged",
+      input,
+      context,
+      async (trx, { acknowledged_by }) =>
+        acknowledged_by === null &&
+        await acknowledgeTicket(trx, input.ticket_id, context.caller.principal),
+    ),
 });
 
 /** Gives an incident to the caller. */
@@ -112,7 +118,7 @@ export const takeIncident = operation({
   run: (input, context) =>
     move("taken", input, context, async (trx, { taken_by }) => {
       const { principal } = context.caller;
-      if (taken_by === principal) return false;
+      if (taken_by !== null && isSamePrincipal(taken_by, principal)) return false;
       if (taken_by === null && await takeTicket(trx, input.ticket_id, principal)) return true;
       throw new Problem(
         "Conflict",
@@ -137,7 +143,7 @@ export const handBackIncident = operation({
     move("handed_back", input, context, async (trx, { taken_by }) => {
       const { caller: { principal, mayApprove }, door } = context;
       if (taken_by === null) return false;
-      if (taken_by !== principal && !(door === "rest" && mayApprove)) {
+      if (!isSamePrincipal(taken_by, principal) && !(door === "rest" && mayApprove)) {
         throw new Problem(
           "Conflict",
           `Cannot hand back ${input.ticket_id}: ${taken_by} has it, who alone can do so, or a person who may approve`,
@@ -168,8 +174,9 @@ export const retryIncident = operation({
     rule: "tickets-and-loops",
     // A stop of the loop, and a rule about it, apply to a loop that is asked for in this way as well.
     actsAs: () => ["itsm.loop"],
-    async check({ ticket_id }, { store }) {
-      await findingToRetry(store.db, requireOpen(await requireTicket(store, ticket_id)));
+    async check({ ticket_id }, { store, caller }) {
+      const ticket = requireOpen(await requireTicket(store, ticket_id));
+      await findingToRetry(store, ticket, `key:${caller.keyId}`);
     },
   },
   durability: {
@@ -180,11 +187,7 @@ export const retryIncident = operation({
   example: { input: { ticket_id: exampleTicket.ticket_id }, output: exampleStartedRun },
   run: async ({ ticket_id, wait_seconds }, context) => {
     const ticket = requireOpen(await requireTicket(context.store, ticket_id));
-    const finding: Finding = {
-      ...await findingToRetry(context.store.db, ticket),
-      observed_at: new Date().toISOString(),
-      requested_by: `key:${context.caller.keyId}`,
-    };
+    const finding = await findingToRetry(context.store, ticket, `key:${context.caller.keyId}`);
     const run = await startRun(context, WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
@@ -238,34 +241,45 @@ function requireOpen(ticket: TicketRecord): TicketRecord {
   );
 }
 
-/** Returns the fault of a ticket, to be looked at again. @throws {Problem} `Conflict`: there is none, or a person has it */
+/**
+ * Returns the fault of a ticket, to be looked at again now. A service that somebody reported is probed.
+ *
+ * @throws {Problem} `Conflict`: there is none, or a person has the ticket
+ */
 async function findingToRetry(
-  db: Db,
-  { ticket_id, taken_by, service, severity, description }: TicketRecord,
-): Promise<Omit<Finding, "observed_at">> {
+  store: Store,
+  { ticket_id, taken_by, service, severity, title, description }: TicketRecord,
+  requestedBy: string,
+): Promise<Finding> {
   if (taken_by !== null) {
     throw new Problem(
       "Conflict",
       `Cannot try ${ticket_id} again: ${taken_by} has it; POST /v1/itsm/tickets/${ticket_id}/hand-back gives it back`,
     );
   }
-  const fingerprint = await getTicketFault(db, ticket_id);
+  const fingerprint = await getTicketFault(store.db, ticket_id);
   if (fingerprint === null) {
     throw new Problem(
       "Conflict",
       `Cannot try ${ticket_id} again: people have opened it, and no fault was found or reported for it`,
     );
   }
-  const found = await getFinding(db, fingerprint);
-  if (!found) {
-    return { service, check: "report", code: "reported", fingerprint, report: description };
+  const now = { fingerprint, observed_at: new Date().toISOString(), requested_by: requestedBy };
+  const found = await getFinding(store.db, fingerprint);
+  if (found) {
+    const { service, detector, kind, code } = found;
+    return {
+      service,
+      detector: detector as NonNullable<Finding["detector"]>,
+      check: kind as Finding["check"],
+      code,
+      severity,
+      ...now,
+    };
   }
-  return {
-    service: found.service,
-    detector: found.detector as NonNullable<Finding["detector"]>,
-    check: found.kind as Finding["check"],
-    code: found.code,
-    fingerprint,
-    severity,
-  };
+  const probed = service === null
+    ? undefined
+    : await createReportedFinding(store, { service, requestedBy });
+  if (probed?.fingerprint === fingerprint) return probed;
+  return { service, check: "report", code: "reported", report: description || title, ...now };
 }

@@ -93,18 +93,32 @@ describe("people on call", () => {
     const { result_url: _, workflow_id } = (await post(id, "retry", "program")).body;
     assert.equal((await resultOf(workflow_id)).outcome, "escalated");
     const told = await routed();
-    assert.ok(told.includes("incident.acknowledged") && !told.includes("incident.escalated"), told.join());
+    assert.ok(
+      told.includes("incident.acknowledged") && !told.includes("incident.escalated"),
+      told.join(),
+    );
     const { messages } = (await people.call("GET", "/v1/comms?limit=50", "program")).body;
-    const kinds = messages.filter((one: { refs: { ticket_id: string } }) => one.refs.ticket_id === id)
+    const kinds = messages.filter((one: { refs: { ticket_id: string } }) =>
+      one.refs.ticket_id === id
+    )
       .map((one: { kind: string }) => one.kind);
-    assert.equal(kinds.filter((kind: string) => kind === "incident.escalated").length, 2, "the feed has all");
+    assert.equal(
+      kinds.filter((kind: string) => kind === "incident.escalated").length,
+      2,
+      "the feed has all",
+    );
 
     const { events, receipts } = await readTicketRecord(people.store, id);
     assert.equal(events.filter((kind) => kind === "acknowledged").length, 1);
     const sealed = await people.eventually(async () =>
-      (await readTicketRecord(people.store, id)).receipts.find(({ category }) => category === "ticket_acknowledged")
+      (await readTicketRecord(people.store, id)).receipts.find(({ category }) =>
+        category === "ticket_acknowledged"
+      )
     );
-    assert.ok(!JSON.stringify([sealed, receipts]).includes("I look at it"), "the reason stays private");
+    assert.ok(
+      !JSON.stringify([sealed, receipts]).includes("I look at it"),
+      "the reason stays private",
+    );
   });
 
   it("take an incident, which the loop leaves alone until it is handed back", async () => {
@@ -198,7 +212,9 @@ describe("people on call", () => {
     assert.ok((await asked.listTools()).tools.some(({ name }) => name === "itsm_take_incident"));
     await asked.close();
     const usual = await connectHttp(url, key);
-    const unknown = await usual.callTool({ name: "itsm_take_incident", arguments: {} }).catch(String);
+    const unknown = await usual.callTool({ name: "itsm_take_incident", arguments: {} }).catch(
+      String,
+    );
     assert.match(String(unknown), /Unknown tool/);
     await usual.close();
   });
@@ -207,5 +223,10 @@ describe("people on call", () => {
 /** Returns the command by which a broken service was started at first. */
 function restartOf({ service, folder }: BrokenService): string[] {
   const { http } = service.check as { http: string };
-  return [process.execPath, join(ROOT, "integrations", "sandbox", "test_service.js"), new URL(http).port, folder];
+  return [
+    process.execPath,
+    join(ROOT, "integrations", "sandbox", "test_service.js"),
+    new URL(http).port,
+    folder,
+  ];
 }
