@@ -12,5 +12,5 @@
 export { createToolServer } from "./server.ts";
 export type { SessionTiming } from "./session_timing.ts";
 export { serveStdio } from "./stdio.ts";
-export { bindTools, describeTools, ownTools, selectTools, type Tools } from "./tools.ts";
+export { bindTools, describeTools } from "./tools.ts";
 export { describeUntrusted, makeSafe } from "./untrusted.ts";
