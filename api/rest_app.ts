@@ -6,9 +6,11 @@ import {
   type JsonSchema,
   type OpenApiInfo,
   type Operation,
+  splitByContract,
 } from "../contract/mod.ts";
 import {
   type AppOptions,
+  bindDescription,
   bindPages,
   createApp,
   type RequestState,
@@ -27,7 +29,10 @@ export interface RestServer<C> {
   readonly routes?: (router: Router<RequestState>) => void;
 }
 
-/** Creates the application of a REST server, with its description at `/openapi.json`, `/docs` and `/redoc`. */
+/**
+ * Creates the application of a REST server, with its description at `/openapi.json`, `/docs` and `/redoc`. Operations beyond
+ * the contract are described at `/extensions/openapi.json`.
+ */
 export function createRestApp<C>(
   { operations, invoke, http, info, routes }: RestServer<C>,
 ): Koa<RequestState> {
@@ -35,7 +40,16 @@ export function createRestApp<C>(
   const router = new Router<RequestState>();
   routes?.(router);
   bindOperations(router, operations, invoke, sessionCookie(http.secure));
-  bindPages(router, () => buildOpenApi(operations, info), info.title);
+  const { own, extensions } = splitByContract(operations);
+  bindPages(router, () => buildOpenApi(own, info), info.title);
+  if (extensions.length > 0) {
+    const title = `${info.title}: beyond the contract`;
+    bindDescription(
+      router,
+      "/extensions/openapi.json",
+      () => buildOpenApi(extensions, { ...info, title }),
+    );
+  }
   app.use(serveRoutes(router, "/docs lists what there is"));
   return app;
 }

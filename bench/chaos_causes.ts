@@ -118,7 +118,8 @@ async function judge(loop: TestLoop, fault: Fault, number: number): Promise<Judg
           isShown ? ` ${JSON.stringify(figures)}\n${text.slice(-600)}` : ""
         }`
       ),
-      restarts: (await listEffectsOn(loop.store, `shop-${number}`)).length,
+      restarts: (await listEffectsOn(loop.store, `shop-${number}`))
+        .filter(({ step }) => step === "restart").length,
       outcome,
       seconds: (performance.now() - started) / 1_000,
     };

@@ -53,6 +53,7 @@ export {
   type Operation,
   scopesOf,
   shippedRuleOf,
+  splitByContract,
 } from "./operation.ts";
 export type { Durability, LongRunning } from "./operation_durability.ts";
 export {

@@ -111,3 +111,13 @@ export function scopesOf(
   }
   return undefined;
 }
+
+/** Returns the operations that the contract has, and those beyond it. */
+export function splitByContract<Op extends Pick<Operation<never>, "extension">>(
+  operations: readonly Op[],
+): { readonly own: readonly Op[]; readonly extensions: readonly Op[] } {
+  return {
+    own: operations.filter(({ extension }) => !extension),
+    extensions: operations.filter(({ extension }) => extension),
+  };
+}

@@ -8,7 +8,7 @@ import { type AppOptions, createApp, type RequestState, serveRoutes } from "../r
 import { bindA2a, MAX_A2A_BODY, type TaskParts } from "./a2a/mod.ts";
 import { bindMcp } from "./mcp_routes.ts";
 import { SESSION_TIMING, type SessionTiming } from "./session_timing.ts";
-import { bindTools, describeTools, selectTools, type Tools } from "./tools.ts";
+import { bindTools, describeTools, ownTools, selectTools, type Tools } from "./tools.ts";
 import type { FindInjection } from "./untrusted.ts";
 
 /** The parts of a tool server. */
@@ -54,7 +54,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
   const mcp = bindMcp(router, { operations, invoke, auth, log, findInjection, tools, timing });
   const a2a = parts.a2a && bindA2a(router, {
     ...parts.a2a,
-    tools,
+    tools: ownTools(tools),
     invoke,
     auth,
     log,
@@ -65,7 +65,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
     isClosing: mcp.isClosing,
   });
   bindToolList(router, tools);
-  bindHealth(router, parts, tools, mcp.sessionCount);
+  bindHealth(router, parts, ownTools(tools), mcp.sessionCount);
 
   const app = createApp({
     ...http,
@@ -86,7 +86,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
 }
 
 function bindToolList<C>(router: Router<RequestState>, tools: Tools<C>): void {
-  const all = JSON.stringify(describeTools(tools)); // takes a third of the time of a request
+  const all = JSON.stringify(describeTools(ownTools(tools))); // takes a third of the time of a request
   router.get("registry", "/mcp/tools", (ctx) => {
     const selection = ctx.query.tools;
     ctx.type = "application/json; charset=utf-8";

@@ -9,7 +9,7 @@ import { createHandlers } from "./handlers.ts";
 import { isMessage, isRequest, JSON_RPC } from "./json_rpc.ts";
 import { servePipe } from "./protocol/mod.ts";
 import { createResourceChanges } from "./resource_changes.ts";
-import { bindTools } from "./tools.ts";
+import { bindTools, ownTools } from "./tools.ts";
 import type { FindInjection } from "./untrusted.ts";
 
 /** The parts of a tool server for one client. */
@@ -86,7 +86,7 @@ export async function serveStdio<C>(parts: StdioParts<C>): Promise<StdioServer> 
   }
 
   const pipe = servePipe(
-    handlersOf(bindTools(operations), sender),
+    handlersOf(ownTools(bindTools(operations)), sender),
     () => ({ requestId: randomUUID(), address: ADDRESS }),
     lines.write,
   );

@@ -143,7 +143,8 @@ function resolveRef($ref: string, root: JsonSchema): JsonSchema {
 }
 
 /**
- * Returns the tools that an address selects: `itsm,receipts` are groups or names of tools. Without a selection, all.
+ * Returns the tools that an address selects: `itsm,receipts` are groups or names of tools. Without a selection, all that the
+ * contract has.
  *
  * @throws {InvalidInput} there is no such group or tool
  */
@@ -155,7 +156,7 @@ export function selectTools<C>(
     name.trim()
   )
     .filter((name) => name !== "");
-  if (names.length === 0) return tools;
+  if (names.length === 0) return ownTools(tools);
   const all = [...tools];
   const groups = [...new Set(all.map(([, { group }]) => group))].sort();
   const unknown = names.filter((name) => !tools.has(name) && !groups.includes(name));
@@ -169,6 +170,11 @@ export function selectTools<C>(
   return new Map(
     all.filter(([name, { group }]) => names.includes(name) || names.includes(group)),
   );
+}
+
+/** Returns the tools that the contract has. */
+export function ownTools<C>(tools: Tools<C>): Tools<C> {
+  return new Map([...tools].filter(([, { operation }]) => !operation.extension));
 }
 
 /** Returns the answer to `GET /mcp/tools`. */

@@ -26,6 +26,7 @@ const OBSTACLES = {
   deny: "refused_by_guardrails",
   needs_approval: "approval_of_another_action",
   away: "guardrails_away",
+  taken: "taken",
 } as const;
 
 /** Repairs, if that is permitted. @returns reason to leave the incident to people; undefined: verify the result */

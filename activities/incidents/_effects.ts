@@ -7,6 +7,7 @@ import type { ActivityParts } from "../parts.ts";
 import { effectIdOf } from "./_action.ts";
 import { deviceScripts } from "./_device_scripts.ts";
 import { type RepairOrder, stepOf } from "./_order.ts";
+import { joinTickets } from "./_join.ts";
 import { createWorkflowRunner } from "./_step_workflows.ts";
 
 /** Reads what the steps of an order need to run. */
@@ -24,6 +25,7 @@ export async function readStepContext(
     effectOf: (name) => effectIdOf(action, action.steps.findIndex(({ step }) => step === name)),
     runWorkflow: createWorkflowRunner(temporal),
     runScript: (...step) => deviceScripts({ store, temporal }).runScript(service.name, ...step),
+    join: (name, effectId) => joinTickets(store, { ticket_id, service, name }, effectId),
     async notify(message, effectId) {
       await addTicketEvent(store.db, ticket_id, {
         key: `notify-${effectId}`,

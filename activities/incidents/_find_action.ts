@@ -2,10 +2,13 @@ import { SCAN_DETECTOR } from "../../judgement/compliance/scans/mod.ts";
 import { type Action, type Finding, FLAPPING } from "../../contract/domain/mod.ts";
 import type { DeviceRemedy } from "../../judgement/detection/mod.ts";
 import { redactLine, type Service } from "../../integrations/host/mod.ts";
+import { factsOf } from "../../judgement/observation/mod.ts";
 import {
+  fillHolders,
   isUnfit,
   matchRunbooks,
   NotApplicable,
+  type ObservedFacts,
   type ParameterValues,
   type ResolveContext,
   type ResolvedStep,
@@ -18,6 +21,7 @@ import {
   type FindingRecord,
   getFinding,
   getRepairHistory,
+  listObservations,
   listRepairsOfTicket,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
@@ -58,6 +62,8 @@ interface Fault {
   readonly cause: string | null;
   /** The detector's record of the finding. */
   readonly record: FindingRecord | undefined;
+  /** What was observed in this round. */
+  readonly facts: ObservedFacts;
 }
 
 /** An action that has no id yet, and the runbooks that could not be used instead. */
@@ -80,10 +86,11 @@ interface Target {
   readonly disk: ResolveContext["disk"];
   readonly file: string | undefined;
   readonly remedy: DeviceRemedy | undefined;
+  readonly facts: ObservedFacts;
 }
 
 /** Creates the functions that find the action against a fault. */
-export function createActionFinder({ store, runbooks, temporal }: ActivityParts) {
+export function createActionFinder({ config, store, runbooks, temporal }: ActivityParts) {
   const { fillScripts } = deviceScripts({ store, temporal });
 
   /**
@@ -93,7 +100,7 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
    */
   async function findAction(
     { finding, code, ticket_id }: RoundOrder,
-    { service, category, cause, record }: Fault,
+    { service, category, cause, record, facts }: Fault,
   ): Promise<FoundAction> {
     const [values, repairs, worn] = await Promise.all([
       getRunbookValues(store.db, service.name),
@@ -101,7 +108,7 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
       finding.requested_by === undefined ? listWorn(service.name) : new Set<string>(),
     ]);
     const since = finding.requested_by === undefined ? "" : finding.observed_at;
-    const target = targetOf(service, record);
+    const target = targetOf(service, record, facts);
     const incident: RunbookIncident = {
       service,
       finding: { check: finding.check, code },
@@ -161,13 +168,14 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
    * @param isBegun true: its steps were compared before the first of them, which may have changed what they are made from
    */
   async function findUnchangedService(
-    { action, finding }: RepairOrder,
+    { action, finding, ticket_id, run, round }: RepairOrder,
     isBegun: boolean,
   ): Promise<Service | undefined> {
-    const [service, record, values] = await Promise.all([
+    const [service, record, values, all] = await Promise.all([
       findService(store.db, action.service),
       getFinding(store.db, finding.fingerprint),
       getRunbookValues(store.db, action.service),
+      listObservations(store.db, ticket_id, run.run_id),
     ]);
     const runbook = runbooks.runbooks.find(({ runbook }) => runbook === action.runbook);
     if (!service || !runbook) return undefined;
@@ -176,7 +184,7 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
       return current === action.source_sha256 ? service : undefined;
     }
     try {
-      const target = targetOf(service, record);
+      const target = targetOf(service, record, factsOf(all.filter((one) => one.round === round)));
       const again = hashAction(await createAction(runbook, target, values, action.exceeds));
       return again.sha256 === action.sha256 ? service : undefined;
     } catch (error) {
@@ -188,7 +196,7 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
   /** @param exceeded bounds that the same action exceeded before; absent: it is found now */
   async function createAction(
     runbook: Runbook,
-    { service, disk, file, remedy }: Target,
+    { service, disk, file, remedy, facts }: Target,
     values: ParameterValues,
     exceeded?: readonly string[],
   ): Promise<Omit<Action, "id" | "sha256">> {
@@ -200,9 +208,11 @@ export function createActionFinder({ store, runbooks, temporal }: ActivityParts)
       disk,
       file,
       remedy: remedy?.script,
+      facts,
       exceeded,
     });
-    const filled = await fillScripts(steps, service.name, remedy?.parameters ?? {});
+    const held = await fillHolders(steps, { dataDir: config.dataDir, service: service.name });
+    const filled = await fillScripts(held, service.name, remedy?.parameters ?? {});
     return {
       runbook: runbook.runbook,
       version: runbook.version,
@@ -233,8 +243,20 @@ function runOf({ restart }: Service): Pick<ResolvedStep, "runs"> {
   return { runs: { argv, ...(cwd === undefined ? {} : { cwd }) } };
 }
 
-function targetOf(service: Service, record: FindingRecord | undefined): Target {
-  return { service, disk: diskOf(record), file: fileOf(record), remedy: remedyOf(record) };
+function targetOf(
+  service: Service,
+  record: FindingRecord | undefined,
+  facts: ObservedFacts,
+): Target {
+  const { full_folder } = facts;
+  const full = typeof full_folder === "string" ? { path: full_folder } : undefined;
+  return {
+    service,
+    disk: diskOf(record) ?? full,
+    file: fileOf(record),
+    remedy: remedyOf(record),
+    facts,
+  };
 }
 
 /** Returns the full text of a person's report or a detector's finding. */

@@ -11,6 +11,7 @@ import {
   addTicketEvent,
   findTicketOfRun,
   getFinding,
+  getTaker,
   getVerdict,
   listEffectsOfAction,
   putVerdict,
@@ -43,7 +44,7 @@ export function createPermit({ store, engine, config }: ActivityParts) {
 
   /**
    * Asks the guardrails whether an action may be done, and seals the verdict. A verdict that needs a person is met by an
-   * approval of exactly this action.
+   * approval of exactly this action. Nobody is asked while a person has taken the ticket.
    *
    * Safe to repeat: the first verdict in a round of a run stays. But where it allowed the action, nothing was done yet, and a
    * change freeze holds by now, a second one is asked for, and that stays.
@@ -51,6 +52,9 @@ export function createPermit({ store, engine, config }: ActivityParts) {
    * @throws {Problem} `Conflict`: the ticket is no longer the run's
    */
   async function permit(request: RepairRequest): Promise<Permission> {
+    if (await getTaker(db, request.ticket_id) !== null) {
+      return { granted: false, decision: "taken", receipt_id: null };
+    }
     const verdict = await storedOrNewVerdict(request);
     if (!verdict) return { granted: false, decision: "away", receipt_id: null };
     const { decision, policy_version, receipt_id } = verdict;

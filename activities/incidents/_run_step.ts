@@ -16,6 +16,7 @@ import {
   addTicketEvents,
   type EffectRecord,
   endEffect,
+  getTaker,
   type TicketEvent,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
@@ -72,6 +73,9 @@ export function createStepRunner(parts: ActivityParts) {
       ...effectParts(parts, stepOrder, { known, undoing: false }, perform),
       async end(outcome) {
         if (!outcome) {
+          if (await getTaker(db, order.ticket_id) !== null) {
+            return await recordEnd(order, number, notDone("taken"), progress);
+          }
           if (earlier.length > 0) {
             return await recordEnd(order, number, notDone("not_ours_any_more"), progress);
           }

@@ -6,7 +6,13 @@ import {
   judgeFault,
   type Judgement,
 } from "../../judgement/detection/mod.ts";
-import { type Diagnosis, type Finding, type Severity, worse } from "../../contract/domain/mod.ts";
+import {
+  type Diagnosis,
+  type Finding,
+  type NumberedObservation,
+  type Severity,
+  worse,
+} from "../../contract/domain/mod.ts";
 import { type ClassifyResult, EngineUnavailable } from "../../judgement/engine/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import {
@@ -18,7 +24,7 @@ import {
 import type { ActivityParts } from "../parts.ts";
 import { actionIdOf } from "./_action_id.ts";
 import { createActionFinder } from "./_find_action.ts";
-import { type CauseJudgement, judgeCause } from "../../judgement/observation/mod.ts";
+import { type CauseJudgement, factsOf, judgeCause } from "../../judgement/observation/mod.ts";
 import type { RoundOrder } from "./_order.ts";
 import { findService } from "./_services.ts";
 
@@ -59,12 +65,22 @@ export function diagnoseActivities(parts: ActivityParts) {
     const measured = judge(order, facts);
     const words = finding.report || linesOf(record);
     const answer = await askEngine(finding, words, measured);
-    const judged = await judgeObserved(order, service);
+    const observations = await readObservations(order);
+    const judged = judgeCause(service?.name ?? finding.service ?? "The service", {
+      code,
+      observations,
+    });
     const said = decide(finding, measured, words === undefined ? undefined : answer);
     const verdict = withCause(said, judged, severityOf(finding, answer));
     const category = verdict.classification?.category ?? null;
     const { action, passed_over } = service
-      ? await findAction(order, { service, category, cause: judged.cause, record })
+      ? await findAction(order, {
+        service,
+        category,
+        cause: judged.cause,
+        record,
+        facts: factsOf(observations),
+      })
       : { action: null, passed_over: [] };
     const citations = answer?.classification.citations ?? [];
     const reasons = {
@@ -90,14 +106,12 @@ export function diagnoseActivities(parts: ActivityParts) {
     return diagnosis;
   }
 
-  /** Judges what the sources have seen in this round. */
-  async function judgeObserved(
-    { ticket_id, run, round, code, finding }: RoundOrder,
-    service: Service | undefined,
-  ): Promise<CauseJudgement> {
+  /** Returns what the sources have seen in this round. */
+  async function readObservations(
+    { ticket_id, run, round }: RoundOrder,
+  ): Promise<NumberedObservation[]> {
     const all = await listObservations(db, ticket_id, run.run_id);
-    const observations = all.filter((one) => one.round === round);
-    return judgeCause(service?.name ?? finding.service ?? "The service", { code, observations });
+    return all.filter((one) => one.round === round);
   }
 
   async function gatherFacts(finding: Finding): Promise<Facts> {

@@ -96,7 +96,7 @@ function eventsOf(
   { finding, code, run }: TicketOrder,
   kind: "opened" | "taken_over",
 ): TicketEvent[] {
-  const { check, observed_at, related = [] } = finding;
+  const { check, observed_at, requested_by, related = [] } = finding;
   return [
     {
       key: `${run.run_id}/detected`,
@@ -108,7 +108,11 @@ function eventsOf(
       key: `${run.run_id}/ticketed`,
       kind,
       phase: "ticketed",
-      data: { workflow_id: run.workflow_id, run_id: run.run_id },
+      data: {
+        workflow_id: run.workflow_id,
+        run_id: run.run_id,
+        ...(requested_by === undefined ? {} : { requested_by }),
+      },
     },
   ];
 }

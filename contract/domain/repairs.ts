@@ -70,8 +70,8 @@ export interface Diagnosis {
 /** The permission for a repair: granted or not, and by whom. */
 export interface Permission {
   readonly granted: boolean;
-  /** The guardrails' decision; `away`: they could not be reached. */
-  readonly decision: "allow" | "needs_approval" | "deny" | "away";
+  /** The guardrails' decision; `away`: they could not be reached; `taken`: they were not asked, as a person has the ticket. */
+  readonly decision: "allow" | "needs_approval" | "deny" | "away" | "taken";
   readonly policy_version?: string;
   /** Receipt of the sealed verdict; null: there is none. */
   readonly receipt_id: string | null;

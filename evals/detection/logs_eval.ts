@@ -6,20 +6,33 @@
  *
  * The logs are written from the formats in `log_systems/`. Every third system is held out: of these, only the totals are
  * printed. Samples of real logs are read where they lie beside the project.
+ *
+ * A log also grows from nothing: a program writes lines of other forms while it starts, and what is there is read in steps of
+ * 1, 10, 100 and 1,000 lines. Counted are the kinds that the usual lines have at the end.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { type LabelledLog, writeLabelledLogs } from "./_log_systems.ts";
-import { learnLines, openMiner } from "../../judgement/detection/mod.ts";
+import { findTemplate, learnLines, openMiner, saveMiner } from "../../judgement/detection/mod.ts";
 
 const SAMPLES = join(ROOT, "..", "shared", "data", "logs");
 const written = writeLabelledLogs(join(ROOT, "evals", "detection", "log_systems"));
+
+/** Lines that programs write before their logger is set up. */
+const STARTS: Readonly<Record<string, (i: number) => string>> = {
+  "no columns": (i) => `  setting.group${i % 7}.name${i} = value-${i}`,
+  "other columns": (i) => `INFO  2026/03/02 03:04:05 boot ${"abcdefghij"[i % 10]} loaded part ${i}`,
+  "times of a kernel": (i) => `[    ${i}.123456] driver${i % 9}: probe of part ${i} done`,
+};
+const START_LINES = 120;
+const STEPS = [1, 10, 100, 1_000, Infinity];
 
 console.log("## Kinds of log lines: grouping accuracy on raw lines\n");
 print("Developed with", written.filter(({ isHeldOut }) => !isHeldOut), true);
 print("Held out", written.filter(({ isHeldOut }) => isHeldOut), false);
 if (existsSync(SAMPLES)) print("Samples of real logs", readSamples(), true);
+printGrowing();
 
 /** Prints a table. @param details whether there is a row for each log */
 function print(title: string, logs: readonly LabelledLog[], details: boolean): void {
@@ -36,10 +49,45 @@ function print(title: string, logs: readonly LabelledLog[], details: boolean): v
   );
 }
 
-function groupingAccuracy({ lines, labels }: LabelledLog): number {
+/** Prints how well kinds are told apart at the end of logs that grow from nothing. */
+function printGrowing(): void {
+  console.log("| grows from nothing | developed with | … least | held out | … least |");
+  console.log("| --- | ---: | ---: | ---: | ---: |");
+  for (const [name, start] of Object.entries({ "no start": undefined, ...STARTS })) {
+    const figures = [false, true].flatMap((isHeldOut) => {
+      const all = written.filter((log) => log.isHeldOut === isHeldOut)
+        .map((log) => groupingAccuracy(log, growFromNothing(log.lines, start)));
+      return [all.reduce((sum, one) => sum + one, 0) / all.length, Math.min(...all)];
+    });
+    console.log(`| ${name} | ${figures.map((one) => one.toFixed(3)).join(" | ")} |`);
+  }
+}
+
+/** Returns the kinds of lines that were read in steps, each with what the step before stored. */
+function growFromNothing(lines: readonly string[], start?: (i: number) => string): object[] {
+  const all = start
+    ? [...Array.from({ length: START_LINES }, (_, i) => start(i)), ...lines]
+    : lines;
+  let state = saveMiner(openMiner());
+  let from = 0;
+  for (const step of STEPS) {
+    const miner = openMiner(state);
+    learnLines(miner, all.slice(from, from + step));
+    state = saveMiner(miner);
+    from += step;
+  }
+  const miner = openMiner(state);
+  return lines.map((line) => findTemplate(miner, line) ?? {});
+}
+
+/** @param found kind of each line; left out: as they are when all lines are read at once */
+function groupingAccuracy(
+  { lines, labels }: LabelledLog,
+  found: readonly object[] = learnLines(openMiner(), lines).map(({ template }) => template),
+): number {
   const groups = new Map<object, { count: number; labels: Set<string> }>();
   const kinds = new Map<string, number>();
-  for (const [i, { template }] of learnLines(openMiner(), lines).entries()) {
+  for (const [i, template] of found.entries()) {
     const label = labels[i]!;
     kinds.set(label, (kinds.get(label) ?? 0) + 1);
     const group = groups.get(template) ?? { count: 0, labels: new Set() };

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess } from "../../runtime/embedded/mod.ts";
+import { pathBelow } from "../files/mod.ts";
 import { minimalEnvironment } from "./_environment.ts";
 import { startShell } from "./_shell.ts";
 
@@ -125,6 +126,24 @@ export function belongsToEffect(pid: number, effectId: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Returns the effect that a process belongs to, as its variables say; undefined: to none, or they are not visible. */
+export function effectOfProcess(pid: number): string | undefined {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    const [, effect] = /^SEALOOP_EFFECT=([0-9a-f]+)$/.exec(
+      environment.find((one) => one.startsWith(`${EFFECT}=`)) ?? "",
+    ) ?? [];
+    return effect;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns whether an effect has started a program, as its marks in a data folder say. */
+export function wasLaunched(dataDir: string, effectId: string): boolean {
+  return existsSync(join(pathBelow(join(dataDir, "effects"), effectId), "started"));
 }
 
 /** The same for a process that may be executing another program, while which it shows no environment for a moment. */

@@ -21,6 +21,7 @@ export {
 export { belongsToEffect, readMarks } from "./_launch.ts";
 export { type ContainerEngine, openContainerEngine } from "./containers.ts";
 export { discoverServices, graphHostName, THIS_HOST } from "./discovery.ts";
+export { describeHolder, findPortHolder, type PortHolder, stopHolders } from "./holders.ts";
 export { findFreePort } from "./free_port.ts";
 export {
   findManagedProcess,

@@ -2,6 +2,7 @@ import { type Severity, worse } from "../../contract/domain/mod.ts";
 import { fingerprintFault, type Store } from "../../store/mod.ts";
 import type { Attack } from "./_log_attacks.ts";
 import type { ErrorPeak } from "./_log_rates.ts";
+import { keepSamples } from "./_log_samples.ts";
 import { type LogReading, type NewTemplate, sampleOf } from "./_log_state.ts";
 import type { DetailedFinding } from "./detector.ts";
 
@@ -13,7 +14,8 @@ const ATTACK_CODES = ["brute_force", "invalid_users", "break_in_attempt", "port_
 const MAX_SOURCES = 20;
 const MAX_USERS = 5;
 const MAX_USER_CHARACTERS = 40;
-const MAX_SAMPLES = 5;
+/** Maximum of templates of a finding. The newest stay. */
+const MAX_TEMPLATES = 20;
 
 /** The part of a finding that differs between kinds. */
 type FindingText = Pick<DetailedFinding, "code" | "severity" | "summary" | "detail">;
@@ -25,7 +27,12 @@ export interface LogPlace {
   readonly service?: string;
   readonly host: string;
   readonly now: Date;
+  /** Findings that are open, by fingerprint: what they have as evidence is kept. */
+  readonly open: ReadonlyMap<string, DetailedFinding>;
 }
+
+/** Describes a finding. @param before the same finding, where it is open already */
+type Describe = (before: DetailedFinding | undefined) => FindingText;
 
 /** Creates the findings of a reading: one for all attempts, one for each login, peak and set of templates. */
 export async function createLogFindings(
@@ -35,32 +42,36 @@ export async function createLogFindings(
   const { attacks, peaks, newTemplates, errorSamples } = reading;
   const attempts = attacks.filter(({ code }) => code !== LOGIN_AFTER_FAILURES);
   const logins = attacks.filter(({ code }) => code === LOGIN_AFTER_FAILURES);
-  const found: DetailedFinding[] = [];
-  if (attempts.length > 0) {
-    found.push(await create("attack", describeAttempts(attempts, place), place));
-  }
+  const kinds: [string, Describe][] = [];
+  if (attempts.length > 0) kinds.push(["attack", () => describeAttempts(attempts, place)]);
   for (const login of logins) {
-    found.push(await create(`breach ${login.source}`, describeLogin(login, place), place));
+    kinds.push([`breach ${login.source}`, () => describeLogin(login, place)]);
   }
   const peak = peaks.at(-1);
-  if (peak) found.push(await create("error_rate", describePeak(peak, errorSamples, place), place));
-  if (newTemplates.length > 0) {
-    found.push(await create("new_templates", describeTemplates(newTemplates, place), place));
+  if (peak) {
+    kinds.push(["error_rate", (before) => describePeak(peak, errorSamples, { ...place, before })]);
   }
-  return found;
+  if (newTemplates.length > 0) {
+    kinds.push([
+      "new_templates",
+      (before) => describeTemplates(newTemplates, { ...place, before }),
+    ]);
+  }
+  return await Promise.all(kinds.map(([kind, describe]) => create(kind, describe, place)));
 }
 
 async function create(
   kind: string,
-  text: FindingText,
-  { store, path, service, host, now }: LogPlace,
+  describe: Describe,
+  { store, path, service, host, now, open }: LogPlace,
 ): Promise<DetailedFinding> {
+  const fingerprint = await fingerprintFault(store, "logs", host, path, kind);
   return {
-    ...text,
+    ...describe(open.get(fingerprint)),
     service: service ?? null,
     detector: "logs",
     check: "log",
-    fingerprint: await fingerprintFault(store, "logs", host, path, kind),
+    fingerprint,
     observed_at: now.toISOString(),
     host,
     target: { path, at: now.getTime() },
@@ -110,39 +121,60 @@ function describeLogin(login: Attack, { path, host }: LogPlace): FindingText {
   };
 }
 
+/** Where a finding is, and the same finding, where it is open already. */
+interface PlaceBefore extends LogPlace {
+  readonly before: DetailedFinding | undefined;
+}
+
 function describePeak(
   { errors, usual }: ErrorPeak,
   samples: readonly string[],
-  { path, host }: LogPlace,
+  { path, host, before }: PlaceBefore,
 ): FindingText {
   return {
     code: "error_rate",
     severity: "high",
     summary:
       `${path} on ${host} has ${errors} errors in a minute; a bad minute had ${usual} before`,
-    detail: { path, errors, usual, samples },
+    detail: {
+      path,
+      errors,
+      usual,
+      samples: keepSamples([...textsOf(before, "samples"), ...samples]),
+    },
   };
 }
 
 function describeTemplates(
-  templates: readonly NewTemplate[],
-  { path, host }: LogPlace,
+  newest: readonly NewTemplate[],
+  { path, host, before }: PlaceBefore,
 ): FindingText {
-  const severity = templates.reduce<Severity>(
+  const severity = newest.reduce<Severity>(
     (worst, { level }) => worse(worst, level === "error" ? "medium" : "low"),
-    "low",
+    before?.severity ?? "low",
   );
-  const kinds = templates.length === 1 ? "1 new kind" : `${templates.length} new kinds`;
+  const templates = new Set([
+    ...textsOf(before, "templates"),
+    ...newest.map(({ template }) => sampleOf(template)),
+  ]);
+  const samples = [...textsOf(before, "samples"), ...newest.map(({ sample }) => sample)];
+  const kinds = templates.size === 1 ? "1 new kind" : `${templates.size} new kinds`;
   return {
     code: "new_templates",
     severity,
     summary: `${path} on ${host} has ${kinds} of lines`,
     detail: {
       path,
-      templates: templates.map(({ template }) => sampleOf(template)),
-      samples: templates.slice(0, MAX_SAMPLES).map(({ sample }) => sample),
+      templates: [...templates].slice(-MAX_TEMPLATES),
+      samples: keepSamples(samples),
     },
   };
+}
+
+/** Returns texts of a finding's evidence. */
+function textsOf(finding: DetailedFinding | undefined, name: "samples" | "templates"): string[] {
+  const texts = finding?.detail[name];
+  return Array.isArray(texts) ? texts as string[] : [];
 }
 
 function attackRank({ code }: Attack): number {

@@ -2,6 +2,7 @@
  * The columns before the messages of a log, learned from its lines: time, host, process, level. A column belongs to them if
  * nearly all lines have a field of the same kind in it.
  */
+import { VALUE } from "./_log_words.ts";
 
 /** Kinds of fields; one field may be of several. */
 const KINDS = ["time", "level", "number", "group", "colon", "mark", "apart", "name"] as const;
@@ -29,6 +30,8 @@ export const NO_COLUMNS: ColumnCounts = { lines: 0, headed: 0, columns: [] };
 
 /** Number of lines from which on the columns are known. */
 const HEADER_LINES = 100;
+/** So many times as many lines as the columns were learned from must show others, for these to be learned. */
+const TIMES_TO_RELEARN = 2;
 /** Maximum of lines of one batch that are looked at. */
 const MAX_LINES = 300;
 const MAX_COLUMNS = 12;
@@ -75,9 +78,36 @@ interface Field {
   readonly next: number;
 }
 
-/** Counts the fields of lines. Once there are enough lines, the counts remain as they are. */
-export function countColumns(counts: ColumnCounts, lines: readonly string[]): ColumnCounts {
-  if (counts.lines >= HEADER_LINES) return counts;
+/** Counts from which the columns follow, and those of the lines since then. */
+export interface LearnedColumns {
+  readonly columns: ColumnCounts;
+  readonly recent: ColumnCounts;
+}
+
+/**
+ * Learns the columns of a log from its next lines. Once there are enough lines, the columns stay as long as newer lines have
+ * the same. Others are learned from twice as many lines as these, so that a log of two forms does not change all the time.
+ */
+export function learnColumns(
+  { columns, recent }: LearnedColumns,
+  lines: readonly string[],
+): LearnedColumns {
+  if (columns.lines < HEADER_LINES) return { columns: countColumns(columns, lines), recent };
+  const newer = countColumns(recent, lines);
+  if (newer.headed < Math.max(HEADER_LINES, TIMES_TO_RELEARN * columns.headed)) {
+    return { columns, recent: newer };
+  }
+  const isSame = isSameHeader(findHeader(columns), findHeader(newer));
+  return { columns: isSame ? columns : newer, recent: NO_COLUMNS };
+}
+
+/** Returns whether two headers have the same columns. */
+export function isSameHeader(one: LogHeader | undefined, other: LogHeader | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Counts the fields of lines. */
+function countColumns(counts: ColumnCounts, lines: readonly string[]): ColumnCounts {
   const columns = Array.from(
     { length: MAX_COLUMNS },
     (_, i) => [...counts.columns[i] ?? KINDS.map(() => 0)],
@@ -125,13 +155,13 @@ export function findHeader({ headed, columns }: ColumnCounts): LogHeader | undef
   return { anchor, steps };
 }
 
-/** Returns where the message of a line begins. */
+/** Returns where the message of a line begins. @param line a line, or the text of a template */
 export function messageStart(line: string, { anchor, steps }: LogHeader): number {
   let at = /^[\s|]*/.exec(line)![0].length;
   for (const [column, step] of steps.entries()) {
     if (step === "field") {
       const { text, next } = readField(line, at);
-      if (column === anchor.column && !PATTERNS[anchor.kind].test(text)) return 0;
+      if (column === anchor.column && text !== VALUE && !PATTERNS[anchor.kind].test(text)) return 0;
       at = next;
     } else at = afterStop(line, at);
   }

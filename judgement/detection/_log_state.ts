@@ -11,6 +11,7 @@ import {
 import type { ColumnCounts } from "./_log_header.ts";
 import { levelOf, type LineLevel } from "./_log_lines.ts";
 import { countMinutes, type ErrorPeak, findErrorPeaks, type Minute } from "./_log_rates.ts";
+import { keepSamples } from "./_log_samples.ts";
 import { type LoginSign, parseSign } from "./_log_signs.ts";
 import {
   findTemplate,
@@ -69,7 +70,7 @@ export interface LogReading {
   readonly attacks: readonly Attack[];
   readonly peaks: readonly ErrorPeak[];
   readonly newTemplates: readonly NewTemplate[];
-  /** Some of the error lines. */
+  /** The first and the newest of the error lines. */
   readonly errorSamples: readonly string[];
 }
 
@@ -79,7 +80,6 @@ export const EMPTY_STATE: LogState = {
   minutes: [],
   attempts: { sources: [], processes: [] },
 };
-const MAX_SAMPLES = 5;
 const MAX_SAMPLE_CHARACTERS = 300;
 const MAX_NEW_TEMPLATES = 20;
 
@@ -106,14 +106,14 @@ export function readLines(
   const learned = limits.newTemplates === "none" ? [] : learnLines(miner, lines);
   const newTemplates: NewTemplate[] = [];
   const timed: { time: number; isError: boolean }[] = [];
-  const errorSamples: string[] = [];
+  let errorSamples: readonly string[] = [];
   let hasAttempt = false;
   let time = now.getTime();
   for (const [i, line] of lines.entries()) {
     time = timeOf(line, now) ?? time;
     const level = levelOf(line);
     timed.push({ time, isError: level === "error" });
-    if (level === "error" && errorSamples.length < MAX_SAMPLES) errorSamples.push(sampleOf(line));
+    if (level === "error") errorSamples = keepSamples([...errorSamples, sampleOf(line)]);
     if (limits.attacks) {
       sign = parseSign(line, sign);
       const attack = sign && recordSign(attempts, sign, { at: time, limits });

@@ -6,8 +6,9 @@
  */
 import {
   type ColumnCounts,
-  countColumns,
   findHeader,
+  isSameHeader,
+  learnColumns,
   type LogHeader,
   messageStart,
   NO_COLUMNS,
@@ -26,6 +27,8 @@ export interface Template {
 /** Knowledge of a log's lines, as it is stored. */
 export interface MinerState {
   readonly columns: ColumnCounts;
+  /** Fields of the lines since the columns are known. */
+  readonly recent?: ColumnCounts;
   /** Texts of templates, with how many lines have each. */
   readonly templates: readonly (readonly [string, number])[];
 }
@@ -33,6 +36,7 @@ export interface MinerState {
 /** Templates that were learned. */
 export interface TemplateMiner {
   columns: ColumnCounts;
+  recent: ColumnCounts;
   header: LogHeader | undefined;
   /** Templates by number and first of their words. */
   readonly leaves: Map<string, Template[]>;
@@ -55,9 +59,11 @@ const MAX_TEMPLATES = 1_000;
 const MAX_LEAF_TEMPLATES = 100;
 
 /** Opens a miner. */
-export function openMiner({ columns, templates }: MinerState = NOTHING_LEARNED): TemplateMiner {
+export function openMiner(
+  { columns, recent = NO_COLUMNS, templates }: MinerState = NOTHING_LEARNED,
+): TemplateMiner {
   const header = findHeader(columns);
-  const miner: TemplateMiner = { columns, header, leaves: new Map(), size: 0 };
+  const miner: TemplateMiner = { columns, recent, header, leaves: new Map(), size: 0 };
   for (const [text, count] of templates) add(miner, { words: text.split(" "), count });
   return miner;
 }
@@ -65,7 +71,7 @@ export function openMiner({ columns, templates }: MinerState = NOTHING_LEARNED):
 /** Returns what a miner learned, as {@linkcode openMiner} takes it. */
 export function saveMiner(miner: TemplateMiner): MinerState {
   const templates = listTemplates(miner).map((one): [string, number] => [textOf(one), one.count]);
-  return { columns: miner.columns, templates };
+  return { columns: miner.columns, recent: miner.recent, templates };
 }
 
 /** Lists the templates that were learned. */
@@ -81,8 +87,8 @@ export function textOf({ words }: Template): string {
 /**
  * Learns from lines.
  *
- * As long as the columns before messages are not known, a batch may change them. Then templates are learned anew, and none of
- * the batch is new.
+ * A batch may change the columns before messages. Then these columns are cut off the known templates, and none of the batch is
+ * new.
  *
  * @returns for each line its template, and whether that is new; once there are too many templates, none is new
  */
@@ -90,18 +96,34 @@ export function learnLines(
   miner: TemplateMiner,
   lines: readonly string[],
 ): { template: Template; isNew: boolean }[] {
-  const columns = countColumns(miner.columns, lines);
-  const header = findHeader(columns);
-  const hasChanged = JSON.stringify(header) !== JSON.stringify(miner.header);
-  Object.assign(miner, { columns, header });
-  if (hasChanged) {
-    miner.leaves.clear();
-    miner.size = 0;
-  }
+  const learned = learnColumns(miner, lines);
+  const header = findHeader(learned.columns);
+  const hasChanged = !isSameHeader(header, miner.header);
+  const known = hasChanged ? listTemplates(miner) : [];
+  const hadHeader = miner.header !== undefined;
+  Object.assign(miner, { ...learned, header });
+  if (hasChanged) mapTemplates(miner, known, hadHeader);
   return lines.map((line) => {
     const { template, isNew } = learnWords(miner, wordsOf(line, header));
     return { template, isNew: isNew && !hasChanged };
   });
+}
+
+/**
+ * Replaces templates by those that other columns give. With columns before, a template is a message or, of a line that did not
+ * fit them, a whole line: it is known as both.
+ */
+function mapTemplates(miner: TemplateMiner, known: readonly Template[], hadHeader: boolean): void {
+  miner.leaves.clear();
+  miner.size = 0;
+  for (const { words, count } of known) {
+    const text = words.join(" ");
+    const message = miner.header ? text.slice(messageStart(text, miner.header)) : text;
+    for (const one of new Set(hadHeader ? [text, message] : [message])) {
+      const { template } = learnWords(miner, one.split(" ").filter(Boolean));
+      template.count += count - 1;
+    }
+  }
 }
 
 /** Finds the template of a line, without learning from it. */

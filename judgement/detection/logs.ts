@@ -72,7 +72,8 @@ async function detectInLogs(
       if (missed) problems.add("lines_missed_by_rotation");
       if ("refusal" in parsed) problems.add(`log_${parsed.refusal.code}`);
       else {
-        const findings = await createLogFindings(parsed.value, { store, path, service, host, now });
+        const where = { store, path, service, host, now, open: found };
+        const findings = await createLogFindings(parsed.value, where);
         for (const one of findings) found.set(one.fingerprint, one);
       }
       read.push({ path, place, state }); // refused lines would be refused again

@@ -48,4 +48,4 @@ export { type FollowedServices, followServices, keepDiscoveringServices } from "
 export { BadServicesFile, readServicesFile, servicesFileSchema } from "./services_file.ts";
 export { BadDetectorsFile, detectorsFileSchema, readDetectorsFile } from "./settings.ts";
 export { describeDetectors, detectAll, detectInLog } from "./sweep.ts";
-export { learnLines, openMiner } from "./_log_templates.ts";
+export { findTemplate, learnLines, openMiner, saveMiner } from "./_log_templates.ts";

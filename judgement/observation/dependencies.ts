@@ -60,6 +60,7 @@ async function look(
     ...(output ? { text: output } : {}),
     figures: {
       of,
+      address: tcp.tcp,
       healthy,
       reason: code,
       ...(healthy || isLate || UNRESOLVED.test(code) ? {} : { down: given }),

@@ -1,7 +1,7 @@
 import type { Observation } from "../../contract/domain/mod.ts";
 import { findNewLines } from "../detection/mod.ts";
 import { listLogsOf, listOpenFiles } from "./_folders.ts";
-import type { Observer } from "./observer.ts";
+import type { Observer, ObserverContext, Subject } from "./observer.ts";
 import { findProcesses } from "./_service_process.ts";
 
 const MAX_TEXT = 6_000;
@@ -10,24 +10,40 @@ const MAX_TEXT = 6_000;
 export const log: Observer = {
   name: "log",
   about:
-    "Reads the newest lines of the service's logs: those that the detectors' settings name, those in its folder, and those that its processes write",
+    "Reads the newest lines of the service's logs: those that the detectors' settings name, those in its folder, and those that its processes write; and the first and newest lines that a finding in a log keeps",
   async observe(subject, context): Promise<Observation[]> {
-    const { service, isLocal, since } = subject;
-    if (!service || !isLocal) return [];
-    const open = await listOpenFiles(await findProcesses(subject, context));
-    const more = await listLogsOf(service, open);
-    const logs = await findNewLines({
-      config: context.config,
-      service: service.name,
-      since,
-      more,
-    });
-    return logs.map(({ log, count, mostFrequent, newest }) => ({
-      code: "lines",
-      says: `${log} has ${count} errors since ${since.toISOString()}` +
-        `${mostFrequent === null ? "" : `, most often “${mostFrequent}”`}.`,
-      text: newest.join("\n").slice(-MAX_TEXT),
-      figures: { errors: count, lines: newest.length },
-    }));
+    return [...await readNewest(subject, context), ...listSamples(subject)];
   },
 };
+
+async function readNewest(subject: Subject, context: ObserverContext): Promise<Observation[]> {
+  const { service, isLocal, since } = subject;
+  if (!service || !isLocal) return [];
+  const open = await listOpenFiles(await findProcesses(subject, context));
+  const more = await listLogsOf(service, open);
+  const logs = await findNewLines({
+    config: context.config,
+    service: service.name,
+    since,
+    more,
+  });
+  return logs.map(({ log, count, mostFrequent, newest }) => ({
+    code: "lines",
+    says: `${log} has ${count} errors since ${since.toISOString()}` +
+      `${mostFrequent === null ? "" : `, most often “${mostFrequent}”`}.`,
+    text: newest.join("\n").slice(-MAX_TEXT),
+    figures: { errors: count, lines: newest.length },
+  }));
+}
+
+/** Lists the lines that the finding keeps. */
+function listSamples({ record }: Subject): Observation[] {
+  const { samples } = record?.detail ?? {};
+  if (!Array.isArray(samples) || samples.length === 0) return [];
+  return [{
+    code: "samples",
+    says: "The first and the newest lines that the finding is about.",
+    text: samples.join("\n"),
+    figures: { lines: samples.length },
+  }];
+}

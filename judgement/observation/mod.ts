@@ -10,6 +10,7 @@
  * @module
  */
 export { type CauseJudgement, judgeCause } from "./causes.ts";
+export { factsOf } from "./facts.ts";
 export { describeObservers } from "./_observers.ts";
 export { observe } from "./observe.ts";
 export type { Subject } from "./observer.ts";

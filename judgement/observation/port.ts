@@ -1,6 +1,8 @@
 import type { Observation } from "../../contract/domain/mod.ts";
 import {
+  describeHolder,
   findListener,
+  findPortHolder,
   lastManagedProcess,
   readTcpTable,
   type TcpState,
@@ -21,6 +23,7 @@ export const port: Observer = {
     const count = (state: TcpState) => rows.filter((row) => row.state === state).length;
     const isKnown = lastManagedProcess(config.dataDir, service.name) !== undefined;
     const figures = {
+      port: number,
       listening: holder !== undefined,
       // Whose it is, is known only of processes that the platform has started.
       ...(holder && isKnown ? { foreign: isForeign(config.dataDir, service.name, holder) } : {}),
@@ -31,8 +34,8 @@ export const port: Observer = {
       connections: count("established"),
       half_closed: count("half_closed"),
     };
-    const who = holder &&
-      `${holder.program ?? "A program"}${holder.pid ? ` (process ${holder.pid})` : ""}`;
+    const known = holder && await findPortHolder(config.dataDir, number);
+    const who = known ? describeHolder(known) : holder?.program ?? "A program";
     return [{
       code: holder ? "listens" : "free",
       says: holder

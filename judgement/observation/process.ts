@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { freemem, totalmem } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Observation } from "../../contract/domain/mod.ts";
+import { describeLeak, readDescriptors } from "./_descriptors.ts";
 import { NotHad, type Observer } from "./observer.ts";
 import { findProcesses, type ServiceProcess, TICKS } from "./_service_process.ts";
 import { listOutgoing } from "./_sockets.ts";
@@ -37,7 +38,7 @@ async function look({ pid, by }: ServiceProcess): Promise<Observation> {
   await sleep(SAMPLE_MS);
   const [now, files, limits, heap, group, outgoing, deadlock] = await Promise.all([
     readUsage(pid),
-    readdir(`/proc/${pid}/fd`).then(({ length }) => length, () => undefined),
+    readDescriptors(pid),
     readLimits(pid),
     readHeapLimit(pid),
     readMemoryGroup(pid),
@@ -51,7 +52,7 @@ async function look({ pid, by }: ServiceProcess): Promise<Observation> {
   const peaks = [share(now.peak, limit), share(now.spacePeak, limits.space), ...shares];
   const isLimited = [group.limit, limits.rss, limits.space, heap].some(Number.isFinite);
   const isSettled = now.ageSeconds >= SETTLED_SECONDS;
-  const openShare = files === undefined ? undefined : share(files, limits.files);
+  const openShare = files === undefined ? undefined : share(files.open, limits.files);
   const seconds = SAMPLE_MS / 1_000;
   const figures = {
     pid,
@@ -77,7 +78,9 @@ async function look({ pid, by }: ServiceProcess): Promise<Observation> {
     ...(outgoing.to.length > 0 ? { outgoing_to: outgoing.to.slice(0, 5).join(" ") } : {}),
     ...(group.kills > 0 ? { memory_kills: group.kills } : {}),
     ...(openShare === undefined ? {} : {
-      open_files: files!,
+      open_files: files!.open,
+      ...(files!.ofOneFile > 1 ? { of_one_file: files!.ofOneFile } : {}),
+      ...(files!.halfClosed > 0 ? { half_closed: files!.halfClosed } : {}),
       ...(Number.isFinite(limits.files) ? { open_files_limit: limits.files } : {}),
       open_files_share: openShare,
       files_spare: isSettled && openShare <= 0.6,
@@ -99,7 +102,9 @@ function describe(figures: Figures, by: string): string {
   const { open_files, open_files_limit, lock_waits, answer_waits = 0, outgoing_to } = figures;
   const files = open_files === undefined
     ? "its descriptors can't be seen"
-    : `${open_files} of ${open_files_limit ?? "any number of"} descriptors are open`;
+    : `${open_files} of ${open_files_limit ?? "any number of"} descriptors are open${
+      describeLeak(figures)
+    }`;
   return `Process ${pid} (${by}) is ${age_s} s old and ${state}, with ${threads} threads, of which ` +
     `${lock_waits === undefined ? "" : `${lock_waits} wait for locks and `}` +
     `${answer_waits} for an answer; ${rss_mib} MiB of memory are used, ` +

@@ -1,6 +1,13 @@
 import type { TargetDisk } from "./_target_disk.ts";
 import { NotApplicable } from "./errors.ts";
-import { kindOfStep, type ParameterDocument, ResolvedStep, type StepDocument } from "./schema.ts";
+import {
+  kindOfStep,
+  OBSERVED_FACTS,
+  type ObservedFacts,
+  type ParameterDocument,
+  ResolvedStep,
+  type StepDocument,
+} from "./schema.ts";
 
 /** Values that a service gives for parameters, by name. */
 export type ParameterValues = Readonly<Record<string, string | number | readonly string[]>>;
@@ -12,6 +19,7 @@ interface ValueSources {
   readonly disk?: TargetDisk;
   readonly file?: string;
   readonly remedy?: string;
+  readonly facts?: ObservedFacts;
 }
 
 type FilledValues = Readonly<Record<string, unknown>>;
@@ -20,6 +28,11 @@ const IS_KIND: Readonly<Record<ParameterDocument["kind"], (value: unknown) => bo
   path: isPath,
   paths: (value) => Array.isArray(value) && value.length > 0 && value.every(isPath),
   name: (value) => typeof value === "string" && /^[A-Za-z0-9_][A-Za-z0-9@._:-]{0,200}$/.test(value),
+  names: (value) =>
+    Array.isArray(value) && value.every((one) => /^[A-Za-z0-9_.+*?-]{1,100}$/.test(one)),
+  command: (value) =>
+    Array.isArray(value) && value.length > 0 &&
+    value.every((one) => typeof one === "string" && !/[\0\n{}]/.test(one)),
   unit: (value) =>
     typeof value === "string" && /^[A-Za-z0-9_][A-Za-z0-9@._:\\-]{0,200}$/.test(value),
   number: (value) => /^\d{1,15}(\.\d{1,6})?$/.test(String(value)),
@@ -45,21 +58,26 @@ export function fillParameters(
 ): ResolvedStep[] {
   const values = findValues(parameters, sources);
   return steps.map((step) => {
-    const filled = fill(step, values) as Record<string, unknown> & { clean?: { folders: unknown } };
+    const filled = fill(step, values) as Record<string, unknown> & {
+      clean?: { folders: unknown };
+      stop?: { programs: unknown };
+    };
     if (filled.clean) filled.clean.folders = [filled.clean.folders].flat();
+    if (filled.stop) filled.stop.programs = [filled.stop.programs].flat();
     return ResolvedStep.parse({ ...filled, kind: kindOfStep(step) });
   });
 }
 
 function findValues(
   parameters: Readonly<Record<string, ParameterDocument>>,
-  { service, values: own, disk, file, remedy }: ValueSources,
+  { service, values: own, disk, file, remedy, facts = {} }: ValueSources,
 ): FilledValues {
   const given: ParameterValues = disk ? { ...own, disk: disk.path } : own;
   const values: Record<string, unknown> = { service };
   for (const [name, parameter] of Object.entries(parameters)) {
     const { kind, default: fallback } = parameter;
-    const value = given[name] ?? valueOfFinding(parameter, disk, { file, remedy }) ?? fallback;
+    const value = given[name] ?? valueOfFinding(parameter, disk, { file, remedy }) ??
+      observedValue(parameter, facts) ?? fallback;
     if (value === undefined || !IS_KIND[kind](value)) {
       const wrong = value === undefined ? "has no value" : "has a value of another kind";
       throw new NotApplicable(`parameter_${name}`, `{${name}} (${kind}) ${wrong}`);
@@ -67,6 +85,13 @@ function findValues(
     values[name] = kind === "number" ? String(value) : value;
   }
   return values;
+}
+
+/** Returns the value that was observed for a parameter. */
+function observedValue({ from, kind }: ParameterDocument, facts: ObservedFacts) {
+  const value = OBSERVED_FACTS.map((name) => name === from ? facts[name] : undefined)
+    .find((one) => one !== undefined);
+  return value !== undefined && kind === "paths" ? [String(value)] : value;
 }
 
 /** Returns the value that the finding gives for a parameter. */
@@ -77,7 +102,7 @@ function valueOfFinding(
 ): string | string[] | undefined {
   if (from === "found_file") return file;
   if (from === "device_remedy") return remedy;
-  if (from === undefined || disk?.maxBytes === undefined) return undefined;
+  if (from !== "bounded_folder" || disk?.maxBytes === undefined) return undefined;
   return kind === "paths" ? [disk.path] : disk.path;
 }
 

@@ -29,8 +29,8 @@ export interface RunbookIncident {
 const WEIGHT = {
   named: 1_000,
   service: 100,
+  causes: 60,
   code: 50,
-  causes: 40,
   words: 30,
   type: 20,
   meant: 15,
@@ -40,7 +40,7 @@ const WEIGHT = {
 
 /**
  * Returns the runbooks that match, most specific first: the one that the service names, then those that name the service,
- * the code of the finding, its cause, its words, the type of the service, parameters that the service gives, the kind of check, the
+ * the cause that was observed, the code of the finding, its words, the type of the service, parameters that the service gives, the kind of check, the
  * category. Among equals the lower `order` is first.
  *
  * All conditions of a runbook must be met. Where one is unfit for the cause or the code, see {@linkcode isUnfit}. A runbook with no condition but a category is for reports of people: for a

@@ -18,6 +18,7 @@ export type { StepOutcome } from "./_outcome.ts";
 export type { ParameterValues } from "./_parameters.ts";
 export { checkCommand, isInterpreter } from "./commands.ts";
 export { NotApplicable } from "./errors.ts";
+export { fillHolders } from "./holders.ts";
 export { loadCatalogue, putInForce, SHIPPED_RUNBOOKS } from "./in_force.ts";
 export { BadRunbook, type Catalogue, loadRunbooks, type Runbook } from "./load.ts";
 export { isUnfit, matchRunbooks, type RunbookIncident } from "./match.ts";
@@ -27,6 +28,7 @@ export { deleteOldMarks, keepDeletingOldData } from "./retention.ts";
 export {
   type AllowedCommand,
   CommandsFile,
+  type ObservedFacts,
   type ReleasedScript,
   ResolvedStep,
   RunbookFile,

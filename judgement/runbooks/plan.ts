@@ -10,6 +10,7 @@ import {
   sumFileSizes,
   walkFiles,
 } from "./_files.ts";
+import { createProof } from "./_proofs.ts";
 import { bytes, milliseconds } from "./_units.ts";
 import type { ResolvedStep } from "./schema.ts";
 
@@ -66,10 +67,11 @@ export function planClean(clean: Clean, limit: CleanLimit): CleanPlan {
   const newest = Date.now() - milliseconds(clean.older_than);
   const open = listOpenFiles();
   const candidates: Candidate[] = [];
+  const isProved = clean.proof ? createProof(clean.proof, folders) : () => true;
   for (const folder of folders) {
     for (const file of walkFiles(folder, { device: lstatSync(folder).dev })) {
       const { mtimeMs, nlink } = file.stats;
-      if (mtimeMs > newest || nlink > 1 || !isWanted(file, clean)) continue;
+      if (mtimeMs > newest || nlink > 1 || !isWanted(file, clean) || !isProved(file)) continue;
       if (!open.has(fileKey(file.stats))) candidates.push(toCandidate(file, clean));
     }
   }

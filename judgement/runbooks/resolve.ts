@@ -6,7 +6,7 @@ import { checkCommand } from "./commands.ts";
 import { NotApplicable } from "./errors.ts";
 import type { Catalogue, Runbook } from "./load.ts";
 import { type Clean, type CleanLimit, type CleanPlan, limitOf, planClean } from "./plan.ts";
-import type { CommandAct, ResolvedStep, StepDocument } from "./schema.ts";
+import type { CommandAct, ObservedFacts, ResolvedStep, StepDocument } from "./schema.ts";
 
 /** A runbook resolved for one service. */
 export interface ResolvedRunbook {
@@ -30,6 +30,8 @@ export interface ResolveContext {
   readonly file?: string;
   /** The script that mends a device. */
   readonly remedy?: string;
+  /** What was observed. */
+  readonly facts?: ObservedFacts;
   /**
    * What exceeded its bounds when the runbook was resolved before: it is resolved to the same steps, however many files there
    * are by now. Absent: files are counted.
@@ -59,8 +61,8 @@ export function resolveRunbook(
 }
 
 /** Returns whether a step acts on the host that performs it. */
-function actsHere({ clean, command, restart }: StepDocument): boolean {
-  return clean !== undefined || command !== undefined ||
+function actsHere({ clean, command, restart, stop, descriptors }: StepDocument): boolean {
+  return [clean, command, stop, descriptors].some((one) => one !== undefined) ||
     restart !== undefined && restart !== "service";
 }
 

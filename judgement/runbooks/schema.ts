@@ -1,6 +1,20 @@
 import { z } from "zod";
 import { CATEGORIES, FINDING_CHECKS, WORKFLOW } from "../../contract/domain/mod.ts";
+import { PROOFS } from "./_proofs.ts";
 import { Duration, Size } from "./_units.ts";
+
+/** Facts of observations that parameters of runbooks may have. */
+export const OBSERVED_FACTS = [
+  "own_port",
+  "full_folder",
+  "clock_offset",
+  "dependency",
+  "dependency_address",
+] as const;
+/** Facts of observations, as far as they are known. */
+export type ObservedFacts = Readonly<
+  Partial<Record<typeof OBSERVED_FACTS[number], string | number>>
+>;
 
 /** Workflows that a runbook may start: they repair the platform's own parts, and may run at any time. */
 const WORKFLOWS = [
@@ -15,6 +29,16 @@ const Name = z.string().regex(/^[a-z][a-z0-9-]{1,62}$/, "Expected lower-case let
 const Sentence = z.string().min(8).max(600);
 const Glob = z.string().min(1).max(200);
 const Argv = z.array(z.string().min(1)).min(1).max(40);
+/** A process as it was found, which the resolved step has: people approve exactly this. */
+const Holder = z.strictObject({
+  pid: z.number().int(),
+  start_time: z.string(),
+  program: z.string(),
+  command: z.string(),
+  since: z.string(),
+  startedBy: z.enum(["leftover", "service", "other"]),
+  service: z.string().optional(),
+});
 const Percent = z.number().int().min(1).max(100);
 
 /** A look at the world, to verify a step or to wait for something. It changes nothing. */
@@ -68,6 +92,10 @@ const Clean = z.strictObject({
   until_below: Percent.optional()
     .describe("Oldest first, until the file system is used by less than so many percent"),
   kind: z.enum(["bytes", "inodes"]).default("bytes").describe("What `until_below` counts"),
+  proof: z.enum(PROOFS).optional().describe(
+    "Only files that are provably of this kind: rotated_log, the log it was rotated from is there and newer; old_deploy, " +
+      "a link leads to a newer deploy beside it, two others stay, and no process runs in it",
+  ),
 });
 
 const ScriptName = z.string().min(2).max(63);
@@ -94,6 +122,20 @@ const ACTS = {
   wait: z.strictObject({ for: Look.optional(), at_least: Duration.optional() }).optional(),
   workflow: z.strictObject({ type: z.enum(WORKFLOWS) }).optional(),
   notify: z.strictObject({ message: Sentence }).optional(),
+  stop: z.strictObject({
+    holder_of: z.string().describe("TCP port of this host"),
+    programs: z.union([z.string(), z.array(Glob)]).default([])
+      .describe("Programs that may be stopped though sealoop has not started them"),
+  }).optional().describe(
+    "Stops the process that holds a port, if sealoop has started it and no service runs by it, or if it is one of `programs`",
+  ),
+  descriptors: z.strictObject({ at_least: z.string() }).optional().describe(
+    "Lets the process that sealoop runs for the service open so many files, within the hard limit of the system",
+  ),
+  join: z.strictObject({ service: z.string() }).optional()
+    .describe(
+      "Notes in this ticket and in the open ticket of that service that they belong together",
+    ),
   script: z.strictObject({ id: ScriptName }).optional()
     .describe("A script of the catalogue, which the device that the finding is about runs"),
 } as const;
@@ -138,14 +180,16 @@ const Step = z.strictObject({
 });
 
 const Parameter = z.strictObject({
-  kind: z.enum(["path", "paths", "name", "unit", "number", "url", "address"]),
+  kind: z.enum(["path", "paths", "name", "names", "unit", "number", "url", "address", "command"]),
   about: Sentence,
   default: z.union([z.string(), z.number(), z.array(z.string())]).optional()
     .describe("Without one, the runbook fits only services that give a value"),
-  from: z.enum(["bounded_folder", "found_file", "device_remedy"]).optional().describe(
-    "Where the service gives no value: the folder whose own bound the finding is about, the file that it names, or the " +
-      "script that mends a device",
-  ),
+  from: z.enum(["bounded_folder", "found_file", "device_remedy", ...OBSERVED_FACTS]).optional()
+    .describe(
+      "Where the service gives no value: the folder whose own bound the finding is about, the file that it names, the " +
+        "script that mends a device; or what was observed: the service's own port, the folder whose file system is full, " +
+        "by how many seconds the clock is off, the dependency that fails and its address",
+    ),
 });
 
 const Match = z.strictObject({
@@ -236,6 +280,11 @@ export const ResolvedStep = Step.extend({
       .describe("The folder whose bound is to be kept, in place of a whole file system"),
   }).optional(),
   script: z.union([ReleasedScript, z.strictObject({ id: ScriptName })]).optional(),
+  stop: z.strictObject({
+    holder_of: z.string(),
+    programs: z.array(z.string()),
+    holder: Holder.optional().describe("Who holds it"),
+  }).optional(),
   runs: z.strictObject({ argv: Argv, cwd: z.string().optional() }).optional()
     .describe("What a restart as the services file says it runs, for those who approve it"),
   undo: z.union([...Undo.options, z.strictObject({ script: ReleasedScript })]),

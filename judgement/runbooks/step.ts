@@ -4,11 +4,13 @@ import { moveAside, purgeAside, putBack } from "./_aside.ts";
 import { hasSystemd, runCommand, toStepOutcome } from "./_command_step.ts";
 import { restartContainer } from "./_container.ts";
 import { sendOnce } from "./_http_step.ts";
+import { raiseDescriptors } from "./_descriptors.ts";
 import { type LookContext, type LookResult, lookUntil } from "./_look.ts";
 import { type Act, notDone, type StepOutcome } from "./_outcome.ts";
 import type { ParameterValues } from "./_parameters.ts";
 import { openReach } from "./_reach.ts";
 import { milliseconds } from "./_units.ts";
+import { stopHolder } from "./holders.ts";
 import { limitOf } from "./plan.ts";
 import type { AllowedCommand, ReleasedScript, ResolvedStep, RestartTarget } from "./schema.ts";
 
@@ -27,6 +29,8 @@ export interface StepContext {
   runWorkflow(type: string, effectId: string, timeoutMs: number): Promise<StepOutcome>;
   /** Has the device that the finding is about run a script, or finds the command that was ordered, and waits for its end. */
   runScript(script: ReleasedScript, effectId: string, timeoutMs: number): Promise<StepOutcome>;
+  /** Notes that the open ticket of another service and this one belong together, once for an id. */
+  join(service: string, effectId: string): Promise<StepOutcome>;
   /** Sends a message to people, once for an id. */
   notify(message: string, effectId: string): Promise<void>;
 }
@@ -57,6 +61,12 @@ export async function performStep(
     if (!("sha256" in step.script)) return notDone("no_script");
     return await context.runScript(step.script, effectId, act.withinMs);
   }
+  if (step.stop) return await stopHolder(step.stop, act);
+  if (step.descriptors) {
+    const { service } = context;
+    return await raiseDescriptors(dataDir, service.name, Number(step.descriptors.at_least));
+  }
+  if (step.join) return await context.join(step.join.service, effectId);
   if (step.notify) {
     await context.notify(step.notify.message, effectId);
     return { state: "done", ok: true, code: "told" };

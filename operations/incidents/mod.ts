@@ -2,6 +2,7 @@
 import { closeTicket, createTicket } from "./changes.ts";
 import { detectFaults, detectorList } from "./detection.ts";
 import { dashboard, repairHistory, resolutionTimes } from "./figures.ts";
+import { acknowledgeIncident, handBackIncident, retryIncident, takeIncident } from "./on_call.ts";
 import { auditPrompt, postmortemPrompt, triagePrompt } from "./prompts.ts";
 import { embedReceipt, ticketVerification } from "./receipts.ts";
 import { runLoop, runTest } from "./runs.ts";
@@ -36,4 +37,8 @@ export const incidentOperations = [
   auditPrompt,
   recentIncidents,
   incidentDetails,
+  acknowledgeIncident,
+  takeIncident,
+  handBackIncident,
+  retryIncident,
 ];

@@ -39,6 +39,14 @@ export const Ticket = z.object({
   approval_id: z.string().nullable().describe(
     "Approval that an open ticket waits for: POST /v1/approvals/{approval_id}/approve or /deny; null: none",
   ),
+  acknowledged_by: z.string().nullable().describe(
+    "Who has acknowledged it, so that nobody is told of it any more; null: nobody",
+  ),
+  acknowledged_at: Timestamp.nullable(),
+  taken_by: z.string().nullable().describe(
+    "Who has taken it, so that the platform leaves it alone; null: nobody",
+  ),
+  taken_at: Timestamp.nullable(),
   opened_at: Timestamp,
   resolved_at: Timestamp.nullable(),
 }).meta({ id: "Ticket" });
@@ -54,7 +62,7 @@ export const TicketWithReceipt = Ticket.extend({
 export const TicketEvent = z.object({
   at: Timestamp,
   kind: z.string().describe(
-    "detected, opened, taken_over, diagnosed, approval_requested, approval_approved, intended, remediated, verified, " +
+    "detected, opened, taken_over, acknowledged, taken, handed_back, retry_asked, diagnosed, approval_requested, approval_approved, intended, remediated, verified, " +
       "resolved, escalated, …",
   ),
   phase: z.string().nullable().describe("The step of the loop that the ticket reached by it"),
@@ -80,6 +88,10 @@ export const exampleTicket = {
   resolution: "Restarted and verified healthy in round 1",
   receipt_id: "9f2c4b7a01d3e856",
   approval_id: null,
+  acknowledged_by: null,
+  acknowledged_at: null,
+  taken_by: null,
+  taken_at: null,
   opened_at: "2026-07-01T12:00:00.000Z",
   resolved_at: "2026-07-01T12:00:01.000Z",
 } as const satisfies z.output<typeof Ticket>;

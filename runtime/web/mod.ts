@@ -17,6 +17,6 @@ export { parseJson } from "./json.ts";
 export { createLog, type Log, STANDARD_ERROR } from "./log.ts";
 export { FOREVER } from "./reads.ts";
 export { serveRoutes } from "./methods.ts";
-export { bindPages } from "./pages.ts";
+export { bindDescription, bindPages } from "./pages.ts";
 export { serverNames } from "./server_names.ts";
 export { isLoopback, isSecure, type Listening, serve } from "./serve.ts";

@@ -34,8 +34,7 @@ export function bindPages(
       ctx.set("cache-control", caching);
       ctx.body = text();
     });
-  let json: string | undefined;
-  serve("/openapi.json", "application/json", () => json ??= JSON.stringify(describe()));
+  bindDescription(router, "/openapi.json", describe);
   for (const [name, { type, text }] of Object.entries(SWAGGER_UI)) {
     serve(`/docs/${name}`, type, text, ONE_DAY);
   }
@@ -52,6 +51,20 @@ export function bindPages(
     ctx.set({ "content-security-policy": redocPolicy(nonce), "cache-control": "no-store" });
     ctx.type = "text/html; charset=utf-8";
     ctx.body = printRedocPage(title, nonce);
+  });
+}
+
+/** Serves a description. @param describe called when it is first asked for */
+export function bindDescription(
+  router: Router<RequestState>,
+  path: string,
+  describe: () => JsonSchema,
+): void {
+  let json: string | undefined;
+  router.get(path, path, (ctx) => {
+    ctx.type = "application/json";
+    ctx.set("cache-control", "no-cache");
+    ctx.body = json ??= JSON.stringify(describe());
   });
 }
 

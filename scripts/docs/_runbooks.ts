@@ -9,7 +9,20 @@ import {
 import { type GeneratedFile, pageWith, schemaFile, table } from "./_page.ts";
 
 const ACTIONS = new Set(
-  ["restart", "http", "command", "clean", "purge", "wait", "workflow", "notify", "script"],
+  [
+    "restart",
+    "http",
+    "command",
+    "clean",
+    "purge",
+    "wait",
+    "workflow",
+    "notify",
+    "script",
+    "stop",
+    "descriptors",
+    "join",
+  ],
 );
 
 /** The table of the shipped runbooks, and the schemas of runbooks and of the file of their commands. */
@@ -33,11 +46,14 @@ function row({ runbook, match, parameters, needs, steps }: Runbook): string[] {
     codes.includes("*") ? check : `${check}: ${codes.join(" ")}`
   );
   const required = Object.entries(parameters)
-    .filter(([, { default: value, from }]) => value === undefined && from !== "device_remedy")
+    .filter(([, { default: value, from }]) =>
+      value === undefined && (!from || from === "bounded_folder")
+    )
     .map(([name, { from }]) => `\`${name}\`${from ? " or has a bounded folder" : ""}`);
   const when = [
     ...findings,
     ...(match.words ? [`says ${match.words.map((word) => `“${word}”`).join(" or ")}`] : []),
+    ...(match.causes ? [`cause ${match.causes.join(" ")}`] : []),
     ...(match.types ? [`type ${match.types.join(" ")}`] : []),
     ...(needs.includes("restart") ? ["lists a restart"] : []),
     ...(required.length > 0 ? [`gives ${required.join(", ")}`] : []),

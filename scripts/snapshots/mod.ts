@@ -1,6 +1,7 @@
 /**
  * Snapshots of what clients see: the description of the gateway and of the tools. A change of either shows in a review.
- * Operations and tools have a file per group; the order of all of them is in `openapi.json` and `tools.json`.
+ * Operations and tools have a file per group; the order of all of them is in `openapi.json` and `tools.json`. What is beyond
+ * the contract has the same files in a folder of its own.
  *
  * ```ts
  * for (const { path, text } of takeSnapshots()) writeFileSync(path, text);
@@ -10,7 +11,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
-import { buildOpenApi } from "../../contract/mod.ts";
+import type { Platform } from "../../calls/mod.ts";
+import { buildOpenApi, type Operation, splitByContract } from "../../contract/mod.ts";
 import { bindTools, describeTools } from "../../mcp/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { GATEWAY_INFO } from "../../processes/mod.ts";
@@ -22,11 +24,18 @@ interface Snapshot {
   readonly text: string;
 }
 
+/** What a snapshot holds. */
+interface Content {
+  readonly name: string;
+  readonly content: unknown;
+}
+
 const FOLDER = "test/contract/snapshots";
 
 /** Returns the snapshots as they should be. */
 export function takeSnapshots(): Snapshot[] {
-  return [...gatewaySnapshots(), ...toolSnapshots()];
+  const { own, extensions } = splitByContract(operations);
+  return [...snapshotsOf(own, ""), ...snapshotsOf(extensions, "extensions/")];
 }
 
 /** Lists the paths of snapshots in the project that aren't taken anymore. */
@@ -38,7 +47,16 @@ export function listStaleSnapshots(snapshots: readonly Snapshot[]): string[] {
     .filter((path) => !taken.has(path));
 }
 
-function gatewaySnapshots(): Snapshot[] {
+/** @param folder of the snapshots, with a slash at its end; empty: that of all */
+function snapshotsOf(operations: readonly Operation<Platform>[], folder: string): Snapshot[] {
+  return [...gatewaySnapshots(operations), ...toolSnapshots(operations)]
+    .map(({ name, content }) => ({
+      path: `${FOLDER}/${folder}${name}.json`,
+      text: `${JSON.stringify(content, null, 1)}\n`,
+    }));
+}
+
+function gatewaySnapshots(operations: readonly Operation<Platform>[]): Content[] {
   const { paths, components, ...document } = buildOpenApi(operations, GATEWAY_INFO) as unknown as {
     readonly paths: Record<string, Record<string, { readonly tags: readonly [string] }>>;
     readonly components: unknown;
@@ -57,7 +75,7 @@ function gatewaySnapshots(): Snapshot[] {
   ];
 }
 
-function toolSnapshots(): Snapshot[] {
+function toolSnapshots(operations: readonly Operation<Platform>[]): Content[] {
   const { tools } = describeTools(bindTools(operations)) as {
     readonly tools: readonly { readonly name: string; readonly group: string }[];
   };
@@ -69,6 +87,6 @@ function toolSnapshots(): Snapshot[] {
   ];
 }
 
-function snapshot(name: string, content: unknown): Snapshot {
-  return { path: `${FOLDER}/${name}.json`, text: `${JSON.stringify(content, null, 1)}\n` };
+function snapshot(name: string, content: unknown): Content {
+  return { name, content };
 }

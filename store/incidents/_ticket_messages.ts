@@ -7,6 +7,16 @@ const MESSAGE_OF: Readonly<Record<string, MessageKind>> = {
   opened: "incident.opened",
   escalated: "incident.escalated",
   resolved: "incident.closed",
+  acknowledged: "incident.acknowledged",
+  taken: "incident.taken",
+  handed_back: "incident.handed_back",
+};
+
+/** Moves of people, as subjects say them. */
+const MOVES: Readonly<Record<string, string>> = {
+  acknowledged: "acknowledged",
+  taken: "taken",
+  handed_back: "handed back",
 };
 
 /** Why the loop leaves an incident to people, by the reason that its receipt has. */
@@ -20,6 +30,7 @@ const REASONS: Readonly<Record<string, string>> = {
   not_permitted: "The repair was not permitted",
   approval_of_another_action: "The approval was for another action",
   approval_ended: "The question to people was ended from outside",
+  taken: "A person has taken it",
   stopped: "Repairs have been stopped for too long",
   unknown_effect: "It is not known what a repair did",
   not_healed: "No repair helped",
@@ -69,7 +80,7 @@ export async function tellOfTicket(trx: Db, id: string, event: Event): Promise<v
   await addMessage(trx, {
     kind,
     from: event.by ?? LOOP_ACTOR,
-    subject: `${id} was ${event.kind} (${severity}): ${title}`,
+    subject: `${id} was ${MOVES[event.kind] ?? event.kind} (${severity}): ${title}`,
     text: event.kind === "escalated"
       ? await explainEscalation(trx, id, event)
       : textOf(ticket, event),
@@ -79,7 +90,8 @@ export async function tellOfTicket(trx: Db, id: string, event: Event): Promise<v
   });
 }
 
-function textOf({ title, description, resolution }: TicketParts, { kind }: Event): string {
+function textOf({ title, description, resolution }: TicketParts, { kind, data }: Event): string {
+  if (kind in MOVES) return typeof data.reason === "string" ? data.reason : title;
   return kind === "resolved" ? resolution ?? "" : description || title;
 }
 

@@ -66,7 +66,8 @@ export async function mayAct(
   stoppable: StopSubject,
 ): Promise<boolean> {
   const ticket = await trx.first(
-    `SELECT FROM tickets WHERE id = $1 AND run_id = $2 AND status = 'open' AND NOT escalated FOR UPDATE`,
+    `SELECT FROM tickets WHERE id = $1 AND run_id = $2 AND status = 'open' AND NOT escalated
+       AND taken_by IS NULL FOR UPDATE`,
     [ticket_id, runId],
   );
   if (!ticket || await findStop(trx, stoppable)) return false;

@@ -55,6 +55,13 @@ export { describeEscalation } from "./_ticket_messages.ts";
 export { addObservations, listObservations } from "./observations.ts";
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
 export {
+  acknowledgeTicket,
+  getTaker,
+  getTicketFault,
+  handBackTicket,
+  takeTicket,
+} from "./ticket_people.ts";
+export {
   countRepeatSightings,
   escalateTicketOfRun,
   findTicketOfRun,

@@ -39,7 +39,8 @@ export async function takeOverTicket(
   runId: string,
 ): Promise<void> {
   await trx.execute(
-    `UPDATE tickets SET workflow_id = $2, run_id = $3, escalated = false, outcome = NULL WHERE id = $1`,
+    `UPDATE tickets SET workflow_id = $2, run_id = $3, escalated = false, outcome = NULL,
+       handed_back_at = NULL WHERE id = $1`,
     [id, workflowId, runId],
   );
   await trx.execute("DELETE FROM ticket_sightings WHERE ticket_id = $1", [id]); // of the run before
@@ -67,14 +68,15 @@ export async function getRepeatSightings(db: Db, ticketId: string): Promise<numb
   return Number(row?.found_again ?? 0);
 }
 
-/** Returns those of the given faults whose ticket waits for people. */
+/** Returns those of the given faults whose ticket waits for people, or was taken by one. */
 export async function listEscalatedFaults(
   db: Db,
   fingerprints: readonly string[],
 ): Promise<string[]> {
   const rows = await db.query(
     `SELECT DISTINCT fingerprint FROM tickets
-     WHERE status = 'open' AND escalated AND fingerprint = ANY ($1::text[])`,
+     WHERE status = 'open' AND (escalated AND handed_back_at IS NULL OR taken_by IS NOT NULL)
+       AND fingerprint = ANY ($1::text[])`,
     [fingerprints],
   );
   return rows.map(({ fingerprint }) => fingerprint);

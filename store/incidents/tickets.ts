@@ -21,6 +21,12 @@ export interface Ticket {
   readonly receipt_id: string | null;
   /** The approval that an open ticket waits for; null: none. */
   readonly approval_id: string | null;
+  /** Principal who has seen it, so that nobody else is told any more; null: nobody. */
+  readonly acknowledged_by: string | null;
+  readonly acknowledged_at: string | null;
+  /** Principal whom the platform leaves it to; null: nobody. */
+  readonly taken_by: string | null;
+  readonly taken_at: string | null;
   readonly opened_at: string;
   readonly resolved_at: string | null;
 }
@@ -165,6 +171,10 @@ function toTicket(row: Row): Ticket {
     resolution: row.resolution,
     receipt_id: row.receipt_id,
     approval_id: row.approval_id,
+    acknowledged_by: row.acknowledged_by,
+    acknowledged_at: row.acknowledged_at?.toISOString() ?? null,
+    taken_by: row.taken_by,
+    taken_at: row.taken_at?.toISOString() ?? null,
     opened_at: row.opened_at.toISOString(),
     resolved_at: row.resolved_at?.toISOString() ?? null,
   };

@@ -43,6 +43,7 @@ import { articles } from "./0031_articles.ts";
 import { media } from "./0032_media.ts";
 import { alerts } from "./0033_alerts.ts";
 import { acts } from "./0034_acts.ts";
+import { ticketPeople } from "./0035_ticket_people.ts";
 import { people } from "./0036_people.ts";
 
 /** SQL of every migration by its name, in order. */
@@ -82,5 +83,6 @@ export const migrations: Readonly<Record<string, string>> = {
   "0032_media": media,
   "0033_alerts": alerts,
   "0034_acts": acts,
+  "0035_ticket_people": ticketPeople,
   "0036_people": people,
 };

@@ -99,11 +99,27 @@ export async function routeMessages(
        ON CONFLICT (tenant_id) DO UPDATE SET position = r.position RETURNING position`,
     );
     const messages = await listMessagesAfter(trx, Number(row!.position), ROUTING_PAGE);
-    for (const message of messages) await addPlannedDeliveries(trx, message.id, plan(message));
+    for (const message of messages) {
+      if (await isAcknowledged(trx, message)) continue;
+      await addPlannedDeliveries(trx, message.id, plan(message));
+    }
     const last = messages.at(-1);
     if (last) await trx.execute("UPDATE message_routing SET position = $1", [last.position]);
     return messages.length === ROUTING_PAGE;
   });
+}
+
+/** Returns whether a message asks people to look at an incident that one of them has acknowledged already. */
+async function isAcknowledged(
+  trx: Db,
+  { kind, refs }: Pick<Message, "kind" | "refs">,
+): Promise<boolean> {
+  if (!asksPeople(kind) || !kind.startsWith("incident.")) return false;
+  const row = await trx.first(
+    "SELECT FROM tickets WHERE id = $1 AND status = 'open' AND acknowledged_by IS NOT NULL",
+    [refs.ticket_id],
+  );
+  return row !== undefined;
 }
 
 /** Returns ids of messages with deliveries whose workflow has not begun. */
@@ -197,7 +213,7 @@ const SUBJECTS: Readonly<Record<string, { readonly ref: `${string}_id`; readonly
   },
   incident: {
     ref: "ticket_id",
-    sql: "SELECT status = 'open' AS open FROM tickets WHERE id = $1",
+    sql: "SELECT status = 'open' AND acknowledged_by IS NULL AS open FROM tickets WHERE id = $1",
   },
   task: {
     ref: "task_id",

@@ -10,7 +10,8 @@ const HELD =
 
 /** Columns of a ticket that people's work on it changes. */
 const TICKET_WORK =
-  "severity, category, status, phase, escalated, outcome, resolution, receipt_id, resolved_at";
+  "severity, category, status, phase, escalated, outcome, resolution, receipt_id, resolved_at, " +
+  "acknowledged_by, acknowledged_at, taken_by, taken_at, handed_back_at";
 
 /** Rights on the tables of services, incidents, knowledge, approvals, governance and models. */
 export const INCIDENT_TABLES: TableRights = {

@@ -6,6 +6,9 @@ const OF_CALLS = ["api_call", "tool_call", "api_classification", "api_seal", "gu
 const OF_OPERATIONS = [
   "ticket_opened",
   "ticket_closed",
+  "ticket_acknowledged",
+  "ticket_taken",
+  "ticket_handed_back",
   "learning_receipt",
   "webhook_registered",
   "webhook_removed",

@@ -180,7 +180,7 @@ describe("a hundred texts that mean to steer an agent", () => {
     const found = await call("itsm_trigger_detection");
     const [{ code, detail }] = found.output.findings;
     assert.equal(code, "new_templates");
-    assert.deepEqual(detail.samples, lines.slice(0, detail.samples.length));
+    assert.deepEqual(detail.samples, [...lines.slice(0, 3), ...lines.slice(-3)]);
     assert.equal(flagged(found, /\/samples\/\d+$/).length, detail.samples.length);
     await sweep();
   });

@@ -5,6 +5,7 @@ import {
   parseInput,
   SHIPPED_RULES,
   shippedRuleOf,
+  splitByContract,
   toJsonSchema,
 } from "../../contract/mod.ts";
 import { operations } from "../../operations/mod.ts";
@@ -25,6 +26,7 @@ interface ListedTool {
   readonly arguments: string;
 }
 
+const { own, extensions } = splitByContract(operations);
 const read = (name: string) => JSON.parse(readFileSync(new URL(name, import.meta.url), "utf8"));
 const listed: ListedOperation[] = read("operations.json");
 const tools: ListedTool[] = read("tools.json");
@@ -39,7 +41,7 @@ function namesIn(schema: unknown): string[] {
 }
 
 describe("the operations", () => {
-  for (const operation of operations) {
+  for (const operation of own) {
     for (const [operationId, route] of Object.entries(operation.rest ?? {})) {
       it(`${operationId} is as the contract lists it`, () => {
         const entry = listed.find((known) => known.operationId === operationId);
@@ -69,7 +71,9 @@ describe("the operations", () => {
         for (const word of required) assert.ok(listed.includes(word), `${word} is not asked for`);
       });
     }
+  }
 
+  for (const operation of operations) {
     it(`${operation.name} has examples that its schemas accept`, () => {
       parseInput(operation.input, operation.example.input);
       operation.output.parse(operation.example.output);
@@ -77,6 +81,26 @@ describe("the operations", () => {
       toJsonSchema(operation.output, "output");
     });
   }
+
+  it("beyond the contract have routes, ids and tools that it does not have, in groups of their own", () => {
+    assert.ok(extensions.length > 0);
+    const groups = new Set(own.map(({ group }) => group));
+    for (const { rest = {}, tool = {}, group, presentation } of extensions) {
+      for (const [id, route] of Object.entries(rest)) {
+        const known = listed.find(({ operationId, method, path }) => operationId === id || `${method} ${path}` === route);
+        assert.equal(known, undefined, id);
+      }
+      for (const name of Object.keys(tool)) assert.ok(!tools.some((known) => known.name === name), name);
+      assert.ok(!groups.has(group), group);
+      assert.deepEqual([presentation?.resource, presentation?.prompt], [undefined, undefined], "clients would see them");
+    }
+  });
+
+  it("are 139 routes and 66 tools, without those beyond the contract", () => {
+    const count = (bindings: (keyof (typeof own)[number] & ("rest" | "tool"))) =>
+      own.flatMap((operation) => Object.keys(operation[bindings] ?? {})).length;
+    assert.deepEqual([count("rest"), count("tool")], [139, 66]);
+  });
 
   it("are complete in the groups that exist", () => {
     const bound = new Set(operations.flatMap(({ rest }) => Object.keys(rest ?? {})));

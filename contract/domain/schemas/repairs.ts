@@ -44,7 +44,7 @@ export const DiagnosisSchema = z.object({
 /** Schema of the type `Permission`. */
 export const PermissionSchema = z.object({
   granted: z.boolean(),
-  decision: z.enum(["allow", "needs_approval", "deny", "away"]),
+  decision: z.enum(["allow", "needs_approval", "deny", "away", "taken"]),
   policy_version: Word.optional(),
   receipt_id: SealedId.nullable(),
   approval: z.object({ approval_id: ApprovalId, approvers: z.array(Name) }).optional(),

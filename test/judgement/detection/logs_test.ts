@@ -52,7 +52,7 @@ describe("the log detector", () => {
       const { findings: [found] } = await app.sweep();
       assert.deepEqual([found!.code, found!.service], ["error_rate", "shop"]);
       assert.match(found!.summary, /has 40 errors in a minute; a bad minute had 6 before/);
-      assert.equal((found!.detail.samples as string[]).length, 5);
+      assert.equal((found!.detail.samples as string[]).length, 6);
     });
 
     it("are found in lines with characters that PostgreSQL does not keep", async () => {
@@ -170,6 +170,51 @@ describe("the log detector", () => {
       await app.append(line(5, "ERROR", "disk 7 is broken"), line(6, "ERROR", "disk 8 is broken"));
       const { findings: [found] } = await app.sweep();
       assert.deepEqual(found!.detail.templates, ["disk <*> is broken"]);
+    });
+
+    it("are told by the columns of now, where a program started with lines of another form", async () => {
+      const app = await log({ block: "learn_lines: 300" });
+      const line = (i: number, message: string) =>
+        `2026-01-01 00:00:${10 + i % 40} app/web[${"abcdefg"[i % 7]}] ERROR ${message}\n`;
+      const kinds = ["page is too large", "cache is not there", "user has no basket to empty"];
+      const usual = (from: number, count: number) =>
+        Array.from({ length: count }, (_, i) => line(from + i, kinds[(from + i) % 3]!));
+      await app.append("rare timeout of a part is known\n");
+      await app.append(...Array.from({ length: 120 }, (_, i) => `  name${i} = value of ${i}\n`));
+      await app.sweep();
+      for (let from = 0; from < 450; from += 90) {
+        await app.append(...usual(from, 90));
+        assert.deepEqual((await app.sweep()).codes, []);
+      }
+      await app.append("rare timeout of a part is known\n", line(3, "disk 7 is broken"));
+      const { findings: [found] } = await app.sweep();
+      assert.deepEqual(found!.detail.templates, ["disk <*> is broken"]);
+    });
+
+    it("keep their first and newest samples, and all kinds, as long as they are open", async () => {
+      const app = await log({ block: "learn_lines: 100" });
+      await app.append(...known(120));
+      await app.sweep();
+      const messages = [
+        "disk is broken",
+        "no room left",
+        "queue lost its reader twice",
+        "certificate of the shop is too old",
+        "user without name",
+        "index can't be read from here",
+        "price is below zero",
+      ];
+      const error = (message: string) => `2026-01-01 00:00:01 ERROR ${message}\n`;
+      let found;
+      for (const message of messages) {
+        await app.append(error(message));
+        ({ findings: [found] } = await app.sweep());
+      }
+      const detail = found!.detail as { samples: string[]; templates: string[] };
+      const kept = [...messages.slice(0, 3), ...messages.slice(-3)];
+      assert.deepEqual(detail.samples.map((line) => `${line}\n`), kept.map(error));
+      assert.deepEqual(detail.templates, messages);
+      assert.match(found!.summary, /has 7 new kinds of lines/);
     });
 
     it("are told by the field with the message, where lines have named fields", async () => {

@@ -19,6 +19,7 @@ import {
 import { describeObservers, observe } from "../../../judgement/observation/mod.ts";
 import { stopProcess } from "../../../runtime/embedded/mod.ts";
 import { putServices } from "../../../store/cmdb/mod.ts";
+import type { FindingRecord } from "../../../store/incidents/mod.ts";
 import { freePort } from "../../_run.ts";
 import { eventually } from "../../_time.ts";
 import { testCertificate } from "../../runtime/web/_certificate.ts";
@@ -67,6 +68,7 @@ describe("sources of observations", () => {
     service: Service | undefined,
     values: Readonly<Record<string, string>> = {},
     isLocal = true,
+    record?: FindingRecord,
   ): Promise<readonly Observation[]> {
     const finding = {
       service: service?.name ?? null,
@@ -80,7 +82,7 @@ describe("sources of observations", () => {
       code: "refused",
       service,
       isLocal,
-      record: undefined,
+      record,
       values,
       since: new Date(Date.now() - 300_000),
     }, { config: context.config, store: context.store });
@@ -254,6 +256,14 @@ describe("sources of observations", () => {
       assert.equal(text!.trim(), "ERROR lease lost, password=[secret]");
     });
 
+    it("shows the lines that the finding keeps, without secrets", async () => {
+      const record = {
+        detail: { path: "/var/log/shop.log", samples: ["ERROR first", "ERROR token=hunter2222"] },
+      } as unknown as FindingRecord;
+      const { code, text } = only(await look("log", undefined, {}, true, record));
+      assert.deepEqual([code, text], ["samples", "ERROR first\nERROR token=[secret]"]);
+    });
+
     it("leaves lines out that were written before the fault", async () => {
       const cwd = await folder();
       const line = (ago: number, words: string) =>
@@ -282,6 +292,19 @@ describe("sources of observations", () => {
       assert.equal(figures!.pid, child.pid);
       assert.equal(figures!.open_files_limit, 100);
       assert.ok(Number(figures!.open_files_share) > 0.7);
+    });
+
+    it("say which descriptors a process does not close, where it has few left", async () => {
+      const path = join(await folder(), "data");
+      await writeFile(path, "");
+      const open = `for (let i = 0; i < 60; i++) require('fs').openSync(${JSON.stringify(path)})`;
+      const { site } = await server(open, "ulimit -n 90");
+      assert.match(
+        only(await look("process", site)).says,
+        /of 90 descriptors are open \(60 of them on one file: it does not close them\)/,
+      );
+      const { site: other } = await server(open, "ulimit -n 900");
+      assert.doesNotMatch(only(await look("process", other)).says, /does not close/);
     });
 
     it("measure memory beside the limit of the heap", async () => {

@@ -41,6 +41,8 @@ export function createContext(dataDir: string, more: Partial<StepContext> = {}) 
     commands: shipped.commands,
     effectOf: () => "",
     runWorkflow: () => Promise.resolve<StepOutcome>({ state: "done", ok: true, code: "completed" }),
+    join: (service) =>
+      Promise.resolve<StepOutcome>({ state: "done", ok: true, code: `joined_${service}` }),
     runScript: () => Promise.resolve<StepOutcome>({ state: "done", ok: true, code: "exit_0" }),
     notify: (message) => Promise.resolve(void messages.push(message)),
     ...more,

@@ -24,6 +24,10 @@ const TICKET: Ticket = {
   resolution: "Restarted",
   receipt_id: null,
   approval_id: null,
+  acknowledged_by: null,
+  acknowledged_at: null,
+  taken_by: null,
+  taken_at: null,
   opened_at: AT,
   resolved_at: "2026-07-01T12:00:01.000Z",
 };

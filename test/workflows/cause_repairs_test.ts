@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type LoopResult, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
+import {
+  actOnce,
+  findPortHolder,
+  probe,
+  type Service,
+  stopManagedProcess,
+} from "../../integrations/host/mod.ts";
+import { createServiceFinding } from "../../judgement/detection/mod.ts";
+import { identifyProcess, stopProcess } from "../../runtime/embedded/mod.ts";
+import { putService } from "../../store/cmdb/mod.ts";
+import { listTicketEvents, openTicket } from "../../store/incidents/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
+import { freePort } from "../_run.ts";
+import { eventually } from "../_time.ts";
+import { openLoop, type TestLoop } from "./_loop.ts";
+import { listEffectsOn } from "./_ticket_record.ts";
+
+/** A server that answers with a status. */
+const answering = (status: number, port: number) =>
+  `require("http").createServer((_, res) => res.writeHead(${status}).end()).listen(${port}, "127.0.0.1")`;
+
+describe("repairs of causes that were observed", () => {
+  let loop: TestLoop;
+  const closing: (() => unknown)[] = [];
+  before(async () => {
+    loop = await openLoop();
+  });
+  after(async () => {
+    for (const close of closing) await close();
+    await loop?.stop();
+  });
+
+  async function put(more: Partial<Service> & Pick<Service, "name">): Promise<Service> {
+    const service: Service = {
+      type: "web",
+      host: "localhost",
+      owner: null,
+      origin: "file",
+      watched: false,
+      dependsOn: [],
+      restart: null,
+      check: null,
+      ...more,
+    };
+    await putService(loop.store.db, service);
+    closing.push(() => stopManagedProcess(loop.config.dataDir, service.name));
+    return service;
+  }
+
+  async function heal(service: Service, code: string): Promise<LoopResult> {
+    const finding = await createServiceFinding(loop.store, service, code);
+    return await loop.client.workflow.execute<typeof itsmLoop>(WORKFLOW.itsmLoop, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `loop-${finding.fingerprint}`,
+      args: [finding],
+    });
+  }
+
+  async function serviceOnPort(name: string) {
+    const port = await freePort();
+    const check = { http: `http://127.0.0.1:${port}/` };
+    const restart = { process: { command: [process.execPath, "-e", answering(200, port)] } };
+    return { port, service: await put({ name, check, restart }) };
+  }
+
+  /** Lets the platform start the service, which fails as its port is taken. */
+  async function startInVain({ name, restart }: Service) {
+    const { dataDir } = loop.config;
+    await actOnce({
+      dataDir,
+      effectId: randomBytes(12).toString("hex"),
+      service: name,
+      act: restart!,
+    });
+  }
+
+  it("stop a process that sealoop has left behind on the port of a service", async () => {
+    const { port, service } = await serviceOnPort("left-behind");
+    const { dataDir } = loop.config;
+    const worker = `require("child_process").spawn(process.execPath, ["-e", ${
+      JSON.stringify(answering(404, port))
+    }], { detached: true, stdio: "ignore" }); setInterval(() => {}, 1000)`;
+    await actOnce({
+      dataDir,
+      effectId: randomBytes(12).toString("hex"),
+      service: service.name,
+      act: { process: { command: [process.execPath, "-e", worker] } },
+    });
+    await eventually(async () => (await probe(service.check!)).code === "status_404");
+    await stopManagedProcess(dataDir, service.name);
+    const holder = (await findPortHolder(dataDir, port))!;
+    closing.push(() => stopProcess(holder, "SIGKILL", 0));
+    await startInVain(service);
+    const { outcome, ticket_id } = await heal(service, "status_404");
+    assert.equal(identifyProcess(holder.pid), undefined);
+    const events = await listTicketEvents(loop.store.db, ticket_id!);
+    assert.equal(events.find(({ kind }) => kind === "diagnosed")!.data.action, "port-taken");
+    assert.equal(outcome, "sealed");
+  });
+
+  it("tell people who else holds the port, and stop nobody", async () => {
+    const { port, service } = await serviceOnPort("taken");
+    const stranger: ChildProcess = spawn(process.execPath, ["-e", answering(404, port)], {
+      stdio: "ignore",
+    });
+    closing.push(() => stranger.kill("SIGKILL"));
+    await eventually(async () => (await probe(service.check!)).code === "status_404");
+    await startInVain(service);
+    const { outcome, ticket_id } = await heal(service, "status_404");
+    const events = await listTicketEvents(loop.store.db, ticket_id!);
+    assert.equal(outcome, "escalated");
+    assert.equal(stranger.exitCode, null);
+    const { cause, passed_over } = events.find(({ kind }) => kind === "diagnosed")!.data;
+    assert.equal(cause, "port_taken");
+    const why = (passed_over as { runbook: string; why: string }[])
+      .find(({ runbook }) => runbook === "port-taken")!.why;
+    assert.match(
+      why,
+      new RegExp(`process ${stranger.pid}, .*since 20.*sealoop has not started it`),
+    );
+    assert.deepEqual(await listEffectsOn(loop.store, service.name), []);
+  });
+
+  it("do nothing to a service whose dependency fails, and look again when that is up", async () => {
+    const [port, needed] = [await freePort(), await freePort()];
+    const server = createServer(async (_, res) => {
+      const { healthy } = await probe({ tcp: `127.0.0.1:${needed}` });
+      res.writeHead(healthy ? 200 : 503).end();
+    }).listen(port, "127.0.0.1");
+    await once(server, "listening");
+    closing.push(() => server.close());
+    const stock = await put({ name: "stock", check: { tcp: `127.0.0.1:${needed}` } });
+    const shop = await put({
+      name: "shop",
+      check: { http: `http://127.0.0.1:${port}/` },
+      restart: { process: { command: ["sleep", "60"] } },
+      dependsOn: [{ service: stock.name, kind: "depends_on" }],
+    });
+    const own = await createServiceFinding(loop.store, stock, "refused");
+    await openTicket(
+      loop.store.db,
+      {
+        id: "INC-0123456789ab",
+        fingerprint: own.fingerprint,
+        service: stock.name,
+        title: "stock",
+        description: "stock refuses connections",
+        severity: "high",
+        phase: "detected",
+        workflowId: "loop-of-stock",
+        runId: "none",
+        requestedBy: "schedule",
+      },
+    );
+    const healing = heal(shop, "status_503");
+    await eventually(async () => {
+      const events = await listTicketEvents(loop.store.db, "INC-0123456789ab");
+      return events.some(({ kind }) => kind === "notified");
+    });
+    const other = createServer().listen(needed, "127.0.0.1");
+    await once(other, "listening");
+    closing.push(() => other.close());
+    const { outcome, ticket_id } = await healing;
+    assert.equal(outcome, "sealed");
+    const events = await listTicketEvents(loop.store.db, ticket_id!);
+    assert.equal(
+      events.find(({ kind }) => kind === "notified")!.data.message,
+      "shop fails with stock, which it needs; INC-0123456789ab is about that. Nothing is done here.",
+    );
+    const effects = await listEffectsOn(loop.store, shop.name);
+    assert.deepEqual(effects.map(({ step }) => step), ["join"]);
+  });
+});
