@@ -2,6 +2,7 @@ import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../contract/domain/mod.ts";
 import { planDeliveries } from "../integrations/channels/mod.ts";
 import { type Db, listen } from "../store/mod.ts";
+import { pruneSignIns } from "../store/people/mod.ts";
 import { listTenants } from "../store/keys/mod.ts";
 import {
   listUnstartedNotices,
@@ -45,7 +46,8 @@ export function relayActivities({ store, temporal, stopping, comms }: TenantPart
   async function runRelay(): Promise<void> {
     const signal = createTurnSignal(stopping);
     for (const tenant of await listTenants(store.db)) {
-      await pruneDeliveries(store.asTenant(tenant), RETENTION_DAYS);
+      const db = store.asTenant(tenant);
+      await Promise.all([pruneDeliveries(db, RETENTION_DAYS), pruneSignIns(db, RETENTION_DAYS)]);
     }
     const waiting = new Set<string>(); // tenants that have told of new deliveries or messages
     let wake = () => {};

@@ -35,6 +35,11 @@ export function bindConsole<S>(router: Router<S>): void {
     });
   }
   bindAssets(router, assets, POLICY);
+  router.get("/", async (ctx, next) => { // programs get what the operation at this path answers
+    if (ctx.accepts("json", "html") !== "html") return await next();
+    ctx.redirect("/console");
+    ctx.status = 303;
+  });
 }
 
 /** Prints a page, which its script fills once it has asked with the session's cookie. */

@@ -27,7 +27,7 @@ export interface Caller {
 }
 
 /** A session of the holder of a key. */
-export interface CallerSession {
+interface CallerSession {
   readonly id: string;
   readonly expiresAt: Date;
   /** True: the key may approve, and so may its holder, with a passkey. */

@@ -16,7 +16,6 @@ export {
   type CallContext,
   type Caller,
   CallerGone,
-  type CallerSession,
   type Door,
   type Scope,
   type Tier,

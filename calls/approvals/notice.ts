@@ -139,7 +139,7 @@ function isPrivate({ tenant, grounds }: ApprovalRecord): boolean {
 }
 
 /** Returns a reference as people read it: an id that says by itself what it names, or its kind and the id. */
-export function referenceText({ kind, id }: EvidenceRef): string {
+function referenceText({ kind, id }: EvidenceRef): string {
   return /^[A-Z]{2,4}-/.test(id) ? id : `${kind} ${id}`;
 }
 

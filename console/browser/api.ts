@@ -1,7 +1,7 @@
 /** Calls of the gateway, with the session's cookie. */
 
 /** The gateway has refused a call, or can't be reached. */
-export class CallError extends Error {
+class CallError extends Error {
   override readonly name = "CallError";
   /** HTTP status; 0: the gateway can't be reached. */
   readonly status: number;

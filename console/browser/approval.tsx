@@ -99,7 +99,12 @@ function Decision({ shown }: { readonly shown: ApprovalDetails }) {
       {shown.status === "pending" && <Buttons shown={shown} />}
       {(shown.status === "denied" || shown.status === "expired") && (
         <p class="actions">
-          <button class="plain" disabled={busy.value} onClick={() => decide("reopen")}>
+          <button
+            type="button"
+            class="plain"
+            disabled={busy.value}
+            onClick={() => decide("reopen")}
+          >
             Reopen
           </button>
         </p>
@@ -130,9 +135,7 @@ function Status({ shown }: { readonly shown: ApprovalDetails }) {
       <strong>Waits for {needed === 1 ? "a person" : `${needed} people`}</strong>
       {` since ${durationText(Date.parse(asked_at), Date.now())}; asked for by ${requested_by}`}
       {names && `; approved by ${names}`}
-      <>
-        ; until <Time at={expires_at} />
-      </>
+      ; until <Time at={expires_at} />
     </p>
   );
 }
@@ -167,12 +170,14 @@ function Buttons({ shown }: { readonly shown: ApprovalDetails }) {
     <div class="actions decide">
       {passkeys > 0
         ? (
-          <button disabled={busy.value} onClick={() => approve(shown)}>
+          <button type="button" disabled={busy.value} onClick={() => approve(shown)}>
             Approve with your passkey
           </button>
         )
         : <a class="button" href={`/console/you?to=${id}`}>Enrol a passkey to approve</a>}
-      <button class="plain" disabled={busy.value} onClick={() => decide("deny")}>Deny</button>
+      <button type="button" class="plain" disabled={busy.value} onClick={() => decide("deny")}>
+        Deny
+      </button>
     </div>
   );
 }

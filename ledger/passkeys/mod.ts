@@ -15,5 +15,5 @@
 export { type Expected, PasskeyError, verifyAssertion } from "./assertion.ts";
 export { ALGORITHMS } from "./public_key.ts";
 export { verifyRegistration } from "./registration.ts";
-export { type ShownApproval, shownLines } from "./shown.ts";
+export { shownLines } from "./shown.ts";
 export { challengeOf, type StatedApproval, statementOf } from "./statement.ts";

@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import type { ParseArgsConfig } from "node:util";
 import { loadConfig } from "../../config.ts";
 import { toLine } from "../../contract/mod.ts";
@@ -7,12 +6,6 @@ import { localDatabaseUrl } from "../_local_database.ts";
 import { operatorErrorText } from "../_operator_error.ts";
 import { runToEnd } from "../_end.ts";
 import { errorText, parseArguments, reportFailure, UsageError } from "./_arguments.ts";
-
-/** Actor in the receipts of commands. */
-export const OPERATOR = "operator";
-
-/** Returns the user who gave the command, for private evidence; under `sudo` the one who typed it. */
-export const currentUser = (): string => process.env.SUDO_USER || userInfo().username;
 
 /** Arguments of a command. */
 export interface CommandArguments {

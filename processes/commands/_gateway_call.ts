@@ -1,7 +1,7 @@
 /** Calls of the gateway by a person's key. */
 import type { Config } from "../../config.ts";
 import { escapeInvisible, toLine } from "../../contract/mod.ts";
-import type { ApproverKey } from "./_approver_key.ts";
+import type { ApproverKey } from "../_approver_key.ts";
 
 /** Calls the gateway. */
 export type GatewayCall = <Answer>(

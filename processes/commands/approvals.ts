@@ -5,7 +5,7 @@ import { loadConfig } from "../../config.ts";
 import type { ApproverSignature } from "../../operations/devices/protocol/mod.ts";
 import type { ApprovalDetails } from "../../operations/approvals/mod.ts";
 import { formatApproval, formatApprovals, type ListedApproval } from "./_approval_text.ts";
-import { keyOfFile, userKey } from "./_approver_key.ts";
+import { keyOfFile, userKey } from "../_approver_key.ts";
 import { UsageError } from "./_arguments.ts";
 import { type CommandArguments, runCommand } from "./_command.ts";
 import { type GatewayCall, oneLine, openGateway } from "./_gateway_call.ts";

@@ -1,6 +1,6 @@
 /** `npm run console`: prints a link that signs the user in to the console, once. */
 import { loadConfig } from "../../config.ts";
-import { userSignInLink } from "./_sign_in.ts";
+import { userSignInLink } from "../_sign_in.ts";
 import { runCommand } from "./_command.ts";
 
 const USAGE = `Usage: npm run console [-- --recover]
@@ -13,5 +13,6 @@ await runCommand(USAGE, {
   recover: { type: "boolean", default: false },
 }, async (openStore, { options }) => {
   const config = loadConfig(process.env);
-  console.log(await userSignInLink(openStore, config, options.recover === true));
+  const recovers = options.recover === true;
+  console.log(await userSignInLink(openStore, config, { recovers }));
 });

@@ -18,7 +18,8 @@ import {
 } from "../../store/devices/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
 import { UsageError } from "./_arguments.ts";
-import { formatTable, OPERATOR, runCommand } from "./_command.ts";
+import { formatTable, runCommand } from "./_command.ts";
+import { OPERATOR } from "../_operator.ts";
 import { printSeen } from "./_seen.ts";
 
 const USAGE = `Usage: npm run devices -- list

@@ -9,7 +9,8 @@ import {
 import type { Store } from "../../store/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
 import { UsageError } from "./_arguments.ts";
-import { OPERATOR, runCommand } from "./_command.ts";
+import { runCommand } from "./_command.ts";
+import { OPERATOR } from "../_operator.ts";
 
 const USAGE =
   `Usage: npm run erase -- contact <contact id or e-mail address> [--tenant <name>] [--dry-run]

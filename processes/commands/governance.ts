@@ -32,7 +32,8 @@ import {
 import { listKeys } from "../../store/keys/mod.ts";
 import { listActiveFreezes } from "../../store/calendar/mod.ts";
 import { UsageError } from "./_arguments.ts";
-import { currentUser, formatTable, OPERATOR, runCommand } from "./_command.ts";
+import { formatTable, runCommand } from "./_command.ts";
+import { currentUser, OPERATOR } from "../_operator.ts";
 
 const USAGE = `Usage: npm run governance -- show
        npm run governance -- stop all|key <key id>|tool <name> --reason "<sentence>" [--anyway]

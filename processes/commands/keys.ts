@@ -5,19 +5,16 @@ import {
   revokeSealedKey,
   rotateSealedKey,
 } from "../../calls/mod.ts";
+import { loadConfig } from "../../config.ts";
+import { signInLink } from "../_sign_in.ts";
 import { type Scope, type Tier, TIERS } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { findValidKeys, type KeyListing, listKeys } from "../../store/keys/mod.ts";
 import { renewLink } from "../../store/calendar/mod.ts";
 import { UsageError } from "./_arguments.ts";
-import {
-  type CommandArguments,
-  formatTable,
-  OPERATOR,
-  parseSeconds,
-  runCommand,
-} from "./_command.ts";
+import { type CommandArguments, formatTable, parseSeconds, runCommand } from "./_command.ts";
+import { OPERATOR } from "../_operator.ts";
 import { runLedgerKeys } from "./_ledger_keys.ts";
 
 const USAGE = `Usage: npm run keys -- list [--all]
@@ -25,6 +22,7 @@ const USAGE = `Usage: npm run keys -- list [--all]
                              [--principal <who holds it>] [--may-approve] [--expires 90d]
        npm run keys -- rotate <key id> [--grace 24h] [--expires 90d]
        npm run keys -- revoke <key id>
+       npm run keys -- link <key id> [--recover]
        npm run keys -- renew-link <key id>
        npm run keys -- ledger list
        npm run keys -- ledger rotate
@@ -34,13 +32,19 @@ const USAGE = `Usage: npm run keys -- list [--all]
 A new key is printed once; only its hash is stored. All but list is sealed.
 list --all: with revoked and expired keys. rotate: issues a key like the old one, valid for as long as that was; the old
 one expires after the grace, by default a day.
+link: prints a link that signs the key's holder in to the console, once, within ten minutes. --recover: for a holder who has lost
+their passkeys: revokes them, and another one can be enrolled after the link.
 renew-link: gives the key another link to its calendar; the one before ends. GET /v1/calendar/events shows it.
 --may-approve: for a person who decides on approvals, over REST alone; the tool server refuses such keys.
 ledger: the keys that sign receipts. make-recovery-key: for a ledger that has none yet; shows the private key on the
 terminal, or writes it to a new file that you alone can read. rotate: the sequencer hands over to a new key, while everything runs. recover: for a
 key that is lost or stolen, with the private recovery key, while the platform is stopped. See docs/keys.md.`;
 
+/** What is done with one key. */
+const VERBS = ["link", "rotate", "revoke", "renew-link"];
+
 await runCommand(USAGE, {
+  recover: { type: "boolean", default: false },
   all: { type: "boolean" },
   tenant: { type: "string" },
   tier: { type: "string", default: "partner" },
@@ -58,12 +62,13 @@ await runCommand(USAGE, {
   if (more.length > 0) throw new UsageError(`Unexpected argument: ${more.join(" ")}`);
   if (verb === "list") return await list(openStore(), options.all === true);
   if (verb === "issue") return await issue(openStore(), options);
-  if (verb !== "rotate" && verb !== "revoke" && verb !== "renew-link") {
-    throw new UsageError("Give one of list, issue, rotate, revoke, renew-link, ledger");
+  if (!VERBS.includes(verb!)) {
+    throw new UsageError(`Give one of list, issue, ${VERBS.join(", ")}, ledger`);
   }
   if (!/^[0-9a-f]{16}$/.test(id ?? "")) {
     throw new UsageError(`${verb} needs the id of a key, 16 hex characters; list shows them`);
   }
+  if (verb === "link") return await printSignInLink(openStore(), id!, options.recover === true);
   if (verb === "renew-link") return await renewCalendarLink(openStore(), id!);
   if (verb === "revoke") {
     await revokeSealedKey({ store: openStore() }, OPERATOR, id!);
@@ -130,6 +135,13 @@ async function issue(store: Store, options: CommandArguments["options"]): Promis
     expiresAt: expires ? new Date(Date.now() + parseSeconds(expires) * 1000) : null,
   });
   printKey(issued);
+}
+
+/** Prints a link by which the holder of a key signs in to the console. */
+async function printSignInLink(store: Store, id: string, recovers: boolean): Promise<void> {
+  const [key] = await findValidKeys(store.asPlatform(), [id]);
+  if (!key) throw new Error(`There is no valid key with the id ${id}`);
+  console.log(await signInLink(store, loadConfig(process.env), key, { recovers }));
 }
 
 /** Gives a key another link to its calendar, and seals that. */

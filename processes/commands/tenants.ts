@@ -20,13 +20,8 @@ import {
   revokeTenantTokens,
 } from "../../store/keys/mod.ts";
 import { UsageError } from "./_arguments.ts";
-import {
-  type CommandArguments,
-  formatTable,
-  OPERATOR,
-  parseSeconds,
-  runCommand,
-} from "./_command.ts";
+import { type CommandArguments, formatTable, parseSeconds, runCommand } from "./_command.ts";
+import { OPERATOR } from "../_operator.ts";
 import { formatSignature, parseSignature } from "./_signing.ts";
 
 const USAGE = `Usage: npm run tenants -- list

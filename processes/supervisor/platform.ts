@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { BadSetting, loadConfig, programPath } from "../../config.ts";
 import { claimDataFolder, EmbeddedError, type Tree } from "../../runtime/embedded/mod.ts";
 import { bringUpDatabase } from "./_database.ts";
+import { userSignInLink } from "../_sign_in.ts";
+import { openStore } from "../../store/mod.ts";
 import { openPresence, placeId } from "../_presence.ts";
 import { waitForStopRequest } from "./_stop_request.ts";
 import { printNews } from "./_news.ts";
@@ -82,10 +84,14 @@ async function bringUp(supervisor: Supervisor): Promise<void> {
   }));
   presence.ready();
   const { gateway, mcp, ledger } = Object.fromEntries(addresses);
+  const operator = openStore(urls.operator, "operator", 1);
+  const signIn = await userSignInLink(() => operator, supervisor.config, { recovers: false });
+  await operator.close();
   const seconds = (performance.now() / 1000).toFixed(1); // since this process was started
   progress.line(`\nsealoop is ready (${seconds} s)`);
   const adminKey = join(dataDir, "admin.key"); // not where a database was restored
   const places = {
+    Console: `${signIn}  (signs you in once, within ten minutes)`,
     Gateway: gateway && `${gateway}  (documentation: ${gateway}/docs)`,
     "Tool server": mcp && `${mcp}/mcp`,
     Ledger: ledger,

@@ -11,9 +11,7 @@ export {
   hadPasskey,
   listPasskeys,
   newChallengeId,
-  type NewPasskey,
   notePasskeyUse,
-  type PasskeyChallenge,
   type PasskeyRecord,
   putChallenge,
   putPasskey,
@@ -26,6 +24,5 @@ export {
   findSession,
   putSession,
   putSignInLink,
-  type Session,
   takeSignInLink,
 } from "./sessions.ts";

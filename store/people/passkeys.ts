@@ -18,7 +18,7 @@ export interface PasskeyRecord extends Passkey {
 }
 
 /** A passkey to store. */
-export type NewPasskey = Omit<PasskeyRecord, "tenant" | "enrolledAt" | "lastUsedAt">;
+type NewPasskey = Omit<PasskeyRecord, "tenant" | "enrolledAt" | "lastUsedAt">;
 
 /** Stores a passkey. @throws {Error} its credential is stored already */
 export async function putPasskey(trx: Db, passkey: NewPasskey): Promise<void> {
@@ -87,7 +87,7 @@ export async function revokePasskey(trx: Db, id: string, principal: string): Pro
 }
 
 /** What a session was given to sign. */
-export interface PasskeyChallenge {
+interface PasskeyChallenge {
   /** 32 hex characters. */
   readonly id: string;
   readonly sessionId: string;

@@ -10,7 +10,7 @@ interface Secret {
 }
 
 /** A person who has signed in. */
-export interface Session {
+interface Session {
   readonly id: string;
   readonly tenant: string;
   readonly keyId: string;
@@ -20,7 +20,7 @@ export interface Session {
 }
 
 /** A link that was taken. */
-export type TakenLink = Pick<Session, "keyId" | "recovers">;
+type TakenLink = Pick<Session, "keyId" | "recovers">;
 
 const LINK = newForm("link");
 const SESSION = newForm("session");

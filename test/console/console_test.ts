@@ -124,6 +124,17 @@ describe("the console", () => {
     await shows(/Approved by bob/);
   });
 
+  it("is where browsers are led from the gateway's address, and programs are not", async () => {
+    const get = (headers: Record<string, string>) =>
+      fetch(url("/"), { headers, redirect: "manual" });
+    const browser = await get({ accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
+    assert.deepEqual([browser.status, browser.headers.get("location")], [303, "/console"]);
+    for (const headers of [{}, { accept: "*/*" }, { accept: "application/json" }]) {
+      const program = await get(headers as Record<string, string>);
+      assert.match(await program.text(), /"name":"sealoop"/);
+    }
+  });
+
   it("has nothing private in its HTML, and runs no script of others", async () => {
     const html = await (await fetch(url("/console/approvals/APR-5b1e09c77a42"))).text();
     assert.doesNotMatch(html, /APR-|onerror/);

@@ -95,12 +95,12 @@ export function YouPage() {
               value={name.value}
               onInput={({ currentTarget }) => name.value = currentTarget.value}
             />
-            <button disabled={busy.value}>Enrol a passkey</button>
+            <button type="submit" disabled={busy.value}>Enrol a passkey</button>
           </div>
         </form>
       </section>
       <p class="actions">
-        <button class="plain" onClick={() => void signOut()}>Sign out</button>
+        <button type="button" class="plain" onClick={() => void signOut()}>Sign out</button>
       </p>
     </Page>
   );

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { issueSealedKey } from "../../calls/mod.ts";
-import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
-import { pathBelow } from "../../integrations/files/mod.ts";
-import type { Store } from "../../store/mod.ts";
-import { currentUser, OPERATOR } from "./_command.ts";
+import { issueSealedKey } from "../calls/mod.ts";
+import { PLATFORM_TENANT } from "../contract/domain/mod.ts";
+import { pathBelow } from "../integrations/files/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { currentUser, OPERATOR } from "./_operator.ts";
 
 /** A person's key, by which they decide over REST. */
 export interface ApproverKey {
