@@ -30,6 +30,7 @@ import { approvalWorkflowId, existingApproval, requestOf } from "./ask.ts";
 import { approvalBlocker } from "./blocker.ts";
 import { countedApprovers, mayNotApprove, voteRefusal } from "./rights.ts";
 import { subjectRefusal } from "./subject.ts";
+import { outdatedVote } from "./successor.ts";
 
 type Parts = Pick<Platform, "store" | "temporal">;
 
@@ -71,6 +72,7 @@ export async function castVote(
   const { store, temporal } = context;
   const db = store.db;
   const approval = await existingApproval(context, approvalId);
+  if (approval.status === "outdated") throw await outdatedVote(db, approval);
   const keyId = await checkVoter(context, approval, move);
   const refusal = await subjectRefusal(context, db, approval, { move, signature });
   if (refusal) throw refusal;
@@ -84,7 +86,10 @@ export async function castVote(
     await onStored?.(trx, id);
     return (await getVote(trx, id))!;
   });
-  const { number } = await deliverVote(context, vote);
+  const { number } = await deliverVote(context, vote).catch(async (error) => {
+    const ended = await existingApproval(context, approvalId);
+    throw ended.status === "outdated" ? await outdatedVote(db, ended) : error;
+  });
   const receiptId = number === null ? null : await getMoveReceipt(db, approvalId, number);
   return { approval: await existingApproval(context, approvalId), receiptId };
 }

@@ -251,6 +251,7 @@ export {
 } from "./reasoning.ts";
 export type {
   Action,
+  ActionSources,
   Diagnosis,
   Permission,
   RepairEffect,
@@ -290,6 +291,7 @@ export {
   mediaProgressQuery,
   nodesQuery,
   progressQuery,
+  recheckSignal,
   reopenUpdate,
   reportsQuery,
   sayUpdate,

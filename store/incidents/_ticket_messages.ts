@@ -36,9 +36,8 @@ const REASONS: Readonly<Record<string, string>> = {
   not_healed: "No repair helped",
   not_done: "No repair could be carried out",
   not_proven: "Those who saw the fault can't tell whether it is over",
+  outdated: "What the repair is made from has changed again and again before it could be done",
   cancelled: "Its run was cancelled",
-  Conflict:
-    "What the repair was made from has changed since: the runbook, the services file or what it acts on",
 };
 /** Most runbooks that are listed. */
 const MAX_LISTED = 6;
