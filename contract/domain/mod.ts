@@ -121,6 +121,7 @@ export {
   UNAUTHENTICATED,
 } from "./envelopes.ts";
 export { type ErrorName, type ErrorRule, ERRORS } from "./errors.ts";
+export { describeFailure } from "./failures.ts";
 export {
   type Finding,
   FINDING_CHECKS,

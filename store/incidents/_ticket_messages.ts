@@ -1,4 +1,9 @@
-import { LOOP_ACTOR, type MessageKind, type Severity } from "../../contract/domain/mod.ts";
+import {
+  describeFailure,
+  LOOP_ACTOR,
+  type MessageKind,
+  type Severity,
+} from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 import { addMessage } from "../notices/mod.ts";
 
@@ -62,7 +67,7 @@ interface TicketParts {
 
 /** Returns why an incident is left to people, by the reason of its escalation: a sentence without its end. */
 export function describeEscalation(reason: string): string {
-  return REASONS[reason] ?? `Its run failed (${reason})`;
+  return REASONS[reason] ?? `Its run could not go on: ${describeFailure(reason)}`;
 }
 
 /** Adds the message about a ticket's event, if people are told of it, with the ticket as it is now. */
