@@ -24,7 +24,7 @@ const ASK_FIRST = {
   ],
 };
 
-describe("an approval whose repair is another one by now", () => {
+describe("an approval that a loop asks for", () => {
   let people: People;
   /** Called before each repair. */
   let beforeRepair: (() => Promise<void>) | undefined;
@@ -112,6 +112,33 @@ describe("an approval whose repair is another one by now", () => {
     assert.ok(!JSON.stringify(receipts).includes("another way"), "the reason is private");
     const report = await people.call("GET", `/v1/itsm/tickets/${ticket_id}?postmortem=true`, "ann");
     assert.match(JSON.stringify(report.body), /what it was about was made anew/);
+  });
+
+  it("is told to a caller of the loop at once, with the reason and the time until which people can decide", async () => {
+    const { faulty, run, id } = await asking();
+    const { description, expiresAt } = (await getApproval(db(), id))!;
+    const expected = {
+      approval_id: id,
+      description,
+      rule: "runbook_bounds",
+      reasons: ["restart: this one serves others"],
+      until: expiresAt,
+    };
+    const began = Date.now();
+    const input = { service: faulty.service.name, wait_seconds: 50 };
+    const started = await people.call("POST", "/v1/itsm/loop", "program", input);
+    assert.ok(Date.now() - began < 25_000, "it does not wait for people");
+    assert.equal(started.status, 200, JSON.stringify(started.body));
+    const { decide, ...told } = started.body.waits_for;
+    assert.deepEqual([started.body.status, told], ["RUNNING", expected]);
+    assert.match(decide, new RegExp(`^npm run approvals -- approve ${id}`));
+    const path = `/v1/workflows/${run.workflowId}/result?timeout_seconds=0`;
+    const result = await people.call("GET", path, "program");
+    assert.deepEqual(result.body.waits_for, started.body.waits_for);
+    await people.vote(id, "deny", "ann");
+    await run.result();
+    const ended = await people.call("GET", path, "program");
+    assert.equal(ended.body.waits_for, undefined);
   });
 
   it("answers later votes with the approval that asks instead, and can't be reopened", async () => {
