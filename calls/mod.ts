@@ -35,7 +35,7 @@ export {
   runOwner,
   runsOfTenant,
 } from "./run_access.ts";
-export { currentStep, waitForRun } from "./runs.ts";
+export { awaitedApproval, currentStep, waitForRun } from "./runs.ts";
 export {
   decideAgain,
   isWorkersOwn,
@@ -51,3 +51,4 @@ export { type NewsFollower, type NewsWatch, openNewsWatch } from "./news_watch.t
 export { buildSignatureBase, readSigner, verifySigned } from "./request_signature.ts";
 export { getRunStatus } from "./run_status.ts";
 export type { ApprovalSubject, SubjectVote } from "./approval_subject.ts";
+export { describeAwaited } from "./waiting.ts";

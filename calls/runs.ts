@@ -14,6 +14,7 @@ import {
   STEPS,
   WORKFLOW,
 } from "../contract/domain/mod.ts";
+import { createTimeoutSignal } from "../contract/mod.ts";
 import type { Context } from "./platform.ts";
 import { mapTemporalErrors } from "./temporal_errors.ts";
 
@@ -25,6 +26,8 @@ interface RunProgress {
   readonly done: number;
   readonly total: number;
   readonly message: string;
+  /** Approval that it waits for. */
+  readonly approvalId?: string;
 }
 
 /** Returns how far a run is; undefined: nothing can be said, or nothing yet. */
@@ -77,8 +80,30 @@ function reasonOf(error: Error): { readonly message: string; readonly type: stri
   return { message: error.message, type: error.name };
 }
 
+/** Workflows that wait for people's approval of a repair, or whose loops do. */
+const ASKS: ReadonlySet<string> = new Set([
+  WORKFLOW.itsmLoop,
+  WORKFLOW.itsmSweep,
+  WORKFLOW.itsmTest,
+]);
+/** A run that no worker answers for tells nothing. */
+const QUERY_TIMEOUT_MS = 2_000;
+
+/** Returns the approval that a run waits for now; undefined: none, or nobody can tell. */
+export async function awaitedApproval(
+  client: Client,
+  handle: WorkflowHandle,
+  type: string,
+): Promise<string | undefined> {
+  if (!ASKS.has(type)) return undefined;
+  const read = progressReader(client, handle, type);
+  const progress = await client.withAbortSignal(createTimeoutSignal(QUERY_TIMEOUT_MS), read)
+    .catch(() => undefined);
+  return progress?.approvalId;
+}
+
 /**
- * Waits for a run, and reports each of its steps as progress: those of the loop, also where that is a child of the run,
+ * Waits for a run until it has ended or asks people, and reports each of its steps as progress: those of the loop, also where that is a child of the run,
  * the nodes of the reasoning pipeline, or the reports of the crew.
  *
  * @param type of the run's workflow
@@ -93,10 +118,15 @@ export async function followRun(
 ): Promise<RunEnd | undefined> {
   if (seconds === 0) return undefined;
   const over = new AbortController();
+  const asks = new AbortController();
   const read = progressReader(client, handle, type);
-  const reporting = reportProgress(client, read, over.signal, progress);
+  const reporting = reportProgress(client, read, over.signal, (done, total, message, isAsking) => {
+    progress(done, total, message);
+    if (isAsking) asks.abort();
+  });
   try {
-    return await mapTemporalErrors(waitForRun(client, handle, seconds, signal));
+    const until = AbortSignal.any([signal, asks.signal]);
+    return await mapTemporalErrors(waitForRun(client, handle, seconds, until));
   } finally {
     over.abort();
     await reporting;
@@ -108,7 +138,7 @@ async function reportProgress(
   client: Client,
   read: ProgressReader,
   over: AbortSignal,
-  report: Context["progress"],
+  report: (done: number, total: number, message: string, isAsking: boolean) => void,
 ): Promise<void> {
   let lastMessage = "";
   let highest = -1;
@@ -118,8 +148,10 @@ async function reportProgress(
     const signal = AbortSignal.any([over]);
     const progress = await client.withAbortSignal(signal, read).catch(() => undefined);
     if (progress && !over.aborted) {
-      const { done, total, message } = progress;
-      if (message !== lastMessage && done > highest) report(done, total, message);
+      const { done, total, message, approvalId } = progress;
+      if (message !== lastMessage && done > highest) {
+        report(done, total, message, approvalId !== undefined);
+      }
       lastMessage = message;
       highest = Math.max(highest, done);
     }
@@ -186,5 +218,11 @@ function loopProgress({ step, round, ticket_id, approval_id, steps }: Progress):
     ...(ticket_id ? [ticket_id] : []),
     ...(approval_id ? [`waits for ${approval_id}`] : []),
   ];
-  return { done, total: Math.max(STEPS.length, steps.length + left), message: words.join(" · ") };
+  const total = Math.max(STEPS.length, steps.length + left);
+  return {
+    done,
+    total,
+    message: words.join(" · "),
+    ...(approval_id ? { approvalId: approval_id } : {}),
+  };
 }

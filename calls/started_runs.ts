@@ -9,8 +9,9 @@ import {
 } from "../contract/domain/mod.ts";
 import type { Context } from "./platform.ts";
 import { type SharedRun, startRun } from "./recover/mod.ts";
-import { followRun } from "./runs.ts";
+import { awaitedApproval, followRun } from "./runs.ts";
 import { mapTemporalErrors } from "./temporal_errors.ts";
+import { type AwaitedApproval, describeAwaited } from "./waiting.ts";
 
 /** A started run, as answers describe it. */
 export interface RunStatus {
@@ -22,6 +23,8 @@ export interface RunStatus {
   /** Null: it has not ended, or has failed. */
   readonly result: Record<string, unknown> | null;
   readonly failure: string | null;
+  /** The approval by people that it waits for; absent: none. */
+  readonly waits_for?: AwaitedApproval;
 }
 
 /** A run to start. */
@@ -43,8 +46,8 @@ const TOOL_WAIT_SECONDS = 25;
 const RESULT_TIMEOUT_SECONDS = 45;
 
 /**
- * Waits for a run that the call has started or joined, and returns how it stands then. Others may wait for the run too, so
- * it continues whatever becomes of the call.
+ * Waits for a run that the call has started or joined, and returns how it stands then: where it waits for people, at once, and
+ * for what. Others may wait for the run too, so it continues whatever becomes of the call.
  *
  * @param type of the run's workflow
  * @param waitSeconds longest to wait; undefined: the default of the caller's interface
@@ -60,6 +63,8 @@ export async function followStartedRun(
   const client = await context.temporal();
   const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
   const end = await followRun(context, client, handle, type, seconds);
+  const asked = end ? undefined : await awaitedApproval(client, handle, type);
+  const awaited = asked && await describeAwaited(context.store.db, asked);
   const failure = end && "failure" in end ? end.failure.message : null;
   const result = end && "result" in end ? end.result as Record<string, unknown> : null;
   return {
@@ -69,6 +74,7 @@ export async function followStartedRun(
     status: !end ? "RUNNING" : failure ? "FAILED" : "COMPLETED",
     result,
     failure,
+    ...(awaited ? { waits_for: awaited } : {}),
   };
 }
 

@@ -11,6 +11,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   reports: "evals/reports/eval.ts",
   findings: "evals/detection/findings_eval.ts",
   citations: "evals/reports/citations_eval.ts",
+  questions: "evals/questions/eval.ts",
   logs: "evals/detection/logs_eval.ts",
   root_causes: "evals/root_causes/eval.ts",
 };

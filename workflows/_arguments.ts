@@ -91,6 +91,7 @@ const UPDATE_ARGUMENTS: Readonly<Record<string, ArgumentsSchema>> = {
 const SIGNAL_ARGUMENTS: Readonly<Record<string, ArgumentsSchema>> = {
   callChanged: argumentsOf(),
   commandChanged: argumentsOf(),
+  recheck: argumentsOf(),
 };
 
 /** Parses the arguments of a signal or an update. @throws {ApplicationFailure} `InvalidInput` */

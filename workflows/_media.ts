@@ -7,6 +7,7 @@ import {
   sleep,
 } from "@temporalio/workflow";
 import {
+  describeFailure,
   ERRORS,
   type MediaOrder,
   type MediaProgress,
@@ -49,7 +50,7 @@ export async function makeMedia<Result>(
   } catch (error) {
     const code = reasonOf(error);
     const failure = describe(error);
-    show(progress.done, `failed: ${code}`);
+    show(progress.done, `failed: ${describeFailure(code)}`);
     await CancellationScope.nonCancellable(() =>
       perform(SEAL, `Ends ${request.id} as failed`).failMediaRequest({ order, code, failure })
     );

@@ -20,6 +20,9 @@ interface Outcome {
   readonly done: boolean;
 }
 
+/** What the repair was made from has changed since, and nothing was done: it is made anew. */
+export const OUTDATED = "outdated";
+
 /** Obstacles by the decision about a repair that was not permitted. */
 const OBSTACLES = {
   allow: "not_permitted",
@@ -80,12 +83,16 @@ async function repairIfPermitted(run: Track, request: RepairRequest): Promise<Ou
   if (result === "healed") return { done: true };
   if (result.permission.decision === "needs_approval" && !result.permission.granted) {
     const { approvalId, status } = await askAboutRepair(run, request, result.permission);
-    if (status !== "approved") return { obstacle: `approval_${status}`, done: false };
+    if (status !== "approved" && status !== OUTDATED) {
+      return { obstacle: `approval_${status}`, done: false };
+    }
     if (await isHealed(run, request)) return { done: true }; // the next step proves it
+    if (status === OUTDATED) return { obstacle: OUTDATED, done: false };
     result = await remediate(run, request, approvalId);
     if (result === "healed") return { done: true };
   }
-  const { permission, held } = result;
+  const { permission, held, outdated } = result;
+  if (outdated) return { obstacle: OUTDATED, done: false };
   if (!permission.granted) return { obstacle: OBSTACLES[permission.decision], done: false };
   if (run.effect?.state === "unknown") return { obstacle: "unknown_effect", done: false };
   if (held) return { obstacle: "stopped", done: false };

@@ -1,6 +1,7 @@
 import {
   ActivityFailure,
   allHandlersFinished,
+  ApplicationFailure,
   CancellationScope,
   condition,
   setCurrentDetails,
@@ -16,6 +17,7 @@ import {
   approveUpdate,
   ATTRIBUTE,
   denyUpdate,
+  recheckSignal,
   reopenUpdate,
   type VoteRef,
 } from "../contract/domain/mod.ts";
@@ -36,7 +38,7 @@ interface OpenApproval {
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type MoveKind = "approved" | "denied" | "reopened" | "expired" | "escalated";
+type MoveKind = "approved" | "denied" | "reopened" | "expired" | "outdated" | "escalated";
 
 /**
  * Waits for people, for days if needed. Its id is `approval-<approval id>`. An approval that was denied or has expired
@@ -44,7 +46,7 @@ type MoveKind = "approved" | "denied" | "reopened" | "expired" | "escalated";
  *
  * The database decides: an update carries the id of a vote that is stored there, and the activity that makes the move
  * checks it. Each move is sealed, with the id of the voter's key and the hash of the action. After an approval, a loop
- * that has ended meanwhile is started again.
+ * that has ended meanwhile is started again; so it is where what people were asked about has changed since.
  */
 export function approval(request: ApprovalRequest): Promise<ApprovalResult> {
   return uncancellable(() => waitForPeople(request));
@@ -66,7 +68,18 @@ async function waitForPeople(request: ApprovalRequest): Promise<ApprovalResult> 
     await condition(allHandlersFinished); // one of them may have reopened it
   } while (state.status === "pending");
   if (state.status === "approved") await continueApproved(request, state);
+  if (state.status === "outdated") await askAnew(request, state);
   return { ...state, action_sha256 };
+}
+
+/** Lets the loop ask for what is right now. It may have ended; one that waits goes on by itself. */
+async function askAnew(
+  { approval_id, action_sha256, asking_run }: ApprovalRequest,
+  { receipt_id }: ApprovalState,
+): Promise<void> {
+  if (!asking_run) return;
+  await perform(QUICK, "Starts the loop again, if it has ended")
+    .resumeAfterApproval({ approval_id, action_sha256, asking_run, receipt_id: receipt_id! });
 }
 
 /** Starts what the approval allows. */
@@ -121,7 +134,7 @@ function openApproval(request: ApprovalRequest): OpenApproval {
   /** Makes a move if the database allows it, and takes over the new state. */
   async function move(kind: MoveKind, vote?: VoteRef): Promise<ApprovalState> {
     if (kind === "expired") expiring = true;
-    const { receipt_id, notice: changed, ...moved } = await perform(
+    const { receipt_id, notice: changed, refused, ...moved } = await perform(
       SEAL,
       `Seals that it was ${kind}`,
     )
@@ -133,6 +146,13 @@ function openApproval(request: ApprovalRequest): OpenApproval {
       notice = changed;
       if (kind === "reopened") state.cycle++;
       show();
+    }
+    if (refused) {
+      throw ApplicationFailure.create({
+        type: refused.name,
+        message: refused.message,
+        nonRetryable: true,
+      });
     }
     return { ...state, receipt_id };
   }
@@ -168,8 +188,15 @@ function openApproval(request: ApprovalRequest): OpenApproval {
     return await move("reopened", vote);
   }
 
+  /** Ends it where what people were asked about has changed since. */
+  async function recheck(): Promise<void> {
+    await condition(() => terms !== undefined);
+    if (state.status === "pending") await move("outdated");
+  }
+
   setHandler(approvalQuery, () => state);
   setHandler(approveUpdate, (vote) => uncancellable(() => decide("approved", vote)), { validator });
+  setHandler(recheckSignal, () => uncancellable(recheck));
   setHandler(denyUpdate, (vote) => uncancellable(() => decide("denied", vote)), { validator });
   setHandler(reopenUpdate, (vote) => uncancellable(() => reopen(vote)), {
     validator: (_: VoteRef) => {

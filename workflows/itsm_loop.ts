@@ -11,13 +11,15 @@ import {
 } from "../contract/domain/mod.ts";
 import { reasonOf } from "./_failures.ts";
 import { LOOK, perform, QUICK, RECOVERY, SEAL } from "./_options.ts";
-import { liftSilence, repair, undo } from "./_repair.ts";
+import { liftSilence, OUTDATED, repair, undo } from "./_repair.ts";
 import { currentRun } from "./_run.ts";
 import { type Track, track } from "./_track.ts";
 
 /** Repairs that are tried, and all attempts, of which some may not be possible. */
 const MAX_REPAIRS = 3;
 const MAX_ROUNDS = 6;
+/** Further rounds that begin as what a repair was made from has changed before it was done. */
+const MAX_REMADE = 20;
 /** A repair could not be carried out, and nothing was changed: that is no sign that it does not help. */
 const NOT_DONE = "not_done";
 
@@ -58,7 +60,7 @@ export async function itsmLoop(finding: Finding): Promise<LoopResult> {
 }
 
 /**
- * Repairs up to three times, by another action each time.
+ * Repairs up to three times, by another action each time. One that is outdated before it is done is made anew.
  *
  * @returns reason to leave the incident to people; undefined: it is healed
  */
@@ -66,16 +68,18 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
   const ticket_id = run.ticketId!;
   let code = firstCode;
   let repairs = 0;
-  for (run.round = 1; repairs < MAX_REPAIRS && run.round <= MAX_ROUNDS; run.round++) {
+  let remade = 0;
+  for (run.round = 1; repairs < MAX_REPAIRS && run.round - remade <= MAX_ROUNDS; run.round++) {
     const order = { finding, ticket_id, code, round: run.round, run: currentRun() };
     const diagnosis = await run.step("DIAGNOSE", () => diagnose(run, order));
     const { action } = diagnosis;
     if (action || !run.diagnosis) run.diagnosis = diagnosis; // that of the last repair
-    if (!action) return reasonWithoutAction(run, code, repairs);
+    if (!action) return reasonWithoutAction(run, code, { repairs, remade });
 
     const request = { ...order, diagnosis, action };
     const proof = await repairAndVerify(run, order, request);
     if (proof === NOT_DONE) continue;
+    if (proof === OUTDATED && remade++ < MAX_REMADE) continue;
     if (typeof proof === "string") return proof;
     repairs++;
     if (proof.healthy) return undefined;
@@ -93,8 +97,12 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
 }
 
 /** Returns why a run without a further action leaves the incident to people. */
-function reasonWithoutAction(run: Track, code: string, repairs: number): string {
-  if (run.round === 1) return code === FLAPPING ? FLAPPING : "no_runbook";
+function reasonWithoutAction(
+  run: Track,
+  code: string,
+  { repairs, remade }: { readonly repairs: number; readonly remade: number },
+): string {
+  if (run.round - remade === 1) return code === FLAPPING ? FLAPPING : "no_runbook";
   run.round--; // nothing was tried in this one
   return repairs === 0 ? NOT_DONE : "not_healed";
 }

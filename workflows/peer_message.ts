@@ -1,5 +1,10 @@
 import { sleep } from "@temporalio/workflow";
-import type { AgentAnswer, PeerOutcome, PeerRequest } from "../contract/domain/mod.ts";
+import {
+  type AgentAnswer,
+  describeFailure,
+  type PeerOutcome,
+  type PeerRequest,
+} from "../contract/domain/mod.ts";
 import { actToTheEnd } from "./_act.ts";
 import { BY_RULES } from "./_drafts.ts";
 import { ONE_ATTEMPT, perform, QUICK, SEAL } from "./_options.ts";
@@ -57,10 +62,14 @@ function outcomeOf({ state, needsMore }: PeerOutcome): AgentAnswer["outcome"] {
 }
 
 function describe(agent: string, { state, code, text, taskId }: PeerOutcome): string {
-  if (state === "not_done") return `${agent} did not get the message: ${code}. Ask again later.`;
+  if (state === "not_done") {
+    return `${agent} did not get the message: ${describeFailure(code)}. Ask again later.`;
+  }
   if (state === "unknown") {
-    return `Nobody can tell whether ${agent} got the message (${code}). It is not sent again.`;
+    return `Nobody can tell whether ${agent} got the message (${
+      describeFailure(code)
+    }). It is not sent again.`;
   }
   if (taskId) return `${agent} has the message and still works on it.`;
-  return text || `${agent} has replied without a text: ${code}.`;
+  return text || `${agent} has replied without a text: ${describeFailure(code)}.`;
 }

@@ -18,6 +18,7 @@ import {
 } from "../../contract/domain/mod.ts";
 import { getApproval, setResumedRun } from "../../store/approvals/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
+import { createOutdatedCheck } from "../incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { notifyTasks } from "../../operations/a2a/tasks/mod.ts";
 
@@ -33,15 +34,21 @@ export interface ResumeOrder {
 /** Creates the activities of approvals. */
 export function approvalActivities(parts: ActivityParts) {
   const db = parts.store.db;
+  const findChange = createOutdatedCheck(parts);
 
   /** Stores and seals an approval, and tells its ticket. Safe to repeat: the approval's id identifies all of it. */
   async function openApproval(opening: ApprovalOpening): Promise<OpenedApproval> {
     return await recordOpening(parts, opening);
   }
 
-  /** Makes a move, if the database allows it, and seals it. Safe to repeat: a vote counts once. */
+  /**
+   * Makes a move, if the database allows it, and seals it. Before a vote for a repair counts, looks whether it is still what
+   * people were asked about. Safe to repeat: a vote counts once.
+   */
   async function moveApproval(order: MoveOrder): Promise<MoveResult> {
-    const moved = await makeMove(parts, order);
+    const { approval_id, move } = order;
+    const looks = move === "approved" || move === "outdated";
+    const moved = await makeMove(parts, order, looks ? await findChange(approval_id) : undefined);
     if (moved.status !== "pending") await notifyTasks(parts, order.approval_id);
     return moved;
   }
@@ -52,8 +59,8 @@ export function approvalActivities(parts: ActivityParts) {
   }
 
   /**
-   * Starts the loop again if the run that requested the approval has ended: the new run takes over the ticket and cites
-   * the sealed receipt. A run that still waits continues by itself. Safe to repeat: a loop has one run at a time.
+   * Starts the loop again if the run that requested the approval has ended, after it was approved or is outdated: the new run
+   * takes over the ticket and cites the sealed receipt. A run that still waits continues by itself. Safe to repeat: a loop has one run at a time.
    *
    * @returns the new run; null: none is needed
    */

@@ -100,7 +100,7 @@ export const ApprovalOpeningSchema = ApprovalRequestSchema.extend({ run: RunIdSc
 export const MoveOrderSchema = z.object({
   approval_id: ApprovalId,
   run: RunIdSchema,
-  move: z.enum(["denied", "approved", "expired", "reopened", "escalated"]),
+  move: z.enum(["denied", "approved", "expired", "outdated", "reopened", "escalated"]),
   vote_id: VoteId.optional(),
   cycle: Count,
   ended: Word.optional(),

@@ -1,6 +1,11 @@
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import type { ArticleResult, ArticleState, RunId } from "../../contract/domain/mod.ts";
+import {
+  type ArticleResult,
+  type ArticleState,
+  describeFailure,
+  type RunId,
+} from "../../contract/domain/mod.ts";
 import { articleUrl } from "../../operations/articles/writing/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { computeCommitment, type Db } from "../../store/mod.ts";
@@ -88,7 +93,9 @@ async function tellUnknown(
     from: "articles",
     subject: `Nobody can tell whether “${title}” was deployed`,
     text:
-      `What became of it at ${place} is not known (${code}). POST /api/seo/deploy with the article_id ${article_id} and the target ${target} ` +
+      `What became of it at ${place} is not known (${
+        describeFailure(code)
+      }). POST /api/seo/deploy with the article_id ${article_id} and the target ${target} ` +
       "is safe to repeat: it only ever shows the bytes that a person approved, and tells how it ended.",
     refs: { article_id, receipt_id },
     severity: "high",

@@ -5,6 +5,7 @@ import { orderCommand } from "../../operations/devices/orders/mod.ts";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import {
+  describeFailure,
   type DiscoveredHost,
   type DiscoveryOrder,
   type DiscoveryResult,
@@ -96,7 +97,7 @@ export function discoveryActivities({ config, store, temporal }: ActivityParts) 
         throw new Problem(
           "Conflict",
           `${order.via_device} did not look for hosts: ${command_id} has ended as ${status}${
-            code ? ` (${code})` : ""
+            code ? ` (${describeFailure(code)})` : ""
           }`,
         );
       }

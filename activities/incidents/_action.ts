@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Action } from "../../contract/domain/mod.ts";
+import type { Action, ActionSources } from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import type { Catalogue, ParameterValues, Runbook } from "../../judgement/runbooks/mod.ts";
@@ -7,20 +7,20 @@ import type { Catalogue, ParameterValues, Runbook } from "../../judgement/runboo
 /** The sources of an action: if one of them changes, it is another action. */
 export interface ActionSource {
   readonly runbook: Runbook;
-  readonly service: Pick<Service, "name" | "restart" | "check">;
+  readonly service: Pick<Service, "restart" | "check">;
   readonly values: ParameterValues;
   readonly catalogue: Pick<Catalogue, "commands_sha256">;
 }
 
-/** Returns the hash of an action's sources. */
-export function sourceHash({ runbook, service, values, catalogue }: ActionSource): string {
-  const { name, restart, check } = service;
-  return hashOf({
+/** Returns the hashes of an action's sources. */
+export function sourcesOf({ runbook, service, values, catalogue }: ActionSource): ActionSources {
+  return {
     runbook_sha256: runbook.sha256,
     commands_sha256: catalogue.commands_sha256,
-    service: { name, restart, check },
-    values,
-  });
+    restart_sha256: hashOf(service.restart),
+    check_sha256: hashOf(service.check),
+    values_sha256: hashOf(values),
+  };
 }
 
 /** Returns the hash of an action as an approver sees it. */

@@ -1,5 +1,10 @@
 import { SCAN_DETECTOR } from "../../judgement/compliance/scans/mod.ts";
-import { type Action, type Finding, FLAPPING } from "../../contract/domain/mod.ts";
+import {
+  type Action,
+  type ActionSources,
+  type Finding,
+  FLAPPING,
+} from "../../contract/domain/mod.ts";
 import type { DeviceRemedy } from "../../judgement/detection/mod.ts";
 import { redactLine, type Service } from "../../integrations/host/mod.ts";
 import { factsOf } from "../../judgement/observation/mod.ts";
@@ -25,8 +30,8 @@ import {
   listRepairsOfTicket,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { hashAction, sourceHash } from "./_action.ts";
-import type { RepairOrder, RoundOrder } from "./_order.ts";
+import { hashAction, sourcesOf } from "./_action.ts";
+import type { RoundOrder } from "./_order.ts";
 import { deviceScripts } from "./_device_scripts.ts";
 import { findService, isLocal } from "./_services.ts";
 
@@ -71,6 +76,22 @@ interface FoundAction {
   readonly action: Omit<Action, "id"> | null;
   readonly passed_over: readonly PassedOver[];
 }
+
+/** An action that was made before, as far as it can be compared. */
+export interface MadeAction extends Pick<RoundOrder, "ticket_id" | "run"> {
+  readonly finding: Pick<Finding, "fingerprint">;
+  /** Absent: the last round of the run. */
+  readonly round?: number;
+  readonly action: Pick<
+    Action,
+    "runbook" | "version" | "service" | "exceeds" | "sources" | "sha256"
+  >;
+}
+
+/** An action beside what it would be now. */
+type Comparison =
+  | { readonly service: Service; readonly changed?: undefined }
+  | { readonly service?: undefined; readonly changed: string };
 
 /** A runbook that matches and is not used. */
 interface PassedOver {
@@ -163,14 +184,15 @@ export function createActionFinder({ config, store, runbooks, temporal }: Activi
   }
 
   /**
-   * Returns the service of an action if the runbook in force gives exactly this action, resolved again; or undefined.
+   * Looks whether the runbook in force gives exactly this action, resolved again.
    *
    * @param isBegun true: its steps were compared before the first of them, which may have changed what they are made from
+   * @returns the service, or what has changed: a sentence without its end
    */
-  async function findUnchangedService(
-    { action, finding, ticket_id, run, round }: RepairOrder,
+  async function compareAction(
+    { action, finding, ticket_id, run, round }: MadeAction,
     isBegun: boolean,
-  ): Promise<Service | undefined> {
+  ): Promise<Comparison> {
     const [service, record, values, all] = await Promise.all([
       findService(store.db, action.service),
       getFinding(store.db, finding.fingerprint),
@@ -178,18 +200,23 @@ export function createActionFinder({ config, store, runbooks, temporal }: Activi
       listObservations(store.db, ticket_id, run.run_id),
     ]);
     const runbook = runbooks.runbooks.find(({ runbook }) => runbook === action.runbook);
-    if (!service || !runbook) return undefined;
-    if (isBegun) {
-      const current = sourceHash({ runbook, service, values, catalogue: runbooks });
-      return current === action.source_sha256 ? service : undefined;
-    }
+    if (!service) return { changed: `${action.service} is not listed any more` };
+    if (!runbook) return { changed: `The runbook ${action.runbook} is not in force any more` };
+    const current = sourcesOf({ runbook, service, values, catalogue: runbooks });
+    const changed = describeChange(action, current, runbook);
+    if (changed !== undefined) return { changed };
+    if (isBegun) return { service };
     try {
-      const target = targetOf(service, record, factsOf(all.filter((one) => one.round === round)));
+      const seenIn = round ?? Math.max(0, ...all.map((one) => one.round));
+      const target = targetOf(service, record, factsOf(all.filter((one) => one.round === seenIn)));
       const again = hashAction(await createAction(runbook, target, values, action.exceeds));
-      return again.sha256 === action.sha256 ? service : undefined;
+      if (again.sha256 === action.sha256) return { service };
+      return { changed: "What it acts on has changed, so that it would do something else now" };
     } catch (error) {
-      if (error instanceof NotApplicable) return undefined;
-      throw error;
+      if (!(error instanceof NotApplicable)) throw error;
+      return {
+        changed: `The runbook ${runbook.runbook} can't be used here any more: ${error.message}`,
+      };
     }
   }
 
@@ -221,11 +248,31 @@ export function createActionFinder({ config, store, runbooks, temporal }: Activi
         step.restart === "service" ? { ...step, ...runOf(service) } : step
       ),
       exceeds,
-      source_sha256: sourceHash({ runbook, service, values, catalogue: runbooks }),
+      sources: sourcesOf({ runbook, service, values, catalogue: runbooks }),
     };
   }
 
-  return { findAction, findUnchangedService };
+  return { findAction, compareAction };
+}
+
+/** Tells which source of an action is another one now; undefined: none is. */
+function describeChange(
+  { sources, runbook: name, version, service }: MadeAction["action"],
+  current: ActionSources,
+  runbook: Runbook,
+): string | undefined {
+  const differs = (source: keyof ActionSources) => sources[source] !== current[source];
+  if (differs("runbook_sha256")) {
+    return runbook.version === version
+      ? `The runbook ${name} was edited`
+      : `The runbook ${name} has version ${runbook.version} now, and ${version} was asked about`;
+  }
+  if (differs("restart_sha256")) return `The entry of ${service} restarts it in another way now`;
+  if (differs("check_sha256")) return `The entry of ${service} has another check now`;
+  if (differs("commands_sha256")) return "The list of allowed commands was edited";
+  return differs("values_sha256")
+    ? `The values of runbooks for ${service} have changed`
+    : undefined;
 }
 
 /** Returns the code of why a runbook that matches is not used; undefined: it may be. */

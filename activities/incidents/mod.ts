@@ -15,6 +15,7 @@ export { closeActivities } from "./close.ts";
 export { diagnoseActivities } from "./diagnose.ts";
 export { observeActivities } from "./observe.ts";
 export { ticketKind } from "./open.ts";
+export { createOutdatedCheck } from "./outdated.ts";
 export { probeActivities } from "./probe.ts";
 export { remediateActivities } from "./remediate.ts";
 export { sweepActivities } from "./sweep.ts";

@@ -1,6 +1,12 @@
 import { cancellationSignal } from "@temporalio/activity";
 import type { RepairHold, RepairResult, RepairSubject } from "../../contract/domain/mod.ts";
-import { addTicketEvent, listEffectsOfAction } from "../../store/incidents/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
+import {
+  addTicketEvent,
+  type EffectRecord,
+  listEffectsOfAction,
+  type TicketEvent,
+} from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { findRepairHold, toRepairHold } from "../governance.ts";
 import { isOwnAction } from "./_action_id.ts";
@@ -22,7 +28,7 @@ import { createSilencer } from "./_silence.ts";
 export function remediateActivities(parts: ActivityParts) {
   const { store } = parts;
   const db = store.db;
-  const { findUnchangedService } = createActionFinder(parts);
+  const { compareAction } = createActionFinder(parts);
   const permit = createPermit(parts);
   const runStep = createStepRunner(parts);
   const { silence, lift: liftSilence } = createSilencer(parts);
@@ -36,8 +42,10 @@ export function remediateActivities(parts: ActivityParts) {
    *
    * A stop or a maintenance window that applies holds back each step: not even its intent is recorded. A later attempt continues there.
    *
+   * Does nothing where what the action was made from has changed since: it is another one now, and is made anew.
+   *
    * @throws {Problem} `Conflict`, not retryable, before anything was done: the run did not find this action
-   * in this round, its runbook or service has changed since, or the ticket is no longer the run's
+   * in this round, or the ticket is no longer the run's
    */
   async function remediate(request: RepairRequest): Promise<RepairResult> {
     if (!await isOwnAction(store, request)) {
@@ -45,8 +53,15 @@ export function remediateActivities(parts: ActivityParts) {
     }
     const permission = await permit(request);
     if (!permission.granted) return { permission, effect: null };
+    const effects = await listEffectsOfAction(db, request.action.id);
+    const { service, changed } = await compareAction(request, effects.length > 0);
+    if (changed !== undefined && effects.length === 0) {
+      await addTicketEvent(db, request.ticket_id, outdatedEventOf(request, changed));
+      return { permission, effect: null, outdated: true };
+    }
     const silenced = await silence(request);
-    return { permission, ...await runSteps(request), ...(silenced ? { silenced } : {}) };
+    const repaired = await runSteps(request, effects, service);
+    return { permission, ...repaired, ...(silenced ? { silenced } : {}) };
   }
 
   /** Returns what holds back a service's repairs now; null: nothing does. Safe to repeat: it only reads. */
@@ -55,10 +70,13 @@ export function remediateActivities(parts: ActivityParts) {
     return hold ? toRepairHold(hold) : null;
   }
 
-  async function runSteps(order: RepairOrder): Promise<Omit<RepairResult, "permission">> {
+  /** @param service undefined: what the action was made from has changed since it was begun */
+  async function runSteps(
+    order: RepairOrder,
+    effects: readonly EffectRecord[],
+    service: Service | undefined,
+  ): Promise<Omit<RepairResult, "permission">> {
     const { action } = order;
-    const effects = await listEffectsOfAction(db, action.id);
-    const service = await findUnchangedService(order, effects.length > 0);
     const known = new Map(effects.map((effect) => [effect.id, effect]));
     const progress: Progress = { service, known, steps: [], isConcluded: false };
     const { steps } = progress;
@@ -79,4 +97,13 @@ export function remediateActivities(parts: ActivityParts) {
   }
 
   return { remediate, getRepairHold, liftSilence };
+}
+
+/** Returns the ticket event of an action that is made anew. @param why a sentence without its end */
+function outdatedEventOf({ action, round, run }: RepairOrder, why: string): TicketEvent {
+  return {
+    key: `${run.run_id}/outdated-${round}`,
+    kind: "outdated",
+    data: { round, runbook: action.runbook, version: action.version, why },
+  };
 }

@@ -8,6 +8,7 @@ import { countRepeatSightings, listEscalatedFaults } from "../../store/incidents
 import { listWatchedTenants } from "../../store/keys/mod.ts";
 import { isFlagSet } from "../../store/platform/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { recheckApprovals } from "./outdated.ts";
 import { closeRecovered } from "./recovered.ts";
 
 /** Result of running all detectors. */
@@ -23,12 +24,12 @@ export interface DetectionResult {
 }
 
 /** Creates the activity of a sweep. */
-export function sweepActivities(
-  { config, store, temporal, alerts, refreshServices }: ActivityParts,
-) {
+export function sweepActivities(parts: ActivityParts) {
+  const { config, store, temporal, alerts, refreshServices } = parts;
+
   /**
-   * Runs every detector, on the services as their file lists them now, and closes tickets that wait for people where the
-   * fault is gone. Safe to repeat: it stores what was seen last, and counts one more sighting for each ticket of a run.
+   * Runs every detector, on the services as their file lists them now, closes tickets that wait for people where the
+   * fault is gone, and has approvals end whose repair is another one by now. Safe to repeat: it stores what was seen last, and counts one more sighting for each ticket of a run.
    *
    * @param options `everyTenant`: of all tenants, and only while the flag `pause_sweeps` is not set; else of the one that asks
    */
@@ -61,6 +62,7 @@ export function sweepActivities(
       save: true,
     });
     await closeRecovered(owner);
+    await recheckApprovals({ ...parts, store: owner });
     const fingerprints = incidents.map(({ fingerprint }) => fingerprint);
     const [escalated] = await Promise.all([
       listEscalatedFaults(owner.db, fingerprints),

@@ -4,6 +4,7 @@ import { Problem } from "../../contract/mod.ts";
 import {
   type ActOrder,
   type ActProof,
+  describeFailure,
   PUBLISHING_NAMES,
   type RunId,
 } from "../../contract/domain/mod.ts";
@@ -134,9 +135,9 @@ export function wayToFindOut(
   code: string,
   executionId: string | null,
 ): string {
-  return `${
-    targetOf(act)
-  } was asked for once, and nothing shows what became of it (${code}). It is not repeated. Look in ` +
+  return `${targetOf(act)} was asked for once, and nothing shows what became of it (${
+    describeFailure(code)
+  }). It is not repeated. Look in ` +
     `${placeOf(actId, act, executionId)}.`;
 }
 

@@ -82,10 +82,27 @@ export async function groundsOfRepair(
   ];
   return groundsOf({
     rule: rules.length > 0 ? rules.join(", ") : null,
-    reasons: [...new Set([...exceeds, ...failed.flatMap(({ reasons }) => reasons)])],
+    reasons: [
+      ...new Set([
+        ...whyAnew(events),
+        ...exceeds,
+        ...failed.flatMap(({ reasons }) => reasons),
+      ]),
+    ],
     reaches: typeof action.service === "string" ? await listReached(db, action.service) : [],
     evidence,
   });
+}
+
+/** Tells why a repair is asked for anew; empty: it is not. */
+function whyAnew(events: readonly TimelineEvent[]): string[] {
+  const isOutdated = ({ kind }: TimelineEvent) =>
+    kind === "outdated" || kind === "approval_outdated";
+  const diagnoses = events.filter(({ kind }) =>
+    kind === "diagnosed" || kind === "outdated" || kind === "approval_outdated"
+  );
+  const before = diagnoses.at(-2); // the last is the diagnosis of what is asked for
+  return before && isOutdated(before) ? [`It is asked for anew: ${String(before.data.why)}`] : [];
 }
 
 /** Finds the verdict on the action whose approval this is: the approval's id begins as the action's. */

@@ -1,5 +1,10 @@
 import { Problem } from "../../contract/mod.ts";
-import { type ApprovalState, LOOP_ACTOR, type RunId } from "../../contract/domain/mod.ts";
+import {
+  type ApprovalState,
+  type ErrorName,
+  LOOP_ACTOR,
+  type RunId,
+} from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
@@ -27,7 +32,7 @@ import { tellPeople, tellTicket } from "./tell.ts";
 export interface MoveOrder {
   readonly approval_id: string;
   readonly run: RunId;
-  readonly move: "approved" | "denied" | "reopened" | "expired" | "escalated";
+  readonly move: "approved" | "denied" | "reopened" | "expired" | "outdated" | "escalated";
   /** Absent: time makes the move. */
   readonly vote_id?: string;
   /** Number of times that its run was reopened before. */
@@ -42,6 +47,8 @@ export type MoveResult = Omit<ApprovalState, "cycle" | "receipt_id"> & {
   readonly receipt_id: string;
   /** Lines that Temporal's Web UI shows while it is pending, in Markdown. */
   readonly notice: string;
+  /** Why the vote does not count, where the approval has ended for the same reason. */
+  readonly refused?: { readonly name: ErrorName; readonly message: string };
 };
 
 /**
@@ -49,20 +56,26 @@ export type MoveResult = Omit<ApprovalState, "cycle" | "receipt_id"> & {
  * says of the vote and of its key, whatever the order says; so is how many are needed. Safe to repeat: a vote counts
  * once, and so does each deadline of a run.
  *
+ * @param changed what has changed of what people were asked about, a sentence without its end. Then a vote for it does not
+ * count, and the approval is outdated; undefined: nothing has
  * @throws {Problem} `Forbidden`, `Conflict`: nobody has voted so, or they may not; then nothing has changed
  */
 export async function moveApproval(
   parts: Pick<Platform, "store" | "subjects">,
   order: MoveOrder,
+  changed?: string,
 ): Promise<MoveResult> {
   // A refusal is returned, not thrown, so that the transaction that notes it commits.
   const result = await parts.store.db.transaction(async (trx) => {
     const approval = await lockApproval(trx, order.approval_id);
     if (!approval) return new Problem("NotFound", `There is no approval ${order.approval_id}`);
     const { move } = order;
-    return move === "expired" || move === "escalated"
-      ? await moveByTime(trx, approval, { ...order, move })
-      : await moveByVote(parts, trx, approval, { ...order, move });
+    if (move === "expired" || move === "escalated") {
+      return await moveByTime(trx, approval, { ...order, move });
+    }
+    return move === "outdated"
+      ? await endOutdated(trx, approval, order, changed)
+      : await moveByVote(parts, trx, approval, { ...order, move }, changed);
   });
   if (result instanceof Problem) throw result;
   return result;
@@ -72,8 +85,10 @@ async function moveByVote(
   parts: Pick<Platform, "subjects">,
   trx: Db,
   approval: ApprovalRecord,
-  { run, move, vote_id }: MoveOrder & { readonly move: VoteMove },
+  order: MoveOrder & { readonly move: VoteMove },
+  changed: string | undefined,
 ): Promise<MoveResult | Problem> {
+  const { run, move, vote_id } = order;
   const vote = vote_id === undefined ? undefined : await getVote(trx, vote_id);
   if (!vote || vote.approvalId !== approval.id || vote.move !== move) {
     return await sealForgedVote(trx, approval, move);
@@ -89,7 +104,15 @@ async function moveByVote(
       await subjectRefusal(parts, trx, approval, vote);
   if (refusal) {
     await refuseVote(trx, vote.id, refusal);
-    return refusal;
+    if (approval.status !== "outdated") return refusal;
+    const { name, message } = refusal; // an earlier attempt has ended it
+    return { ...await endOutdated(trx, approval, order, changed), refused: { name, message } };
+  }
+  if (move === "approved" && changed !== undefined) {
+    const problem = outdatedProblem(approval.id, changed);
+    await refuseVote(trx, vote.id, problem);
+    const { name, message } = problem;
+    return { ...await endOutdated(trx, approval, order, changed), refused: { name, message } };
   }
   const by = { key_id: key!.id, principal: key!.principal };
   const approvers = { approved: [...counted, by], denied: counted, reopened: [] }[move];
@@ -131,6 +154,36 @@ async function moveByTime(
   }, ended);
 }
 
+/** Ends an approval whose action is another one by now. One that has ended, or whose action is the same, stays. */
+async function endOutdated(
+  trx: Db,
+  approval: ApprovalRecord,
+  { run, cycle }: MoveOrder,
+  changed: string | undefined,
+): Promise<MoveResult> {
+  const receiptId = receiptIdOf(run, `approval-outdated-${cycle}`);
+  if (approval.status !== "pending" || changed === undefined) {
+    const last = await getMoveReceipt(trx, approval.id, approval.moves);
+    return moveResult(approval, last ?? receiptId);
+  }
+  return await recordMove(trx, approval, run, {
+    number: approval.moves + 1,
+    move: "outdated",
+    status: "outdated",
+    approvers: approval.approvers,
+    reason: changed,
+    receiptId,
+  });
+}
+
+/** Returns the refusal of a vote about what has changed. */
+function outdatedProblem(id: string, changed: string): Problem {
+  return new Problem(
+    "Conflict",
+    `This vote does not count, and ${id} has ended: ${changed}. The loop looks again by itself`,
+  );
+}
+
 async function recordMove(
   trx: Db,
   { id: approval_id, ticketId, action, actionCommitment, needed }: ApprovalRecord,
@@ -141,7 +194,8 @@ async function recordMove(
   const { number, move, status, approvers, by, notCounted = [], receiptId } = approvalMove;
   const { reason, statement } = approvalMove;
   await addApprovalMove(trx, approval_id, approvalMove);
-  if (ticketId) await tellTicket(trx, ticketId, approval_id, number, move, receiptId);
+  const why = move === "outdated" ? reason : undefined;
+  if (ticketId) await tellTicket(trx, ticketId, approval_id, number, move, receiptId, why);
   await requestSeal(trx, {
     id: receiptId,
     category: "approval",

@@ -8,6 +8,11 @@ import type { NewMessage } from "../../store/notices/mod.ts";
 /** Services that a line names. */
 const MAX_NAMES = 8;
 const MAX_LINE_TEXT = 200;
+/** What an approval has become, where nobody decided. */
+const END_WORDS: Readonly<Record<string, string>> = {
+  expired: "has expired",
+  outdated: "is outdated, and is made anew",
+};
 
 /** An approval's grounds and the way to decide, as answers have them. */
 export function noticeOf({ id, grounds }: Pick<ApprovalRecord, "id" | "grounds">) {
@@ -59,7 +64,7 @@ export function feedMessage(
     from: by?.principal ?? (move === "requested" ? requestedBy : LOOP_ACTOR),
     subject: isPending
       ? `${id} ${move === "escalated" ? "still " : ""}waits for a person`
-      : `${id} ${status === "expired" ? "has expired" : `was ${status}${who}`}`,
+      : `${id} ${END_WORDS[status] ?? `was ${status}${who}`}`,
     text: texts.map(([name, text]) => `${name}: ${text}`).join("\n"),
     refs: { approval_id: id, ...(ticketId ? { ticket_id: ticketId } : {}) },
   };

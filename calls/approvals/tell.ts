@@ -29,7 +29,7 @@ export async function tellPeople(
   });
 }
 
-/** Adds a move to the timeline of its ticket. */
+/** Adds a move to the timeline of its ticket. @param why it is outdated; absent: it is not */
 export async function tellTicket(
   trx: Db,
   ticketId: string,
@@ -37,10 +37,11 @@ export async function tellTicket(
   number: number,
   move: string,
   receipt_id: string,
+  why?: string | null,
 ): Promise<void> {
   await addTicketEvent(trx, ticketId, {
     key: `${approval_id}/${number}`,
     kind: `approval_${move}`,
-    data: { approval_id, receipt_id },
+    data: { approval_id, receipt_id, ...(why ? { why } : {}) },
   });
 }

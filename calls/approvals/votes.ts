@@ -31,6 +31,7 @@ import { approvalBlocker } from "./blocker.ts";
 import { type PasskeyAnswer, takeStatement } from "./statement.ts";
 import { countedApprovers, mayNotApprove, voteRefusal } from "./rights.ts";
 import { subjectRefusal } from "./subject.ts";
+import { outdatedVote } from "./successor.ts";
 
 type Parts = Pick<Platform, "store" | "temporal">;
 
@@ -74,6 +75,7 @@ export async function castVote(
   const { store, temporal } = context;
   const db = store.db;
   const approval = await existingApproval(context, approvalId);
+  if (approval.status === "outdated") throw await outdatedVote(db, approval);
   const keyId = await checkVoter(context, approval, move, passkey);
   const refusal = await subjectRefusal(context, db, approval, { move, signature });
   if (refusal) throw refusal;
@@ -88,7 +90,10 @@ export async function castVote(
     await onStored?.(trx, id);
     return (await getVote(trx, id))!;
   });
-  const { number } = await deliverVote(context, vote);
+  const { number } = await deliverVote(context, vote).catch(async (error) => {
+    const ended = await existingApproval(context, approvalId);
+    throw ended.status === "outdated" ? await outdatedVote(db, ended) : error;
+  });
   const receiptId = number === null ? null : await getMoveReceipt(db, approvalId, number);
   return { approval: await existingApproval(context, approvalId), receiptId };
 }

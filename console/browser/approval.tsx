@@ -140,7 +140,12 @@ function Status({ shown }: { readonly shown: ApprovalDetails }) {
   );
 }
 
-const STATES = { approved: "Approved", denied: "Denied", expired: "Expired" } as const;
+const STATES = {
+  approved: "Approved",
+  denied: "Denied",
+  expired: "Expired",
+  outdated: "Outdated: what it was about has changed",
+} as const;
 
 function Moves({ shown: { moves } }: { readonly shown: ApprovalDetails }) {
   return (

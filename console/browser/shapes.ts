@@ -12,7 +12,7 @@ export interface Person {
 
 /** An approval in a list. */
 export interface Approval extends StatedApproval {
-  readonly status: "pending" | "approved" | "denied" | "expired";
+  readonly status: "pending" | "approved" | "denied" | "expired" | "outdated";
   readonly ticket_id: string | null;
   readonly approvers: readonly { readonly principal: string }[];
   readonly escalated: boolean;

@@ -41,9 +41,12 @@ export interface ApprovalRequest extends Partial<ApprovalTerms> {
   readonly reopens?: { readonly status: "denied" | "expired"; readonly moves: number };
 }
 
+/** `outdated`: what was asked about has changed, so that it is made anew and asked for by another approval. */
+type ApprovalStatus = "pending" | "approved" | "denied" | "expired" | "outdated";
+
 /** State of an approval. */
 export interface ApprovalState {
-  readonly status: "pending" | "approved" | "denied" | "expired";
+  readonly status: ApprovalStatus;
   /** Keys that have approved since it became pending, `key:<id>`. */
   readonly approvers: readonly string[];
   readonly escalated: boolean;

@@ -121,6 +121,7 @@ export {
   UNAUTHENTICATED,
 } from "./envelopes.ts";
 export { type ErrorName, type ErrorRule, ERRORS } from "./errors.ts";
+export { describeFailure } from "./failures.ts";
 export {
   type Finding,
   FINDING_CHECKS,
@@ -259,6 +260,7 @@ export {
 } from "./reasoning.ts";
 export type {
   Action,
+  ActionSources,
   Diagnosis,
   Permission,
   RepairEffect,
@@ -298,6 +300,7 @@ export {
   mediaProgressQuery,
   nodesQuery,
   progressQuery,
+  recheckSignal,
   reopenUpdate,
   reportsQuery,
   sayUpdate,

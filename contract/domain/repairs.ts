@@ -7,6 +7,15 @@ interface ActionStep {
   readonly [more: string]: unknown;
 }
 
+/** SHA-256 of each thing that a repair is made from. */
+export interface ActionSources {
+  readonly runbook_sha256: string;
+  readonly commands_sha256: string;
+  readonly restart_sha256: string;
+  readonly check_sha256: string;
+  readonly values_sha256: string;
+}
+
 /** A repair: a runbook made ready for one service. An approval is for its hash. */
 export interface Action {
   /** Id of this action in this round of this run, 24 hex characters. */
@@ -17,8 +26,8 @@ export interface Action {
   readonly steps: readonly ActionStep[];
   /** Bounds that it exceeds, a sentence each, so that a person must be asked; empty: none. */
   readonly exceeds: readonly string[];
-  /** SHA-256 over the runbook, the allow-list and the service's entry: where one changes, it is another action. */
-  readonly source_sha256: string;
+  /** Where one of them changes, it is another action. */
+  readonly sources: ActionSources;
   /** SHA-256 over all fields but the id. */
   readonly sha256: string;
 }
@@ -106,6 +115,8 @@ export interface RepairResult {
   readonly silenced?: boolean;
   /** Holds back the remaining steps; a later attempt goes on from there. */
   readonly held?: RepairHold;
+  /** True: what it was made from has changed, so that nothing was done and it has to be made anew. */
+  readonly outdated?: boolean;
 }
 
 /** Result of verifying a service after a repair. */

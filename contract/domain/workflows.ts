@@ -116,6 +116,8 @@ export const approveUpdate = update<ApprovalState, [VoteRef]>("approve");
 export const denyUpdate = update<ApprovalState, [VoteRef]>("deny");
 /** Asks again what was denied or has expired; everyone who approved is asked again. */
 export const reopenUpdate = update<ApprovalState, [VoteRef]>("reopen");
+/** Tells an approval to look whether what people were asked about has changed since. */
+export const recheckSignal = signal("recheck");
 /** Adds a message to an A2A task; returns the task as it is then. */
 export const sayUpdate = update<TaskRecord, [TaskMessage]>("say");
 /** Ends an open A2A task; returns the task as it ended. */

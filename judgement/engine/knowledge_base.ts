@@ -20,6 +20,12 @@ import { articlePassage, articleText, hashText, incidentPassage } from "./_passa
 import { arbitrate, learningItem } from "./arbiter.ts";
 import { type Article, cache, type Classifier, stemsOf } from "./classifier/mod.ts";
 
+/** A passage that was found for a question. */
+interface Treated {
+  /** How much of the question it treats, ≥ 0. */
+  readonly treatment: number;
+}
+
 /** A passage that was found, with its text. */
 interface Passage extends Omit<PassageMatch, "nr"> {
   readonly text: string;
@@ -37,6 +43,8 @@ interface KnowledgeSearch {
 export interface KnowledgeBase {
   /** Returns passages, best first. While the store is away, there are articles alone, from memory. */
   find(text: string, wanted: KnowledgeSearch): Promise<Passage[]>;
+  /** The same, with how much of the question each treats. */
+  findAnswers(question: string, wanted: KnowledgeSearch): Promise<(Passage & Treated)[]>;
   /** Returns an article that ships with the product. */
   article(id: string): Passage | undefined;
   /** Settles when the articles are stored, so that citations can be looked up, or when that failed for now. */
@@ -161,15 +169,21 @@ export function openKnowledgeBase(
     }
   })();
 
+  async function find(text: string, wanted: KnowledgeSearch): Promise<Passage[]> {
+    if (!isStored) return searchInMemory(text, wanted);
+    try {
+      return await withTimeout(SEARCH_TIMEOUT_MS, search(text, wanted));
+    } catch (err) {
+      log.warn({ err }, "The knowledge base can't be searched; articles are found from memory");
+      return searchInMemory(text, wanted);
+    }
+  }
+
   return {
-    async find(text, wanted) {
-      if (!isStored) return searchInMemory(text, wanted);
-      try {
-        return await withTimeout(SEARCH_TIMEOUT_MS, search(text, wanted));
-      } catch (err) {
-        log.warn({ err }, "The knowledge base can't be searched; articles are found from memory");
-        return searchInMemory(text, wanted);
-      }
+    find,
+    async findAnswers(question, wanted) {
+      const found = await find(question, wanted);
+      return found.map((one) => ({ ...one, treatment: classifier.treat(question, one) }));
     },
     article: (id) => shipped.get(id),
     stored,

@@ -19,6 +19,7 @@ export {
   CATEGORIES,
   type Classifier,
   MIN_ADVICE_CONFIDENCE,
+  MIN_TREATMENT,
   openClassifier,
   readReports,
 } from "./classifier/mod.ts";

@@ -72,6 +72,7 @@ export const SEARCH_RESULT = z.object({
     id: z.string(),
     text: z.string(),
     score: z.number().describe("> 0; comparable within one answer only"),
+    treatment: z.number().describe("How much of the question it treats, ≥ 0"),
     sha256: z.string().describe("Of the text, hex"),
     kind: z.enum(["article", "incident"]),
   })),

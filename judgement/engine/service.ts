@@ -63,16 +63,17 @@ export function createEngineApp(
     const { question, tenant } = await readBody(ctx, SEARCH_REQUEST);
     const base = knowledge();
     if (!base) throw new Problem("Unavailable", "The knowledge base is not loaded yet");
-    const found = await base.find(question, {
+    const found = await base.findAnswers(question, {
       tenant,
       kinds: ["article", "incident"],
       limit: MAX_FOUND,
     });
     ctx.body = {
-      passages: found.map(({ id, text, score, sha256, kind }) => ({
+      passages: found.map(({ id, text, score, treatment, sha256, kind }) => ({
         id,
         text,
         score,
+        treatment,
         sha256,
         kind,
       })),

@@ -12,7 +12,7 @@ export const ApprovalId = z.string()
   .describe("Id of the approval, such as APR-5b1e09c77a42");
 
 /** Status of an approval. */
-export const ApprovalStatus = z.enum(["pending", "approved", "denied", "expired"]);
+export const ApprovalStatus = z.enum(["pending", "approved", "denied", "expired", "outdated"]);
 
 const Run = z.object({ workflow_id: z.string(), run_id: z.string() });
 

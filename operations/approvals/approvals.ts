@@ -21,7 +21,7 @@ import {
 
 const ApprovalMove = z.object({
   at: Timestamp,
-  move: z.enum(["requested", "approved", "denied", "reopened", "expired", "escalated"]),
+  move: z.enum(["requested", "approved", "denied", "reopened", "expired", "outdated", "escalated"]),
   status: ApprovalStatus.describe("Status after the move"),
   key_id: z.string().nullable().describe("Key that made the move; null: a timeout did"),
   principal: z.string().nullable(),

@@ -2,7 +2,12 @@ import { z } from "zod";
 import { type NetworkName, NETWORKS } from "./writing/mod.ts";
 import type { Context } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { ARTICLE_SOURCES, PIPELINE_STAGES, PUBLISHING_STATES } from "../../contract/domain/mod.ts";
+import {
+  ARTICLE_SOURCES,
+  describeFailure,
+  PIPELINE_STAGES,
+  PUBLISHING_STATES,
+} from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
@@ -110,9 +115,11 @@ const ABOUT: Readonly<Record<string, string>> = {
 
 function describe({ state, code }: PublishingRecord): string {
   if (state === "unknown") {
-    return `Nobody can tell whether it was published (${code}); the message act.unknown tells where to look`;
+    return `Nobody can tell whether it was published (${
+      describeFailure(code)
+    }); the message act.unknown tells where to look`;
   }
-  return ABOUT[code] ?? `It was not published (${code}); add it again`;
+  return ABOUT[code] ?? `It was not published (${describeFailure(code)}); add it again`;
 }
 
 /** Returns what callers see of an item. */

@@ -21,8 +21,9 @@ export const runLoop = operation({
   description:
     "With `service`, or an `incident` that names a known service, that service is probed and, if it fails, repaired by its " +
     "runbook. An `incident` that names no service becomes an escalated ticket. With neither, every watched service is " +
-    "probed. If a loop for the same fault is running already, the call joins it. The run continues whatever becomes of the " +
-    "call; read its result with the workflow id.",
+    "probed. If a loop for the same fault is running already, the call joins it. Where the loop waits for people, `waits_for` " +
+    "tells at once which approval, why and until when. The run continues whatever becomes of the call; read its result with " +
+    "the workflow id.",
   effect: "run",
   access: "partner",
   input: z.object({

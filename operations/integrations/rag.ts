@@ -3,9 +3,12 @@ import { type Context, operation } from "../../calls/mod.ts";
 import { systemFor, unlessAway } from "./acts/mod.ts";
 import { writeAnswer } from "../models/writing/mod.ts";
 import { MODEL_PROVIDERS } from "../../contract/domain/mod.ts";
+import { MIN_TREATMENT } from "../../judgement/engine/mod.ts";
 import { countPassages } from "../../store/platform/mod.ts";
 import { exampleView, IntegrationView, Sha256, text } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
+
+const NOTHING_TREATS_IT = "Nothing in the knowledge base treats the question";
 
 /** Collections of the knowledge base. */
 export const ragCollections = operation({
@@ -61,7 +64,8 @@ export const ragQuery = operation({
     "Passages are articles that ship and past incidents of your tenant, best first. Each is whole, and its `sha256` is the " +
     "one by which citations name it. Where Weaviate is set, the operator's own keys get its documents instead. Where a model " +
     "is configured, it writes `answer` within your budgets, as by `/v1/ai`; each sentence is held against the passages whose " +
-    "numbers follow it, and an answer with one that does not hold is not shown. `reason` says why there is none. Past " +
+    "numbers follow it, and an answer with one that does not hold is not shown. `reason` says why there is none. Where no " +
+    "passage treats the question there are none, and `reason` says so. Past " +
     "incidents and Weaviate's documents are shown to models on the platform's own machine alone.",
   effect: "read",
   access: "key",
@@ -109,6 +113,9 @@ export const ragQuery = operation({
   },
   run: async ({ question }, context) => {
     const found = await findPassages(question, context);
+    if (found.length === 0) {
+      return { answer: null, reason: NOTHING_TREATS_IT, written_by: null, passages: [] };
+    }
     const { answer, reason, use } = await writeAnswer(context, question, found);
     return {
       answer,
@@ -124,7 +131,7 @@ export const ragQuery = operation({
   },
 });
 
-/** Finds passages, and says which may leave this machine: articles are public, and nothing else. */
+/** Finds passages that treat a question, and says which may leave this machine: articles are public, and nothing else. */
 async function findPassages(question: string, context: Context) {
   const { engine, store } = context;
   const weaviate = systemFor("rag", context);
@@ -132,5 +139,6 @@ async function findPassages(question: string, context: Context) {
     return (await weaviate.search(question)).map((one) => ({ ...one, isShared: false }));
   }
   const { passages } = await engine.search(question, store.tenant);
-  return passages.map((one) => ({ ...one, isShared: one.kind === "article" }));
+  return passages.filter(({ treatment }) => treatment >= MIN_TREATMENT)
+    .map((one) => ({ ...one, isShared: one.kind === "article" }));
 }

@@ -21,7 +21,13 @@ export {
   toVerifiedReceipt,
   VerifiedReceipt,
 } from "./receipts.ts";
-export { completedRun, exampleStartedRun, StartedRun, WaitSeconds } from "./runs.ts";
+export {
+  AwaitedApproval,
+  completedRun,
+  exampleStartedRun,
+  StartedRun,
+  WaitSeconds,
+} from "./runs.ts";
 export {
   exampleTicket,
   Severity,

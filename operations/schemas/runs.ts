@@ -2,6 +2,16 @@ import { z } from "zod";
 import type { StartedRun as RunIds } from "../../contract/domain/mod.ts";
 import { EXAMPLE_RUN_ID } from "./common.ts";
 
+/** An approval that a run waits for. */
+export const AwaitedApproval = z.object({
+  approval_id: z.string(),
+  description: z.string().describe("What is asked for, in words"),
+  rule: z.string().nullable().describe("Rule, or rails of the guardrails, that ask"),
+  reasons: z.array(z.string()).describe("Why people are asked"),
+  until: z.iso.datetime().describe("Until when they can decide"),
+  decide: z.string().describe("How to decide"),
+}).meta({ id: "AwaitedApproval" });
+
 /** A started run, with its result where the call has waited for it. */
 export const StartedRun = z.object({
   workflow_id: z.string(),
@@ -16,6 +26,9 @@ export const StartedRun = z.object({
     receipt_id: z.string().nullable().optional(),
   }).nullable().describe("Result of a completed run; null: none yet, or the run failed"),
   failure: z.string().nullable(),
+  waits_for: AwaitedApproval.optional().describe(
+    "The approval by people that it waits for; absent: it waits for none",
+  ),
 }).meta({ id: "StartedRun" });
 
 /** Seconds to wait for a run. */

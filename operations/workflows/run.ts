@@ -1,5 +1,7 @@
 import { z } from "zod";
 import {
+  awaitedApproval,
+  describeAwaited,
   mapTemporalErrors,
   operation,
   refuseOtherKeys,
@@ -7,7 +9,7 @@ import {
   runOwner,
   waitForRun,
 } from "../../calls/mod.ts";
-import { Timestamp, WorkflowId } from "../schemas/mod.ts";
+import { AwaitedApproval, Timestamp, WorkflowId } from "../schemas/mod.ts";
 import { exampleRun, Run, toRun, withWorkflow } from "./_run.ts";
 
 /** Longest wait for the result of a run that has ended. */
@@ -57,6 +59,9 @@ export const workflowResult = operation({
       "Result of the run; absent: it has not ended, or it failed",
     ),
     failure: z.object({ message: z.string(), type: z.string() }).optional(),
+    waits_for: AwaitedApproval.optional().describe(
+      "The approval by people that a running loop waits for; absent: it waits for none",
+    ),
   }),
   rest: { workflow_result: "GET /v1/workflows/{workflow_id}/result" },
   presentation: { errors: ["NotFound", "Forbidden", "Unavailable"] },
@@ -85,7 +90,15 @@ export const workflowResult = operation({
     const seconds = isRunning ? timeout_seconds : ENDED_TIMEOUT_SECONDS;
     const end = await waitForRun(client, handle, seconds, context.signal);
     const { runId, status } = end ? await mapTemporalErrors(handle.describe()) : before;
-    return { workflow_id, run_id: runId, status: status.name, ...end };
+    const asked = end ? undefined : await awaitedApproval(client, handle, before.type);
+    const awaited = asked && await describeAwaited(context.store.db, asked);
+    return {
+      workflow_id,
+      run_id: runId,
+      status: status.name,
+      ...end,
+      ...(awaited ? { waits_for: awaited } : {}),
+    };
   },
 });
 

@@ -1,8 +1,9 @@
+import type { ApprovalState } from "../../contract/domain/mod.ts";
 import type { ApprovalGrounds } from "../../contract/records/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** Status of an approval. */
-export type ApprovalStatus = "pending" | "approved" | "denied" | "expired";
+export type ApprovalStatus = ApprovalState["status"];
 
 /** A change of an approval. */
 export type ApprovalMoveKind =
@@ -11,6 +12,7 @@ export type ApprovalMoveKind =
   | "denied"
   | "reopened"
   | "expired"
+  | "outdated"
   | "escalated";
 
 /** The holder of a key who made a move. */

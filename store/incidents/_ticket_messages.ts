@@ -1,4 +1,9 @@
-import { LOOP_ACTOR, type MessageKind, type Severity } from "../../contract/domain/mod.ts";
+import {
+  describeFailure,
+  LOOP_ACTOR,
+  type MessageKind,
+  type Severity,
+} from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 import { addMessage } from "../notices/mod.ts";
 
@@ -36,9 +41,8 @@ const REASONS: Readonly<Record<string, string>> = {
   not_healed: "No repair helped",
   not_done: "No repair could be carried out",
   not_proven: "Those who saw the fault can't tell whether it is over",
+  outdated: "What the repair is made from has changed again and again before it could be done",
   cancelled: "Its run was cancelled",
-  Conflict:
-    "What the repair was made from has changed since: the runbook, the services file or what it acts on",
 };
 /** Most runbooks that are listed. */
 const MAX_LISTED = 6;
@@ -63,7 +67,7 @@ interface TicketParts {
 
 /** Returns why an incident is left to people, by the reason of its escalation: a sentence without its end. */
 export function describeEscalation(reason: string): string {
-  return REASONS[reason] ?? `Its run failed (${reason})`;
+  return REASONS[reason] ?? `Its run could not go on: ${describeFailure(reason)}`;
 }
 
 /** Adds the message about a ticket's event, if people are told of it, with the ticket as it is now. */

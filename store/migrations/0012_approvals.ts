@@ -17,7 +17,7 @@ export const approvals = `
     expires_in_seconds integer NOT NULL,
     escalate_after_seconds integer NOT NULL,
     asking_run jsonb,             -- the loop that waits for it
-    status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'approved', 'denied', 'expired')),
+    status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'approved', 'denied', 'expired', 'outdated')),
     approvers jsonb NOT NULL DEFAULT '[]',
     escalated boolean NOT NULL DEFAULT false,
     moves integer NOT NULL DEFAULT 0, -- number of recorded moves; 0: its workflow has not begun yet
@@ -40,11 +40,11 @@ export const approvals = `
     approval_id text NOT NULL,
     number integer NOT NULL,      -- from 1
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    move text NOT NULL CHECK (move IN ('requested', 'approved', 'denied', 'reopened', 'expired', 'escalated')),
+    move text NOT NULL CHECK (move IN ('requested', 'approved', 'denied', 'reopened', 'expired', 'outdated', 'escalated')),
     status text NOT NULL,         -- after the move
-    key_id text,                  -- null: a timeout made the move
+    key_id text,                  -- null: no vote made the move
     principal text,
-    reason text,                  -- as its voter gave it; null: none
+    reason text,                  -- as its voter gave it, or why it is outdated; null: none
     receipt_id text NOT NULL,
     not_counted jsonb NOT NULL DEFAULT '[]', -- keys whose earlier approvals no longer counted
     PRIMARY KEY (tenant_id, approval_id, number),

@@ -155,7 +155,7 @@ describe("agents of other organizations", () => {
   it("answer over A2A as this platform itself does, by a task that is followed", async () => {
     const { text } = await ask("real", "Is INC-000000000000 there?");
     assert.match(text, /^There is no ticket INC-000000000000\./);
-    assert.match((await ask("shut", "Hello?")).text, /did not get the message: not_configured/);
+    assert.match((await ask("shut", "Hello?")).text, /did not get the message: not configured/);
   });
 
   it("are asked by a program only after people have approved", async () => {

@@ -104,6 +104,23 @@ describe("rag_query with a model", () => {
     assert.ok(after.tokens > before.tokens);
   });
 
+  it("says that nothing treats the question, and asks no model", async () => {
+    const asked = providers.bodies.length;
+    for (const question of ["How do I grow tomatoes?", "How many orders were lost yesterday?"]) {
+      const { structuredContent } = await client.callTool({
+        name: "rag_query",
+        arguments: { question },
+      });
+      assert.deepEqual(structuredContent, {
+        answer: null,
+        reason: "Nothing in the knowledge base treats the question",
+        written_by: null,
+        passages: [],
+      });
+    }
+    assert.equal(providers.bodies.length, asked);
+  });
+
   const unheld: Readonly<Record<string, readonly [string, RegExp]>> = {
     "names what its passages do not": ["The cause is db-7. [1]", /names db-7/],
     "cites nothing": ["The chain is incomplete.", /cites no evidence/],

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { PayloadCodec } from "@temporalio/common";
 import { type History, historyToJSON } from "@temporalio/common/lib/proto-utils.js";
+import { ROOT } from "../../config.ts";
 import * as workflows from "../../workflows/mod.ts";
 
 /** The folder of the histories. */
@@ -129,7 +130,8 @@ function withoutFolders(base64: string): string {
     const { message } = JSON.parse(text);
     return Buffer.from(JSON.stringify({ message, stack_trace: "" })).toString("base64");
   }
-  if (!text.includes(tmpdir())) return base64;
+  if (!text.includes(tmpdir()) && !text.includes(ROOT)) return base64;
   const folders = new RegExp(`${tmpdir()}/sealoop-test-[^/"]+`, "g");
-  return Buffer.from(text.replace(folders, "/srv/recorder")).toString("base64");
+  const named = text.replace(folders, "/srv/recorder").replaceAll(ROOT, "/srv/sealoop");
+  return Buffer.from(named).toString("base64");
 }

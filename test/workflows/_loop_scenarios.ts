@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WorkflowHandle } from "@temporalio/client";
+import type { Service } from "../../integrations/host/mod.ts";
 import { createServiceFinding } from "../../judgement/detection/mod.ts";
 import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { getApproval, type VoteMove } from "../../store/approvals/mod.ts";
@@ -95,6 +96,13 @@ export function loopScenarios(loop: TestLoop, brokenServices: BrokenService[]): 
     return { faulty, run, id, approval: loop.client.workflow.getHandle(`approval-${id}`) };
   }
 
+  /** Lists a service with another entry, as its file would after an edit. */
+  async function edit(service: Service): Promise<void> {
+    const { command } = (service.restart as { process: { command: readonly string[] } }).process;
+    const restart = { process: { command: [...command, "again"] } };
+    await putService(loop.store.asPlatform(), { ...service, restart });
+  }
+
   /** Reopens an approval in a new run, and approves it. */
   async function reopened(id: string): Promise<void> {
     const known = (await getApproval(loop.store.asPlatform(), id))!;
@@ -171,8 +179,27 @@ export function loopScenarios(loop: TestLoop, brokenServices: BrokenService[]): 
       await writeFile(healthy, "");
       const check = { command: ["test", "-e", healthy] };
       await putService(loop.store.asPlatform(), { ...service, check });
-      await speak(id, "approved");
+      await speak(id, "approved").catch(() => {}); // it does not count, as the fault is gone
       return await ended(run);
+    },
+    "itsmLoop.approval_outdated": async () => {
+      const { faulty: { service }, run, id } = await asking();
+      await edit(service);
+      await speak(id, "approved").catch(() => {}); // it does not count
+      const next = await eventually(async () => {
+        const { approval_id } = await run.query(progressQuery);
+        return approval_id && approval_id !== id ? approval_id : undefined;
+      });
+      await speak(next, "denied");
+      return await ended(run);
+    },
+    "approval.outdated": async () => {
+      const { faulty: { service }, run, id, approval } = await asking();
+      await speak(id, "denied");
+      await ended(run);
+      await edit(service);
+      await reopened(id).catch(() => {}); // the vote does not count
+      return await ended(approval);
     },
     "itsmLoop.cancelled_waiting": async () => {
       const { run, id } = await asking();

@@ -198,30 +198,51 @@ describe("itsmLoop", () => {
     assert.equal(of(moved, step("command", "done", "exit_1", false)), "exit_1");
   });
 
-  it("refuses an action whose service has changed since the diagnosis", async () => {
+  it("makes an action anew whose service has changed since the diagnosis, and does only that", async () => {
     const faulty = await broken("changed");
+    const { command } = (faulty.service.restart as { process: { command: string[] } }).process;
+    const restart = { process: { command: [...command, "again"] } };
     watch = async (moment, activity, order) => {
       if (moment !== "before" || activity !== "remediate" || !isOf(faulty, order)) return;
-      await putService(loop.store.asPlatform(), {
-        ...faulty.service,
-        restart: { command: ["false"] },
-      });
+      await putService(loop.store.asPlatform(), { ...faulty.service, restart });
     };
     const result = await run(faulty);
-    assert.equal(result.outcome, "escalated");
-    assert.deepEqual(result.steps.map(({ step, state }) => [step, state]).slice(-2), [
-      ["REMEDIATE", "failed"],
-      ["CLOSE+SEAL", "sealed"],
+    assert.equal(result.outcome, "sealed");
+    assert.deepEqual(result.steps.map(({ step, state, round }) => [step, state, round]).slice(2), [
+      ["DIAGNOSE", "diagnosed", 1],
+      ["REMEDIATE", "failed", 1],
+      ["DIAGNOSE", "diagnosed", 2],
+      ["REMEDIATE", "remediated", 2],
+      ["VERIFY", "verified", 2],
+      ["CLOSE+SEAL", "sealed", 2],
     ]);
-    const { receipts, effects } = await recordOf(result.ticket_id!);
+    const { receipts, events, effects } = await recordOf(result.ticket_id!);
+    assert.equal(events.filter((kind) => kind === "outdated").length, 1);
     assert.deepEqual(receipts.map(({ category }) => category), [
       "ticket_opened",
       "guardrail_verdict",
-      "escalation",
+      "guardrail_verdict",
+      "repair_intended",
+      "self_heal",
     ]);
-    assert.equal(receipts.at(-1)!.details.reason, "Conflict");
+    assert.deepEqual(effects.map(({ state }) => state), ["done"]);
+    assert.equal(await faulty.starts(), 2);
+  });
+
+  it("leaves an action to people that is another one again and again before it is done", async () => {
+    const faulty = await broken("restless");
+    let edits = 0;
+    watch = async (moment, activity, order) => {
+      if (moment !== "before" || activity !== "remediate" || !isOf(faulty, order)) return;
+      const restart = { command: ["false", String(edits++)] };
+      await putService(loop.store.asPlatform(), { ...faulty.service, restart });
+    };
+    const { outcome, ticket_id } = await run(faulty);
+    assert.equal(outcome, "escalated");
+    assert.equal(edits, 21);
+    const { receipts, effects } = await recordOf(ticket_id!);
+    assert.equal(receipts.at(-1)!.details.reason, "outdated");
     assert.deepEqual(effects, []);
-    assert.equal(await faulty.starts(), 1);
   });
 
   it("does nothing if somebody has closed the ticket meanwhile", async () => {

@@ -224,7 +224,7 @@ describe("a repair that needs permission", () => {
       ...faulty.service,
       check: { command: ["test", "-e", healthy] },
     });
-    await vote(loop, approvalId, "approved", ann);
+    await assert.rejects(vote(loop, approvalId, "approved", ann));
     const result = await run.result();
     assert.equal(result.outcome, "sealed");
     assert.equal(await faulty.starts(), 1);

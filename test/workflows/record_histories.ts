@@ -94,11 +94,13 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     return await ended(await start(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, [finding]));
   },
   "itsmLoop.no_runbook": async () => await ended(await heal(await broken("bare", () => null))),
-  "itsmLoop.conflict": async () => {
+  "itsmLoop.outdated": async () => {
     const { service } = await broken("changed");
+    const { command } = (service.restart as { process: { command: string[] } }).process;
+    const restart = { process: { command: [...command, "again"] } };
     watch = async (moment, activity) => {
       if (moment !== "before" || activity !== "remediate") return;
-      await putService(loop.store.asPlatform(), { ...service, restart: { command: ["false"] } });
+      await putService(loop.store.asPlatform(), { ...service, restart });
     };
     return await ended(await heal({ service }));
   },

@@ -21,7 +21,13 @@ export const ActionSchema = z.object({
   service: Name,
   steps: z.array(ActionStepSchema),
   exceeds: z.array(Text),
-  source_sha256: Digest,
+  sources: z.object({
+    runbook_sha256: Digest,
+    commands_sha256: Digest,
+    restart_sha256: Digest,
+    check_sha256: Digest,
+    values_sha256: Digest,
+  }),
   sha256: Digest,
 });
 

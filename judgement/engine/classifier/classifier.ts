@@ -26,6 +26,7 @@ import {
   weighPassage,
   weighTerms,
 } from "./search.ts";
+import { createTreatment, type Treatment } from "./questions.ts";
 import { type Article, readArticles, readJudgedReports, readReports } from "./training_data.ts";
 
 /** A report to classify. */
@@ -72,6 +73,8 @@ export interface Classifier {
   classify(report: Report, incidents?: readonly IncidentPassage[]): Classification;
   /** Finds articles that share words with a text. */
   readonly search: Search;
+  /** Returns how much of a question a passage treats, ≥ 0. Comparable between questions. */
+  readonly treat: Treatment;
   /** All articles that ship with the product. */
   readonly articles: readonly Article[];
 }
@@ -136,7 +139,9 @@ function createClassifier(
   const articleOf = new Map(articles.map((article) => [article.id, article]));
   const remembered = new Map<string, PassageTerms>();
 
-  function termsOf({ sha256, title, text }: IncidentPassage): PassageTerms {
+  function termsOf(
+    { sha256, title, text }: Pick<IncidentPassage, "sha256" | "title" | "text">,
+  ): PassageTerms {
     const known = remembered.get(sha256);
     if (known) return known;
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
@@ -162,8 +167,17 @@ function createClassifier(
       .slice(0, MAX_PASSAGES).map((one) => ({ ...one, score: round(one.score) }));
   }
 
+  const termsOfArticle = new Map(articles.map(({ id }, at) => [id, terms[at]!]));
+  const openings = [...lists.thesaurus.question ?? [], ...lists.signals.question ?? []]
+    .filter((one) => !one.includes("*"));
+
   return {
     search,
+    treat: createTreatment(
+      compare,
+      (passage) => termsOfArticle.get(passage.id) ?? termsOf(passage),
+      openings,
+    ),
     articles,
     classify(report, incidents = []) {
       const read = readText(report.description);

@@ -14,6 +14,7 @@ export { cache } from "./cache.ts";
 export { CATEGORIES, type Category } from "./categories.ts";
 export { type Classification, type Classifier, openClassifier } from "./classifier.ts";
 export { isHeldOut, MIN_RELEVANCE, type RankedPassage } from "./relevance.ts";
+export { MIN_TREATMENT } from "./questions.ts";
 export { stemsOf } from "./_text.ts";
 export {
   type Article,

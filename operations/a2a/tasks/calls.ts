@@ -93,7 +93,10 @@ export async function cancelRun(
 export async function heldCallStatus(parts: Parts, approvalId: string): Promise<HeldCallStatus> {
   const db = parts.store.db;
   const held = await existingHeldCall(parts, approvalId);
-  if (!held.endedAt) return { state: (await getApproval(db, approvalId))!.status };
+  if (!held.endedAt) {
+    const { status } = (await getApproval(db, approvalId))!;
+    return { state: status === "outdated" ? "expired" : status };
+  }
   await collectHeldCall(db, held); // the same call is another one from now on
   if (held.state !== "done") {
     const state = held.state as "failed" | "refused" | "unknown";

@@ -37,6 +37,8 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   taken: ({ by }) => `**${escape(String(by))}** took it, so that the platform left it alone.`,
   handed_back: ({ by }) => `**${escape(String(by))}** handed it back to the platform.`,
   diagnosed: describeDiagnosis,
+  outdated: ({ runbook, why }) =>
+    sentence(`Runbook ${runbook} was not carried out, and was made anew: ${why}`),
   permitted: () => "The guardrails allowed the repair.",
   approval_needed: () => "The guardrails asked for the consent of a person.",
   refused: () => "The guardrails refused the repair.",
@@ -135,6 +137,10 @@ function describeMove(kind: string, data: Data, { moves }: PostmortemFacts): str
       return `Approval ${id} was denied${by}.`;
     case "expired":
       return `Nobody decided about approval ${id} in time.`;
+    case "outdated":
+      return sentence(
+        `Approval ${data.approval_id} ended, and what it was about was made anew: ${data.why}`,
+      );
     case "escalated":
       return `Nobody had decided about approval ${id} yet, and more people were told.`;
     default:

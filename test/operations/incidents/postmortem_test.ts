@@ -235,6 +235,26 @@ describe("the timeline of a postmortem", () => {
       ],
       [
         "escalated",
+        { reason: "NotFound" },
+        "It was escalated to people. Its run could not go on: what it needs is not there any more.",
+      ],
+      [
+        "escalated",
+        { reason: "TypeError" },
+        "It was escalated to people. Its run could not go on: the platform made an error, of which its log has more.",
+      ],
+      [
+        "approval_outdated",
+        { approval_id: "APR-1", why: "The runbook restart was edited" },
+        "Approval APR-1 ended, and what it was about was made anew: The runbook restart was edited.",
+      ],
+      [
+        "outdated",
+        { runbook: "restart", why: "billing is not listed any more" },
+        "Runbook restart was not carried out, and was made anew: billing is not listed any more.",
+      ],
+      [
+        "escalated",
         { status: "REPLACED" },
         "It was escalated to people. Its run had ended (replaced).",
       ],
