@@ -26,6 +26,7 @@ import { actionIdOf } from "./_action_id.ts";
 import { createActionFinder } from "./_find_action.ts";
 import { type CauseJudgement, factsOf, judgeCause } from "../../judgement/observation/mod.ts";
 import type { RoundOrder } from "./_order.ts";
+import { createHypothesisOrder } from "./_hypotheses.ts";
 import { findService } from "./_services.ts";
 
 /** The facts about a fault that a diagnosis rests on. */
@@ -52,6 +53,7 @@ export function diagnoseActivities(parts: ActivityParts) {
   const { store, engine } = parts;
   const db = store.db;
   const { findAction } = createActionFinder(parts);
+  const orderHypotheses = createHypothesisOrder(parts);
 
   /**
    * Names the cause by what was observed in this round, tells the kind of the fault, and finds a runbook for it; in later
@@ -70,6 +72,7 @@ export function diagnoseActivities(parts: ActivityParts) {
       code,
       observations,
     });
+    const ordered = await orderHypotheses(order, judged, observations);
     const said = decide(finding, measured, words === undefined ? undefined : answer);
     const verdict = withCause(said, judged, severityOf(finding, answer));
     const category = verdict.classification?.category ?? null;
@@ -90,6 +93,17 @@ export function diagnoseActivities(parts: ActivityParts) {
     const diagnosis: Diagnosis = {
       symptom: code,
       ...causeOf(judged),
+      ...(ordered && ordered.hypotheses.length > 0
+        ? {
+          hypotheses: {
+            written_by: ordered.written_by,
+            order: ordered.hypotheses.map(({ cause, evidence }) => ({
+              cause,
+              observations: evidence,
+            })),
+          },
+        }
+        : {}),
       ...reasons,
       passed_over: passed_over.map(({ runbook, code }) => ({ runbook, code })),
       action: action && {
@@ -100,6 +114,7 @@ export function diagnoseActivities(parts: ActivityParts) {
     await recordDiagnosis(order, diagnosis, {
       cause_says: judged.says,
       passed_over,
+      ...(ordered ? { hypotheses: ordered } : {}),
       ...(measured ? { says: measured.says, because: measured.because } : {}),
       ...(measured && words !== undefined && answer ? { reading: readingOf(answer) } : {}),
     });

@@ -50,6 +50,14 @@ interface Alternative {
   readonly because: string;
 }
 
+/** Hypotheses in the order of a model, which decides nothing. Its words are on the ticket. */
+export interface OrderedHypotheses {
+  /** Name of the model. */
+  readonly written_by: string;
+  /** Numbers of observations are those that its words cite. */
+  readonly order: readonly { readonly cause: string; readonly observations: readonly number[] }[];
+}
+
 /** A diagnosis: the symptom, its cause where it is known, the evidence for it, and the action against it. */
 export interface Diagnosis {
   /** Code of the failed check. It is no cause. */
@@ -61,6 +69,8 @@ export interface Diagnosis {
   /** Numbers of the observations that name the cause. */
   readonly observations: readonly number[];
   readonly alternatives: readonly Alternative[];
+  /** A model's order of what nothing rules out, where one is configured. The cause stays the rules'. */
+  readonly hypotheses?: OrderedHypotheses;
   /**
    * `observed`: the cause decided the category; `measured`: what a detector measured did; `words`: a report or lines of a log
    * did; `runbook_alone`: there are only words, and the engine was away.

@@ -75,6 +75,46 @@ export function answerPrompt(request: WriteRequest): Prompt {
   };
 }
 
+/** Returns the prompt for an order of hypotheses. */
+export function hypothesesPrompt(request: WriteRequest): Prompt {
+  const { hypotheses = [] } = request;
+  const fence = createFence();
+  const offered = hypotheses.map(({ cause, says, evidence }) =>
+    `${cause}: ${says} (${evidence.length > 0 ? evidence.join(", ") : "by the code of the check"})`
+  );
+  return {
+    name: "hypotheses",
+    tokens: MAX_TOKENS,
+    system:
+      `You weigh hypotheses about the cause of an IT incident, by what was observed. ${fence.warning}\n\n` +
+      `order has the hypotheses below, the likeliest first; leave out those that nothing speaks for, and add none. ` +
+      `why says in one sentence what was observed that speaks for it.\n\n${RULES}`,
+    user: [
+      ...sections(fence, "symptom", request),
+      fence.enclose("hypotheses", offered.join("\n")),
+    ].join("\n\n"),
+    schema: {
+      type: "object",
+      properties: {
+        order: {
+          type: "array",
+          items: {
+            type: "object",
+            properties: {
+              cause: { type: "string", enum: hypotheses.map(({ cause }) => cause) },
+              why: CLAIM,
+            },
+            required: ["cause", "why"],
+            additionalProperties: false,
+          },
+        },
+      },
+      required: ["order"],
+      additionalProperties: false,
+    },
+  };
+}
+
 /** Returns the prompt for a choice of tools. */
 export function planPrompt({ report, services, tools = [] }: WriteRequest): Prompt {
   const fence = createFence();

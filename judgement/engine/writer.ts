@@ -2,9 +2,16 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
 import { findSecrets } from "../guard/mod.ts";
-import { answerPrompt, diagnosisPrompt, planPrompt } from "./_write_prompts.ts";
+import { answerPrompt, diagnosisPrompt, hypothesesPrompt, planPrompt } from "./_write_prompts.ts";
 import { type Model, NoAnswer, type Prompt } from "./providers/mod.ts";
-import { DIAGNOSIS, PLAN, type WriteRequest, type WriteResult, WRITTEN_ANSWER } from "./writing.ts";
+import {
+  DIAGNOSIS,
+  HYPOTHESES,
+  PLAN,
+  type WriteRequest,
+  type WriteResult,
+  WRITTEN_ANSWER,
+} from "./writing.ts";
 
 /** Writes from evidence. Where the model gives no answer, the result says why. */
 export type Writer = (request: WriteRequest, callerGone?: AbortSignal) => Promise<WriteResult>;
@@ -20,6 +27,7 @@ const NOTHING: WriteResult = {
   diagnosis: null,
   answer: null,
   plan: null,
+  hypotheses: null,
   provider: null,
   model: null,
   asked: false,
@@ -55,6 +63,8 @@ async function write(
       return { answer: await ask(answerPrompt(request), WRITTEN_ANSWER) };
     case "plan":
       return { plan: await ask(planPrompt(request), PLAN) };
+    case "hypotheses":
+      return { hypotheses: await ask(hypothesesPrompt(request), HYPOTHESES) };
   }
 }
 

@@ -30,11 +30,16 @@ const Objections = z.array(z.string().max(400)).max(12);
 
 /** A request to write. */
 export const WRITE_REQUEST = z.strictObject({
-  task: z.enum(["diagnosis", "answer", "plan"]),
+  task: z.enum(["diagnosis", "answer", "plan", "hypotheses"]),
   report: z.string().max(MAX_REPORT_LENGTH).describe("What is reported, or asked"),
   evidence: z.array(Evidence).max(MAX_EVIDENCE),
   services: Names.describe("That a diagnosis may name as the cause, or a plan ask about"),
   tools: z.array(Tool).max(20).optional().describe("That a plan may choose from"),
+  hypotheses: z.array(z.strictObject({
+    cause: z.string().max(60),
+    says: z.string().max(200),
+    evidence: z.array(z.number().int()).max(40).describe("What the rules name it by"),
+  })).max(8).optional().describe("That may be put in another order"),
   objections: Objections.describe("To what it wrote before"),
 });
 
@@ -60,11 +65,17 @@ export const PLAN = z.strictObject({
   looks: z.array(z.strictObject({ tool: z.string().max(40), of: z.string().max(200) })).max(6),
 });
 
+/** Hypotheses in a model's order, and its words for each. Only its shape is checked. */
+export const HYPOTHESES = z.strictObject({
+  order: z.array(z.strictObject({ cause: z.string().max(60), why: Claim })).max(MAX_CLAIMS),
+});
+
 /** The result of a request to write. */
 export const WRITE_RESULT = z.object({
   diagnosis: DIAGNOSIS.nullable(),
   answer: WRITTEN_ANSWER.nullable(),
   plan: PLAN.nullable(),
+  hypotheses: HYPOTHESES.nullable(),
   provider: z.string().nullable().describe("Of the model that was asked; null: none is configured"),
   model: z.string().nullable(),
   asked: z.boolean().describe("Whether it was asked; some things are told to no model"),

@@ -34,6 +34,17 @@ export interface CauseJudgement {
   /** Numbers of the observations that say so. */
   readonly observations: readonly number[];
   readonly alternatives: readonly ConsideredCause[];
+  /** Causes that nothing rules out, the best supported first. */
+  readonly hypotheses: readonly Hypothesis[];
+}
+
+/** A cause for which something speaks, and that nothing rules out. */
+export interface Hypothesis {
+  readonly cause: string;
+  /** A sentence for people. */
+  readonly says: string;
+  /** Numbers of the observations that speak for it. */
+  readonly observations: readonly number[];
 }
 
 const Figure = z.strictObject({
@@ -124,6 +135,11 @@ export function judgeCause(service: string, facts: Facts): CauseJudgement {
   const first = preferNewest(possible);
   const named = first && first.support >= MIN_CONFIDENCE ? first : undefined;
   const alternatives = describeOthers(weighed.filter((one) => one !== named), named !== undefined);
+  const hypotheses = possible.map(({ cause: { cause, says }, observations }): Hypothesis => ({
+    cause,
+    says: says.replaceAll("{service}", service),
+    observations,
+  }));
   if (!named) {
     return {
       cause: null,
@@ -132,6 +148,7 @@ export function judgeCause(service: string, facts: Facts): CauseJudgement {
       category: null,
       observations: [],
       alternatives,
+      hypotheses,
     };
   }
   return {
@@ -141,6 +158,7 @@ export function judgeCause(service: string, facts: Facts): CauseJudgement {
     category: named.cause.category,
     observations: named.observations,
     alternatives,
+    hypotheses,
   };
 }
 

@@ -9,7 +9,7 @@
  * Doesn't trust: what programs have written, which attackers may have, too.
  * @module
  */
-export { type CauseJudgement, judgeCause } from "./causes.ts";
+export { type CauseJudgement, type Hypothesis, judgeCause } from "./causes.ts";
 export { factsOf } from "./facts.ts";
 export { describeObservers } from "./_observers.ts";
 export { observe } from "./observe.ts";

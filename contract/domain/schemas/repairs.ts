@@ -40,6 +40,10 @@ export const DiagnosisSchema = z.object({
   alternatives: z.array(
     z.object({ cause: Word, observations: z.array(Count), because: Text }),
   ),
+  hypotheses: z.object({
+    written_by: Text,
+    order: z.array(z.object({ cause: Word, observations: z.array(Count) })),
+  }).optional(),
   basis: z.enum(["observed", "measured", "words", "runbook_alone"]),
   classification: FaultClassSchema.nullable(),
   citations: z.array(z.object({ id: Name, sha256: Digest })),

@@ -26,6 +26,7 @@ export function formatCause(facts: PostmortemFacts): string {
     formatNamed(main),
     ...diagnoses.filter((one) => one !== main).map(formatOther),
     formatAlternatives(main),
+    formatHypotheses(main),
     formatCategory(main),
   ].filter((part) => part !== "").join("\n\n");
 }
@@ -67,6 +68,24 @@ function formatAlternatives({ data }: DiagnosisEvent): string {
     ...against.length > 0 ? ["Ruled out:\n", ...against.map(format)] : [],
     ...against.length > 0 && weaker.length > 0 ? [""] : [],
     ...weaker.length > 0 ? ["Considered, and not ruled out:\n", ...weaker.map(format)] : [],
+  ].join("\n");
+}
+
+/** Formats the order of a model, which is told as such: it decides nothing. */
+function formatHypotheses({ data }: DiagnosisEvent): string {
+  const { written_by, hypotheses = [] } = (data.hypotheses ?? {}) as {
+    readonly written_by?: string;
+    readonly hypotheses?: readonly { cause: string; text: string; evidence: number[] }[];
+  };
+  if (written_by === undefined || hypotheses.length === 0) return "";
+  const lines = hypotheses.map(({ cause, text, evidence }) =>
+    `- ${code(cause)} (${supportOf(evidence)}): ${escape(text)}`
+  );
+  return [
+    `The model ${
+      code(written_by)
+    } put what nothing rules out in this order, which decided nothing:\n`,
+    ...lines,
   ].join("\n");
 }
 

@@ -336,6 +336,31 @@ describe("the cause in a postmortem", () => {
     assert.match(text, /not ruled out:\n\n- `port_taken` \(by the code of the check alone\): less/);
   });
 
+  it("tells the order of a model as such, and nothing where all that it wrote was dropped", () => {
+    const named = { cause: "disk_full", observations: [1] };
+    const written = { cause: "port_taken", text: "Another program listens.", evidence: [4] };
+    const text = cause([
+      opened(),
+      diagnosed({
+        ...named,
+        hypotheses: { written_by: "m-1", hypotheses: [written], dropped: [] },
+      }),
+    ]);
+    assert.match(text, /named the cause `disk_full`/);
+    assert.match(
+      text,
+      /The model `m-1` put what nothing rules out in this order, which decided nothing:\n\n- `port_taken` \(by observation 4\): Another program listens\./,
+    );
+    const dropped = {
+      written_by: "m-1",
+      hypotheses: [],
+      dropped: ["A sentence cites no evidence"],
+    };
+    for (const hypotheses of [dropped, undefined]) {
+      assert.doesNotMatch(cause([opened(), diagnosed({ ...named, hypotheses })]), /model/);
+    }
+  });
+
   it("has the category of what decided it", () => {
     const measured = cause([diagnosed({
       basis: "measured",
