@@ -169,7 +169,7 @@ export const retryIncident = operation({
   output: StartedRun,
   rest: { itsm_ticket_retry: "POST /v1/itsm/tickets/{ticket_id}/retry" },
   tool: { itsm_retry_incident: FULL },
-  presentation: { errors: ["NotFound", "Conflict", "Unavailable"] },
+  presentation: { untrusted: true, errors: ["NotFound", "Conflict", "Unavailable"] },
   governance: {
     rule: "tickets-and-loops",
     // A stop of the loop, and a rule about it, apply to a loop that is asked for in this way as well.

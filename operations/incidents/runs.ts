@@ -34,7 +34,7 @@ export const runLoop = operation({
   output: StartedRun,
   rest: { itsm_loop: "POST /v1/itsm/loop" },
   tool: { itsm_run_loop: FULL },
-  presentation: { errors: ["NotFound", "Unavailable"] },
+  presentation: { untrusted: true, errors: ["NotFound", "Unavailable"] },
   governance: {
     rule: "tickets-and-loops",
     async check({ service }, { store }) {
@@ -80,7 +80,7 @@ export const runTest = operation({
   output: StartedRun,
   rest: { itsm_test: "POST /v1/itsm/test" },
   tool: { itsm_run_test: FULL },
-  presentation: { hints: { destructive: false }, errors: ["Unavailable"] },
+  presentation: { hints: { destructive: false }, untrusted: true, errors: ["Unavailable"] },
   governance: { rule: "tickets-and-loops" },
   durability: {
     startsWorkflow: WORKFLOW.itsmTest,

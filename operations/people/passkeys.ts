@@ -61,7 +61,7 @@ const examplePasskey = {
 /** A person's passkeys. */
 export const passkeyList = operation({
   name: "people.passkeys",
-  group: "people",
+  group: "console",
   extension: true,
   summary: "List your passkeys, oldest first",
   effect: "read",
@@ -78,7 +78,7 @@ export const passkeyList = operation({
 /** Gives a challenge. */
 export const passkeyChallenge = operation({
   name: "people.passkey_challenge",
-  group: "people",
+  group: "console",
   extension: true,
   summary: "Get a challenge to enrol or revoke a passkey",
   effect: "read",
@@ -136,7 +136,7 @@ export const passkeyChallenge = operation({
 /** Enrols a passkey. */
 export const enrolPasskey = operation({
   name: "people.enrol_passkey",
-  group: "people",
+  group: "console",
   extension: true,
   summary: "Enrol a passkey",
   description:
@@ -211,7 +211,7 @@ export const enrolPasskey = operation({
 /** Revokes a passkey. */
 export const revokeOwnPasskey = operation({
   name: "people.revoke_passkey",
-  group: "people",
+  group: "console",
   extension: true,
   summary: "Revoke a passkey of yours for good",
   description:

@@ -30,7 +30,7 @@ const examplePerson = {
 /** Signs in by a link. */
 export const signIn = operation({
   name: "people.sign_in",
-  group: "people",
+  group: "console",
   extension: true,
   summary: "Sign in by a link that works once",
   description:
@@ -82,7 +82,7 @@ export const signIn = operation({
 /** Who has signed in. */
 export const sessionInfo = operation({
   name: "people.session",
-  group: "people",
+  group: "console",
   extension: true,
   summary: "Tell who has signed in, and what they may do",
   effect: "read",
@@ -98,7 +98,7 @@ export const sessionInfo = operation({
 /** Signs out. */
 export const signOut = operation({
   name: "people.sign_out",
-  group: "people",
+  group: "console",
   extension: true,
   summary: "Sign out",
   effect: "write",

@@ -19,7 +19,7 @@ const Statement = z.object({
 /** Gives a statement to sign. */
 export const approvalStatement = operation({
   name: "people.statement",
-  group: "people",
+  group: "console",
   extension: true,
   summary: "Get the statement that your passkey signs to approve",
   description:

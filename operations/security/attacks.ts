@@ -30,7 +30,7 @@ export const simulateAttack = operation({
   }),
   output: StartedRun,
   tool: { simulate_infrastructure_attack: FULL },
-  presentation: { hints: { destructive: false }, errors: ["Unavailable"] },
+  presentation: { hints: { destructive: false }, untrusted: true, errors: ["Unavailable"] },
   governance: { rule: "sandbox-and-judgement", limits: { perMinute: "simulate" } },
   durability: {
     startsWorkflow: WORKFLOW.attackSimulation,

@@ -167,6 +167,7 @@ export const runScan = operation({
   output: StartedRun,
   tool: { trigger_sie_scan: FULL },
   presentation: {
+    untrusted: true,
     hints: { destructive: false, idempotent: true },
     errors: ["Forbidden", "Unavailable"],
   },
