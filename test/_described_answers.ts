@@ -62,7 +62,7 @@ export function createAnswerCheck(
 
   return ({ operationId, status, type, body }) => {
     const route = routes.get(operationId);
-    if (!route) return undefined;
+    if (!route || status === 303) return undefined; // a browser that is led to a page
     const { path, method, responses } = route;
     const what = `${status} ${type} of ${method.toUpperCase()} ${path}`;
     const response = responses[status];

@@ -19,10 +19,4 @@ export {
   takeChallenge,
 } from "./passkeys.ts";
 export { pruneSignIns } from "./retention.ts";
-export {
-  endSession,
-  findSession,
-  putSession,
-  putSignInLink,
-  takeSignInLink,
-} from "./sessions.ts";
+export { endSession, findSession, putSession, putSignInLink, takeSignInLink } from "./sessions.ts";

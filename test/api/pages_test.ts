@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "puppeteer-core";
 import { ledgerOperations } from "../../ledger/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
-import { operations } from "../../operations/mod.ts";
+import { type Operation, splitByContract } from "../../contract/mod.ts";
+import { operations as all } from "../../operations/mod.ts";
 import { newPage, type TestPage } from "../_browser.ts";
 import { serveLedger } from "../ledger/_ledger.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
@@ -12,6 +12,8 @@ import { startGateway, type TestGateway } from "./_gateway.ts";
 const routesOf = (all: readonly { readonly rest?: Readonly<Record<string, string>> }[]) =>
   all.flatMap(({ rest = {} }) => Object.entries(rest));
 const WAIT = { timeout: 120_000 };
+
+const { own: operations } = splitByContract(all);
 
 describe("documentation pages", () => {
   let gateway: TestGateway;
