@@ -35,11 +35,26 @@ export function validateRequestOf(
     },
     context: {
       ticket_id,
+      changes: changesOf(action),
       listed: true, // the executor refuses a command that is not
       citations: [...citations],
       observed: { service, healthy: false, code },
     },
   };
+}
+
+/** Steps that look, or only tell people and tickets. */
+const LOOKING_KINDS = new Set(["wait", "notify", "join"]);
+const LOOKING_METHODS = new Set(["GET", "HEAD"]);
+
+/** Tells what of an action may change something: the guardrails read commands themselves. */
+function changesOf({ steps }: Action): "nothing" | "command" | "more" {
+  const others = steps.filter(({ kind, http }) =>
+    !LOOKING_KINDS.has(kind) &&
+    !LOOKING_METHODS.has((http as { readonly method?: string } | undefined)?.method ?? "")
+  );
+  if (others.length === 0) return "nothing";
+  return others.every(({ kind }) => kind === "command" || kind === "script") ? "command" : "more";
 }
 
 /** Returns the commands of an action as they would be typed in a shell; undefined if it has none. */
