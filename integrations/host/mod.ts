@@ -25,9 +25,13 @@ export { describeHolder, findPortHolder, type PortHolder, stopHolders } from "./
 export { findFreePort } from "./free_port.ts";
 export {
   findManagedProcess,
+  forgetManagedProcess,
   lastManagedProcess,
+  listLostProcesses,
   recordManagedProcess,
+  setOnStop,
   stopManagedProcess,
+  watchManagedProcesses,
 } from "./managed.ts";
 export { minimalEnvironment } from "./_environment.ts";
 export { LOG_LEVELS } from "./_log_line.ts";
