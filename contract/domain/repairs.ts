@@ -100,10 +100,10 @@ export interface Permission {
   readonly requested_by?: string;
 }
 
-/** A stop or a maintenance window that holds back a repair. Its reason is private. */
+/** A stop or a maintenance window that holds back a repair, or guardrails that can't be asked. Its reason is private. */
 export interface RepairHold {
-  readonly kind: "all" | "key" | "tool" | "maintenance";
-  /** Key id, name of a tool or operation, or id of the calendar's event; empty: everything. */
+  readonly kind: "all" | "key" | "tool" | "maintenance" | "guardrails";
+  /** Key id, name of a tool or operation, or id of the calendar's event; empty: everything, or the guardrails. */
   readonly name: string;
   /** End of a maintenance window, ISO 8601. */
   readonly until?: string;

@@ -44,6 +44,8 @@ const REASONS: Readonly<Record<string, string>> = {
   outdated: "What the repair is made from has changed again and again before it could be done",
   cancelled: "Its run was cancelled",
 };
+/** The reason of an escalation that ends by itself. */
+const GUARDRAILS_AWAY = "guardrails_away";
 /** Most runbooks that are listed. */
 const MAX_LISTED = 6;
 
@@ -113,7 +115,9 @@ async function explainEscalation(trx: Db, id: string, { data }: Event): Promise<
   return [
     ...why.map((text) => `${text}.`),
     ...(cause_says === undefined ? [] : [cause_says]),
-    "A person has to act now. When something was changed, a loop tries again: POST /v1/itsm/loop with the service.",
+    reason === GUARDRAILS_AWAY
+      ? "The platform asks them again by itself until they answer, and then goes on; a person may act before."
+      : "A person has to act now. When something was changed, a loop tries again: POST /v1/itsm/loop with the service.",
     ...(listed === "" ? [] : [`These runbooks were looked at, and are not used:${listed}`]),
   ].join(" ");
 }

@@ -71,6 +71,7 @@ export {
   listRecovered,
   lockOpenTicket,
   type RecoveredTicket,
+  returnTicketToRun,
   takeOverTicket,
 } from "./ticket_runs.ts";
 export {

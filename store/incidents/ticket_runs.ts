@@ -86,6 +86,8 @@ export async function listEscalatedFaults(
 export interface RecoveredTicket {
   readonly ticket_id: string;
   readonly fingerprint: string;
+  readonly service: string | null;
+  readonly opened_at: Date;
   /** Code of the fault when it was last seen. */
   readonly code: string;
   /** ISO 8601. */
@@ -97,7 +99,7 @@ export interface RecoveredTicket {
 /** Lists tickets that wait for people, and no approval, although the detectors no longer find their fault. */
 export async function listRecovered(db: Db): Promise<RecoveredTicket[]> {
   const rows = await db.query(
-    `SELECT t.id AS ticket_id, t.fingerprint, f.code, f.cleared_at,
+    `SELECT t.id AS ticket_id, t.fingerprint, t.service, t.opened_at, f.code, f.cleared_at,
        (SELECT data ->> 'task_id' FROM ticket_events e WHERE e.ticket_id = t.id AND e.kind = 'task_done'
         ORDER BY e.id DESC LIMIT 1) AS done_task
      FROM tickets t JOIN findings f ON f.fingerprint = t.fingerprint
@@ -124,6 +126,16 @@ export async function escalateTicketOfRun(
     [id, runId, receiptId],
   );
   return escalated > 0;
+}
+
+/** Gives an escalated ticket back to its run, which goes on. @returns false if it is not that run's, or not escalated */
+export async function returnTicketToRun(db: Db, id: string, runId: string): Promise<boolean> {
+  const returned = await db.execute(
+    `UPDATE tickets SET escalated = false, outcome = NULL, receipt_id = NULL
+     WHERE id = $1 AND run_id = $2 AND status = 'open' AND escalated`,
+    [id, runId],
+  );
+  return returned > 0;
 }
 
 /** Returns the fingerprint of a ticket's fault, and how often the fault had a ticket before. */

@@ -44,6 +44,7 @@ import { media } from "./0032_media.ts";
 import { alerts } from "./0033_alerts.ts";
 import { acts } from "./0034_acts.ts";
 import { ticketPeople } from "./0035_ticket_people.ts";
+import { restartedProcesses } from "./0036_restarted_processes.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -83,4 +84,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0033_alerts": alerts,
   "0034_acts": acts,
   "0035_ticket_people": ticketPeople,
+  "0036_restarted_processes": restartedProcesses,
 };

@@ -80,6 +80,7 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
       : `The repair was not undone, or not all of it: ${words(reason)}.`,
   held: ({ stop, step }) => `Step ${code(step)} was held back (${words(stop)}).`,
   undo_held: ({ stop, step }) => `Undoing step ${code(step)} was held back (${words(stop)}).`,
+  guardrails_back: () => "The guardrails could be asked again, and the platform went on.",
   silenced: ({ state }) =>
     state === "done"
       ? "Alerts about it were silenced."
