@@ -58,13 +58,8 @@ export async function stopManagedProcess(
     await stopProcess(known, "SIGTERM", STOP_TIMEOUT_MS);
   }
   if (lastManagedProcess(dataDir, service)?.effect_id === known.effect_id) {
-    forgetManagedProcess(dataDir, service);
+    rmSync(managedPath(dataDir, service), { force: true });
   }
-}
-
-/** Removes the record of a process. */
-export function forgetManagedProcess(dataDir: string, service: string): void {
-  rmSync(managedPath(dataDir, service), { force: true });
 }
 
 /**

@@ -25,7 +25,6 @@ export { describeHolder, findPortHolder, type PortHolder, stopHolders } from "./
 export { findFreePort } from "./free_port.ts";
 export {
   findManagedProcess,
-  forgetManagedProcess,
   lastManagedProcess,
   listLostProcesses,
   recordManagedProcess,

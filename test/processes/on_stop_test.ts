@@ -19,6 +19,21 @@ else listen();
 if (endsAfterMs) setTimeout(() => process.exit(1), endsAfterMs);
 `;
 
+/** What these tests read of answers. */
+interface Answer {
+  readonly tickets?: readonly {
+    readonly service: string | null;
+    readonly status: string;
+    readonly escalated: boolean;
+    readonly resolution: string | null;
+  }[];
+  readonly services?: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly restarts: number | null;
+  }[];
+}
+
 describe("services that sealoop runs", () => {
   let data: string;
   let settings: Record<string, string>;
@@ -83,11 +98,10 @@ describe("services that sealoop runs", () => {
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     assert.ok(response.ok, `${path}: ${response.status}`);
-    return await response.json() as Record<string, any>;
+    return await response.json() as Answer;
   }
 
-  const tickets = async (): Promise<Record<string, any>[]> =>
-    (await call("GET", "/v1/itsm/incidents?limit=200")).tickets;
+  const tickets = async () => (await call("GET", "/v1/itsm/incidents?limit=200")).tickets!;
   const ticketsOf = async (service: string) =>
     (await tickets()).filter((ticket) => ticket.service === service);
 
@@ -163,13 +177,13 @@ describe("services that sealoop runs", () => {
     process.kill(ledger(), "SIGKILL");
     await eventually(async () => {
       const { services } = await call("GET", "/v1/admin/services");
-      return services.some(({ name, status, restarts }: Record<string, unknown>) =>
+      return services!.some(({ name, status, restarts }) =>
         name === "ledger" && status === "running" && restarts === 1
       ) || undefined;
     });
     await sweep();
     const closed = (await ticket())!;
     assert.equal(closed.status, "resolved");
-    assert.match(closed.resolution, /supervisor has started public-ledger again/);
+    assert.match(closed.resolution!, /supervisor has started public-ledger again/);
   });
 });
