@@ -263,6 +263,7 @@ export type {
   UndoResult,
   VerifyResult,
 } from "./repairs.ts";
+export { isChange } from "./repairs.ts";
 export type { ScanResult } from "./scans.ts";
 export { SEVERITIES, type Severity, worse } from "./severity.ts";
 export {

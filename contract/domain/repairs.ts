@@ -169,3 +169,13 @@ export interface UndoResult {
   /** Holds back undoing the rest. */
   readonly held?: RepairHold;
 }
+
+/** Codes of steps that are done and change nothing: they note something, or wait. */
+const NO_CHANGES: ReadonlySet<unknown> = new Set(["told", "joined", "no_ticket_to_join", "ok"]);
+
+/** Returns whether a step of a repair has changed something. Whoever only waited has repaired nothing. */
+export function isChange(
+  { state, code }: { readonly state: string; readonly code?: string | null },
+): boolean {
+  return state === "done" && !NO_CHANGES.has(code);
+}

@@ -1,4 +1,5 @@
 /** The first parts of a postmortem: the table, when the fault was seen, and what it affected. */
+import { isChange } from "../../../contract/domain/mod.ts";
 import { describeEscalation } from "../../../store/incidents/mod.ts";
 import { code, count, escape, formatDuration, join } from "./_markdown.ts";
 import type { PostmortemFacts } from "./_postmortem_facts.ts";
@@ -35,7 +36,7 @@ function describeOutcome({ ticket, events, repairs }: PostmortemFacts): string {
   }
   if (outcome === "sealed") {
     return repairs.some(({ verified, steps }) =>
-        verified && steps.some(({ state, undoes }) => state === "done" && !undoes)
+        verified && steps.some((step) => isChange(step) && !step.undoes)
       )
       ? "repaired by the platform, and its check passed"
       : "its check passed, without a repair just before";

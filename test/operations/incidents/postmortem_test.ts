@@ -500,10 +500,15 @@ describe("a postmortem about what was done", () => {
       needless!,
       /changed nothing\*\*\. The check passed afterwards, though it had changed nothing/,
     );
+    const waited = done({ steps: [step("done", "joined")] });
+    assert.match(
+      waited!,
+      /it noted or waited, and \*\*changed nothing\*\*\. The check passed afterwards, though/,
+    );
     const part = done({
       state: "not_done",
       verified: false,
-      steps: [step("done", "ok"), step("not_done", "x")],
+      steps: [step("done", "exit_0"), step("not_done", "x")],
     });
     assert.match(part!, /carried out \*\*in part\*\*: 1 of 2 steps\./);
     assert.match(
@@ -521,7 +526,7 @@ describe("a postmortem about what was done", () => {
     const undo = (...states: ("done" | "not_done")[]) =>
       done({
         verified: false,
-        steps: [step("done", "ok"), ...states.map((state) => step(state, "x", true))],
+        steps: [step("done", "exit_0"), ...states.map((state) => step(state, "x", true))],
       });
     assert.match(undo("done")!, /What could be undone of it was undone\.$/);
     assert.match(undo("done", "not_done")!, /Of the 2 steps to undo, 1 was undone\.$/);
@@ -558,6 +563,8 @@ describe("the end in a postmortem", () => {
     assert.match(outcome([])!, /without a repair just before/);
     assert.match(outcome([], {}, { repairs: [repair({ verified: false })] })!, /without a repair/);
     assert.match(outcome([], {}, { repairs: [repair({ steps })] })!, /without a repair/);
+    const joined = [{ step: "join", state: "done", code: "joined", undoes: false } as const];
+    assert.match(outcome([], {}, { repairs: [repair({ steps: joined })] })!, /without a repair/);
     const closed = { outcome: "resolved" };
     assert.equal(outcome([event("resolved", { by: "person" })], closed), "closed by a person");
     assert.equal(outcome([event("resolved")], closed), "closed with a note"); // perhaps by an agent
