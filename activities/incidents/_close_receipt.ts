@@ -5,6 +5,7 @@ import {
   type NumberedObservation,
   type Permission,
   type RepairEffect,
+  RESTART_ASKED,
   type RunId,
   type UndoResult,
   type VerifyResult,
@@ -77,6 +78,9 @@ export function closeReceiptOf(
       check: finding.check,
       ...(finding.related?.length ? { related: finding.related.map((r) => r.fingerprint) } : {}),
       ...(finding.resumes ? { resumes: publicResumption(finding.resumes) } : {}),
+      ...(finding.code === RESTART_ASKED
+        ? { asked: "restart", asked_by: finding.requested_by }
+        : {}),
       symptom: diagnosis?.symptom ?? finding.code,
       cause: diagnosis?.cause ?? null,
       ...(ticket ? { ticket: { severity: ticket.severity, category: ticket.category } } : {}),

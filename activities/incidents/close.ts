@@ -1,4 +1,5 @@
 import { receiptIdOf } from "../../calls/mod.ts";
+import { RESTART_ASKED } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { countLoop } from "../../runtime/metrics/mod.ts";
 import {
@@ -14,6 +15,7 @@ import {
 } from "../../store/incidents/mod.ts";
 import { SEAL_TIMEOUT_MS } from "../ledger/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { isByApprover } from "./_requester.ts";
 import { type CloseOrder, type CloseReceipt, closeReceiptOf } from "./_close_receipt.ts";
 
 /** Creates the activity that ends a run. */
@@ -28,13 +30,20 @@ export function closeActivities({ store, sealer }: ActivityParts) {
    */
   async function closeAndSeal(order: CloseOrder): Promise<string> {
     const { ticket_id, run, summary } = order;
-    const [ticket, repeats, observations] = await Promise.all([
+    const { code, report, requested_by } = order.finding;
+    const isAsked = code === RESTART_ASKED && report !== undefined;
+    const [ticket, repeats, observations, isByPerson] = await Promise.all([
       getTicket(db, ticket_id),
       getRepeatSightings(db, ticket_id),
       listObservations(db, ticket_id, run.run_id),
+      isAsked && isByApprover(db, requested_by),
     ]);
     const id = receiptIdOf(run, "CLOSE+SEAL");
-    const receipt = { id, ...closeReceiptOf(order, ticket, repeats, observations) };
+    const receipt = {
+      id,
+      ...closeReceiptOf(order, ticket, repeats, observations),
+      ...(isByPerson ? { human_input: report! } : {}),
+    };
     try {
       if (summary.outcome !== "sealed" || !await resolve(order, receipt)) {
         await escalateOrEnd(order, receipt);
@@ -93,8 +102,13 @@ function endEventOf(
   };
 }
 
-function resolutionOf({ summary: { diagnosis, effect, rounds } }: CloseOrder): string {
+function resolutionOf(
+  { finding, summary: { diagnosis, effect, rounds } }: CloseOrder,
+): string {
   const { runbook, version } = diagnosis?.action ?? {};
+  if (finding.code === RESTART_ASKED) {
+    return `Restarted as it was asked for, by runbook ${runbook} ${version}, and found healthy`;
+  }
   return effect
     ? `Runbook ${runbook} ${version}, and found healthy in round ${rounds}`
     : "Found healthy before anything was done";

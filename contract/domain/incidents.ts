@@ -10,6 +10,9 @@ export type StepName = typeof STEPS[number];
 /** Code of a service that goes up and down, as long as it is up. */
 export const FLAPPING = "flapping";
 
+/** Code of the restart of a healthy service that somebody asks for. There is no fault. */
+export const RESTART_ASKED = "restart_asked";
+
 /** Code of a repair that nobody can prove, as those who saw the fault can't be asked, or are not to be believed now. */
 export const UNPROVEN = "alerts_unknown";
 

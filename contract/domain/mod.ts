@@ -130,6 +130,7 @@ export {
   type LoopResult,
   type Progress,
   type RelatedFinding,
+  RESTART_ASKED,
   type RunId,
   type StepName,
   type StepRecord,

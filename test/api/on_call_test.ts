@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { progressQuery, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
+import { stopManagedProcess } from "../../integrations/host/mod.ts";
 import { putService } from "../../store/cmdb/mod.ts";
 import { listTicketEvents } from "../../store/incidents/mod.ts";
 import { type Message, routeMessages } from "../../store/notices/mod.ts";
@@ -183,6 +184,68 @@ describe("people on call", () => {
     const printer = await people.call("POST", "/v1/itsm/tickets", "program", { title: "Printer" });
     const refused = await post(printer.body.ticket_id, "retry", "program");
     assert.match(refused.body.detail, /people have opened it, and no fault was found/);
+  });
+
+  it("ask for the restart of a healthy service, which is a repair like any other, and say why", async () => {
+    const service = await crash("well", true);
+    assert.equal((await resultOf(await startLoop("well"))).outcome, "sealed");
+    assert.equal(await service.starts(), 2);
+    const ask = async (who: string, reason: string) => {
+      const answer = await people.call("POST", "/v1/itsm/loop", who, { service: "well", reason });
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      return answer.body.workflow_id as string;
+    };
+    /** Asks, has another person approve, and returns the result. */
+    const restart = async (who: string, reason: string) => {
+      const before = await service.starts();
+      const workflowId = await ask(who, reason);
+      const handle = people.loop.client.workflow.getHandle<typeof itsmLoop>(workflowId);
+      const approval = await people.eventually(async () =>
+        (await handle.query(progressQuery)).approval_id ?? undefined
+      );
+      const body = await people.eventually(async () => {
+        const { status, body } = await people.call("GET", `/v1/approvals/${approval}/info`, "ann");
+        return status === 200 ? body : undefined;
+      });
+      assert.ok(body.reasons.includes("The last probe saw well in order"), body.reasons.join());
+      assert.equal(await service.starts(), before, "it waits for a person");
+      await people.vote(approval, "approve", "bob");
+      const result = await handle.result();
+      assert.deepEqual([result.outcome, await service.starts()], ["sealed", before + 1]);
+      return { result, ...await readTicketRecord(people.store, result.ticket_id!) };
+    };
+    const { result, ticket, receipts } = await restart(
+      "ann",
+      "It has the old certificate in its memory",
+    );
+    assert.equal(ticket.title, "A restart of well was asked for");
+    assert.match(ticket.resolution!, /^Restarted as it was asked for, by runbook restart-service/);
+    const end = receipts.find(({ id }) => id === result.receipt_id)!;
+    assert.equal(
+      (end as unknown as { human_input: string }).human_input,
+      "It has the old certificate in its memory",
+    );
+    assert.deepEqual([end.details.asked, end.details.asked_by], [
+      "restart",
+      `key:${people.keyId("ann")}`,
+    ]);
+
+    const other = await restart("program", "I would like to");
+    assert.ok(
+      !JSON.stringify(other.receipts).includes("I would like to"),
+      "a program's reason stays private",
+    );
+    const { dataDir } = people.loop.config;
+    await stopManagedProcess(dataDir, "well");
+    const fault = await resultOf(await startLoop("well"));
+    const { body: failed } = await people.call("GET", `/v1/itsm/tickets/${fault.ticket_id}`, "ann");
+    assert.ok(
+      failed.last_good_at < failed.opened_at,
+      "the time to restore counts from the last good check",
+    );
+
+    const alone = await people.call("POST", "/v1/itsm/loop", "ann", { reason: "Why not" });
+    assert.equal(alone.status, 422);
   });
 
   it("find no incidents of other tenants", async () => {

@@ -28,6 +28,7 @@ const TICKET: Ticket = {
   acknowledged_at: null,
   taken_by: null,
   taken_at: null,
+  last_good_at: null,
   opened_at: AT,
   resolved_at: "2026-07-01T12:00:01.000Z",
 };
@@ -427,6 +428,14 @@ describe("a postmortem about what was seen", () => {
       /first seen at 2026-07-01T11:57:00\.000Z by the detector `services`, and the ticket was opened 3 min later\./,
     );
     assert.match(text, /when it was last seen in order is not on record/);
+    const good = { last_good_at: "2026-07-01T11:56:30.000Z" };
+    const restored = format([detected], good, { finding });
+    assert.match(
+      part(restored, "Detection"),
+      /The check passed last at 2026-07-01T11:56:30\.000Z, so that the fault went unseen for at most 30\.0 s\./,
+    );
+    assert.match(restored, /\| Time to restore \| 4 min from the last check that passed \|/);
+    assert.match(restored, /\| Duration \| 1\.0 s from the ticket \|/);
     assert.match(
       part(format([detected]), "Detection"),
       /first seen at 2026-07-01T12:00:00\.000Z, /,
