@@ -2,6 +2,7 @@ import { SCAN_DETECTOR } from "../../judgement/compliance/scans/mod.ts";
 import {
   type Action,
   type ActionSources,
+  COMES_BACK,
   type Finding,
   FLAPPING,
   RESTART_ASKED,
@@ -52,7 +53,7 @@ const REASONS: Readonly<Record<string, string>> = {
   did_not_help: "it was done, and did not help",
   could_not_be_done: "it could not be carried out",
   unknown_effect: "it was begun, and nobody knows what it did",
-  comes_back:
+  [COMES_BACK]:
     "it has healed the service four times within an hour, and the fault comes back: its cause is another one",
 };
 /** How often a runbook may heal a service within an hour, unless somebody asks for it. */
@@ -148,7 +149,7 @@ export function createActionFinder({ config, store, runbooks, temporal }: Activi
     };
     const fit = isAsked ? runbooks.runbooks.filter(restarts) : runbooks.runbooks;
     for (const runbook of matchRunbooks(fit, incident)) {
-      const obstacle = worn.has(runbook.runbook) ? "comes_back" : obstacleTo(runbook, incident);
+      const obstacle = worn.has(runbook.runbook) ? COMES_BACK : obstacleTo(runbook, incident);
       if (obstacle !== undefined) {
         pass(runbook, obstacle);
         continue;

@@ -1,5 +1,5 @@
 import { receiptIdOf } from "../../calls/mod.ts";
-import { RESTART_ASKED } from "../../contract/domain/mod.ts";
+import { COMES_BACK, RESTART_ASKED } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { countLoop } from "../../runtime/metrics/mod.ts";
 import {
@@ -13,8 +13,10 @@ import {
   resolveTicket,
   type TicketEvent,
 } from "../../store/incidents/mod.ts";
+import { fingerprintFault } from "../../store/mod.ts";
 import { SEAL_TIMEOUT_MS } from "../ledger/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { recordProblem } from "./_problem.ts";
 import { isByApprover } from "./_requester.ts";
 import { type CloseOrder, type CloseReceipt, closeReceiptOf } from "./_close_receipt.ts";
 
@@ -72,11 +74,19 @@ export function closeActivities({ store, sealer }: ActivityParts) {
 
   /** Escalates the ticket; one that is closed already stays as it is. */
   async function escalateOrEnd(order: CloseOrder, receipt: CloseReceipt): Promise<void> {
-    const { ticket_id, summary: { outcome } } = order;
+    const { ticket_id, summary: { outcome, reason } } = order;
     await db.transaction(async (trx) => {
       const isEscalation = outcome === "escalated";
       const isEscalated = isEscalation && await escalateTicket(trx, ticket_id, receipt.id);
       if (isEscalation) await abandonEffects(trx, ticket_id);
+      if (isEscalation && reason === COMES_BACK) {
+        const { service, fingerprint } = order.finding;
+        await recordProblem(
+          trx,
+          order,
+          await fingerprintFault(store, service ?? fingerprint, "problem"),
+        );
+      }
       const event = endEventOf(order, receipt.id, isEscalated ? "escalated" : "run_ended");
       await addTicketEvent(trx, ticket_id, event);
       await requestSeal(trx, receipt);

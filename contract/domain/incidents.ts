@@ -10,6 +10,9 @@ export type StepName = typeof STEPS[number];
 /** Code of a service that goes up and down, as long as it is up. */
 export const FLAPPING = "flapping";
 
+/** Code of a repair that helped again and again within a short time, and is not repeated: the fault has another cause. */
+export const COMES_BACK = "comes_back";
+
 /** Code of the restart of a healthy service that somebody asks for. There is no fault. */
 export const RESTART_ASKED = "restart_asked";
 

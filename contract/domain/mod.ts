@@ -123,6 +123,7 @@ export {
 export { type ErrorName, type ErrorRule, ERRORS } from "./errors.ts";
 export { describeFailure } from "./failures.ts";
 export {
+  COMES_BACK,
   type Finding,
   FINDING_CHECKS,
   type FindingCheck,

@@ -28,6 +28,7 @@ const TICKET: Ticket = {
   acknowledged_at: null,
   taken_by: null,
   taken_at: null,
+  problem_id: null,
   last_good_at: null,
   opened_at: AT,
   resolved_at: "2026-07-01T12:00:01.000Z",
