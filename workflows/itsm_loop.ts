@@ -182,5 +182,7 @@ async function endClear(run: Track, finding: Finding): Promise<LoopResult> {
       .sealClear({ finding, run: currentRun() })
     : null;
   run.end("clear", receipt_id);
-  return { outcome: "clear", steps: run.steps, ticket_id: null, receipt_id };
+  const says = `${run.subject} was looked at again (${finding.check}), and no fault was found.`;
+  const words = receipt_id === null ? {} : { says };
+  return { outcome: "clear", steps: run.steps, ticket_id: null, receipt_id, ...words };
 }

@@ -98,6 +98,8 @@ export interface LoopResult {
   readonly steps: readonly StepRecord[];
   readonly ticket_id: string | null;
   readonly receipt_id: string | null;
+  /** Of a clear result that somebody asked for: what was looked at, and that nothing was found. */
+  readonly says?: string;
 }
 
 /** Ids of a run. With the step they name everything that must not be done twice. */

@@ -1,4 +1,4 @@
-import { Problem } from "../../contract/mod.ts";
+import { describeUnknownName, Problem } from "../../contract/mod.ts";
 import { type Finding, RESTART_ASKED } from "../../contract/domain/mod.ts";
 import { probe, type Service } from "../../integrations/host/mod.ts";
 import { type Db, fingerprintFault, type Store } from "../../store/mod.ts";
@@ -91,8 +91,9 @@ async function reportedService(
   const name = service ?? longestNameIn(incident, await listServiceNames(db));
   const known = name === undefined ? undefined : await getService(db, name);
   if (service === undefined || known) return known as Service | undefined;
-  const names = (await listServiceNames(db)).slice(0, MAX_LISTED_NAMES).join(", ");
-  throw new Problem("NotFound", `There is no service ${service}; there are ${names}`);
+  const names = await listServiceNames(db);
+  const listed = `there are ${names.slice(0, MAX_LISTED_NAMES).join(", ")}`;
+  throw new Problem("NotFound", describeUnknownName("service", service, names, listed));
 }
 
 /** Returns the longest name that is a word of the text, in any case. */

@@ -68,16 +68,24 @@ export async function getRepeatSightings(db: Db, ticketId: string): Promise<numb
   return Number(row?.found_again ?? 0);
 }
 
-/** Returns those of the given faults whose ticket waits for people, or was taken by one. */
-export async function listEscalatedFaults(
-  db: Db,
-  fingerprints: readonly string[],
-): Promise<string[]> {
+/** A fault as it is found now. */
+interface FaultNow {
+  readonly fingerprint: string;
+  readonly code: string;
+}
+
+/**
+ * Returns those of the given faults whose ticket waits for people, or was taken by one. Where the code is one that the ticket
+ * has not had before, it is another fault of the same thing, which its runbook may mend.
+ */
+export async function listEscalatedFaults(db: Db, faults: readonly FaultNow[]): Promise<string[]> {
   const rows = await db.query(
-    `SELECT DISTINCT fingerprint FROM tickets
-     WHERE status = 'open' AND (escalated AND handed_back_at IS NULL OR taken_by IS NOT NULL)
-       AND fingerprint = ANY ($1::text[])`,
-    [fingerprints],
+    `SELECT DISTINCT t.fingerprint
+     FROM unnest($1::text[], $2::text[]) AS f (fingerprint, code) JOIN tickets t USING (fingerprint)
+     WHERE t.status = 'open' AND (t.taken_by IS NOT NULL OR t.escalated AND t.handed_back_at IS NULL AND EXISTS (
+       SELECT FROM ticket_events e WHERE e.ticket_id = t.id
+         AND e.kind IN ('detected', 'diagnosed', 'verification_failed') AND f.code IN (e.data ->> 'code', e.data ->> 'symptom')))`,
+    [faults.map(({ fingerprint }) => fingerprint), faults.map(({ code }) => code)],
   );
   return rows.map(({ fingerprint }) => fingerprint);
 }

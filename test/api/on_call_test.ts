@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { progressQuery, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
@@ -248,6 +250,28 @@ describe("people on call", () => {
     assert.equal(alone.status, 422);
   });
 
+  it("are told on their ticket of another fault of the service, which its runbook mends", async () => {
+    const service = await crash("changes", true);
+    const refusing = createServer((_, res) => res.writeHead(401).end());
+    await new Promise<void>((done) => refusing.listen(0, "127.0.0.1", done));
+    const { port } = refusing.address() as AddressInfo;
+    const put = (check: typeof service.service.check) =>
+      putService(people.loop.store.asPlatform(), { ...service.service, check });
+    await put({ http: `http://127.0.0.1:${port}/` });
+    const id = await escalated("changes");
+    assert.deepEqual((await sweep()).loops, [], "that fault is with people");
+    refusing.close();
+    refusing.closeAllConnections();
+    await put(service.service.check); // it refuses connections
+    const { loops } = await sweep();
+    assert.equal(loops.length, 1);
+    const { outcome, ticket_id } = await resultOf(loops[0]!);
+    assert.deepEqual([outcome, ticket_id, await service.starts()], ["sealed", id, 2]);
+    const events = await listTicketEvents(people.loop.store.asPlatform(), id);
+    const codes = events.filter(({ kind }) => kind === "detected").map(({ data }) => data.code);
+    assert.deepEqual(codes, ["status_401", "refused"]);
+  });
+
   it("find no incidents of other tenants", async () => {
     await crash("ours", false);
     const id = await escalated("ours");
@@ -255,6 +279,32 @@ describe("people on call", () => {
       assert.equal((await post(id, move, "rival")).status, 404, move);
       assert.equal((await post(id, move, "free")).status, 403, move);
     }
+  });
+
+  it("are told the nearest names where one is unknown, and none of other tenants", async () => {
+    await crash("nearby", true);
+    const { ticket_id, says } = await resultOf(await startLoop("nearby"));
+    assert.equal(says, undefined);
+    const mistyped = ticket_id!.slice(0, -1) + (ticket_id!.endsWith("0") ? "1" : "0");
+    const read = async (who: string) =>
+      (await people.call("GET", `/v1/itsm/tickets/${mistyped}`, who)).body.detail;
+    assert.equal(
+      await read("program"),
+      `There is no ticket ${mistyped}; did you mean ${ticket_id}?`,
+    );
+    assert.equal(
+      await read("rival"),
+      `There is no ticket ${mistyped}; GET /v1/itsm/incidents lists them`,
+    );
+    const loop = async (who: string) =>
+      (await people.call("POST", "/v1/itsm/loop", who, { service: "naerby" })).body.detail;
+    assert.match(await loop("program"), /^There is no service naerby; did you mean nearby\?$/);
+    assert.ok(!(await loop("rival")).includes("nearby"));
+    const clear = await resultOf(await startLoop("nearby"));
+    assert.deepEqual([clear.outcome, clear.says], [
+      "clear",
+      "nearby was looked at again (http), and no fault was found.",
+    ]);
   });
 
   it("find these operations beyond the contract, and tools of them where they ask", async () => {
