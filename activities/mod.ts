@@ -15,6 +15,7 @@ export {
   createSequencerActivities,
   type TenantActivities,
 } from "./activities.ts";
+export { bringBackServices, type ReturnedService } from "./incidents/mod.ts";
 export type { RepairOrder, RepairRequest, RoundOrder } from "./incidents/mod.ts";
 export type { ActivityParts } from "./parts.ts";
 export { STOPPABLE_NAMES } from "./governance.ts";

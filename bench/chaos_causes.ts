@@ -1,7 +1,7 @@
 /**
  * Breaks services of this machine in ten ways, each by two programs, and lets the incident loop name the cause; five more
  * have the words of another fault. Prints which causes were named, and what was done. `CASES=3,14` runs some of them alone;
- * `SHOW=1` prints the observations, too.
+ * `SHOW=1` prints the observations, too; `SAVE=evals/causes/observed.jsonl` keeps what `npm run eval -- causes` judges again.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -9,7 +9,7 @@ import { openSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TASK_QUEUE, WORKFLOW } from "../contract/domain/mod.ts";
+import { type NumberedObservation, TASK_QUEUE, WORKFLOW } from "../contract/domain/mod.ts";
 import {
   actOnce,
   findManagedProcess,
@@ -46,6 +46,7 @@ interface Judged {
   readonly cause: string | null;
   readonly confidence: number;
   readonly because: readonly string[];
+  readonly observations: readonly NumberedObservation[];
   readonly restarts: number;
   readonly outcome: string;
   readonly seconds: number;
@@ -69,6 +70,7 @@ export async function run(): Promise<void> {
       for (const line of result.because) console.error(`        ${line}`);
       return result;
     });
+    if (process.env.SAVE) await save(process.env.SAVE, judged, loop.config.dataDir);
     console.log(formatTable(judged));
     console.log(formatTotals(judged));
     if (judged.some((one) => !one.skipped && one.cause !== one.fault.cause)) process.exitCode = 1;
@@ -77,10 +79,28 @@ export async function run(): Promise<void> {
   }
 }
 
+/** Writes what was seen of each fault, without the folders of this machine. */
+async function save(path: string, judged: readonly Judged[], dataDir: string): Promise<void> {
+  const lines = judged.filter(({ skipped }) => !skipped)
+    .map(({ fault: { cause, broken }, symptom, observations }) =>
+      JSON.stringify({ cause, broken, code: symptom, observations })
+        .replaceAll(dataDir, "/srv/data")
+    );
+  await writeFile(path, lines.join("\n") + "\n");
+}
+
 /** Runs a service, breaks it, and reads what the loop says. */
 async function judge(loop: TestLoop, fault: Fault, number: number): Promise<Judged> {
   const started = performance.now();
-  const nothing = { number, fault, symptom: "", cause: null, confidence: 0, because: [] };
+  const nothing = {
+    number,
+    fault,
+    symptom: "",
+    cause: null,
+    confidence: 0,
+    because: [],
+    observations: [],
+  };
   const site = await openSite(loop, fault, number);
   try {
     try {
@@ -118,6 +138,7 @@ async function judge(loop: TestLoop, fault: Fault, number: number): Promise<Judg
           isShown ? ` ${JSON.stringify(figures)}\n${text.slice(-600)}` : ""
         }`
       ),
+      observations: seen.filter(({ round }) => round === 1),
       restarts: (await listEffectsOn(loop.store, `shop-${number}`))
         .filter(({ step }) => step === "restart").length,
       outcome,

@@ -20,7 +20,7 @@ export interface AwaitedApproval {
 const STORED_WITHIN_MS = 3_000;
 const PAUSE_MS = 100;
 
-/** @returns undefined: nobody can decide about it now */
+/** Describes an approval that a loop waits for. @returns undefined: nobody can decide about it now */
 export async function describeAwaited(db: Db, id: string): Promise<AwaitedApproval | undefined> {
   const deadline = Date.now() + STORED_WITHIN_MS;
   let approval = await getApproval(db, id);

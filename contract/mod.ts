@@ -68,7 +68,7 @@ export type { LostCall, Recovery } from "./recovery.ts";
 export { parseMarkHeaders, parseMetadata, type RequestMarks } from "./request_marks.ts";
 export { escapeInvisible, redactSecrets, stripInvisible, toLine } from "./text/mod.ts";
 export { SHIPPED_RULES, type ShippedRuleName } from "./shipped_rules.ts";
-export { similarNames } from "./similar_names.ts";
+export { describeUnknownName, similarNames } from "./similar_names.ts";
 export { createTimeoutSignal, withTimeout } from "./timeout.ts";
 export {
   dateIn,

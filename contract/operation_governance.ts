@@ -62,6 +62,13 @@ export interface Governance<Context = never> {
   // deno-lint-ignore no-explicit-any -- as in an operation's `run`
   judgedAction?(input: any, context: Context): Promise<Readonly<Record<string, unknown>>>;
   /**
+   * Returns false where a call changes nothing, although its operation may, so that no change freeze holds it.
+   *
+   * @throws {Problem} the input names nothing
+   */
+  // deno-lint-ignore no-explicit-any -- as in an operation's `run`
+  changes?(input: any, context: Context): Promise<boolean>;
+  /**
    * Resolves an input whose meaning may change, such as a place in a queue, into one that keeps it. People are asked
    * about the result, and it is what runs once they have approved.
    *

@@ -26,3 +26,19 @@ function pairs(text: string): Set<string> {
     return a < b || a === " " || b === " " ? a + b : b + a;
   }));
 }
+
+/**
+ * Says that there is no thing of a name, and which names are similar. `names` must be ones that the caller may see.
+ *
+ * @param otherwise where none is similar: a part of a sentence that says how to find the names
+ */
+export function describeUnknownName(
+  kind: string,
+  name: string,
+  names: readonly string[],
+  otherwise: string,
+): string {
+  const similar = similarNames(name, names);
+  const advice = similar.length > 0 ? `did you mean ${similar.join(" or ")}?` : otherwise;
+  return `There is no ${kind} ${name}; ${advice}`;
+}

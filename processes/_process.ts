@@ -21,6 +21,8 @@ export interface ProcessParts {
 /** Parts of a process that tells others of itself. */
 export interface PresentParts extends ProcessParts {
   readonly presence: Presence;
+  /** Shows the operator a line, where this process was started by `npm start`. */
+  tellOperator(line: string): void;
   /** Ends this process with a line of its log, as nothing in it can go on. What supervises it starts it again. */
   endProcess(reason: string): void;
 }
@@ -37,7 +39,7 @@ export interface RunningProcess {
 export type Report = { readonly loaded: true } | {
   readonly ready: true;
   readonly address?: string;
-};
+} | { readonly line: string };
 
 /** Message of the supervisor to a process that it started with {@linkcode SUPERVISED}. */
 export interface StartMessage {
@@ -109,6 +111,7 @@ export async function runProcess(
       log,
       databaseUrl: (role) => databaseUrl(config, role),
       presence,
+      tellOperator: (line) => report({ line }),
       endProcess: (reason) => fail(new Error(reason)),
     });
     const running = await Promise.race([starting, stopRequest]);

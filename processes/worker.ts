@@ -1,4 +1,4 @@
-import { createActivities } from "../activities/mod.ts";
+import { bringBackServices, createActivities, type ReturnedService } from "../activities/mod.ts";
 import {
   BadScript,
   loadScripts,
@@ -17,6 +17,7 @@ import {
 } from "../judgement/detection/mod.ts";
 import { fileSource } from "../integrations/files/mod.ts";
 import { keepExportingSpans } from "../integrations/observability/mod.ts";
+import { watchManagedProcesses } from "../integrations/host/mod.ts";
 import { keepReceivingMail } from "../integrations/mail/mod.ts";
 import { warmParsers } from "../integrations/strangers/mod.ts";
 import { registry } from "../operations/mod.ts";
@@ -39,6 +40,7 @@ import {
   listWorkerQueues,
   registerTemporal,
   startWorkers,
+  sweepNow,
 } from "../runtime/temporal/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
@@ -93,6 +95,11 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
     stopping: stopping.signal,
     refreshServices: servicesFile.refresh,
   });
+  const returned = await retry("PostgreSQL", () => bringBackServices(platform));
+  for (const line of describeReturned(returned)) {
+    log.info(line);
+    parts.tellOperator(line);
+  }
   const workers = await retry("Temporal", () =>
     startWorkers({
       config,
@@ -112,6 +119,13 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
     }));
   presence.tellPolls(workers.pollAges);
   usePollMetrics(workers.pollAges);
+  const stopWatching = watchManagedProcesses(config.dataDir, {
+    onEnd({ name }) {
+      log.info({ name }, "The process of a service has ended; looking at once");
+      sweepNow(client).catch((err) => log.warn({ err }, "Could not look at once"));
+    },
+    onTrouble: (err) => log.warn({ err }, "Cannot hear of the end of processes; sweeps find it"),
+  });
   const receiving = { ...platform, temporal: () => Promise.resolve(client) };
   const background = [
     keepDeletingOldData({ config, store, log, signal: stopping.signal }),
@@ -136,6 +150,7 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
   return {
     async stop() {
       stopping.abort();
+      stopWatching();
       servicesFile.stop();
       governanceFile.stop();
       shieldFile.stop();
@@ -144,4 +159,19 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
       await Promise.allSettled([temporal.close(), close()]);
     },
   };
+}
+
+/** Describes the services that ended together with the platform: those that are back, held, and not healthy. */
+function describeReturned(returned: readonly ReturnedService[]): string[] {
+  const list = (wanted: string) =>
+    returned.filter(({ code }) => code === wanted).map(({ name }) => name).join(", ");
+  const up = list("up");
+  const held = list("held");
+  const faulty = returned.filter(({ code }) => code !== "up" && code !== "held")
+    .map(({ name, code }) => `${name} (${code})`).join(", ");
+  return [
+    ...(up ? [`Started again, as the last stop had ended them: ${up}`] : []),
+    ...(held ? [`Not started again, as repairs are held back: ${held}`] : []),
+    ...(faulty ? [`Started again, and not healthy: ${faulty}`] : []),
+  ];
 }

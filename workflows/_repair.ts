@@ -28,7 +28,7 @@ const OBSTACLES = {
   allow: "not_permitted",
   deny: "refused_by_guardrails",
   needs_approval: "approval_of_another_action",
-  away: "guardrails_away",
+  away: "guardrails_away", // never the last word: they are asked until they answer
   taken: "taken",
 } as const;
 
@@ -109,7 +109,8 @@ async function remediate(
   let held: RepairHold | undefined;
   let healed = false;
   const result = await retryWhileHeld(run, subjectOf(request), async () => {
-    if (held && run.effect?.state === "not_done" && await isHealed(run, request)) {
+    const { state = "not_done" } = run.effect ?? {};
+    if (held && state === "not_done" && await isHealed(run, request)) {
       healed = true;
       run.effect = undefined;
       return { permission: run.permission!, effect: null };

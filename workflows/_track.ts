@@ -106,6 +106,9 @@ export function track(finding: Finding): Track {
     },
     showHold(hold) {
       if (!hold) return showDetails(current, "goes on");
+      if (hold.kind === "guardrails") {
+        return showDetails(current, "held: the guardrails can't be asked; asking again by itself");
+      }
       const name = `${hold.kind} ${hold.name}`.trim();
       showDetails(
         current,

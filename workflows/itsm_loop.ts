@@ -1,6 +1,7 @@
 import { CancellationScope, isCancellation } from "@temporalio/workflow";
 import type { RepairRequest, RoundOrder } from "../activities/mod.ts";
 import {
+  COMES_BACK,
   type Diagnosis,
   type Finding,
   FLAPPING,
@@ -74,7 +75,7 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
     const diagnosis = await run.step("DIAGNOSE", () => diagnose(run, order));
     const { action } = diagnosis;
     if (action || !run.diagnosis) run.diagnosis = diagnosis; // that of the last repair
-    if (!action) return reasonWithoutAction(run, code, { repairs, remade });
+    if (!action) return reasonWithoutAction(run, code, { repairs, remade, diagnosis });
 
     const request = { ...order, diagnosis, action };
     const proof = await repairAndVerify(run, order, request);
@@ -100,9 +101,16 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
 function reasonWithoutAction(
   run: Track,
   code: string,
-  { repairs, remade }: { readonly repairs: number; readonly remade: number },
+  { repairs, remade, diagnosis }: {
+    readonly repairs: number;
+    readonly remade: number;
+    readonly diagnosis: Diagnosis;
+  },
 ): string {
-  if (run.round - remade === 1) return code === FLAPPING ? FLAPPING : "no_runbook";
+  if (run.round - remade === 1) {
+    if (diagnosis.passed_over.some((one) => one.code === COMES_BACK)) return COMES_BACK;
+    return code === FLAPPING ? FLAPPING : "no_runbook";
+  }
   run.round--; // nothing was tried in this one
   return repairs === 0 ? NOT_DONE : "not_healed";
 }
@@ -174,5 +182,7 @@ async function endClear(run: Track, finding: Finding): Promise<LoopResult> {
       .sealClear({ finding, run: currentRun() })
     : null;
   run.end("clear", receipt_id);
-  return { outcome: "clear", steps: run.steps, ticket_id: null, receipt_id };
+  const says = `${run.subject} was looked at again (${finding.check}), and no fault was found.`;
+  const words = receipt_id === null ? {} : { says };
+  return { outcome: "clear", steps: run.steps, ticket_id: null, receipt_id, ...words };
 }

@@ -39,7 +39,7 @@ export async function itsmSweep(requestedBy?: string): Promise<SweepResult & Par
     const [first] = await Promise.all(started.map((child) => child.result()));
     return { ...result, ...first! };
   }
-  return loops.length > 0 ? result : { ...result, ...await sealNothingFound(requestedBy) };
+  return loops.length > 0 ? result : { ...result, ...await sealNothingFound(requestedBy, probed) };
 }
 
 function loopId({ fingerprint }: Finding): string {
@@ -67,7 +67,7 @@ async function startOrJoin(
   }
 }
 
-async function sealNothingFound(requestedBy: string): Promise<LoopResult> {
+async function sealNothingFound(requestedBy: string, probed: number): Promise<LoopResult> {
   const finding: Finding = {
     service: null,
     check: "report",
@@ -78,5 +78,8 @@ async function sealNothingFound(requestedBy: string): Promise<LoopResult> {
   };
   const receipt_id = await perform(SEAL, "Seals that nothing was found")
     .sealClear({ finding, run: currentRun() });
-  return { outcome: "clear", steps: [], ticket_id: null, receipt_id };
+  const says = `${probed} ${
+    probed === 1 ? "thing was" : "things were"
+  } looked at by the detectors, and no fault was found.`;
+  return { outcome: "clear", steps: [], ticket_id: null, receipt_id, says };
 }

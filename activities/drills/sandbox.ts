@@ -60,7 +60,7 @@ export function sandboxActivities({ store, config, temporal }: ActivityParts) {
       dataDir: config.dataDir,
       effectId: startEffectId("sandbox", id),
       service: name,
-      act: { process: { command, cwd: folder } },
+      act: { process: { command, cwd: folder, on_stop: "stop" } },
     });
     await waitFor(START_TIMEOUT_MS, async () => (await probe(service.check!)).healthy);
     if (LOG_ATTACKS.has(scenario)) {

@@ -72,7 +72,7 @@ export function testServiceActivities({ store, config, temporal }: ActivityParts
       owner,
       origin: "test",
       check: { http: `http://127.0.0.1:${port}/health` },
-      restart: { process: { command, cwd: folder } },
+      restart: { process: { command, cwd: folder, on_stop: "stop" } },
       watched: false, // the drill's loop finds it, not a sweep
       dependsOn: [],
     };

@@ -5,6 +5,7 @@ import {
   type NumberedObservation,
   type Permission,
   type RepairEffect,
+  RESTART_ASKED,
   type RunId,
   type UndoResult,
   type VerifyResult,
@@ -16,7 +17,7 @@ import { hashOf } from "./_action.ts";
 interface RunSummary {
   readonly outcome: "sealed" | "escalated";
   /**
-   * Reason of an escalation: `no_runbook`, `flapping` (it is up, and left to people), `refused_by_guardrails`,
+   * Reason of an escalation: `no_runbook`, `comes_back` (healed again and again), `taken` (by a person), `flapping` (it is up, and left to people), `refused_by_guardrails`,
    * `guardrails_away`, `approval_denied`, `approval_expired`, `approval_ended` (from outside), `stopped` (for too long),
    * `unknown_effect`, `not_healed`, `not_done` (no repair could be carried out), `not_proven` (those who saw the fault can't tell), `cancelled`, or an error's name.
    */
@@ -77,6 +78,9 @@ export function closeReceiptOf(
       check: finding.check,
       ...(finding.related?.length ? { related: finding.related.map((r) => r.fingerprint) } : {}),
       ...(finding.resumes ? { resumes: publicResumption(finding.resumes) } : {}),
+      ...(finding.code === RESTART_ASKED
+        ? { asked: "restart", asked_by: finding.requested_by }
+        : {}),
       symptom: diagnosis?.symptom ?? finding.code,
       cause: diagnosis?.cause ?? null,
       ...(ticket ? { ticket: { severity: ticket.severity, category: ticket.category } } : {}),

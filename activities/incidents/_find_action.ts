@@ -2,11 +2,13 @@ import { SCAN_DETECTOR } from "../../judgement/compliance/scans/mod.ts";
 import {
   type Action,
   type ActionSources,
+  COMES_BACK,
   type Finding,
   FLAPPING,
+  RESTART_ASKED,
 } from "../../contract/domain/mod.ts";
 import type { DeviceRemedy } from "../../judgement/detection/mod.ts";
-import { redactLine, type Service } from "../../integrations/host/mod.ts";
+import { checkKind, redactLine, type Service } from "../../integrations/host/mod.ts";
 import { factsOf } from "../../judgement/observation/mod.ts";
 import {
   fillHolders,
@@ -51,7 +53,7 @@ const REASONS: Readonly<Record<string, string>> = {
   did_not_help: "it was done, and did not help",
   could_not_be_done: "it could not be carried out",
   unknown_effect: "it was begun, and nobody knows what it did",
-  comes_back:
+  [COMES_BACK]:
     "it has healed the service four times within an hour, and the fault comes back: its cause is another one",
 };
 /** How often a runbook may heal a service within an hour, unless somebody asks for it. */
@@ -130,12 +132,13 @@ export function createActionFinder({ config, store, runbooks, temporal }: Activi
     ]);
     const since = finding.requested_by === undefined ? "" : finding.observed_at;
     const target = targetOf(service, record, facts);
+    const isAsked = finding.code === RESTART_ASKED; // then no fault is to be mended, and no words say which
     const incident: RunbookIncident = {
       service,
-      finding: { check: finding.check, code },
-      category,
-      cause,
-      text: textOf(finding, record),
+      finding: { check: isAsked ? checkKind(service.check!) : finding.check, code },
+      category: isAsked ? null : category,
+      cause: isAsked ? null : cause,
+      text: isAsked ? "" : textOf(finding, record),
       gives: Object.keys(values),
       boundedFolder: target.disk?.maxBytes !== undefined,
       named: service.runbook ?? undefined,
@@ -144,8 +147,9 @@ export function createActionFinder({ config, store, runbooks, temporal }: Activi
     const pass = (runbook: Runbook, code: string, why = REASONS[code] ?? code) => {
       passed_over.push({ runbook: runbook.runbook, code, why });
     };
-    for (const runbook of matchRunbooks(runbooks.runbooks, incident)) {
-      const obstacle = worn.has(runbook.runbook) ? "comes_back" : obstacleTo(runbook, incident);
+    const fit = isAsked ? runbooks.runbooks.filter(restarts) : runbooks.runbooks;
+    for (const runbook of matchRunbooks(fit, incident)) {
+      const obstacle = worn.has(runbook.runbook) ? COMES_BACK : obstacleTo(runbook, incident);
       if (obstacle !== undefined) {
         pass(runbook, obstacle);
         continue;
@@ -273,6 +277,11 @@ function describeChange(
   return differs("values_sha256")
     ? `The values of runbooks for ${service} have changed`
     : undefined;
+}
+
+/** Returns whether a runbook starts its service again. */
+function restarts({ steps }: Runbook): boolean {
+  return steps.some(({ restart }) => restart !== undefined);
 }
 
 /** Returns the code of why a runbook that matches is not used; undefined: it may be. */

@@ -1,4 +1,4 @@
-import type { Action } from "../../contract/domain/mod.ts";
+import { type Action, RESTART_ASKED } from "../../contract/domain/mod.ts";
 import type { ValidateRequest } from "../../judgement/guard/mod.ts";
 import type { RepairRequest } from "./_order.ts";
 
@@ -18,6 +18,7 @@ export function validateRequestOf(
 ): ValidateRequest {
   const { service, runbook, version, steps } = action;
   const { classification, citations } = diagnosis;
+  const isAsked = finding.code === RESTART_ASKED;
   return {
     incident: finding.report ?? summary ??
       `${finding.service ?? "A host"} fails its ${finding.check} check: ${code}`,
@@ -25,7 +26,7 @@ export function validateRequestOf(
       description: steps.map(({ does }) => does).join(" "),
       command: shellCommandOf(action),
       target: service,
-      confidence: finding.check === "report"
+      confidence: finding.check === "report" && !isAsked // a wish is no judgement that could be wrong
         ? classification?.confidence ?? UNCLASSIFIED_CONFIDENCE
         : MEASURED_CONFIDENCE,
       blast_radius: 1, // the target itself: the guardrails know its dependents
@@ -35,11 +36,26 @@ export function validateRequestOf(
     },
     context: {
       ticket_id,
+      changes: changesOf(action),
       listed: true, // the executor refuses a command that is not
       citations: [...citations],
-      observed: { service, healthy: false, code },
+      observed: { service, healthy: isAsked, code },
     },
   };
+}
+
+/** Steps that look, or only tell people and tickets. */
+const LOOKING_KINDS = new Set(["wait", "notify", "join"]);
+const LOOKING_METHODS = new Set(["GET", "HEAD"]);
+
+/** Tells what of an action may change something: the guardrails read commands themselves. */
+function changesOf({ steps }: Action): "nothing" | "command" | "more" {
+  const others = steps.filter(({ kind, http }) =>
+    !LOOKING_KINDS.has(kind) &&
+    !LOOKING_METHODS.has((http as { readonly method?: string } | undefined)?.method ?? "")
+  );
+  if (others.length === 0) return "nothing";
+  return others.every(({ kind }) => kind === "command" || kind === "script") ? "command" : "more";
 }
 
 /** Returns the commands of an action as they would be typed in a shell; undefined if it has none. */

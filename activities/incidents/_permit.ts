@@ -16,6 +16,7 @@ import {
   listEffectsOfAction,
   putVerdict,
   type RepairVerdict,
+  returnTicketToRun,
 } from "../../store/incidents/mod.ts";
 import { getPrincipal } from "../../store/keys/mod.ts";
 import { listActiveFreezes } from "../../store/calendar/mod.ts";
@@ -131,6 +132,13 @@ export function createPermit({ store, engine, config }: ActivityParts) {
     const record = { action_id: action.id, decision, policy_version, receipt_id };
     const isFirst = await db.transaction(async (trx) => {
       if (!await putVerdict(trx, { ...record, frozen })) return false;
+      if (await returnTicketToRun(trx, ticket_id, run.run_id)) {
+        await addTicketEvent(trx, ticket_id, {
+          key: `${run.run_id}/${mark}-asked`,
+          kind: "guardrails_back",
+          data: { round },
+        });
+      }
       await addTicketEvent(trx, ticket_id, {
         key: `${run.run_id}/${mark}`,
         kind: EVENT_OF_DECISION[decision],

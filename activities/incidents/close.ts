@@ -1,4 +1,5 @@
 import { receiptIdOf } from "../../calls/mod.ts";
+import { COMES_BACK, RESTART_ASKED } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { countLoop } from "../../runtime/metrics/mod.ts";
 import {
@@ -12,8 +13,11 @@ import {
   resolveTicket,
   type TicketEvent,
 } from "../../store/incidents/mod.ts";
+import { fingerprintFault } from "../../store/mod.ts";
 import { SEAL_TIMEOUT_MS } from "../ledger/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { recordProblem } from "./_problem.ts";
+import { isByApprover } from "./_requester.ts";
 import { type CloseOrder, type CloseReceipt, closeReceiptOf } from "./_close_receipt.ts";
 
 /** Creates the activity that ends a run. */
@@ -28,13 +32,20 @@ export function closeActivities({ store, sealer }: ActivityParts) {
    */
   async function closeAndSeal(order: CloseOrder): Promise<string> {
     const { ticket_id, run, summary } = order;
-    const [ticket, repeats, observations] = await Promise.all([
+    const { code, report, requested_by } = order.finding;
+    const isAsked = code === RESTART_ASKED && report !== undefined;
+    const [ticket, repeats, observations, isByPerson] = await Promise.all([
       getTicket(db, ticket_id),
       getRepeatSightings(db, ticket_id),
       listObservations(db, ticket_id, run.run_id),
+      isAsked && isByApprover(db, requested_by),
     ]);
     const id = receiptIdOf(run, "CLOSE+SEAL");
-    const receipt = { id, ...closeReceiptOf(order, ticket, repeats, observations) };
+    const receipt = {
+      id,
+      ...closeReceiptOf(order, ticket, repeats, observations),
+      ...(isByPerson ? { human_input: report! } : {}),
+    };
     try {
       if (summary.outcome !== "sealed" || !await resolve(order, receipt)) {
         await escalateOrEnd(order, receipt);
@@ -63,11 +74,19 @@ export function closeActivities({ store, sealer }: ActivityParts) {
 
   /** Escalates the ticket; one that is closed already stays as it is. */
   async function escalateOrEnd(order: CloseOrder, receipt: CloseReceipt): Promise<void> {
-    const { ticket_id, summary: { outcome } } = order;
+    const { ticket_id, summary: { outcome, reason } } = order;
     await db.transaction(async (trx) => {
       const isEscalation = outcome === "escalated";
       const isEscalated = isEscalation && await escalateTicket(trx, ticket_id, receipt.id);
       if (isEscalation) await abandonEffects(trx, ticket_id);
+      if (isEscalation && reason === COMES_BACK) {
+        const { service, fingerprint } = order.finding;
+        await recordProblem(
+          trx,
+          order,
+          await fingerprintFault(store, service ?? fingerprint, "problem"),
+        );
+      }
       const event = endEventOf(order, receipt.id, isEscalated ? "escalated" : "run_ended");
       await addTicketEvent(trx, ticket_id, event);
       await requestSeal(trx, receipt);
@@ -93,8 +112,13 @@ function endEventOf(
   };
 }
 
-function resolutionOf({ summary: { diagnosis, effect, rounds } }: CloseOrder): string {
+function resolutionOf(
+  { finding, summary: { diagnosis, effect, rounds } }: CloseOrder,
+): string {
   const { runbook, version } = diagnosis?.action ?? {};
+  if (finding.code === RESTART_ASKED) {
+    return `Restarted as it was asked for, by runbook ${runbook} ${version}, and found healthy`;
+  }
   return effect
     ? `Runbook ${runbook} ${version}, and found healthy in round ${rounds}`
     : "Found healthy before anything was done";

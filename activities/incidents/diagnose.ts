@@ -10,6 +10,7 @@ import {
   type Diagnosis,
   type Finding,
   type NumberedObservation,
+  RESTART_ASKED,
   type Severity,
   worse,
 } from "../../contract/domain/mod.ts";
@@ -219,7 +220,10 @@ function decide(
   const reading = answer && { ...answer.classification, provider: answer.provider };
   if (!measured) {
     if (!reading) return { basis: "runbook_alone", classification: null };
-    const { category, severity, confidence, provider } = reading;
+    const { category, confidence, provider } = reading;
+    const severity = finding.code === RESTART_ASKED
+      ? severityOf(finding, undefined)
+      : reading.severity;
     return { basis: "words", classification: { category, severity, confidence, provider } };
   }
   const deciding = decidingReading(measured, reading);

@@ -6,7 +6,7 @@ import {
   recheck,
   type RecheckResult,
 } from "../../judgement/detection/mod.ts";
-import type { Finding, VerifyResult } from "../../contract/domain/mod.ts";
+import { type Finding, RESTART_ASKED, type VerifyResult } from "../../contract/domain/mod.ts";
 import { addTicketEvent, getFinding } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import type { RoundOrder } from "./_order.ts";
@@ -24,12 +24,13 @@ export function probeActivities({ config, store, temporal, alerts }: ActivityPar
   const createContext = () => openDetectionContext({ config, store, temporal, alerts });
 
   /**
-   * Probes again, by the detector that found the fault. A report about no service that can be probed is believed. Safe to
-   * repeat: it only reads.
+   * Probes again, by the detector that found the fault. A report about no service that can be probed is believed, and
+   * so is the wish for a restart. Safe to repeat: it only reads.
    */
   async function detect(
     finding: Finding,
   ): Promise<{ readonly present: boolean; readonly code: string }> {
+    if (finding.code === RESTART_ASKED) return { present: true, code: finding.code };
     return await recheck(createContext(), finding, "before") ??
       { present: finding.check === "report", code: finding.code };
   }

@@ -3,6 +3,8 @@ import { LOOP_ACTOR } from "../../contract/domain/mod.ts";
 import { isAttack } from "../../judgement/detection/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
+import { findRestart } from "../../store/platform/mod.ts";
+import { getService } from "../../store/cmdb/mod.ts";
 import {
   addTicketEvent,
   listRecovered,
@@ -10,6 +12,12 @@ import {
   type RecoveredTicket,
   resolveTicket,
 } from "../../store/incidents/mod.ts";
+
+/** Processes whose service in the graph has another name. */
+const PROCESS_OF_PART: Readonly<Record<string, string>> = {
+  "tool-server": "mcp",
+  "public-ledger": "ledger",
+};
 
 /**
  * Closes tickets that wait for people although their fault is gone, and says who or what mended it as far as that is known.
@@ -56,8 +64,10 @@ async function close(trx: Db, ticket: RecoveredTicket): Promise<boolean> {
 /** Returns who or what has mended a fault, as far as the ticket tells. */
 async function menderOf(
   trx: Db,
-  { ticket_id, done_task }: RecoveredTicket,
-): Promise<{ readonly kind: "repair" | "people" | "unknown"; readonly says: string }> {
+  { ticket_id, done_task, service, opened_at }: RecoveredTicket,
+): Promise<
+  { readonly kind: "repair" | "people" | "supervisor" | "unknown"; readonly says: string }
+> {
   const repairs = await listRepairsOfTicket(trx, ticket_id);
   const last = repairs.findLast(({ state }) => state === "done" || state === "unknown");
   if (done_task !== null) {
@@ -67,5 +77,18 @@ async function menderOf(
     const runbook = last.runbook ?? "a repair";
     return { kind: "repair", says: `${runbook} was the last that was done about it.` };
   }
+  const restart = service === null ? undefined : await findRestartOfPart(trx, service);
+  if (restart && restart >= opened_at) {
+    const says =
+      `The platform's supervisor has started ${service} again, which runs since ${restart.toISOString()}.`;
+    return { kind: "supervisor", says };
+  }
   return { kind: "unknown", says: "Nobody has told what mended it." };
+}
+
+/** Returns when a part of the platform was started again, and has run since; undefined: it was not, or it is none. */
+async function findRestartOfPart(trx: Db, name: string): Promise<Date | undefined> {
+  const service = await getService(trx, name);
+  if (service?.origin !== "platform") return undefined;
+  return await findRestart(trx, PROCESS_OF_PART[name] ?? name);
 }

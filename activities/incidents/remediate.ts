@@ -11,6 +11,7 @@ import type { ActivityParts } from "../parts.ts";
 import { findRepairHold, toRepairHold } from "../governance.ts";
 import { isOwnAction } from "./_action_id.ts";
 import { repairEffectOf } from "./_effects.ts";
+import { recordAway } from "./_holds.ts";
 import { createActionFinder } from "./_find_action.ts";
 import type { RepairOrder, RepairRequest } from "./_order.ts";
 import { createPermit } from "./_permit.ts";
@@ -40,7 +41,8 @@ export function remediateActivities(parts: ActivityParts) {
    * Safe to repeat: the intent of a step is recorded and sealed before its first side effect. A second attempt finds it,
    * checks whether the effect is there, and ends as `done` or `unknown`; it acts only if nothing was done.
    *
-   * A stop or a maintenance window that applies holds back each step: not even its intent is recorded. A later attempt continues there.
+   * A stop or a maintenance window that applies holds back each step: not even its intent is recorded. Guardrails that can't
+   * be asked hold back all of it, and people are told. A later attempt continues there.
    *
    * Does nothing where what the action was made from has changed since: it is another one now, and is made anew.
    *
@@ -52,6 +54,9 @@ export function remediateActivities(parts: ActivityParts) {
       throw conflict(`Action ${request.action.id} is none that this run found in this round`);
     }
     const permission = await permit(request);
+    if (permission.decision === "away") {
+      return { permission, effect: null, held: await recordAway(store, request) };
+    }
     if (!permission.granted) return { permission, effect: null };
     const effects = await listEffectsOfAction(db, request.action.id);
     const { service, changed } = await compareAction(request, effects.length > 0);

@@ -19,7 +19,7 @@ export interface DetectionResult {
   readonly findings: number;
   /** The probable root of each incident, worst first. */
   readonly incidents: readonly (DetectedFinding & { readonly tenant_id: string })[];
-  /** Fingerprints of incidents whose ticket is escalated, so that only people act on it. */
+  /** Fingerprints of incidents that are left to people: their ticket is escalated with this fault, or a person has taken it. */
   readonly escalated: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export function sweepActivities(parts: ActivityParts) {
     await recheckApprovals({ ...parts, store: owner });
     const fingerprints = incidents.map(({ fingerprint }) => fingerprint);
     const [escalated] = await Promise.all([
-      listEscalatedFaults(owner.db, fingerprints),
+      listEscalatedFaults(owner.db, incidents),
       countRepeatSightings(owner.db, fingerprints),
     ]);
     return {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { type Finding, LOOP_ACTOR, type RunId } from "../../contract/domain/mod.ts";
+import { type Finding, LOOP_ACTOR, RESTART_ASKED, type RunId } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
@@ -24,6 +24,9 @@ export interface TicketOrder {
   readonly code: string;
   readonly run: RunId;
 }
+
+/** Checks of services by their own entries. */
+const SERVICE_CHECKS: ReadonlySet<Finding["check"]> = new Set(["http", "tcp", "command"]);
 
 /** Title and description of a finding. */
 interface TicketText {
@@ -161,7 +164,9 @@ function newTicket(
   const { service, check, report, fingerprint, requested_by, severity = "high" } = finding;
   return {
     id,
-    title: check === "report"
+    title: finding.code === RESTART_ASKED
+      ? `A restart of ${service} was asked for`
+      : check === "report"
       ? "Reported incident"
       : summary ?? `${service} fails its ${check} check (${code})`,
     description: report ?? description.slice(0, 4_000),
@@ -171,6 +176,7 @@ function newTicket(
     fingerprint,
     workflowId: run.workflow_id,
     runId: run.run_id,
+    failsCheck: SERVICE_CHECKS.has(check),
     requestedBy: requested_by ?? "schedule",
   };
 }

@@ -15,7 +15,7 @@ type Parts = Pick<Platform, "store" | "usage" | "config" | "adviser">;
 
 /**
  * Decides about a call by stops, then by the policy's rules or the operation's shipped rule, then by the guardrails where
- * the rule wants them: on its text, and on every such call while changes are frozen. A second opinion, where one is
+ * the rule wants them: on its text, and on every such call that may change something while changes are frozen. A second opinion, where one is
  * configured, can only make that stricter; people who decide or stop do not depend on it.
  *
  * A call over REST by a key that may approve is that person's own decision: it counts as one of the approvals that a rule
@@ -35,10 +35,12 @@ export async function evaluate(
   );
   if (active.length > 0) return stopped(active);
   const evaluation = await evaluateRules(parts, call, names, rules);
+  const changes = evaluation.guardrails && operation.effect !== "read" &&
+    (await operation.governance?.changes?.(call.input, parts) ?? true);
   const isJudged = evaluation.guardrails &&
     (operation.governance?.judgedAction !== undefined || hasFreeText(call.input) ||
-      (await listActiveFreezes(parts.store.db)).length > 0);
-  const judged = isJudged ? await withGuardrails(parts, call, evaluation) : evaluation;
+      changes && (await listActiveFreezes(parts.store.db)).length > 0);
+  const judged = isJudged ? await withGuardrails(parts, call, evaluation, changes) : evaluation;
   return await withOpinion(parts, call, names, judged);
 }
 
@@ -126,6 +128,7 @@ async function withGuardrails(
   parts: Platform,
   { operation, request, caller, input }: CheckedCall,
   evaluation: Evaluation,
+  changes: boolean,
 ): Promise<Evaluation> {
   const judged = await operation.governance?.judgedAction?.(input, parts);
   try {
@@ -136,6 +139,7 @@ async function withGuardrails(
       input,
       caller.tenant,
       judged,
+      changes,
     );
     if (stricter(decision, evaluation.decision) === evaluation.decision) return evaluation;
     return { ...evaluation, decision, rule: "guardrails", reasons, callerApproves: false };

@@ -25,6 +25,7 @@ export function targetOf(input: Readonly<Record<string, unknown>>): string | und
  * Has the guardrails judge a call's free text.
  *
  * @param judged action that the input names; default: the input itself
+ * @param changes false: the call changes nothing, so that no change freeze holds it
  * @throws {Problem} `Unavailable`: the engine gives no verdict, so nothing may be run
  */
 export async function judgeText(
@@ -33,14 +34,16 @@ export async function judgeText(
   tool: string,
   input: Readonly<Record<string, unknown>>,
   tenant: string,
-  judged: Readonly<Record<string, unknown>> = input,
+  judged: Readonly<Record<string, unknown>> | undefined,
+  changes: boolean,
 ): Promise<TextVerdict> {
   const addressee = governance?.addressee;
   const target = targetOf(addressee ? { ...input, [addressee]: undefined } : input);
   try {
     const { decision, rails } = await engine.validate({
       incident: `The tool ${tool} is called${target ? ` for ${target}` : ""}: ${summary}`,
-      action: { ...judged, target },
+      action: { ...judged ?? input, target },
+      context: { changes: !changes ? "nothing" : judged ? "command" : "more" },
     }, tenant);
     const reasons = rails.filter(({ passed }) => !passed)
       .flatMap(({ rail, reasons }) => reasons.map((reason) => `${rail}: ${reason}`));

@@ -10,6 +10,12 @@ export type StepName = typeof STEPS[number];
 /** Code of a service that goes up and down, as long as it is up. */
 export const FLAPPING = "flapping";
 
+/** Code of a repair that helped again and again within a short time, and is not repeated: the fault has another cause. */
+export const COMES_BACK = "comes_back";
+
+/** Code of the restart of a healthy service that somebody asks for. There is no fault. */
+export const RESTART_ASKED = "restart_asked";
+
 /** Code of a repair that nobody can prove, as those who saw the fault can't be asked, or are not to be believed now. */
 export const UNPROVEN = "alerts_unknown";
 
@@ -92,6 +98,8 @@ export interface LoopResult {
   readonly steps: readonly StepRecord[];
   readonly ticket_id: string | null;
   readonly receipt_id: string | null;
+  /** Of a clear result that somebody asked for: what was looked at, and that nothing was found. */
+  readonly says?: string;
 }
 
 /** Ids of a run. With the step they name everything that must not be done twice. */

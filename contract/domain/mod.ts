@@ -123,6 +123,7 @@ export {
 export { type ErrorName, type ErrorRule, ERRORS } from "./errors.ts";
 export { describeFailure } from "./failures.ts";
 export {
+  COMES_BACK,
   type Finding,
   FINDING_CHECKS,
   type FindingCheck,
@@ -130,6 +131,7 @@ export {
   type LoopResult,
   type Progress,
   type RelatedFinding,
+  RESTART_ASKED,
   type RunId,
   type StepName,
   type StepRecord,
@@ -271,6 +273,7 @@ export type {
   UndoResult,
   VerifyResult,
 } from "./repairs.ts";
+export { isChange } from "./repairs.ts";
 export type { ScanResult } from "./scans.ts";
 export { SEVERITIES, type Severity, worse } from "./severity.ts";
 export {

@@ -100,10 +100,10 @@ export interface Permission {
   readonly requested_by?: string;
 }
 
-/** A stop or a maintenance window that holds back a repair. Its reason is private. */
+/** A stop or a maintenance window that holds back a repair, or guardrails that can't be asked. Its reason is private. */
 export interface RepairHold {
-  readonly kind: "all" | "key" | "tool" | "maintenance";
-  /** Key id, name of a tool or operation, or id of the calendar's event; empty: everything. */
+  readonly kind: "all" | "key" | "tool" | "maintenance" | "guardrails";
+  /** Key id, name of a tool or operation, or id of the calendar's event; empty: everything, or the guardrails. */
   readonly name: string;
   /** End of a maintenance window, ISO 8601. */
   readonly until?: string;
@@ -168,4 +168,14 @@ export interface UndoResult {
   readonly steps: readonly StepResult[];
   /** Holds back undoing the rest. */
   readonly held?: RepairHold;
+}
+
+/** Codes of steps that are done and change nothing: they note something, or wait. */
+const NO_CHANGES: ReadonlySet<unknown> = new Set(["told", "joined", "no_ticket_to_join", "ok"]);
+
+/** Returns whether a step of a repair has changed something. Whoever only waited has repaired nothing. */
+export function isChange(
+  { state, code }: { readonly state: string; readonly code?: string | null },
+): boolean {
+  return state === "done" && !NO_CHANGES.has(code);
 }

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identifyProcess } from "../../runtime/embedded/mod.ts";
+import { identifyProcess, type OnStop } from "../../runtime/embedded/mod.ts";
 import { pathBelow } from "../files/mod.ts";
 import { minimalEnvironment } from "./_environment.ts";
 import { startShell } from "./_shell.ts";
@@ -12,6 +12,8 @@ export interface Launch {
   readonly cwd?: string;
   /** Variables besides PATH, HOME, LANG and TZ. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What becomes of a process when the platform is stopped; default: it is left running. */
+  readonly on_stop?: OnStop;
   /** Limits of a command that is `run`. */
   readonly limits?: Limits;
 }
@@ -74,7 +76,7 @@ export async function launch(
     cwd,
     env: { ...minimalEnvironment(), ...env, [EFFECT]: effectId, SEALOOP_MARKS: marks },
     log: join(marks, "log"),
-    ...(how === "become" ? { endMark: join(marks, "ended") } : {}),
+    ...(how === "become" ? { endMark: endMarkPath(marks) } : {}),
   });
   let ended = false;
   const end = shell.then(() => {
@@ -86,6 +88,15 @@ export async function launch(
   }
   return { end };
 }
+
+/** Creates the mark of the end of a program, still empty, so that it can be watched. @returns its path */
+export function createEndMark(marks: string): string {
+  const path = endMarkPath(marks);
+  appendFileSync(path, "");
+  return path;
+}
+
+const endMarkPath = (marks: string) => join(marks, "ended");
 
 /** Units are those of POSIX shells: seconds, KiB, and blocks of 512 bytes. */
 function runWithin(limits: Limits | undefined): string {

@@ -11,7 +11,10 @@ export interface Shell {
   readonly env: Readonly<Record<string, string>>;
   /** File that takes its output. */
   readonly log: string;
-  /** File that takes how it has ended: `exit_1`, `sigkill`. It stays absent if nobody who started it lives then. */
+  /**
+   * File that takes how it has ended: `exit_1`, `sigkill`. The launcher stays for that when this process ends. Where it is
+   * lost, nobody sees the end, and the file takes nothing.
+   */
   readonly endMark?: string;
 }
 
@@ -19,6 +22,8 @@ export interface Shell {
 interface Launcher {
   readonly process: ChildProcess;
   ready: boolean;
+  /** Resolves when it is ready, or lost. */
+  readonly opened: Promise<void>;
   /** Shells that have not ended, by number. */
   readonly requests: Map<number, LaunchRequest>;
 }
@@ -36,14 +41,16 @@ let count = 0;
 /**
  * Starts a shell that is detached from this process: it goes on when this one is killed, and does not keep it from ending.
  *
- * This process starts it itself until its launcher is ready, and where the launcher is lost before it has begun. Where the
- * launcher began but could not say so, the shell is started twice and has to make sure itself that it acts once.
+ * This process starts it itself until its launcher is ready, and where the launcher is lost before it has begun. A shell
+ * whose end is to be marked waits for the launcher. Where that began but could not say so, the shell is started twice and has
+ * to make sure itself that it acts once.
  *
  * @returns settles when it has ended, could not begin, or its launcher was lost
  */
-export function startShell(shell: Shell): Promise<void> {
+export async function startShell(shell: Shell): Promise<void> {
   launcher ??= openLauncher();
-  return launcher.ready ? startByLauncher(launcher, shell) : startDirectly(shell);
+  if (shell.endMark !== undefined) await launcher.opened;
+  return await (launcher?.ready ? startByLauncher(launcher, shell) : startDirectly(shell));
 }
 
 function openLauncher(): Launcher {
@@ -52,8 +59,11 @@ function openLauncher(): Launcher {
     execArgv: [],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
-  const opened: Launcher = { process: child, ready: false, requests: new Map() };
+  let tellOpened!: () => void;
+  const opening = new Promise<void>((resolve) => tellOpened = resolve);
+  const opened: Launcher = { process: child, ready: false, opened: opening, requests: new Map() };
   const lost = () => {
+    tellOpened();
     if (launcher === opened) launcher = undefined;
     for (const [nr, { shell, begun, ended }] of opened.requests) {
       opened.requests.delete(nr);
@@ -61,7 +71,10 @@ function openLauncher(): Launcher {
     }
   };
   child.on("message", ({ nr, state }: { nr: number; state: "ready" | "begun" | "ended" }) => {
-    if (state === "ready") opened.ready = true;
+    if (state === "ready") {
+      opened.ready = true;
+      tellOpened();
+    }
     const request = opened.requests.get(nr);
     if (!request) return; // a last message may come after the launcher was lost
     if (state === "begun") request.begun = true;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stripInvisible } from "../../contract/mod.ts";
-import { identifyProcess } from "../../runtime/embedded/mod.ts";
+import { bootId, identifyProcess } from "../../runtime/embedded/mod.ts";
 import type { ServiceRecord } from "../../store/cmdb/mod.ts";
 import { pathBelow } from "../files/mod.ts";
 import {
@@ -97,7 +97,14 @@ export async function findOutcome(request: ActRequest): Promise<ActOutcome> {
   if ("command" in request.act) return await waitForExit(request, started);
   const id = await becameEffect(started, effectId) ? identifyProcess(started) : undefined;
   if (!id) return { state: "done", code: "ended_at_once" };
-  recordManagedProcess(dataDir, { name: service, ...id, effect_id: effectId });
+  const { on_stop } = request.act.process;
+  recordManagedProcess(dataDir, {
+    name: service,
+    ...id,
+    effect_id: effectId,
+    boot: bootId(),
+    ...(on_stop ? { on_stop } : {}),
+  });
   return { state: "done", code: "started" };
 }
 

@@ -1,15 +1,14 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import {
   commandLine,
   identifyProcess,
+  listManagedRecords,
   parentOf,
   type ProcessId,
   stopProcess,
 } from "../../runtime/embedded/mod.ts";
 import { effectOfProcess, wasLaunched } from "./_launch.ts";
 import { redactLine } from "./_log_secrets.ts";
-import type { ManagedRecord } from "./managed.ts";
 import { findListener } from "./sockets.ts";
 
 /** The process that holds a port. */
@@ -101,7 +100,7 @@ function findStarter(
   dataDir: string,
   pid: number,
 ): Pick<PortHolder, "startedBy" | "service"> {
-  const current = listRecords(dataDir);
+  const current = listManagedRecords(dataDir);
   for (let at: number | undefined = pid; at !== undefined && at > 1; at = parentOf(at)) {
     const running = current.find((one) => one.pid === at && identifyProcess(at) !== undefined);
     if (running) return { startedBy: "service", service: running.name };
@@ -112,17 +111,6 @@ function findStarter(
     effect_id === effect && identifyProcess(id.pid)?.start_time === id.start_time
   );
   return of ? { startedBy: "service", service: of.name } : { startedBy: "leftover" };
-}
-
-/** Lists the processes that the platform has started last for its services. */
-function listRecords(dataDir: string): ManagedRecord[] {
-  try {
-    const folder = join(dataDir, "processes");
-    return readdirSync(folder).filter((name) => name.endsWith(".json"))
-      .map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")));
-  } catch {
-    return []; // it has started none
-  }
 }
 
 function maySignal(pid: number): boolean {

@@ -26,8 +26,11 @@ export { findFreePort } from "./free_port.ts";
 export {
   findManagedProcess,
   lastManagedProcess,
+  listLostProcesses,
   recordManagedProcess,
+  setOnStop,
   stopManagedProcess,
+  watchManagedProcesses,
 } from "./managed.ts";
 export { minimalEnvironment } from "./_environment.ts";
 export { LOG_LEVELS } from "./_log_line.ts";

@@ -1,5 +1,5 @@
-import { Problem } from "../../contract/mod.ts";
-import type { Finding } from "../../contract/domain/mod.ts";
+import { describeUnknownName, Problem } from "../../contract/mod.ts";
+import { type Finding, RESTART_ASKED } from "../../contract/domain/mod.ts";
 import { probe, type Service } from "../../integrations/host/mod.ts";
 import { type Db, fingerprintFault, type Store } from "../../store/mod.ts";
 import { getService, listServiceNames } from "../../store/cmdb/mod.ts";
@@ -11,6 +11,8 @@ export interface Report {
   readonly incident?: string | undefined;
   /** Name of the affected service. */
   readonly service?: string | undefined;
+  /** Why the service is to be restarted although it passes its check; absent: it is not asked for. */
+  readonly restart?: string | undefined;
   /** Requesting key, as `key:<id>`. */
   readonly requestedBy: string;
 }
@@ -19,22 +21,27 @@ export interface Report {
 const MAX_LISTED_NAMES = 50;
 
 /**
- * Creates the finding of a report. A service with a check that the report names is probed. Any other report becomes a
- * finding for people.
+ * Creates the finding of a report. A service with a check that the report names is probed; where it passes, and a restart is
+ * asked for, the finding is that. Any other report becomes a finding for people.
  *
- * @throws {Problem} `NotFound`: there is no service of that name
+ * @throws {Problem} `NotFound`: there is no service of that name; `Conflict`: nobody could tell whether the restart went well
  */
 export async function createReportedFinding(
   store: Store,
-  { incident, service, requestedBy }: Report,
+  { incident, service, restart, requestedBy }: Report,
 ): Promise<Finding> {
   const known = await reportedService(store.db, service, incident ?? "");
+  const words = incident ?? restart;
   const report = {
     requested_by: requestedBy,
-    ...(incident === undefined ? {} : { report: incident }),
+    ...(words === undefined ? {} : { report: words }),
   };
+  if (restart !== undefined && !known?.check) throw noCheck(service!);
   if (known?.check) {
-    const { code } = await probe(known.check);
+    const { code, healthy } = await probe(known.check);
+    if (restart !== undefined && healthy) {
+      return await createRestartFinding(store, known.name, { report: restart, requestedBy });
+    }
     return { ...await createServiceFinding(store, known, code), ...report };
   }
   return {
@@ -45,6 +52,30 @@ export async function createReportedFinding(
     observed_at: new Date().toISOString(),
     ...report,
   };
+}
+
+async function createRestartFinding(
+  store: Store,
+  service: string,
+  { report, requestedBy }: { readonly report: string; readonly requestedBy: string },
+): Promise<Finding> {
+  return {
+    service,
+    check: "report",
+    code: RESTART_ASKED,
+    fingerprint: await fingerprintFault(store, service, RESTART_ASKED),
+    observed_at: new Date().toISOString(),
+    severity: "low",
+    requested_by: requestedBy,
+    report,
+  };
+}
+
+function noCheck(service: string): Problem {
+  return new Problem(
+    "Conflict",
+    `Cannot restart ${service} with a reason: it has no check, so that nobody could tell whether it is healthy afterwards`,
+  );
 }
 
 /** Refuses a service that the service graph does not know. @throws {Problem} `NotFound` */
@@ -60,8 +91,9 @@ async function reportedService(
   const name = service ?? longestNameIn(incident, await listServiceNames(db));
   const known = name === undefined ? undefined : await getService(db, name);
   if (service === undefined || known) return known as Service | undefined;
-  const names = (await listServiceNames(db)).slice(0, MAX_LISTED_NAMES).join(", ");
-  throw new Problem("NotFound", `There is no service ${service}; there are ${names}`);
+  const names = await listServiceNames(db);
+  const listed = `there are ${names.slice(0, MAX_LISTED_NAMES).join(", ")}`;
+  throw new Problem("NotFound", describeUnknownName("service", service, names, listed));
 }
 
 /** Returns the longest name that is a word of the text, in any case. */

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Config } from "../../config.ts";
 import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { type FileSource, fileSource, followFile } from "../../integrations/files/mod.ts";
-import { discoverServices, graphHostName } from "../../integrations/host/mod.ts";
+import { discoverServices, graphHostName, setOnStop } from "../../integrations/host/mod.ts";
 import { type Db, inTenant, type Store } from "../../store/mod.ts";
 import { replaceRunbookValues } from "../../store/catalogue/mod.ts";
 import { ensureTenant, listWatchedTenants } from "../../store/keys/mod.ts";
@@ -41,6 +41,7 @@ async function syncServices(
   const path = pathOf(config);
   const source = fileSource(path);
   const entries = readServicesFile(path, platform.map(({ name }) => name));
+  for (const { name, on_stop = "keep" } of entries) setOnStop(config.dataDir, name, on_stop);
   return await store.asPlatform().transaction(async (trx) => {
     const foreign: ForeignService[] = [];
     const named = entries.map(({ tenant }) => tenant);
@@ -75,7 +76,7 @@ async function replaceDeclared(
 }
 
 function toRecord(
-  { tenant: _, depends_on, runbook_values: __, ...entry }: ServiceEntry,
+  { tenant: _, depends_on, runbook_values: __, on_stop, ...entry }: ServiceEntry,
 ): ServiceRecord {
   return {
     ...entry,
@@ -84,8 +85,14 @@ function toRecord(
     dependsOn: depends_on,
     owner: entry.owner ?? null,
     check: entry.check ?? null,
-    restart: entry.restart ?? null,
+    restart: restartOf({ restart: entry.restart, on_stop }),
   };
+}
+
+/** Returns how a service is restarted, with what becomes of its process when the platform is stopped. */
+function restartOf({ restart, on_stop }: Pick<ServiceEntry, "restart" | "on_stop">) {
+  if (!restart || !on_stop || !("process" in restart)) return restart ?? null;
+  return { process: { ...restart.process, on_stop } };
 }
 
 function pathOf({ settings, dataDir }: Config): string {

@@ -52,6 +52,9 @@ const Service = z.strictObject({
   check: Check.optional().describe("How its health is looked at: one of http, tcp, command"),
   restart: Restart.optional()
     .describe("How it is restarted: a command, or a process that sealoop runs itself"),
+  on_stop: z.enum(["keep", "stop"]).optional().describe(
+    "What becomes of its process when sealoop is stopped: keep leaves it running, which is the default; stop stops it, and the next start brings it back",
+  ),
   runbook: z.string().min(1).max(100).optional().describe("Id of its own runbook"),
   runbook_values: z.record(
     z.string().regex(/^[a-z][a-z_]{0,30}$/),
@@ -89,7 +92,7 @@ export function readServicesFile(path: string, known: readonly string[] = []): S
   };
   if ("mistakes" in read) return fail(read.mistakes);
   const { services } = read.value;
-  const mistakes = checkNames(services, known)
+  const mistakes = checkServices(services, known)
     .map(([at, text]) => ({ line: read.lineOf(at), text }));
   return mistakes.length > 0 ? fail(mistakes) : services;
 }
@@ -104,6 +107,7 @@ function explain(issue: z.core.$ZodIssue): string {
     }
     if (field === "ports") return "expected a port from 1 to 65535, or {port, program}";
   }
+  if (issue.code === "invalid_value" && field === "on_stop") return "expected keep or stop";
   if (issue.code === "invalid_value" && field === "kind") {
     return `expected kind ${EDGE_KINDS.join(", ")}`;
   }
@@ -116,19 +120,25 @@ function explain(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-type NameMistake = [at: PropertyKey[], text: string];
+type ServiceMistake = [at: PropertyKey[], text: string];
 
-/** Finds duplicate and unknown names, which the schema can't find. */
-function checkNames(
+/** Finds duplicate and unknown names and an `on_stop` without a process, which the schema can't find. */
+function checkServices(
   services: readonly ServiceEntry[],
   known: readonly string[],
-): NameMistake[] {
+): ServiceMistake[] {
   const first = new Map<string, number>();
   services.forEach(({ name }, i) => first.has(name) || first.set(name, i));
   const all = new Set([...first.keys(), ...known]);
   const tenantOf = (name: string) => services[first.get(name) ?? -1]?.tenant ?? PLATFORM_TENANT;
-  return services.flatMap(({ name, tenant, depends_on }, i) => {
-    const mistakes: NameMistake[] = [];
+  return services.flatMap(({ name, tenant, depends_on, restart, on_stop }, i) => {
+    const mistakes: ServiceMistake[] = [];
+    if (on_stop !== undefined && !(restart && "process" in restart)) {
+      mistakes.push([
+        ["services", i, "on_stop"],
+        "on_stop is for processes that sealoop runs; expected restart: {process: {command: [argv]}}",
+      ]);
+    }
     if (first.get(name) !== i || known.includes(name)) {
       mistakes.push([["services", i, "name"], `there is another service named ${name}`]);
     }

@@ -86,6 +86,7 @@ export const VALIDATE_REQUEST = z.strictObject({
   action: z.looseObject({}).optional(),
   context: z.strictObject({
     ticket_id: z.string().optional(),
+    changes: z.enum(["nothing", "command", "more"]).optional(),
     listed: z.boolean().optional(),
     citations: z.array(z.strictObject({ id: z.string(), sha256: z.string() })).optional(),
     observed: z.record(z.string(), z.unknown()).optional(),

@@ -49,11 +49,14 @@ const WARM_UP: readonly ValidateRequest[] = [
 export function judgeAction(request: ValidateRequest, state: PlatformState): GuardVerdict {
   const { action = {}, context } = request;
   const texts = textsOf(request);
+  const { looks } = judgeActionCommand(action);
+  const { changes = "command" } = context ?? {};
+  const changesNothing = changes === "nothing" || changes === "command" && looks;
   const reach = {
     reached: Math.max(state.reached.length, 1),
-    dependents: judgeActionCommand(action).looks ? null : state.dependents,
+    dependents: looks ? null : state.dependents,
     repairs: state.repairs,
-    freezes: state.freezes,
+    freezes: changesNothing ? [] : state.freezes,
   };
   return combine({
     input_safety: inputSafety(texts),

@@ -25,6 +25,11 @@ export interface ValidateRequest {
     readonly ticket_id?: string;
     /** Articles that the action rests on, with the hashes they were retrieved with. */
     readonly citations?: readonly { readonly id: string; readonly sha256: string }[];
+    /**
+     * What may change something: `nothing` of it; its `command`, which the guardrails read; or `more` than that. A change
+     * freeze holds only what may. Default: `command`.
+     */
+    readonly changes?: "nothing" | "command" | "more";
     /** Its commands are on the list of those that runbooks may run. */
     readonly listed?: boolean;
     /** The result of the last probe, such as `{ service: "db", healthy: false }`. */

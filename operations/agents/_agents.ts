@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Platform } from "../../calls/mod.ts";
-import { Problem } from "../../contract/mod.ts";
+import { describeUnknownName, Problem } from "../../contract/mod.ts";
 import {
   type AgentKind,
   BUILT_IN_AGENTS,
@@ -38,6 +38,9 @@ export function requireAgent(
   id: string,
 ): void {
   if (isBuiltInAgent(id)) return;
-  if (listPeers(config, store.tenant).some((peer) => peer.id === id)) return;
-  throw new Problem("NotFound", `There is no agent ${id}; GET /v1/agents/list lists them`);
+  const peers = listPeers(config, store.tenant).map((peer) => peer.id);
+  if (peers.includes(id)) return;
+  const names = [...listBuiltInAgents().map((agent) => agent.id), ...peers];
+  const otherwise = "GET /v1/agents/list lists them";
+  throw new Problem("NotFound", describeUnknownName("agent", id, names, otherwise));
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { type Caller, Problem, similarNames } from "../../contract/mod.ts";
+import { type Caller, describeUnknownName, Problem } from "../../contract/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   EDGE_KINDS,
@@ -167,9 +167,7 @@ function edgeCount(count: number): string {
 
 /** Returns the error for an unknown name; for callers with a key, with similar names. */
 async function unknownService(db: Db, { keyId }: Caller, name: string): Promise<Problem> {
-  const similar = keyId === null ? [] : similarNames(name, await listServiceNames(db));
-  const advice = similar.length > 0
-    ? `did you mean ${similar.join(", ")}?`
-    : "GET /v1/knowledge-graph/cmdb/query lists all services";
-  return new Problem("NotFound", `There is no service ${name}; ${advice}`);
+  const names = keyId === null ? [] : await listServiceNames(db);
+  const otherwise = "GET /v1/knowledge-graph/cmdb/query lists all services";
+  return new Problem("NotFound", describeUnknownName("service", name, names, otherwise));
 }

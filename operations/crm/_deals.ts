@@ -1,6 +1,6 @@
 /** Changes of deals. Each is one transaction with its activities and receipts. */
 import type { Config } from "../../config.ts";
-import { InvalidInput, Problem } from "../../contract/mod.ts";
+import { describeUnknownName, InvalidInput, Problem } from "../../contract/mod.ts";
 import { type Pipeline, readPipelines, recordChange, statusOf } from "./records/mod.ts";
 import type { Deal, DealFields } from "../../contract/records/mod.ts";
 import type { Db } from "../../store/mod.ts";
@@ -104,8 +104,9 @@ function choosePipeline(pipelines: readonly Pipeline[], name: string | undefined
     ? pipelines[0]
     : pipelines.find(({ pipeline }) => pipeline === name);
   if (chosen) return chosen;
-  const known = pipelines.map(({ pipeline }) => pipeline).join(", ");
-  throw wrongName("pipeline", `There is no pipeline ${name}; the pipelines are ${known}`);
+  const known = pipelines.map(({ pipeline }) => pipeline);
+  const otherwise = `the pipelines are ${known.join(", ")}`;
+  throw wrongName("pipeline", describeUnknownName("pipeline", name!, known, otherwise));
 }
 
 /** @throws {InvalidInput} the pipeline has no such stage */

@@ -42,6 +42,9 @@ export const commandDevice = operation({
       const { description, argv } = await resolveCommand(store.db, input);
       return { description, command: showArguments(argv), target: input.device_id };
     },
+    async changes(input, { store }) {
+      return !(await resolveCommand(store.db, input)).read_only;
+    },
     async check(input, context) {
       const device = await requireActiveDevice(context, input.device_id);
       await resolveCommand(context.store.db, input, device);

@@ -50,6 +50,7 @@ export const createTicket = operation({
       outcome: null,
       resolution: null,
       receipt_id: null,
+      last_good_at: null,
       resolved_at: null,
     },
   },

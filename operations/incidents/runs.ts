@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Context, followStartedRun, operation, runAlone } from "../../calls/mod.ts";
 import { idOfCall, startRun } from "../../calls/recover/mod.ts";
+import { InvalidInput } from "../../contract/mod.ts";
 import { checkReportedService, createReportedFinding } from "../../judgement/detection/mod.ts";
 import {
   type Finding,
@@ -21,23 +22,29 @@ export const runLoop = operation({
   description:
     "With `service`, or an `incident` that names a known service, that service is probed and, if it fails, repaired by its " +
     "runbook. An `incident` that names no service becomes an escalated ticket. With neither, every watched service is " +
-    "probed. If a loop for the same fault is running already, the call joins it. Where the loop waits for people, `waits_for` " +
-    "tells at once which approval, why and until when. The run continues whatever becomes of the call; read its result with " +
-    "the workflow id.",
+    "probed. With `service` and a `reason`, a service that passes its check is restarted, under the same rules as a repair: the " +
+    "guardrails ask a person about that, who must be another one. If a loop for the same fault is running already, the call " +
+    "joins it. Where the loop waits for people, `waits_for` tells at once which approval, why and until when. The run " +
+    "continues whatever becomes of the call; read its result with the workflow id.",
   effect: "run",
   access: "partner",
   input: z.object({
     incident: z.string().trim().min(1).max(4000).optional().describe("What is wrong, as free text"),
     service: z.string().min(1).max(100).optional().describe("Name of the service, if known"),
+    reason: z.string().trim().min(1).max(1000).optional().describe(
+      "Why a healthy `service` is to be restarted. Of a person whose key has may_approve it is published permanently with the " +
+        "receipt; that of others stays private",
+    ),
     wait_seconds: WaitSeconds,
   }),
   output: StartedRun,
   rest: { itsm_loop: "POST /v1/itsm/loop" },
   tool: { itsm_run_loop: FULL },
-  presentation: { untrusted: true, errors: ["NotFound", "Unavailable"] },
+  presentation: { untrusted: true, errors: ["NotFound", "Conflict", "Unavailable"] },
   governance: {
     rule: "tickets-and-loops",
-    async check({ service }, { store }) {
+    async check({ service, reason }, { store }) {
+      if (reason !== undefined && service === undefined) throw reasonAlone();
       if (service !== undefined) await checkReportedService(store.db, service);
     },
   },
@@ -47,13 +54,14 @@ export const runLoop = operation({
     startsRun: "status",
   },
   example: { input: { incident: "billing answers with errors" }, output: exampleStartedRun },
-  run: async ({ incident, service, wait_seconds }, context) => {
+  run: async ({ incident, service, reason, wait_seconds }, context) => {
     const requestedBy = `key:${context.caller.keyId}`;
+    if (reason !== undefined && service === undefined) throw reasonAlone();
     if (incident === undefined && service === undefined) {
       const run = await startSweep(context, requestedBy);
       return await followStartedRun(context, WORKFLOW.itsmSweep, run, wait_seconds);
     }
-    const report = { incident, service, requestedBy };
+    const report = { incident, service, restart: reason, requestedBy };
     const finding = await createReportedFinding(context.store, report);
     const run = await startLoop(context, finding);
     return await followStartedRun(context, WORKFLOW.itsmLoop, run, wait_seconds);
@@ -99,6 +107,11 @@ export const runTest = operation({
     }, wait_seconds);
   },
 });
+
+function reasonAlone(): InvalidInput {
+  const msg = "A reason is for the restart of a service; name the service";
+  return new InvalidInput([{ path: ["service"], msg, type: "value_error" }]);
+}
 
 async function startSweep(context: Context, requestedBy: string) {
   return await startRun(context, WORKFLOW.itsmSweep, {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { checkMail } from "./sending/mod.ts";
 import { operation, type Platform } from "../../calls/mod.ts";
 import { startRun } from "../../calls/recover/mod.ts";
-import { Problem } from "../../contract/mod.ts";
+import { describeUnknownName, Problem } from "../../contract/mod.ts";
 import { sequenceWorkflowId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { readMailRules } from "../../integrations/mail/mod.ts";
 import { getContact } from "../../store/crm/mod.ts";
@@ -60,7 +60,7 @@ async function check(
   if (!names.includes(workflow)) {
     throw new Problem(
       "NotFound",
-      `There is no sequence ${workflow}; there are ${names.join(", ")}`,
+      describeUnknownName("sequence", workflow, names, `there are ${names.join(", ")}`),
     );
   }
   await checkMail({ store, config }, { to: contact.email, kind: "mail" });

@@ -47,6 +47,12 @@ export const Ticket = z.object({
     "Who has taken it, so that the platform leaves it alone; null: nobody",
   ),
   taken_at: Timestamp.nullable(),
+  problem_id: z.string().nullable().describe(
+    "Ticket of the problem that it is a case of, as its fault comes back again and again; null: none",
+  ),
+  last_good_at: Timestamp.nullable().describe(
+    "When its service passed its check last before, from which the time to restore counts; null: not known",
+  ),
   opened_at: Timestamp,
   resolved_at: Timestamp.nullable(),
 }).meta({ id: "Ticket" });
@@ -92,6 +98,8 @@ export const exampleTicket = {
   acknowledged_at: null,
   taken_by: null,
   taken_at: null,
+  problem_id: null,
+  last_good_at: "2026-07-01T11:59:52.000Z",
   opened_at: "2026-07-01T12:00:00.000Z",
   resolved_at: "2026-07-01T12:00:01.000Z",
 } as const satisfies z.output<typeof Ticket>;

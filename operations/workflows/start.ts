@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { recoverNothing } from "../../calls/recover/mod.ts";
-import { Problem } from "../../contract/mod.ts";
+import { describeUnknownName, Problem } from "../../contract/mod.ts";
 import { WORKFLOW } from "../../contract/domain/mod.ts";
 import { EXAMPLE_RUN_ID } from "../schemas/mod.ts";
 
@@ -53,7 +53,12 @@ function refuseType(type: string): Promise<never> {
     ? new Problem("Conflict", `Cannot start a workflow of type ${type}: only the platform does`)
     : new Problem(
       "NotFound",
-      `There is no workflow type ${type}; GET /v1/workflows/types lists them`,
+      describeUnknownName(
+        "workflow type",
+        type,
+        Object.keys(WORKFLOW),
+        "GET /v1/workflows/types lists them",
+      ),
     );
   return Promise.reject(problem);
 }

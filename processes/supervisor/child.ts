@@ -97,7 +97,7 @@ export function openChild(options: ChildOptions): Child {
   };
 }
 
-function launch({ name, program, env, dataDir, tree }: ChildOptions): Life {
+function launch({ name, program, env, dataDir, tree, print }: ChildOptions): Life {
   const log = openLog(dataDir, name);
   const child = fork(program, [SUPERVISED], {
     env,
@@ -110,6 +110,7 @@ function launch({ name, program, env, dataDir, tree }: ChildOptions): Life {
   const ready = new Promise<string | undefined>((resolve) => {
     child.on("message", (report: Report) => {
       if ("ready" in report) resolve(report.address);
+      if ("line" in report) print(report.line);
     });
   });
   const ended = new Promise<string>((resolve) => {

@@ -1,7 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BadSetting, loadConfig, programPath } from "../../config.ts";
-import { claimDataFolder, EmbeddedError, type Tree } from "../../runtime/embedded/mod.ts";
+import {
+  claimDataFolder,
+  EmbeddedError,
+  isManagedRunning,
+  listManagedRecords,
+  type Tree,
+} from "../../runtime/embedded/mod.ts";
 import { bringUpDatabase } from "./_database.ts";
 import { userSignInLink } from "../_sign_in.ts";
 import { openStore } from "../../store/mod.ts";
@@ -39,12 +45,14 @@ export async function runPlatform(
   const restarted: Supervisor["restarted"] = [];
   const kept: Supervisor["kept"] = [];
   let tree: Tree | undefined;
+  let dataDir: string | undefined;
   let code = 0;
   try {
     const config = loadConfig(env);
     tree = await claimDataFolder(config.dataDir, (names) => {
       progress.line(`  Left over by one that was killed, and stopped: ${names.join(", ")}`);
     });
+    dataDir = config.dataDir;
     const stopRequest = waitForStopRequest(tree);
     const supervisor: Supervisor = { config, env, progress, tree, restarted, kept, fail };
     await checkPorts(listWantedPorts(supervisor));
@@ -60,8 +68,23 @@ export async function runPlatform(
   for (const part of restarted) part.stopRestarting();
   await tree?.stop();
   await tree?.release();
+  if (dataDir) { for (const line of describeServices(dataDir)) progress.line(line); }
   if (tree) progress.line("Stopped");
   return code;
+}
+
+/** Describes the services whose processes this platform has run: those that are left running, and those that are not. */
+function describeServices(dataDir: string): string[] {
+  const records = listManagedRecords(dataDir);
+  const running = records.filter(isManagedRunning).map(({ name }) => name);
+  const stopped = records.filter((one) => one.stopped === "sealoop" && !isManagedRunning(one))
+    .map(({ name }) => name);
+  return [
+    ...(running.length > 0 ? [`Left running (on_stop: keep): ${running.join(", ")}`] : []),
+    ...(stopped.length > 0
+      ? [`Stopped, and started again at the next start (on_stop: stop): ${stopped.join(", ")}`]
+      : []),
+  ];
 }
 
 /** Brings up the servers and prepares them while the processes load, then starts these. */

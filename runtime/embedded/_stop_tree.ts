@@ -1,6 +1,12 @@
-import { readdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { readJson } from "./_data_folder.ts";
+import {
+  isManagedRunning,
+  listManagedRecords,
+  managedPath,
+  writeManagedRecord,
+} from "./managed_record.ts";
 import { bootId, isRunning, type ProcessId, stopProcess } from "./process_id.ts";
 
 /** Rank of a process. Lower ranks are stopped first: 1 clients, 2 Temporal, 3 PostgreSQL. */
@@ -30,8 +36,8 @@ export function runFilePath(dataDir: string): string {
 }
 
 /**
- * Stops the processes of `run.json` in order of rank, and those that the platform manages for its user
- * (`processes/*.json`).
+ * Stops the processes of `run.json` in order of rank, and of those that the platform manages for its user, the ones that
+ * are to be stopped with it.
  *
  * @param options.of supervisor whose tree it must be; default: any
  * @param options.onLeftovers called with the names of those that are running, where there are any
@@ -54,7 +60,7 @@ export async function stopLeftovers(
   if (!of) rmSync(path, { force: true });
 }
 
-/** Stops these processes in order of rank, and those that the platform manages for its user. */
+/** Stops these processes in order of rank, and the managed ones that are to be stopped with the platform. */
 export async function stopTree(dataDir: string, processes: readonly TreeProcess[]): Promise<void> {
   for (const rank of [1, 2, 3] as const) {
     const ofRank = processes.filter((one) => one.rank === rank)
@@ -63,20 +69,16 @@ export async function stopTree(dataDir: string, processes: readonly TreeProcess[
   }
 }
 
-/** Stops the processes of `processes/<name>.json`, each with `pid` and `start_time`. */
+/** Stops the processes that the platform manages for its user and is to stop with itself, and records that it did. */
 function stopManaged(dataDir: string): Promise<unknown>[] {
-  const folder = join(dataDir, "processes");
-  return listFiles(folder).filter((name) => name.endsWith(".json")).map((name) => {
-    const { pid, start_time } = (readJson(join(folder, name)) ?? {}) as Partial<ProcessId>;
-    if (!Number.isInteger(pid) || start_time === undefined) return Promise.resolve();
-    return stopProcess({ pid: pid!, start_time: String(start_time) }, "SIGTERM", GRACE_MS[2]);
-  });
-}
-
-function listFiles(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return listManagedRecords(dataDir)
+    .filter((record) => record.on_stop === "stop" && isManagedRunning(record))
+    .map((record) => {
+      try {
+        writeManagedRecord(managedPath(dataDir, record.name), { ...record, stopped: "sealoop" });
+      } catch {
+        // The disk is full, say. It is stopped nevertheless.
+      }
+      return stopProcess(record, "SIGTERM", GRACE_MS[2]);
+    });
 }

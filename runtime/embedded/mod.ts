@@ -16,6 +16,16 @@ export { cacheFolder, makeInstallFolder, removeStaleInstalls } from "./_cache.ts
 export { EmbeddedError } from "./_errors.ts";
 export { readJson } from "./_data_folder.ts";
 export { logPath, openLog, readLastLines } from "./_log_file.ts";
+export {
+  isManagedRunning,
+  listManagedRecords,
+  managedFolder,
+  managedPath,
+  type ManagedRecord,
+  type OnStop,
+  readManagedRecord,
+  writeManagedRecord,
+} from "./managed_record.ts";
 export { checkPort } from "./_port.ts";
 export type { TreeProcess } from "./_stop_tree.ts";
 export { downloadTemporal } from "./_temporal_archive.ts";

@@ -22,7 +22,10 @@ export interface Tree {
   add(process: TreeProcess): void;
   /** Removes a process that has ended. */
   remove(process: ProcessId): void;
-  /** Stops all processes, and those that the platform manages for its user. Takes 15 seconds at most. */
+  /**
+   * Stops all processes, and those that the platform manages for its user and is to stop with itself. Takes 15 seconds at
+   * most.
+   */
   stop(): Promise<void>;
   /** While stopping: kills all processes but PostgreSQL, which would lose nothing by it. */
   forceStop(): void;

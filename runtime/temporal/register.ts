@@ -48,6 +48,11 @@ export async function registerTemporal(
   );
 }
 
+/** Starts a run of the schedule of sweeps now, or as soon as the one that runs has ended. */
+export async function sweepNow(client: Client): Promise<void> {
+  await client.schedule.getHandle("sealoop-sweep").trigger(ScheduleOverlapPolicy.BUFFER_ONE);
+}
+
 async function addSearchAttributes(
   client: Client,
   wanted: TemporalSettings["search_attributes"],

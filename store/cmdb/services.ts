@@ -238,7 +238,8 @@ export async function recordProbeResults(
   if (results.length === 0) return new Map();
   const rows = await db.query<{ name: string; failures: number }>(
     `UPDATE services s SET status = CASE WHEN r.healthy THEN 'up' ELSE 'down' END,
-       failures = CASE WHEN r.healthy THEN 0 ELSE s.failures + 1 END, checked_at = now()
+       failures = CASE WHEN r.healthy THEN 0 ELSE s.failures + 1 END, checked_at = now(),
+       good_at = CASE WHEN r.healthy THEN now() ELSE s.good_at END
      FROM unnest($1::text[], $2::boolean[]) AS r (name, healthy) WHERE s.name = r.name
      RETURNING s.name, s.failures`,
     [results.map(({ name }) => name), results.map(({ healthy }) => healthy)],

@@ -27,6 +27,8 @@ const MOVES: Readonly<Record<string, string>> = {
 /** Why the loop leaves an incident to people, by the reason that its receipt has. */
 const REASONS: Readonly<Record<string, string>> = {
   no_runbook: "No runbook fits what was found",
+  comes_back:
+    "It was healed again and again within the hour, and comes back: its cause is another one, and a problem ticket is open",
   flapping: "It goes up and down, and is up at the moment",
   refused_by_guardrails: "The guardrails did not allow the repair",
   guardrails_away: "The guardrails could not be asked",
@@ -44,6 +46,8 @@ const REASONS: Readonly<Record<string, string>> = {
   outdated: "What the repair is made from has changed again and again before it could be done",
   cancelled: "Its run was cancelled",
 };
+/** The reason of an escalation that ends by itself. */
+const GUARDRAILS_AWAY = "guardrails_away";
 /** Most runbooks that are listed. */
 const MAX_LISTED = 6;
 
@@ -106,16 +110,29 @@ async function explainEscalation(trx: Db, id: string, { data }: Event): Promise<
     [id],
   );
   const { cause_says, passed_over = [] } = row?.data ?? {};
+  const recurs = (await trx.first<{ data: Recurrence }>(
+    "SELECT data FROM ticket_events WHERE ticket_id = $1 AND kind = 'recurs' ORDER BY id DESC LIMIT 1",
+    [id],
+  ))?.data;
   const reason = String(data.reason ?? "");
   const why = reason === "" ? [] : [describeEscalation(reason)];
   const listed = passed_over.slice(0, MAX_LISTED)
     .map(({ runbook, why, code }) => `\n- ${runbook}: ${why ?? code}`).join("");
   return [
     ...why.map((text) => `${text}.`),
+    ...(recurs === undefined ? [] : [`${recurs.message} The problem is ${recurs.problem_id}.`]),
     ...(cause_says === undefined ? [] : [cause_says]),
-    "A person has to act now. When something was changed, a loop tries again: POST /v1/itsm/loop with the service.",
+    reason === GUARDRAILS_AWAY
+      ? "The platform asks them again by itself until they answer, and then goes on; a person may act before."
+      : "A person has to act now. When something was changed, a loop tries again: POST /v1/itsm/loop with the service.",
     ...(listed === "" ? [] : [`These runbooks were looked at, and are not used:${listed}`]),
   ].join(" ");
+}
+
+/** What is told of a fault that comes again and again. */
+interface Recurrence {
+  readonly message: string;
+  readonly problem_id: string;
 }
 
 /** What a diagnosis has for people. */

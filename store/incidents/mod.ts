@@ -53,6 +53,7 @@ export {
 } from "./findings.ts";
 export { describeEscalation } from "./_ticket_messages.ts";
 export { addObservations, listObservations } from "./observations.ts";
+export { type FaultCase, listFaultCases, setProblem } from "./recurrence.ts";
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
 export {
   acknowledgeTicket,
@@ -71,6 +72,7 @@ export {
   listRecovered,
   lockOpenTicket,
   type RecoveredTicket,
+  returnTicketToRun,
   takeOverTicket,
 } from "./ticket_runs.ts";
 export {

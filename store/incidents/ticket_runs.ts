@@ -68,16 +68,24 @@ export async function getRepeatSightings(db: Db, ticketId: string): Promise<numb
   return Number(row?.found_again ?? 0);
 }
 
-/** Returns those of the given faults whose ticket waits for people, or was taken by one. */
-export async function listEscalatedFaults(
-  db: Db,
-  fingerprints: readonly string[],
-): Promise<string[]> {
+/** A fault as it is found now. */
+interface FaultNow {
+  readonly fingerprint: string;
+  readonly code: string;
+}
+
+/**
+ * Returns those of the given faults whose ticket waits for people, or was taken by one. Where the code is one that the ticket
+ * has not had before, it is another fault of the same thing, which its runbook may mend.
+ */
+export async function listEscalatedFaults(db: Db, faults: readonly FaultNow[]): Promise<string[]> {
   const rows = await db.query(
-    `SELECT DISTINCT fingerprint FROM tickets
-     WHERE status = 'open' AND (escalated AND handed_back_at IS NULL OR taken_by IS NOT NULL)
-       AND fingerprint = ANY ($1::text[])`,
-    [fingerprints],
+    `SELECT DISTINCT t.fingerprint
+     FROM unnest($1::text[], $2::text[]) AS f (fingerprint, code) JOIN tickets t USING (fingerprint)
+     WHERE t.status = 'open' AND (t.taken_by IS NOT NULL OR t.escalated AND t.handed_back_at IS NULL AND EXISTS (
+       SELECT FROM ticket_events e WHERE e.ticket_id = t.id
+         AND e.kind IN ('detected', 'diagnosed', 'verification_failed') AND f.code IN (e.data ->> 'code', e.data ->> 'symptom')))`,
+    [faults.map(({ fingerprint }) => fingerprint), faults.map(({ code }) => code)],
   );
   return rows.map(({ fingerprint }) => fingerprint);
 }
@@ -86,6 +94,8 @@ export async function listEscalatedFaults(
 export interface RecoveredTicket {
   readonly ticket_id: string;
   readonly fingerprint: string;
+  readonly service: string | null;
+  readonly opened_at: Date;
   /** Code of the fault when it was last seen. */
   readonly code: string;
   /** ISO 8601. */
@@ -97,7 +107,7 @@ export interface RecoveredTicket {
 /** Lists tickets that wait for people, and no approval, although the detectors no longer find their fault. */
 export async function listRecovered(db: Db): Promise<RecoveredTicket[]> {
   const rows = await db.query(
-    `SELECT t.id AS ticket_id, t.fingerprint, f.code, f.cleared_at,
+    `SELECT t.id AS ticket_id, t.fingerprint, t.service, t.opened_at, f.code, f.cleared_at,
        (SELECT data ->> 'task_id' FROM ticket_events e WHERE e.ticket_id = t.id AND e.kind = 'task_done'
         ORDER BY e.id DESC LIMIT 1) AS done_task
      FROM tickets t JOIN findings f ON f.fingerprint = t.fingerprint
@@ -124,6 +134,16 @@ export async function escalateTicketOfRun(
     [id, runId, receiptId],
   );
   return escalated > 0;
+}
+
+/** Gives an escalated ticket back to its run, which goes on. @returns false if it is not that run's, or not escalated */
+export async function returnTicketToRun(db: Db, id: string, runId: string): Promise<boolean> {
+  const returned = await db.execute(
+    `UPDATE tickets SET escalated = false, outcome = NULL, receipt_id = NULL
+     WHERE id = $1 AND run_id = $2 AND status = 'open' AND escalated`,
+    [id, runId],
+  );
+  return returned > 0;
 }
 
 /** Returns the fingerprint of a ticket's fault, and how often the fault had a ticket before. */

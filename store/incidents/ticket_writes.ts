@@ -16,6 +16,8 @@ export interface NewTicket {
   readonly fingerprint: string | null;
   readonly workflowId: string | null;
   readonly runId: string | null;
+  /** True: its service fails the check that its services entry has. When it passed that last is kept. */
+  readonly failsCheck?: boolean;
   /** `key:<id>` or `schedule`. */
   readonly requestedBy: string;
 }
@@ -42,8 +44,9 @@ export interface TicketEvent {
 export async function openTicket(db: Db, ticket: NewTicket): Promise<boolean> {
   const opened = await db.execute(
     `INSERT INTO tickets (id, title, description, severity, category, phase, service, fingerprint,
-       workflow_id, run_id, requested_by)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
+       workflow_id, run_id, requested_by, last_good_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+       CASE WHEN $12 THEN (SELECT good_at FROM services WHERE name = $7) END
      WHERE NOT EXISTS (SELECT FROM tickets WHERE fingerprint = $8 AND status = 'open')
      ON CONFLICT (tenant_id, id) DO NOTHING`,
     [
@@ -58,6 +61,7 @@ export async function openTicket(db: Db, ticket: NewTicket): Promise<boolean> {
       ticket.workflowId,
       ticket.runId,
       ticket.requestedBy,
+      ticket.failsCheck ?? false,
     ],
   );
   return opened > 0;

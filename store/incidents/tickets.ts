@@ -27,6 +27,10 @@ export interface Ticket {
   /** Principal whom the platform leaves it to; null: nobody. */
   readonly taken_by: string | null;
   readonly taken_at: string | null;
+  /** Ticket of the problem that it is a case of; null: none. */
+  readonly problem_id: string | null;
+  /** When its service passed its check last before; null: not known. */
+  readonly last_good_at: string | null;
   readonly opened_at: string;
   readonly resolved_at: string | null;
 }
@@ -175,6 +179,8 @@ function toTicket(row: Row): Ticket {
     acknowledged_at: row.acknowledged_at?.toISOString() ?? null,
     taken_by: row.taken_by,
     taken_at: row.taken_at?.toISOString() ?? null,
+    problem_id: row.problem_id,
+    last_good_at: row.last_good_at?.toISOString() ?? null,
     opened_at: row.opened_at.toISOString(),
     resolved_at: row.resolved_at?.toISOString() ?? null,
   };

@@ -44,7 +44,8 @@ import { media } from "./0032_media.ts";
 import { alerts } from "./0033_alerts.ts";
 import { acts } from "./0034_acts.ts";
 import { ticketPeople } from "./0035_ticket_people.ts";
-import { people } from "./0036_people.ts";
+import { restartedProcesses } from "./0036_restarted_processes.ts";
+import { people } from "./0037_people.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -84,5 +85,6 @@ export const migrations: Readonly<Record<string, string>> = {
   "0033_alerts": alerts,
   "0034_acts": acts,
   "0035_ticket_people": ticketPeople,
-  "0036_people": people,
+  "0036_restarted_processes": restartedProcesses,
+  "0037_people": people,
 };

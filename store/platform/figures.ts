@@ -2,13 +2,22 @@
 import { DRILL_SERVICE_PATTERN } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
-/** Times to resolution of a group of tickets in seconds; null: it is empty. */
+/**
+ * Times to resolution of a group of tickets in seconds, from when the service passed its check last, where that is known, and
+ * from the ticket; null: it is empty.
+ */
 interface ResolutionTimes {
   readonly resolved: number;
   readonly mean_seconds: number | null;
   readonly median_seconds: number | null;
   readonly p90_seconds: number | null;
+  readonly from_ticket: TimesFromTicket;
 }
+
+/** The same, from the opening of the tickets. */
+type TimesFromTicket = Readonly<
+  Record<"mean_seconds" | "median_seconds" | "p90_seconds", number | null>
+>;
 
 /** Times to resolution of all tickets, and by group. */
 export interface ResolutionFigures extends ResolutionTimes {
@@ -36,14 +45,17 @@ export async function getResolutionFigures(
   const groups = await db.query<Group>(
     `SELECT severity, category, to_char(day, 'YYYY-MM-DD') AS day, count(*)::int AS resolved, avg(s) AS mean,
        percentile_cont(0.5) WITHIN GROUP (ORDER BY s) AS median,
-       percentile_cont(0.9) WITHIN GROUP (ORDER BY s) AS p90
+       percentile_cont(0.9) WITHIN GROUP (ORDER BY s) AS p90, avg(t) AS ticket_mean,
+       percentile_cont(0.5) WITHIN GROUP (ORDER BY t) AS ticket_median,
+       percentile_cont(0.9) WITHIN GROUP (ORDER BY t) AS ticket_p90
      FROM (
        SELECT severity, coalesce(category, 'undiagnosed') AS category, (resolved_at AT TIME ZONE 'UTC')::date AS day,
-         extract(epoch FROM resolved_at - opened_at)::float8 AS s
+         extract(epoch FROM resolved_at - coalesce(last_good_at, opened_at))::float8 AS s,
+         extract(epoch FROM resolved_at - opened_at)::float8 AS t
        FROM tickets
        WHERE status = 'resolved'
          AND ($1::timestamptz IS NULL OR resolved_at >= $1)
-         AND CASE WHEN $2::text IS NULL THEN coalesce(service, '') !~ $3 ELSE service = $2 END) t
+         AND CASE WHEN $2::text IS NULL THEN coalesce(service, '') !~ $3 ELSE service = $2 END) tickets
      GROUP BY GROUPING SETS ((), (severity), (category), (day)) ORDER BY day, severity, category`,
     [since, service, DRILL_SERVICE_PATTERN],
   );
@@ -70,6 +82,9 @@ type Group = {
   readonly mean: number | null;
   readonly median: number | null;
   readonly p90: number | null;
+  readonly ticket_mean: number | null;
+  readonly ticket_median: number | null;
+  readonly ticket_p90: number | null;
 };
 
 function timesOf(row: Group | undefined): ResolutionTimes {
@@ -78,6 +93,11 @@ function timesOf(row: Group | undefined): ResolutionTimes {
     mean_seconds: toMillisecond(row?.mean),
     median_seconds: toMillisecond(row?.median),
     p90_seconds: toMillisecond(row?.p90),
+    from_ticket: {
+      mean_seconds: toMillisecond(row?.ticket_mean),
+      median_seconds: toMillisecond(row?.ticket_median),
+      p90_seconds: toMillisecond(row?.ticket_p90),
+    },
   };
 }
 

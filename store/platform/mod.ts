@@ -37,6 +37,7 @@ export {
   type SealingTrouble,
 } from "./platform_state.ts";
 export {
+  findRestart,
   forgetProcess,
   listProcesses,
   type ProcessRecord,

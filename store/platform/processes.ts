@@ -52,6 +52,18 @@ export async function reportProcesses(
   );
 }
 
+/**
+ * Returns when the process of a name was last started again by its supervisor, and has run since; undefined: it was not, or
+ * does not run. Takes the worker's role.
+ */
+export async function findRestart(db: Db, name: string): Promise<Date | undefined> {
+  const row = await db.first<{ since: Date | null }>(
+    `SELECT max(since) AS since FROM processes WHERE name = $1 AND restarts > 0 AND status = 'running'`,
+    [name],
+  );
+  return row?.since ?? undefined;
+}
+
 /** Removes a process that has ended as it should, and those of its role that have been silent for an hour. */
 export async function forgetProcess(db: Db, id: string): Promise<void> {
   await db.execute(

@@ -73,6 +73,7 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "undo_intended",
     "repair_held",
     "undo_held",
+    "service_brought_back",
     "platform_scan",
     "device_discovery",
     "media_made",

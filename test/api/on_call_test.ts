@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { progressQuery, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
+import { stopManagedProcess } from "../../integrations/host/mod.ts";
 import { putService } from "../../store/cmdb/mod.ts";
 import { listTicketEvents } from "../../store/incidents/mod.ts";
 import { type Message, routeMessages } from "../../store/notices/mod.ts";
@@ -185,6 +188,90 @@ describe("people on call", () => {
     assert.match(refused.body.detail, /people have opened it, and no fault was found/);
   });
 
+  it("ask for the restart of a healthy service, which is a repair like any other, and say why", async () => {
+    const service = await crash("well", true);
+    assert.equal((await resultOf(await startLoop("well"))).outcome, "sealed");
+    assert.equal(await service.starts(), 2);
+    const ask = async (who: string, reason: string) => {
+      const answer = await people.call("POST", "/v1/itsm/loop", who, { service: "well", reason });
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      return answer.body.workflow_id as string;
+    };
+    /** Asks, has another person approve, and returns the result. */
+    const restart = async (who: string, reason: string) => {
+      const before = await service.starts();
+      const workflowId = await ask(who, reason);
+      const handle = people.loop.client.workflow.getHandle<typeof itsmLoop>(workflowId);
+      const approval = await people.eventually(async () =>
+        (await handle.query(progressQuery)).approval_id ?? undefined
+      );
+      const body = await people.eventually(async () => {
+        const { status, body } = await people.call("GET", `/v1/approvals/${approval}/info`, "ann");
+        return status === 200 ? body : undefined;
+      });
+      assert.ok(body.reasons.includes("The last probe saw well in order"), body.reasons.join());
+      assert.equal(await service.starts(), before, "it waits for a person");
+      await people.vote(approval, "approve", "bob");
+      const result = await handle.result();
+      assert.deepEqual([result.outcome, await service.starts()], ["sealed", before + 1]);
+      return { result, ...await readTicketRecord(people.store, result.ticket_id!) };
+    };
+    const { result, ticket, receipts } = await restart(
+      "ann",
+      "It has the old certificate in its memory",
+    );
+    assert.equal(ticket.title, "A restart of well was asked for");
+    assert.match(ticket.resolution!, /^Restarted as it was asked for, by runbook restart-service/);
+    const end = receipts.find(({ id }) => id === result.receipt_id)!;
+    assert.equal(
+      (end as unknown as { human_input: string }).human_input,
+      "It has the old certificate in its memory",
+    );
+    assert.deepEqual([end.details.asked, end.details.asked_by], [
+      "restart",
+      `key:${people.keyId("ann")}`,
+    ]);
+
+    const other = await restart("program", "I would like to");
+    assert.ok(
+      !JSON.stringify(other.receipts).includes("I would like to"),
+      "a program's reason stays private",
+    );
+    const { dataDir } = people.loop.config;
+    await stopManagedProcess(dataDir, "well");
+    const fault = await resultOf(await startLoop("well"));
+    const { body: failed } = await people.call("GET", `/v1/itsm/tickets/${fault.ticket_id}`, "ann");
+    assert.ok(
+      failed.last_good_at < failed.opened_at,
+      "the time to restore counts from the last good check",
+    );
+
+    const alone = await people.call("POST", "/v1/itsm/loop", "ann", { reason: "Why not" });
+    assert.equal(alone.status, 422);
+  });
+
+  it("are told on their ticket of another fault of the service, which its runbook mends", async () => {
+    const service = await crash("changes", true);
+    const refusing = createServer((_, res) => res.writeHead(401).end());
+    await new Promise<void>((done) => refusing.listen(0, "127.0.0.1", done));
+    const { port } = refusing.address() as AddressInfo;
+    const put = (check: typeof service.service.check) =>
+      putService(people.loop.store.asPlatform(), { ...service.service, check });
+    await put({ http: `http://127.0.0.1:${port}/` });
+    const id = await escalated("changes");
+    assert.deepEqual((await sweep()).loops, [], "that fault is with people");
+    refusing.close();
+    refusing.closeAllConnections();
+    await put(service.service.check); // it refuses connections
+    const { loops } = await sweep();
+    assert.equal(loops.length, 1);
+    const { outcome, ticket_id } = await resultOf(loops[0]!);
+    assert.deepEqual([outcome, ticket_id, await service.starts()], ["sealed", id, 2]);
+    const events = await listTicketEvents(people.loop.store.asPlatform(), id);
+    const codes = events.filter(({ kind }) => kind === "detected").map(({ data }) => data.code);
+    assert.deepEqual(codes, ["status_401", "refused"]);
+  });
+
   it("find no incidents of other tenants", async () => {
     await crash("ours", false);
     const id = await escalated("ours");
@@ -192,6 +279,32 @@ describe("people on call", () => {
       assert.equal((await post(id, move, "rival")).status, 404, move);
       assert.equal((await post(id, move, "free")).status, 403, move);
     }
+  });
+
+  it("are told the nearest names where one is unknown, and none of other tenants", async () => {
+    await crash("nearby", true);
+    const { ticket_id, says } = await resultOf(await startLoop("nearby"));
+    assert.equal(says, undefined);
+    const mistyped = ticket_id!.slice(0, -1) + (ticket_id!.endsWith("0") ? "1" : "0");
+    const read = async (who: string) =>
+      (await people.call("GET", `/v1/itsm/tickets/${mistyped}`, who)).body.detail;
+    assert.equal(
+      await read("program"),
+      `There is no ticket ${mistyped}; did you mean ${ticket_id}?`,
+    );
+    assert.equal(
+      await read("rival"),
+      `There is no ticket ${mistyped}; GET /v1/itsm/incidents lists them`,
+    );
+    const loop = async (who: string) =>
+      (await people.call("POST", "/v1/itsm/loop", who, { service: "naerby" })).body.detail;
+    assert.match(await loop("program"), /^There is no service naerby; did you mean nearby\?$/);
+    assert.ok(!(await loop("rival")).includes("nearby"));
+    const clear = await resultOf(await startLoop("nearby"));
+    assert.deepEqual([clear.outcome, clear.says], [
+      "clear",
+      "nearby was looked at again (http), and no fault was found.",
+    ]);
   });
 
   it("find these operations beyond the contract, and tools of them where they ask", async () => {

@@ -72,6 +72,13 @@ describe("tickets", () => {
     assert.equal((await get("/v1/itsm/mttr?since=0001-01-01T00:00:00Z")).resolved, 4);
     assert.deepEqual(recent.by_day.map((d: { resolved: number }) => d.resolved), [2, 1]);
     assert.match(recent.by_day[0].day, /^\d{4}-\d\d-\d\d$/);
+
+    const database = asSuperuser(people.store);
+    await database.query("UPDATE tickets SET last_good_at = opened_at - interval '1 minute'");
+    const restored = await get("/v1/itsm/mttr");
+    assert.deepEqual([restored.mean_seconds, restored.from_ticket.mean_seconds], [100, 40]);
+    assert.equal(restored.by_severity.high.from_ticket.median_seconds, 65);
+    await database.query("UPDATE tickets SET last_good_at = NULL");
   });
 
   it("of drills count in no figure, unless their service is named", async () => {

@@ -215,11 +215,21 @@ export function loopScenarios(loop: TestLoop, brokenServices: BrokenService[]): 
         await start({ ...await createServiceFinding(loop.store, service, "refused"), report }),
       );
     },
-    // The last one, as the engine stays stopped.
+    // The last one, as the engine stays stopped. It asks again, and finds the service healthy.
     "itsmLoop.guardrails_away": async () => {
-      const { service } = await broken("unguarded");
+      const { service, folder } = await broken("unguarded");
       await loop.stopEngine();
-      return await ended(await start(await createServiceFinding(loop.store, service, "refused")));
+      const run = await start(await createServiceFinding(loop.store, service, "refused"));
+      await eventually(async () => {
+        const { ticket_id } = await run.query(progressQuery);
+        if (!ticket_id) return undefined;
+        return (await readTicketRecord(loop.store, ticket_id)).ticket.escalated || undefined;
+      });
+      const healthy = join(folder, "healthy");
+      await writeFile(healthy, "");
+      const check = { command: ["test", "-e", healthy] };
+      await putService(loop.store.asPlatform(), { ...service, check });
+      return await ended(run);
     },
   };
 }

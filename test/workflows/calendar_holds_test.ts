@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { progressQuery } from "../../contract/domain/mod.ts";
 import { bookEvent, cancelBooking } from "../../operations/calendar/booking/mod.ts";
 import { getApproval } from "../../store/approvals/mod.ts";
 import type { EventKind } from "../../store/calendar/mod.ts";
+import { testFolder } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { eventually } from "../_time.ts";
 import { brokenLoops } from "./_broken_loops.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { createApprover, vote } from "./_people.ts";
+import { runbookStep, writeRunbooks } from "./_runbooks.ts";
 
 const WHO = { actor: "key:test", principal: "ada" };
 
@@ -19,7 +22,17 @@ describe("the calendar", () => {
   const events: string[] = [];
 
   before(async () => {
-    loop = await openLoop();
+    const runbooks = join(await testFolder(), "runbooks");
+    await writeRunbooks(runbooks, {
+      "look-first": {
+        match: { services: ["watched-*"] },
+        steps: [
+          runbookStep("look", { wait: { at_least: "1s" } }),
+          runbookStep("tell", { notify: { message: "{service} was looked at." } }),
+        ],
+      },
+    });
+    loop = await openLoop({ settings: { SEALOOP_RUNBOOKS: runbooks } });
   });
   afterEach(async () => {
     for (const id of events.splice(0)) await cancel(id);
@@ -97,6 +110,14 @@ describe("the calendar", () => {
     assert.equal(await faulty.starts(), 1);
     await vote(loop, approvalId, "approved", await createApprover(loop.store, "ann"));
     assert.equal((await run.result()).outcome, "sealed");
+  });
+
+  it("does not hold a runbook that changes nothing by a freeze", async () => {
+    await book("freeze", 3_600_000);
+    const run = await start(await loops.broken("watched"));
+    const { events: moves } = await recordWith(run, "remediated");
+    assert.ok(moves.includes("permitted") && !moves.includes("approval_needed"), moves.join());
+    await run.terminate("The runbook does not repair it, and others ask people");
   });
 
   it("has a person asked where a freeze begins while a repair that was allowed is held back", async () => {

@@ -16,6 +16,7 @@ import {
   WORKFLOW,
 } from "../../contract/domain/mod.ts";
 import {
+  getTicket,
   listTicketEvents,
   listTickets,
   openTicket,
@@ -377,12 +378,28 @@ describe("itsmLoop", () => {
     }
     assert.deepEqual(outcomes, [...Array(4).fill("sealed"), "escalated"]);
     assert.equal(await faulty.starts(), 5);
-    const [ticket] = await listTickets(loop.store.asPlatform(), { service: "crashes", limit: 1 });
+    const all = await listTickets(loop.store.asPlatform(), { service: "crashes", limit: 10 });
+    const ticket = all.find(({ escalated }) => escalated);
     const events = await listTicketEvents(loop.store.asPlatform(), ticket!.ticket_id);
     const { passed_over } = events.find(({ kind }) => kind === "diagnosed")!.data;
     const codes = (passed_over as { runbook: string; code: string }[])
       .filter(({ runbook }) => runbook === "restart-service").map(({ code }) => code);
     assert.deepEqual(codes, ["comes_back"]);
+    const problem = (await getTicket(loop.store.asPlatform(), ticket!.problem_id!))!;
+    assert.match(problem.title, /^Problem: crashes fails again and again/);
+    assert.match(
+      problem.description,
+      /^crashes has failed 5 times within the hour, at (?:\d\d:\d\d:\d\d(?:, )?){5} UTC\. The times between were /,
+    );
+    assert.equal(all.filter(({ problem_id }) => problem_id === problem.ticket_id).length, 5);
+    const messages = await loop.store.asPlatform().query<{ text: string }>(
+      "SELECT text FROM messages WHERE kind = 'incident.escalated' AND refs ->> 'ticket_id' = $1",
+      [ticket!.ticket_id],
+    );
+    assert.match(
+      messages[0]!.text,
+      /comes back: its cause is another one.*crashes has failed 5 times/,
+    );
   });
 
   it("escalates where its repair did not help, and does not repeat it", async () => {

@@ -268,20 +268,4 @@ describe("a repair that needs permission", () => {
     assert.ok(events.includes("refused"), events.join());
     assert.equal(receipts.at(-1)!.details.reason, "refused_by_guardrails");
   });
-
-  it("is escalated if the guardrails are away", async () => {
-    const place = { store: loop.store, dataDir: loop.config.dataDir };
-    const faulty = await startBrokenService(place, { name: "unguarded" });
-    brokenServices.push(faulty);
-    watch = async (moment, activity) => {
-      if (moment === "before" && activity === "diagnose") await loop.stopEngine();
-    };
-    const finding = await createServiceFinding(loop.store, faulty.service, "refused");
-    const result = await (await start({ finding })).result();
-    assert.equal(result.outcome, "escalated");
-    assert.equal(await faulty.starts(), 1);
-    const { details } = (await recordOf(result.ticket_id!)).receipts.at(-1)!;
-    assert.equal(details.reason, "guardrails_away");
-    assert.equal((details.diagnosis as { basis: string }).basis, "measured");
-  });
 });

@@ -1,4 +1,5 @@
-import type { LookupResult } from "../../../contract/domain/mod.ts";
+import { isChange, type LookupResult } from "../../../contract/domain/mod.ts";
+import type { Repair } from "../../../store/incidents/mod.ts";
 import type { Db, Store } from "../../../store/mod.ts";
 
 /** Where lookups read. */
@@ -24,11 +25,12 @@ export const NOTHING: LookupAnswer = { says: [], sources: [], data: {} };
 export const MAX_LISTED = 5;
 
 /** Describes what a repair did, and whether that helped, as far as it was checked. */
-export function describeRepair(
-  { state, verified }: { readonly state: string; readonly verified: boolean | null },
-): string {
-  const done = STATES[state] ?? state;
-  if (verified === null) return state === "done" ? `${done}, not checked whether it helped` : done;
+export function describeRepair({ state, verified, steps }: Repair): string {
+  const isIdle = state === "done" && !steps.some((step) => !step.undoes && isChange(step));
+  const done = isIdle ? "noted or waited, and changed nothing" : STATES[state] ?? state;
+  if (verified === null) {
+    return state === "done" && !isIdle ? `${done}, not checked whether it helped` : done;
+  }
   return `${done}, the check ${verified ? "passed" : "still failed"} afterwards`;
 }
 

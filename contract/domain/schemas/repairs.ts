@@ -86,7 +86,7 @@ export const VerifyResultSchema = z.object({ healthy: z.boolean(), code: Word })
 
 /** Schema of the type `RepairHold`. */
 const RepairHoldSchema = z.object({
-  kind: z.enum(["all", "key", "tool", "maintenance"]),
+  kind: z.enum(["all", "key", "tool", "maintenance", "guardrails"]),
   name: Name,
   until: Time.optional(),
 });

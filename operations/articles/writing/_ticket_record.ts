@@ -1,4 +1,5 @@
 /** What the record of a ticket says of its repairs, its cause and its end. */
+import { isChange } from "../../../contract/domain/mod.ts";
 import type { TimelineEvent } from "../../../store/incidents/mod.ts";
 import type { TicketFacts } from "./_ticket_facts.ts";
 
@@ -6,7 +7,11 @@ import type { TicketFacts } from "./_ticket_facts.ts";
 interface Try {
   readonly runbook: string;
   readonly actionId: unknown;
-  readonly steps: readonly { readonly step: string; readonly state: string }[];
+  readonly steps: readonly {
+    readonly step: string;
+    readonly state: string;
+    readonly code?: string;
+  }[];
   /** Of the whole: `done`, `partly_done`, `not_done` or `unknown`. */
   readonly state: string;
   /** True: the check passed after it; false: it failed; undefined: it was not made, or could not tell. */
@@ -40,7 +45,9 @@ export function listTries({ events }: { readonly events: Events }): Try[] {
 
 /** Returns the repair that the check passed after; undefined: there is none. One that changed nothing did not help. */
 export function findHelp(facts: { readonly events: Events }): Try | undefined {
-  return listTries(facts).findLast(({ helped, state }) => helped && state !== "not_done");
+  return listTries(facts).findLast(({ helped, state, steps }) =>
+    helped && state !== "not_done" && (steps.length === 0 || steps.some(isChange))
+  );
 }
 
 /** Returns the verdict about a repair, or the last one; undefined: the guardrails were not asked. */

@@ -82,6 +82,7 @@ const MOMENTS: Readonly<Record<string, (data: TimelineEvent["data"]) => string>>
   undone: ({ code }) =>
     code === "nothing_to_undo" ? "There is nothing to undo." : "The repair is undone.",
   escalated: () => "People are called.",
+  guardrails_back: () => "The guardrails can be asked again, and the run goes on.",
   resolved: () => "The ticket is resolved, and its receipt is sealed.",
 };
 

@@ -4,10 +4,10 @@ import {
   type ScriptDocument,
   type ScriptValues,
 } from "../../../judgement/catalogue/mod.ts";
-import { InvalidInput, Problem } from "../../../contract/mod.ts";
+import { describeUnknownName, InvalidInput, Problem } from "../../../contract/mod.ts";
 import { DEVICE_LIMITS, type DeviceCommand } from "../../../contract/domain/mod.ts";
 import type { Db } from "../../../store/mod.ts";
-import { getScript } from "../../../store/catalogue/mod.ts";
+import { getScript, listScripts } from "../../../store/catalogue/mod.ts";
 import type { DeviceRecord } from "../../../store/devices/mod.ts";
 
 /** Limits of arguments that no script has. */
@@ -50,7 +50,11 @@ export async function resolveCommand(
   }
   if (script_id === undefined) return freeCommand(command!, reason, timeout_seconds);
   const release = await getScript(db, script_id);
-  if (!release) throw new Problem("NotFound", `There is no script ${script_id}`);
+  if (!release) {
+    const names = (await listScripts(db)).map(({ name }) => name);
+    const otherwise = "docs/scripts.md lists those that ship";
+    throw new Problem("NotFound", describeUnknownName("script", script_id, names, otherwise));
+  }
   const { version, sha256 } = release;
   const script = release.document as ScriptDocument;
   if (device && !(script.platforms as readonly string[]).includes(device.platform)) {

@@ -1,3 +1,4 @@
+import { isChange } from "../../../contract/domain/mod.ts";
 import type { Repair } from "../../../store/incidents/mod.ts";
 import { code, count, escape, join, words } from "./_markdown.ts";
 import { type Event, moveOf, moverOf, type PostmortemFacts } from "./_postmortem_facts.ts";
@@ -61,6 +62,7 @@ function describeEffect({ state, steps }: Repair): string {
   if (state === "intended") return "its intent is sealed, and its end is not on record.";
   if (state === "unknown") return "**nobody can tell what it did**.";
   if (done === 0) return "it **changed nothing**.";
+  if (!forward.some(isChange)) return "it noted or waited, and **changed nothing**.";
   if (failed.length > 0) {
     const names = join(failed.map(({ step }) => code(step ?? "step")));
     return `it was carried out, but the check of its own step ${names} **failed**.`;
@@ -72,7 +74,7 @@ function describeEffect({ state, steps }: Repair): string {
 
 /** Describes what a repair did to the fault. */
 function describeResult({ state, verified, steps }: Repair): string {
-  const isDone = steps.some((step) => !step.undoes && step.state === "done");
+  const isDone = steps.some((step) => !step.undoes && isChange(step));
   if (verified === null) {
     return isDone || state === "unknown" || state === "intended"
       ? "Whether it helped was not checked."

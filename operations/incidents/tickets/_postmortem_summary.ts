@@ -1,4 +1,5 @@
 /** The first parts of a postmortem: the table, when the fault was seen, and what it affected. */
+import { isChange } from "../../../contract/domain/mod.ts";
 import { describeEscalation } from "../../../store/incidents/mod.ts";
 import { code, count, escape, formatDuration, join } from "./_markdown.ts";
 import type { PostmortemFacts } from "./_postmortem_facts.ts";
@@ -8,14 +9,24 @@ const MAX_NAMED = 20;
 /** Formats the ticket as a table, and what was written in it. */
 export function formatSummary(facts: PostmortemFacts): string {
   const { ticket } = facts;
-  const { opened_at, resolved_at, description } = ticket;
+  const { last_good_at, opened_at, resolved_at, description } = ticket;
   const rows: [string, string | null][] = [
     ["Service", ticket.service],
     ["Severity", ticket.severity],
     ["Category", ticket.category ?? "not known"],
+    ["Last in order", last_good_at],
     ["Opened", opened_at],
     ["Resolved", resolved_at ?? "not yet"],
-    ["Duration", resolved_at ? formatDuration(opened_at, resolved_at) : "still open"],
+    [
+      "Time to restore",
+      last_good_at && resolved_at
+        ? `${formatDuration(last_good_at, resolved_at)} from the last check that passed`
+        : null,
+    ],
+    [
+      "Duration",
+      resolved_at ? `${formatDuration(opened_at, resolved_at)} from the ticket` : "still open",
+    ],
     ["Outcome", describeOutcome(facts)],
     ["Escalated to people", describeEscalations(facts)],
     ["Resolution", ticket.resolution],
@@ -35,7 +46,7 @@ function describeOutcome({ ticket, events, repairs }: PostmortemFacts): string {
   }
   if (outcome === "sealed") {
     return repairs.some(({ verified, steps }) =>
-        verified && steps.some(({ state, undoes }) => state === "done" && !undoes)
+        verified && steps.some((step) => isChange(step) && !step.undoes)
       )
       ? "repaired by the platform, and its check passed"
       : "its check passed, without a repair just before";
@@ -66,7 +77,13 @@ export function formatDetection({ ticket, events, finding }: PostmortemFacts): s
     return `The fault was reported at ${seen}, and ${opened}. When it began is not on record.`;
   }
   const by = finding ? ` by the detector ${code(finding.detector)}` : "";
-  return `The fault was first seen at ${seen}${by}, and ${opened}. It may have begun before: when it was last seen in order is not on record.`;
+  const { last_good_at: good } = ticket;
+  const before = good !== null && good <= seen
+    ? `The check passed last at ${good}, so that the fault went unseen for at most ${
+      formatDuration(good, seen)
+    }.`
+    : "It may have begun before: when it was last seen in order is not on record.";
+  return `The fault was first seen at ${seen}${by}, and ${opened}. ${before}`;
 }
 
 /** Formats what the fault affected, as far as the platform knows. */

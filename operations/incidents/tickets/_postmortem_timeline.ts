@@ -80,6 +80,7 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
       : `The repair was not undone, or not all of it: ${words(reason)}.`,
   held: ({ stop, step }) => `Step ${code(step)} was held back (${words(stop)}).`,
   undo_held: ({ stop, step }) => `Undoing step ${code(step)} was held back (${words(stop)}).`,
+  guardrails_back: () => "The guardrails could be asked again, and the platform went on.",
   silenced: ({ state }) =>
     state === "done"
       ? "Alerts about it were silenced."
@@ -89,6 +90,8 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
       ? "The silence of the alerts was lifted."
       : `The silence of the alerts was to be lifted: ${words(state)}.`,
   notified: ({ message }) => `People were told: ${sentence(String(message))}`,
+  recurs: ({ message, problem_id }) =>
+    `${sentence(String(message))} The problem is ${code(problem_id)}.`,
   receipt_embedded: () => "A receipt was put on the ticket.",
   escalated: ({ reason, status }) => sentence(`It was escalated to people. ${why(reason, status)}`),
   run_ended: ({ outcome, reason }) =>

@@ -27,6 +27,7 @@ describe("readServicesFile()", () => {
     runbook: restart-billing
     check: { http: http://127.0.0.1:9000/health }
     restart: { process: { command: [node, billing.js], cwd: /tmp, env: { PORT: "9000" } } }
+    on_stop: stop
   - name: mail
     check: { tcp: "127.0.0.1:25" }
     restart: { command: [systemctl, restart, postfix] }
@@ -50,11 +51,19 @@ describe("readServicesFile()", () => {
       { port: 9002, program: "node" },
     ]);
     assert.equal(services[1]!.runbook, "restart-billing");
+    assert.equal(services[1]!.on_stop, "stop");
     assert.deepEqual(services[2]!.restart, { command: ["systemctl", "restart", "postfix"] });
   });
 
   const refused: [name: string, text: string, line: number, says: RegExp][] = [
     ["a tab for indentation", "services:\n\t- name: a\n", 2, /Tabs/],
+    [
+      "an on_stop of a service that it runs no process of",
+      "services:\n  - name: a\n    restart: { command: [x] }\n    on_stop: stop\n",
+      4,
+      /on_stop is for processes that sealoop runs/,
+    ],
+    ["another on_stop", "services:\n  - name: a\n    on_stop: kill\n", 3, /expected keep or stop/],
     ["a map in place of a list", "services:\n  name: a\n", 2, /array/],
     ["a service without a name", "services:\n  - name: a\n  - type: web\n", 3, /name: /],
     ["a name with a slash", "services:\n  - name: a\n  - name: a/b\n", 3, /letters, digits/],

@@ -182,6 +182,29 @@ describe("judgeAction()", () => {
     assert.equal(judgeAction(request, { ...EMPTY_STATE, repairs }).decision, "needs_approval");
   });
 
+  describe("during a change freeze", () => {
+    const end = new Date("2026-12-27T00:00:00Z");
+    const freezes = [{ eventId: "EVT-7a30b1c94d2e", reason: "holidays", end }];
+    const look = { command: "systemctl status nginx", target: "nginx" };
+    type Changes = "nothing" | "command" | "more";
+    const cases: [string, Record<string, unknown>, Changes | undefined, string][] = [
+      ["a command that only looks", look, undefined, "allow"],
+      ["a command that only looks, of a runbook that does no more", look, "command", "allow"],
+      ["a command that only looks, beside steps that do more", look, "more", "needs_approval"],
+      ["a command that acts", RESTART, "command", "needs_approval"],
+      ["what is known to change nothing", { target: "nginx" }, "nothing", "allow"],
+      ["words without a command", { description: "Restart nginx" }, undefined, "needs_approval"],
+    ];
+    for (const [what, action, changes, expected] of cases) {
+      it(`gives ${expected} for ${what}`, () => {
+        const context = changes ? { context: { changes } } : {};
+        const request = { incident: "nginx: 502", action, ...context };
+        const { decision, rails } = judgeAction(request, { ...EMPTY_STATE, freezes });
+        assert.equal(decision, expected, JSON.stringify(rails));
+      });
+    }
+  });
+
   it("denies an action whose cited article was changed in the store", () => {
     const article = { id: "a", sha256: "0".repeat(64), kind: "article" as const };
     const articles = [{ ...article, title: "nginx", content: "nginx 502", resolved: false }];

@@ -142,6 +142,25 @@ describe("articles about tickets", () => {
     assert.doesNotMatch(closed, /[Pp]eople/);
   });
 
+  it("call waiting for another service no repair", () => {
+    const steps = [{ step: "join", state: "done", code: "joined" }, {
+      step: "wait-for-it",
+      state: "done",
+      code: "ok",
+    }];
+    const { title, text } = write(sealed, [
+      detected("refused"),
+      verdict("allow"),
+      { ...tried(), data: { ...tried().data, steps } },
+      passed,
+    ], { runbooks });
+    assert.match(
+      `${title}\n${text}`,
+      /over without a repair\n.*No repair of the platform ended it/s,
+    );
+    assert.doesNotMatch(text, /How it was repaired|repaired it/);
+  });
+
   it("name a consent only where a person gave it to the repair that helped", () => {
     const approved = { kind: "approval_approved", data: { approval_id: "APR-1" } };
     const tell = (decision: string, ...events: object[]) => {

@@ -28,6 +28,8 @@ const TICKET: Ticket = {
   acknowledged_at: null,
   taken_by: null,
   taken_at: null,
+  problem_id: null,
+  last_good_at: null,
   opened_at: AT,
   resolved_at: "2026-07-01T12:00:01.000Z",
 };
@@ -427,6 +429,14 @@ describe("a postmortem about what was seen", () => {
       /first seen at 2026-07-01T11:57:00\.000Z by the detector `services`, and the ticket was opened 3 min later\./,
     );
     assert.match(text, /when it was last seen in order is not on record/);
+    const good = { last_good_at: "2026-07-01T11:56:30.000Z" };
+    const restored = format([detected], good, { finding });
+    assert.match(
+      part(restored, "Detection"),
+      /The check passed last at 2026-07-01T11:56:30\.000Z, so that the fault went unseen for at most 30\.0 s\./,
+    );
+    assert.match(restored, /\| Time to restore \| 4 min from the last check that passed \|/);
+    assert.match(restored, /\| Duration \| 1\.0 s from the ticket \|/);
     assert.match(
       part(format([detected]), "Detection"),
       /first seen at 2026-07-01T12:00:00\.000Z, /,
@@ -500,10 +510,15 @@ describe("a postmortem about what was done", () => {
       needless!,
       /changed nothing\*\*\. The check passed afterwards, though it had changed nothing/,
     );
+    const waited = done({ steps: [step("done", "joined")] });
+    assert.match(
+      waited!,
+      /it noted or waited, and \*\*changed nothing\*\*\. The check passed afterwards, though/,
+    );
     const part = done({
       state: "not_done",
       verified: false,
-      steps: [step("done", "ok"), step("not_done", "x")],
+      steps: [step("done", "exit_0"), step("not_done", "x")],
     });
     assert.match(part!, /carried out \*\*in part\*\*: 1 of 2 steps\./);
     assert.match(
@@ -521,7 +536,7 @@ describe("a postmortem about what was done", () => {
     const undo = (...states: ("done" | "not_done")[]) =>
       done({
         verified: false,
-        steps: [step("done", "ok"), ...states.map((state) => step(state, "x", true))],
+        steps: [step("done", "exit_0"), ...states.map((state) => step(state, "x", true))],
       });
     assert.match(undo("done")!, /What could be undone of it was undone\.$/);
     assert.match(undo("done", "not_done")!, /Of the 2 steps to undo, 1 was undone\.$/);
@@ -558,6 +573,8 @@ describe("the end in a postmortem", () => {
     assert.match(outcome([])!, /without a repair just before/);
     assert.match(outcome([], {}, { repairs: [repair({ verified: false })] })!, /without a repair/);
     assert.match(outcome([], {}, { repairs: [repair({ steps })] })!, /without a repair/);
+    const joined = [{ step: "join", state: "done", code: "joined", undoes: false } as const];
+    assert.match(outcome([], {}, { repairs: [repair({ steps: joined })] })!, /without a repair/);
     const closed = { outcome: "resolved" };
     assert.equal(outcome([event("resolved", { by: "person" })], closed), "closed by a person");
     assert.equal(outcome([event("resolved")], closed), "closed with a note"); // perhaps by an agent

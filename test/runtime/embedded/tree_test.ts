@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -8,7 +8,11 @@ import {
   claimDataFolder,
   identifyProcess,
   isRunning,
+  listManagedRecords,
+  managedPath,
+  type ManagedRecord,
   type ProcessId,
+  writeManagedRecord,
 } from "../../../runtime/embedded/mod.ts";
 import { testFolder } from "../../_run.ts";
 
@@ -68,12 +72,21 @@ describe("claimDataFolder()", () => {
     assert.equal(isRunning(id), true);
   });
 
-  it("stops the processes that the platform manages for its user", async () => {
-    mkdirSync(join(dataDir, "processes"));
-    writeFileSync(join(dataDir, "processes", "shop.json"), JSON.stringify({ ...id, name: "shop" }));
-    writeFileSync(join(dataDir, "processes", "half.json"), "{");
-    await (await claimDataFolder(dataDir)).release();
-    assert.equal(isRunning(id), false);
+  it("stops the processes of services that are to be stopped with it, says so, and keeps the others", async () => {
+    const other = spawn("sleep", ["600"]);
+    const otherId = identifyProcess(other.pid!)!;
+    try {
+      record({ ...id, name: "shop", effect_id: "1", on_stop: "stop" });
+      record({ ...otherId, name: "billing", effect_id: "2" });
+      writeFileSync(join(dataDir, "processes", "half.json"), "{");
+      await (await claimDataFolder(dataDir)).release();
+      assert.equal(isRunning(id), false);
+      assert.equal(isRunning(otherId), true);
+      const stopped = listManagedRecords(dataDir).map(({ name, stopped }) => [name, stopped]);
+      assert.deepEqual(stopped.toSorted(), [["billing", undefined], ["shop", "sealoop"]]);
+    } finally {
+      other.kill("SIGKILL");
+    }
   });
 
   it("stops the added processes, and kills those that are added later", async () => {
@@ -115,6 +128,10 @@ describe("claimDataFolder()", () => {
     chmodSync(dataDir, 0o500);
     await assert.rejects(claimDataFolder(dataDir), /permission is missing.*set SEALOOP_DATA/);
   });
+
+  function record(managed: ManagedRecord): void {
+    writeManagedRecord(managedPath(dataDir, managed.name), managed);
+  }
 
   function leave(processes: unknown[], boot = bootId()): void {
     writeFileSync(

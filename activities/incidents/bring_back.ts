@@ -1,0 +1,158 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { LOOP_ACTOR } from "../../contract/domain/mod.ts";
+import {
+  actOnce,
+  type ActOutcome,
+  listLostProcesses,
+  probe,
+  type Service,
+} from "../../integrations/host/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { getService, getServiceGraph, recordProbeResults } from "../../store/cmdb/mod.ts";
+import { listWatchedTenants } from "../../store/keys/mod.ts";
+import { findRepairHold } from "../governance.ts";
+import type { ActivityParts } from "../parts.ts";
+
+/** A service whose process the platform had run, and how it is now. */
+export interface ReturnedService {
+  readonly name: string;
+  /** `up`; `held` by a stop or a maintenance window, and not started; else the code of its check or of its start. */
+  readonly code: string;
+}
+
+/** A process that is gone, and its service. */
+interface LostService {
+  readonly service: Service;
+  /** The act that had started the process. */
+  readonly effectId: string;
+  /** What has ended it: the platform's stop, or nobody knows. */
+  readonly stopped: "sealoop" | "unseen";
+}
+
+/** Time that all of them have to become healthy. What is not by then is a fault, as the first sweep finds. */
+const MAX_WAIT_MS = 30_000;
+const PROBE_INTERVAL_MS = 100;
+
+/**
+ * Starts the processes again that ended together with the platform, each once those are healthy that it depends on, as the
+ * services file says now. That is no repair: it restores what repairs had started. Each start is sealed.
+ *
+ * Must end before this worker takes work, so that no sweep sees them down. Safe to repeat, and to run in several workers.
+ */
+export async function bringBackServices(
+  { config: { dataDir }, store }: Pick<ActivityParts, "config" | "store">,
+): Promise<ReturnedService[]> {
+  const records = listLostProcesses(dataDir);
+  if (records.length === 0) return [];
+  const deadline = Date.now() + MAX_WAIT_MS;
+  const returned: ReturnedService[] = [];
+  for (const tenant of await listWatchedTenants(store.db)) {
+    const owner = store.forTenant(tenant);
+    const lost = new Map<string, LostService>();
+    for (const { name, effect_id, stopped } of records) {
+      const service = await getService(owner.db, name) as Service | undefined;
+      if (service?.origin !== "file" || !service.restart || !("process" in service.restart)) {
+        continue;
+      }
+      lost.set(name, {
+        service,
+        effectId: effect_id,
+        stopped: stopped === "sealoop" ? stopped : "unseen",
+      });
+    }
+    if (lost.size === 0) continue;
+    const { dependsOn } = await getServiceGraph(owner.db);
+    await inOrder([...lost.keys()], dependsOn, async (name) => {
+      const one = lost.get(name);
+      if (one) returned.push({ name, code: await bringBack(owner, dataDir, one, deadline) });
+    });
+  }
+  return returned;
+}
+
+/** Does work for services, for each after all that it depends on, at once where they don't depend on each other. */
+async function inOrder(
+  names: readonly string[],
+  dependsOn: ReadonlyMap<string, readonly string[]>,
+  work: (name: string) => Promise<void>,
+): Promise<void> {
+  const begun = new Map<string, Promise<void>>();
+  /** @param path services that wait for this one: a cycle ends there */
+  function visit(name: string, path: readonly string[]): Promise<void> {
+    const known = begun.get(name);
+    if (known) return known;
+    const inner = [...path, name];
+    const needs = (dependsOn.get(name) ?? []).filter((need) => !inner.includes(need));
+    const done = Promise.resolve()
+      .then(() => Promise.all(needs.map((need) => visit(need, inner))))
+      .then(() => work(name));
+    begun.set(name, done);
+    return done;
+  }
+  await Promise.all(names.map((name) => visit(name, [])));
+}
+
+/** @returns code of a {@linkcode ReturnedService} */
+async function bringBack(
+  store: Store,
+  dataDir: string,
+  { service, effectId, stopped }: LostService,
+  deadline: number,
+): Promise<string> {
+  const { name, restart } = service;
+  if (await findRepairHold(store, { service: name })) return "held";
+  const id = hash(`${effectId}\nback`, 24);
+  const start = { id, service: name, stopped };
+  await seal(store, start, { state: "intended" });
+  const outcome = await actOnce({ dataDir, effectId: id, service: name, act: restart! });
+  await seal(store, start, outcome);
+  return outcome.code === "started" ? await waitForHealth(store, service, deadline) : outcome.code;
+}
+
+/** @returns `up`, or the code of the last probe */
+async function waitForHealth(
+  { db }: Store,
+  { name, check }: Service,
+  deadline: number,
+): Promise<string> {
+  if (!check) return "up";
+  for (;;) {
+    const { healthy, code } = await probe(check);
+    if (healthy) {
+      await recordProbeResults(db, [{ name, healthy }]);
+      return "up";
+    }
+    if (Date.now() > deadline) return code;
+    await sleep(PROBE_INTERVAL_MS);
+  }
+}
+
+/** Seals that a process is to be started, or what came of it. */
+async function seal(
+  store: Store,
+  { id, service, stopped }:
+    & { readonly id: string; readonly service: string }
+    & Pick<
+      LostService,
+      "stopped"
+    >,
+  { state, code }: { readonly state: "intended" | ActOutcome["state"]; readonly code?: string },
+): Promise<void> {
+  await store.db.transaction((trx) =>
+    requestSeal(trx, {
+      id: hash(`${id}\n${state}`, 16),
+      category: "service_brought_back",
+      actor: LOOP_ACTOR,
+      subject: id,
+      action: "services.bring_back",
+      outcome: state,
+      details: { effect_id: id, stopped, ...(code ? { code } : {}) },
+      evidence: { service },
+    })
+  );
+}
+
+const hash = (text: string, length: number) =>
+  createHash("sha256").update(text).digest("hex").slice(0, length);
