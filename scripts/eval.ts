@@ -13,6 +13,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   citations: "evals/reports/citations_eval.ts",
   questions: "evals/questions/eval.ts",
   logs: "evals/detection/logs_eval.ts",
+  causes: "evals/causes/eval.ts",
   root_causes: "evals/root_causes/eval.ts",
 };
 

@@ -21,6 +21,7 @@ import {
   type FindingRecord,
   getFinding,
   listObservations,
+  readDecisionBasis,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { actionIdOf } from "./_action_id.ts";
@@ -63,6 +64,7 @@ export function diagnoseActivities(parts: ActivityParts) {
    */
   async function diagnose(order: RoundOrder): Promise<Diagnosis> {
     const { finding, code } = order;
+    const basis = await readDecisionBasis(db, finding.service);
     const facts = await gatherFacts(finding);
     const { service, record } = facts;
     const measured = judge(order, facts);
@@ -113,6 +115,7 @@ export function diagnoseActivities(parts: ActivityParts) {
       },
     };
     await recordDiagnosis(order, diagnosis, {
+      basis,
       cause_says: judged.says,
       passed_over,
       ...(ordered ? { hypotheses: ordered } : {}),

@@ -8,6 +8,7 @@ import { countRepeatSightings, listEscalatedFaults } from "../../store/incidents
 import { listWatchedTenants } from "../../store/keys/mod.ts";
 import { isFlagSet } from "../../store/platform/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { findRetries } from "./_retries.ts";
 import { recheckApprovals } from "./outdated.ts";
 import { closeRecovered } from "./recovered.ts";
 
@@ -18,8 +19,12 @@ export interface DetectionResult {
   /** Number of faults. */
   readonly findings: number;
   /** The probable root of each incident, worst first. */
-  readonly incidents: readonly (DetectedFinding & { readonly tenant_id: string })[];
-  /** Fingerprints of incidents that are left to people: their ticket is escalated with this fault, or a person has taken it. */
+  readonly incidents:
+    readonly (DetectedFinding & { readonly tenant_id: string; readonly tried_again?: string })[];
+  /**
+   * Fingerprints of incidents that are left to people: their ticket is escalated with this fault, and what was decided rests on
+   * what is there still; or a person has taken it.
+   */
   readonly escalated: readonly string[];
 }
 
@@ -29,7 +34,8 @@ export function sweepActivities(parts: ActivityParts) {
 
   /**
    * Runs every detector, on the services as their file lists them now, closes tickets that wait for people where the
-   * fault is gone, and has approvals end whose repair is another one by now. Safe to repeat: it stores what was seen last, and counts one more sighting for each ticket of a run.
+   * fault is gone, and has approvals end whose repair is another one by now. A fault that was left to people is tried again
+   * once the runbooks, the service's entry or the policy have changed. Safe to repeat: it stores what was seen last, and counts one more sighting for each ticket of a run.
    *
    * @param options `everyTenant`: of all tenants, and only while the flag `pause_sweeps` is not set; else of the one that asks
    */
@@ -64,15 +70,19 @@ export function sweepActivities(parts: ActivityParts) {
     await closeRecovered(owner);
     await recheckApprovals({ ...parts, store: owner });
     const fingerprints = incidents.map(({ fingerprint }) => fingerprint);
-    const [escalated] = await Promise.all([
+    const [escalated, retries] = await Promise.all([
       listEscalatedFaults(owner.db, incidents),
+      findRetries(owner, fingerprints),
       countRepeatSightings(owner.db, fingerprints),
     ]);
     return {
       probed,
       findings: findings.length,
-      incidents: incidents.map((incident) => ({ ...incident, tenant_id: owner.tenant })),
-      escalated,
+      incidents: incidents.map((incident) => {
+        const tried_again = retries.get(incident.fingerprint);
+        return { ...incident, tenant_id: owner.tenant, ...(tried_again ? { tried_again } : {}) };
+      }),
+      escalated: escalated.filter((fingerprint) => !retries.has(fingerprint)),
     };
   }
 

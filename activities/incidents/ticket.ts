@@ -99,7 +99,7 @@ function eventsOf(
   { finding, code, run }: TicketOrder,
   kind: "opened" | "taken_over",
 ): TicketEvent[] {
-  const { check, observed_at, requested_by, related = [] } = finding;
+  const { check, observed_at, requested_by, related = [], tried_again } = finding;
   return [
     {
       key: `${run.run_id}/detected`,
@@ -115,6 +115,7 @@ function eventsOf(
         workflow_id: run.workflow_id,
         run_id: run.run_id,
         ...(requested_by === undefined ? {} : { requested_by }),
+        ...(tried_again === undefined ? {} : { because: tried_again }),
       },
     },
   ];

@@ -56,6 +56,8 @@ export interface Finding {
   readonly related?: readonly RelatedFinding[];
   /** Requesting key; absent: the schedule. */
   readonly requested_by?: string;
+  /** Why a fault that was left to people is tried again: a part of a sentence. */
+  readonly tried_again?: string;
   /** Text of a person's report, at most 4,000 characters. */
   readonly report?: string;
   /** Action that was approved after the requesting run had ended; this run continues from there. */

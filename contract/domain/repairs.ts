@@ -51,7 +51,7 @@ interface Alternative {
 }
 
 /** Hypotheses in the order of a model, which decides nothing. Its words are on the ticket. */
-export interface OrderedHypotheses {
+interface OrderedHypotheses {
   /** Name of the model. */
   readonly written_by: string;
   /** Numbers of observations are those that its words cite. */

@@ -30,6 +30,8 @@ export interface CauseJudgement {
   readonly says: string;
   /** Likelihood that the cause is right, 0 to 1; 0 where none is named. */
   readonly confidence: number;
+  /** What speaks for the best supported cause, 0 to 1. */
+  readonly support: number;
   readonly category: Category | null;
   /** Numbers of the observations that say so. */
   readonly observations: readonly number[];
@@ -72,6 +74,11 @@ const Sign = z.union([
   z.strictObject({ all: z.array(Condition).min(2), ...Support }),
 ]);
 const Causes = z.strictObject({
+  confidences: z.array(z.strictObject({
+    from: z.number(),
+    named: z.number().int().min(0),
+    right: z.number().int().min(0),
+  })).min(1),
   causes: z.array(z.strictObject({
     cause: z.string().regex(/^[a-z_]+$/),
     says: z.string(),
@@ -117,11 +124,9 @@ interface Match {
 const MIN_CONFIDENCE = 0.6;
 /** Causes whose support differs by no more are supported alike. */
 const ALIKE = 0.05;
-/** Nothing that is judged by rules is certain. */
-const MAX_CONFIDENCE = 0.97;
 const MAX_ALTERNATIVES = 5;
 
-const { causes } = Causes.parse(
+const { causes, confidences } = Causes.parse(
   parse(readFileSync(join(ROOT, "judgement", "observation", "causes.yaml"), "utf8"), {
     merge: true,
   }),
@@ -145,6 +150,7 @@ export function judgeCause(service: string, facts: Facts): CauseJudgement {
       cause: null,
       says: `The cause is not known; the symptom is ${facts.code.replaceAll("_", " ")}.`,
       confidence: 0,
+      support: possible[0] ? Math.round(100 * possible[0].support) / 100 : 0,
       category: null,
       observations: [],
       alternatives,
@@ -154,12 +160,22 @@ export function judgeCause(service: string, facts: Facts): CauseJudgement {
   return {
     cause: named.cause.cause,
     says: named.cause.says.replaceAll("{service}", service),
-    confidence: Math.round(100 * Math.min(MAX_CONFIDENCE, named.support)) / 100,
+    confidence: confidenceOf(named.support),
+    support: Math.round(100 * named.support) / 100,
     category: named.cause.category,
     observations: named.observations,
     alternatives,
     hypotheses,
   };
+}
+
+/**
+ * Returns how likely a cause with so much support is right, by how often such causes were (Laplace's rule of succession):
+ * few cases give no certainty.
+ */
+function confidenceOf(support: number): number {
+  const { named, right } = confidences.findLast(({ from }) => support >= from) ?? confidences[0]!;
+  return Math.round(100 * (right + 1) / (named + 2)) / 100;
 }
 
 /** Returns the best supported cause; of those that only words support, and about as well, the one reported last. */

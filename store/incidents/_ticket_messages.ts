@@ -5,6 +5,7 @@ import {
   type Severity,
 } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
+import { RETRIED_REASONS } from "./decision_basis.ts";
 import { addMessage } from "../notices/mod.ts";
 
 /** Kinds of ticket events that people are told of. */
@@ -122,9 +123,7 @@ async function explainEscalation(trx: Db, id: string, { data }: Event): Promise<
     ...why.map((text) => `${text}.`),
     ...(recurs === undefined ? [] : [`${recurs.message} The problem is ${recurs.problem_id}.`]),
     ...(cause_says === undefined ? [] : [cause_says]),
-    reason === GUARDRAILS_AWAY
-      ? "The platform asks them again by itself until they answer, and then goes on; a person may act before."
-      : "A person has to act now. When something was changed, a loop tries again: POST /v1/itsm/loop with the service.",
+    nextStep(reason),
     ...(listed === "" ? [] : [`These runbooks were looked at, and are not used:${listed}`]),
   ].join(" ");
 }
@@ -133,6 +132,18 @@ async function explainEscalation(trx: Db, id: string, { data }: Event): Promise<
 interface Recurrence {
   readonly message: string;
   readonly problem_id: string;
+}
+
+/** Says who acts next after an escalation. */
+function nextStep(reason: string): string {
+  if (reason === GUARDRAILS_AWAY) {
+    return "The platform asks them again by itself until they answer, and then goes on; a person may act before.";
+  }
+  const request = "POST /v1/itsm/loop with the service";
+  return RETRIED_REASONS.includes(reason)
+    ? "A person has to act now. Where runbooks, the service's entry or the policy are changed, the next sweep tries again; " +
+      `${request} does so at once.`
+    : `A person has to act now. When something was changed, a loop tries again: ${request}.`;
 }
 
 /** What a diagnosis has for people. */

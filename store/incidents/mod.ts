@@ -62,6 +62,7 @@ export {
   handBackTicket,
   takeTicket,
 } from "./ticket_people.ts";
+export { type DecisionBasis, listUndoneDecisions, readDecisionBasis } from "./decision_basis.ts";
 export {
   countRepeatSightings,
   escalateTicketOfRun,

@@ -47,6 +47,7 @@ export const FindingSchema = z.object({
   severity: z.enum(SEVERITIES).optional(),
   related: z.array(RelatedFindingSchema).optional(),
   requested_by: Name.optional(),
+  tried_again: Text.optional(),
   report: Text.optional(),
   resumes: z.object({
     approval_id: ApprovalId,

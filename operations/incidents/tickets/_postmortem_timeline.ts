@@ -32,7 +32,10 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
     return `The ${words(check)} check found ${code(found)}${others}.`;
   },
   opened: () => "The ticket was opened.",
-  taken_over: () => "A new run took the open ticket over, as the fault was found again.",
+  taken_over: ({ because }) =>
+    because
+      ? sentence(`A new run took the open ticket over and tried again, as ${because}`)
+      : "A new run took the open ticket over, as the fault was found again.",
   acknowledged: ({ by }) => `**${escape(String(by))}** acknowledged it.`,
   taken: ({ by }) => `**${escape(String(by))}** took it, so that the platform left it alone.`,
   handed_back: ({ by }) => `**${escape(String(by))}** handed it back to the platform.`,

@@ -29,7 +29,8 @@ describe("causes of faults", () => {
     ]);
     assert.equal(judged.cause, "descriptors_exhausted");
     assert.deepEqual(judged.observations, [2]);
-    assert.equal(judged.confidence, 0.85);
+    assert.equal(judged.support, 0.85);
+    assert.equal(judged.confidence, 0.91); // 9 of 9 with such a support were right: (9 + 1) / (9 + 2)
     assert.equal(judged.category, "compute");
     assert.match(judged.says, /^shop has no file descriptor left/);
   });
@@ -174,9 +175,10 @@ describe("causes of faults", () => {
   });
 
   it("adds what several sources say", () => {
-    const alone = judge("status_500", ["output", "MemoryError"]).confidence;
+    const alone = judge("status_500", ["output", "MemoryError"]);
     const both = judge("status_500", ["output", "MemoryError"], ["process", { memory_share: 0.9 }]);
-    assert.ok(both.confidence > alone && both.confidence < 1);
+    assert.ok(both.support > alone.support && both.support < 1);
+    assert.ok(both.confidence > alone.confidence && both.confidence < 1);
     assert.deepEqual(both.observations, [1, 2]);
   });
 

@@ -236,6 +236,11 @@ describe("the timeline of a postmortem", () => {
         "It was escalated to people. No repair could be carried out.",
       ],
       [
+        "taken_over",
+        { because: "the runbooks in force have changed" },
+        "A new run took the open ticket over and tried again, as the runbooks in force have changed.",
+      ],
+      [
         "escalated",
         { reason: "NotFound" },
         "It was escalated to people. Its run could not go on: what it needs is not there any more.",
