@@ -1,6 +1,6 @@
 import type { Observation } from "../../contract/domain/mod.ts";
 import { getInventory, listPresence } from "../../store/devices/mod.ts";
-import type { Observer } from "./observer.ts";
+import type { Observer, Subject } from "./observer.ts";
 
 const DEVICE_ID = /^DEV-[0-9a-f]{12}$/;
 /** Sections of an inventory that tell something about a fault. */
@@ -12,10 +12,9 @@ export const device: Observer = {
   name: "device",
   about:
     "Reads what the agent of a device has reported last: memory, disks, listeners and services",
-  async observe({ finding, record }, { store }): Promise<Observation[]> {
-    const id = [finding.service, record?.host, record?.target.device_id]
-      .find((one): one is string => typeof one === "string" && DEVICE_ID.test(one));
-    if (id === undefined) return [];
+  applies: (subject) => deviceOf(subject) !== undefined,
+  async observe(subject, { store }): Promise<Observation[]> {
+    const id = deviceOf(subject)!;
     const [[presence], { sections }] = await Promise.all([
       listPresence(store.db, id),
       getInventory(store.db, id),
@@ -30,3 +29,9 @@ export const device: Observer = {
     }));
   },
 };
+
+/** Returns the id of the device that a fault is about. */
+function deviceOf({ finding, record }: Subject): string | undefined {
+  return [finding.service, record?.host, record?.target.device_id]
+    .find((one): one is string => typeof one === "string" && DEVICE_ID.test(one));
+}

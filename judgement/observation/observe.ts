@@ -21,12 +21,14 @@ export async function observe(
   subject: Subject,
   context: Omit<ObserverContext, "deadline">,
 ): Promise<readonly Observation[]> {
+  const observer = observerOf(source);
+  if (!observer.applies(subject)) return [];
   const deadline = createTimeoutSignal(TIMEOUT_MS);
   const late = new Promise<never>((_, reject) => {
     deadline.addEventListener("abort", () => reject(new NotHad("timeout")), { once: true });
   });
   try {
-    const look = observerOf(source).observe(subject, { ...context, deadline });
+    const look = observer.observe(subject, { ...context, deadline });
     return bound(await Promise.race([look, late]));
   } catch (error) {
     const reason = reasonOf(error);

@@ -36,6 +36,10 @@ export interface Observer {
   readonly name: ObserverName;
   /** What it looks at, in one sentence. */
   readonly about: string;
+  /** True: it reads only this host and the platform's records, and waits for nobody else. Those look together. */
+  readonly isNear?: boolean;
+  /** Returns whether there may be something to look at, by what is known of the fault and the service. Else it is not asked. */
+  applies(subject: Subject): boolean;
   /**
    * Looks once.
    *

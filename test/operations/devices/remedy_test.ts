@@ -153,7 +153,7 @@ policies:
   it("has the script undone by its opposite, where the script did not help", async () => {
     const run = { workflow_id: `loop-${incident.fingerprint}`, run_id: randomUUID() };
     const { code } = incident;
-    const ticket_id = await act("openTicket", { finding: incident, code, run });
+    const { ticket_id } = await act("openTicket", { finding: incident, code, run });
     const order = { finding: incident, ticket_id, code, round: 1, run };
     const diagnosis = await act("diagnose", order);
     const { action } = diagnosis;
@@ -179,7 +179,7 @@ policies:
       requested_by: `key:${people.keyId("program")}`,
       observed_at: new Date().toISOString(),
     };
-    const ticket_id = await act("openTicket", { finding, code, run });
+    const { ticket_id } = await act("openTicket", { finding, code, run });
     const order = { finding, ticket_id, code, round: 1, run };
     const diagnosis = await act("diagnose", order);
     const environment = new MockActivityEnvironment();
