@@ -60,6 +60,7 @@ export {
   type CrewRequest,
   type CrewResult,
   type CrewScope,
+  type Examination,
   type Suspect,
   type Triage,
   type Verification,
