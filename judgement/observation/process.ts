@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { freemem, totalmem } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Observation } from "../../contract/domain/mod.ts";

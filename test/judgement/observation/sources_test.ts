@@ -76,13 +76,14 @@ describe("sources of observations", () => {
     record?: FindingRecord,
   ): Promise<readonly Observation[]> {
     const { config, store } = context;
-    return await observe(source, subjectOf(service, values, isLocal), { config, store });
+    return await observe(source, subjectOf(service, values, isLocal, record), { config, store });
   }
 
   function subjectOf(
     service: Service | undefined,
     values: Readonly<Record<string, string>> = {},
     isLocal = true,
+    record?: FindingRecord,
   ): Subject {
     const finding = {
       service: service?.name ?? null,
