@@ -1,5 +1,5 @@
 import type { AgentName } from "./agents.ts";
-import type { ObserverName } from "./observations.ts";
+import type { NumberedObservation } from "./observations.ts";
 import type { Retrieved, Source } from "./reasoning.ts";
 import type { Alternative } from "./repairs.ts";
 import type { Authorship, Claim, Evidence } from "./writing.ts";
@@ -46,7 +46,7 @@ export interface Examination {
 /** An observation, without its words. */
 export interface SeenFact {
   readonly number: number;
-  readonly source: ObserverName;
+  readonly source: NumberedObservation["source"];
   readonly code: string;
   readonly says: string;
 }

@@ -43,6 +43,7 @@ export { ATTRIBUTE, startAttributes, tenantAttribute, tenantOfAttributes } from 
 export {
   type NumberedObservation,
   type Observation,
+  OBSERVATION_SOURCES,
   type ObserverName,
   OBSERVERS,
 } from "./observations.ts";

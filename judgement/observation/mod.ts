@@ -12,5 +12,5 @@
 export { type CauseJudgement, type Hypothesis, judgeCause } from "./causes.ts";
 export { factsOf } from "./facts.ts";
 export { chooseObservers, describeObservers } from "./_observers.ts";
-export { observe } from "./observe.ts";
+export { observe, observeCommand } from "./observe.ts";
 export type { Subject } from "./observer.ts";

@@ -6,7 +6,7 @@ import {
   AGENTS,
   type CrewRequest,
   type CrewResult,
-  OBSERVERS,
+  OBSERVATION_SOURCES,
   type StartedRun,
   WORKFLOW,
 } from "../../contract/domain/mod.ts";
@@ -39,7 +39,7 @@ const Examined = z.object({
   seen: z.array(
     z.object({
       number: z.number().int(),
-      source: z.enum(OBSERVERS),
+      source: z.enum(OBSERVATION_SOURCES),
       code: z.string(),
       says: z.string(),
     }),

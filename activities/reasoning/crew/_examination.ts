@@ -8,7 +8,6 @@ import type {
   Finding,
   FindingCheck,
   NumberedObservation,
-  ObserverName,
 } from "../../../contract/domain/mod.ts";
 import { type HealthCheck, probe, type Service } from "../../../integrations/host/mod.ts";
 import { chooseObservers, judgeCause, observe } from "../../../judgement/observation/mod.ts";
@@ -37,10 +36,10 @@ interface Collection {
 
 /** Sources whose observations each agent reports. */
 const SOURCES: Readonly<
-  Record<"logs" | "metrics" | "topology" | "change", readonly ObserverName[]>
+  Record<"logs" | "metrics" | "topology" | "change", readonly NumberedObservation["source"][]>
 > = {
   logs: ["output", "log", "unit", "container"],
-  metrics: ["check", "process", "port", "storage", "names", "certificate", "device"],
+  metrics: ["check", "process", "port", "storage", "names", "certificate", "device", "runbook"],
   topology: ["dependencies"],
   change: ["changes"],
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AGENTS, OBSERVERS } from "../mod.ts";
+import { AGENTS, OBSERVATION_SOURCES } from "../mod.ts";
 import { ConversationId, Count, Digest, Id, MessageId, Name, Text, TicketId, Word } from "./ids.ts";
 import { RunIdSchema } from "./incidents.ts";
 import { ClaimSchema, EvidenceSchema } from "./writing.ts";
@@ -92,7 +92,9 @@ export const ExaminationSchema = z.object({
   category: Word.nullable(),
   observations: z.array(Count),
   alternatives: z.array(z.object({ cause: Word, observations: z.array(Count), because: Text })),
-  seen: z.array(z.object({ number: Count, source: z.enum(OBSERVERS), code: Word, says: Text })),
+  seen: z.array(
+    z.object({ number: Count, source: z.enum(OBSERVATION_SOURCES), code: Word, says: Text }),
+  ),
 });
 
 /** Schema of the type `Intake`. */
