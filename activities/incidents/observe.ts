@@ -2,6 +2,7 @@ import type { ObserverName } from "../../contract/domain/mod.ts";
 import { observe as look } from "../../judgement/observation/mod.ts";
 import { addObservations } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { createDeviceReader } from "./_device_looks.ts";
 import type { RoundOrder } from "./_order.ts";
 import { findSubject } from "./_subject.ts";
 
@@ -11,7 +12,7 @@ export interface ObserveOrder extends RoundOrder {
 }
 
 /** Creates the activity that looks before a fault is judged. */
-export function observeActivities({ store, config }: ActivityParts) {
+export function observeActivities({ store, config, temporal }: ActivityParts) {
   const db = store.db;
 
   /**
@@ -23,8 +24,9 @@ export function observeActivities({ store, config }: ActivityParts) {
   async function observe(order: ObserveOrder): Promise<number> {
     const { ticket_id, run: { run_id }, round, observers } = order;
     const subject = await findSubject(db, order);
+    const runOnDevice = createDeviceReader({ store, temporal }, `${run_id}/${round}`);
     const counts = await Promise.all(observers.map(async (source) => {
-      const seen = await look(source, subject, { config, store });
+      const seen = await look(source, subject, { config, store, runOnDevice });
       await addObservations(db, { ticket_id, run_id, round, source }, seen);
       return seen.length;
     }));

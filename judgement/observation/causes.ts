@@ -62,7 +62,10 @@ const Words = z.strictObject({
   from: z.array(z.enum(OBSERVATION_SOURCES)).min(1),
   words: z.array(z.string().min(4)).min(1),
 });
-const Mention = z.strictObject({ from: z.array(z.enum(OBSERVATION_SOURCES)).min(1), mentions: z.string() });
+const Mention = z.strictObject({
+  from: z.array(z.enum(OBSERVATION_SOURCES)).min(1),
+  mentions: z.string(),
+});
 const Codes = z.strictObject({ codes: z.array(z.string()).min(1) });
 const Condition = z.union([Figure, Words, Mention, Codes]);
 const Support = { support: z.number().gt(0).lt(1) };

@@ -27,6 +27,12 @@ export interface ObserverContext {
   readonly config: Config;
   /** Of the tenant whose fault it is. */
   readonly store: Store;
+  /**
+   * Has a device run a read-only script of the catalogue, and returns what it prints. Absent: devices can't be asked.
+   *
+   * @throws {NotHad}
+   */
+  readonly runOnDevice?: (deviceId: string, script: string) => Promise<string>;
   /** Ends what takes too long. */
   readonly deadline: AbortSignal;
 }
