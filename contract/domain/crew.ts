@@ -44,7 +44,7 @@ export interface Examination {
 }
 
 /** An observation, without its words. */
-export interface SeenFact {
+interface SeenFact {
   readonly number: number;
   readonly source: NumberedObservation["source"];
   readonly code: string;
