@@ -50,11 +50,11 @@ async function listServiceChanges(db: Db, service: string, since: Date): Promise
     listTickets(db, { service, since, limit: MAX_LISTED }),
   ]);
   return [
-    ...remediations.map(({ ticket_id, ...one }) => ({
-      text: `repair ${one.runbook ?? "without a runbook"} of ${service} on ${ticket_id}: ${
+    ...remediations.map((one) => ({
+      text: `repair ${one.runbook ?? "without a runbook"} of ${service} on ${one.ticket_id}: ${
         describeRepair(one)
       }`,
-      source: { id: ticket_id, kind: "ticket" as const, title: `Repair of ${service}` },
+      source: { id: one.ticket_id, kind: "ticket" as const, title: `Repair of ${service}` },
     })),
     ...tickets.map(({ ticket_id, title, status }) => ({
       text: `${ticket_id} on ${service}: ${title} (${status})`,
