@@ -3,6 +3,7 @@ import {
   type AgentName,
   type AgentReport,
   type CrewScope,
+  type Examination,
   type Intake,
   type LookupResult,
   type Plan,
@@ -38,33 +39,46 @@ export async function askAgent(
       .map((lookup) => perform(QUICK, `Looks up: ${lookup.tool}`).lookUp(lookup)),
   );
   const incident = [prompt, ...read.flatMap(({ says }) => says)].join("\n");
-  const reports = await reportsOf(agent, { incident, services, round: 1 });
+  const scope = { incident, services, round: 1 };
+  const examined = agent === "triage" || services.length === 0
+    ? []
+    : await perform(QUICK, `Looks at ${services.join(", ")} as the loop does`)
+      .examineServices(scope);
+  const reports = await reportsOf(agent, scope, examined);
   const results = [...read, ...reports.flatMap(sentencesOf)];
   return [results, `${agent} says ${results.length} sentences about ${services.length} services`];
 }
 
-async function reportsOf(agent: AgentName, scope: CrewScope): Promise<AgentReport[]> {
+async function reportsOf(
+  agent: AgentName,
+  scope: CrewScope,
+  examined: readonly Examination[],
+): Promise<AgentReport[]> {
   const subject = scope.services.join(", ") || "the whole platform";
   const activities = perform(QUICK, `${agent}: ${subject}`);
   switch (agent) {
     case "triage":
       return [await activities.triageIncident({ incident: scope.incident })];
     case "logs":
-      return [await activities.inspectLogs(scope)];
+      return [await activities.inspectLogs(scope, examined)];
     case "metrics":
-      return [await activities.inspectMetrics(scope)];
+      return [await activities.inspectMetrics(scope, examined)];
     case "topology":
-      return [await activities.inspectTopology(scope)];
+      return [await activities.inspectTopology(scope, examined)];
     case "change":
-      return [await activities.inspectChanges(scope)];
+      return [await activities.inspectChanges(scope, examined)];
     case "verifier":
-      return await verify(scope);
+      return await verify(scope, examined);
   }
 }
 
 /** Has the agents that name suspects report, and the verifier object. */
-async function verify(scope: CrewScope): Promise<AgentReport[]> {
-  const asked = (["logs", "metrics", "topology"] as const).map((agent) => reportsOf(agent, scope));
+async function verify(
+  scope: CrewScope,
+  examined: readonly Examination[],
+): Promise<AgentReport[]> {
+  const asked = (["logs", "metrics", "topology"] as const)
+    .map((agent) => reportsOf(agent, scope, examined));
   const reports = (await Promise.all(asked)).flat();
   const verification = await perform(QUICK, "verifier: what speaks against them")
     .verifySuspects(scope, reports);

@@ -6,7 +6,7 @@ import {
   type Finding,
   FLAPPING,
   type LoopResult,
-  OBSERVERS,
+  type ObserverName,
   UNPROVEN,
   type VerifyResult,
 } from "../contract/domain/mod.ts";
@@ -26,7 +26,8 @@ const NOT_DONE = "not_done";
 
 /**
  * One incident, from finding to sealed receipt. Its id is `loop-<fingerprint>`: a second finding of the same fault joins
- * it. If the first repair helps, it runs six activities, and one for each source that looks at the fault.
+ * it. If the first repair helps, it runs six activities, and
+ * those that look at the fault: one for what this host and the platform know, and one for each source that waits for others.
  *
  * A stop that applies holds back each repair and its undoing, for an hour, and a maintenance window until its end; steps that
  * only read go on.
@@ -42,14 +43,15 @@ export async function itsmLoop(finding: Finding): Promise<LoopResult> {
   );
   if (!present) return await endClear(run, finding);
 
-  run.ticketId = await run.step(
+  const { ticket_id, looks } = await run.step(
     "TICKET",
     () =>
       perform(QUICK, `Opens the ticket of ${run.subject}`)
         .openTicket({ finding, code, run: currentRun() }),
   );
+  run.ticketId = ticket_id;
   try {
-    const reason = await heal(run, finding, code);
+    const reason = await heal(run, { finding, ticket_id, code, looks });
     return await closeAndSeal(run, finding, reason);
   } catch (error) {
     const result = await CancellationScope.nonCancellable(() =>
@@ -60,19 +62,31 @@ export async function itsmLoop(finding: Finding): Promise<LoopResult> {
   }
 }
 
+/** A fault with its ticket. */
+interface Incident {
+  readonly finding: Finding;
+  readonly ticket_id: string;
+  /** Code of the first probe. */
+  readonly code: string;
+  /** Sources that may see something of it, as they look together. */
+  readonly looks: readonly (readonly ObserverName[])[];
+}
+
 /**
  * Repairs up to three times, by another action each time. One that is outdated before it is done is made anew.
  *
  * @returns reason to leave the incident to people; undefined: it is healed
  */
-async function heal(run: Track, finding: Finding, firstCode: string): Promise<string | undefined> {
-  const ticket_id = run.ticketId!;
+async function heal(
+  run: Track,
+  { finding, ticket_id, code: firstCode, looks }: Incident,
+): Promise<string | undefined> {
   let code = firstCode;
   let repairs = 0;
   let remade = 0;
   for (run.round = 1; repairs < MAX_REPAIRS && run.round - remade <= MAX_ROUNDS; run.round++) {
     const order = { finding, ticket_id, code, round: run.round, run: currentRun() };
-    const diagnosis = await run.step("DIAGNOSE", () => diagnose(run, order));
+    const diagnosis = await run.step("DIAGNOSE", () => diagnose(run, order, looks));
     const { action } = diagnosis;
     if (action || !run.diagnosis) run.diagnosis = diagnosis; // that of the last repair
     if (!action) return reasonWithoutAction(run, code, { repairs, remade, diagnosis });
@@ -115,11 +129,19 @@ function reasonWithoutAction(
   return repairs === 0 ? NOT_DONE : "not_healed";
 }
 
-/** Lets every source look at the fault side by side, and judges what they have seen. One that fails has seen nothing. */
-async function diagnose(run: Track, order: RoundOrder): Promise<Diagnosis> {
-  await Promise.all(OBSERVERS.map(async (source) => {
+/**
+ * Lets the sources that may see something look at the fault side by side, and judges what they have seen. One that fails
+ * has seen nothing.
+ */
+async function diagnose(
+  run: Track,
+  order: RoundOrder,
+  looks: Incident["looks"],
+): Promise<Diagnosis> {
+  await Promise.all(looks.map(async (observers) => {
+    const summary = `Looks at ${run.subject}: ${observers.join(", ")}`;
     try {
-      await perform(LOOK, `Looks at ${run.subject}: ${source}`).observe({ ...order, source });
+      await perform(LOOK, summary).observe({ ...order, observers });
     } catch (error) {
       if (isCancellation(error)) throw error;
     }

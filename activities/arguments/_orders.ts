@@ -161,7 +161,9 @@ export const RoundOrderSchema = z.object({
 });
 
 /** Schema of the type `ObserveOrder`. */
-export const ObserveOrderSchema = RoundOrderSchema.extend({ source: z.enum(OBSERVERS) });
+export const ObserveOrderSchema = RoundOrderSchema.extend({
+  observers: z.array(z.enum(OBSERVERS)).min(1),
+});
 
 /** Schema of the type `TicketOrder`. */
 export const TicketOrderSchema = z.object({

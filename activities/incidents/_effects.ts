@@ -1,8 +1,18 @@
 import type { Action, RepairEffect, StepResult } from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
-import { canUndo, READ_ONLY_KINDS, type StepContext } from "../../judgement/runbooks/mod.ts";
+import { observeCommand } from "../../judgement/observation/mod.ts";
+import {
+  canUndo,
+  commandLineOf,
+  READ_ONLY_KINDS,
+  type StepContext,
+} from "../../judgement/runbooks/mod.ts";
 import { getRunbookValues } from "../../store/catalogue/mod.ts";
-import { addTicketEvent, type EffectRecord } from "../../store/incidents/mod.ts";
+import {
+  addStepObservation,
+  addTicketEvent,
+  type EffectRecord,
+} from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { effectIdOf } from "./_action.ts";
 import { deviceScripts } from "./_device_scripts.ts";
@@ -13,7 +23,7 @@ import { createWorkflowRunner } from "./_step_workflows.ts";
 /** Reads what the steps of an order need to run. */
 export async function readStepContext(
   { config, store, temporal, runbooks }: ActivityParts,
-  { ticket_id, action }: RepairOrder,
+  { ticket_id, action, run, round }: RepairOrder,
   service: Service,
 ): Promise<StepContext> {
   return {
@@ -26,6 +36,12 @@ export async function readStepContext(
     runWorkflow: createWorkflowRunner(temporal),
     runScript: (...step) => deviceScripts({ store, temporal }).runScript(service.name, ...step),
     join: (name, effectId) => joinTickets(store, { ticket_id, service, name }, effectId),
+    async look({ step, does, look }) {
+      const seen = await observeCommand(does, commandLineOf(look!, runbooks.commands));
+      const number = action.steps.findIndex((one) => one.step === step);
+      await addStepObservation(store.db, { ticket_id, run_id: run.run_id, round }, number, seen);
+      return { state: "done", ok: true, code: seen.code };
+    },
     async notify(message, effectId) {
       await addTicketEvent(store.db, ticket_id, {
         key: `notify-${effectId}`,
@@ -68,7 +84,8 @@ export function repairEffectOf(action: Action, steps: readonly StepResult[]): Re
 
 function stateOf(steps: readonly StepResult[]): RepairEffect["state"] {
   if (steps.some(({ state }) => state === "unknown")) return "unknown";
-  if (!steps.some(({ state }) => state === "done")) return "not_done";
+  const acts = steps.filter(({ kind }) => !READ_ONLY_KINDS.has(kind));
+  if (!(acts.length > 0 ? acts : steps).some(({ state }) => state === "done")) return "not_done";
   return steps.every(({ ok }) => ok) ? "done" : "partly_done";
 }
 

@@ -60,8 +60,8 @@ function changesOf({ steps }: Action): "nothing" | "command" | "more" {
 
 /** Returns the commands of an action as they would be typed in a shell; undefined if it has none. */
 function shellCommandOf({ steps }: Action): string | undefined {
-  const lines = steps.flatMap(({ command, script }) => {
-    const { argv } = (command ?? script ?? {}) as { readonly argv?: readonly string[] };
+  const lines = steps.flatMap(({ command, look, script }) => {
+    const { argv } = (command ?? look ?? script ?? {}) as { readonly argv?: readonly string[] };
     return argv ? [argv.map(quote).join(" ")] : [];
   });
   return lines.length > 0 ? lines.join("\n") : undefined;

@@ -12,6 +12,7 @@ export { repairEffectOf } from "./_effects.ts";
 export type { RepairOrder, RepairRequest, RoundOrder } from "./_order.ts";
 export { liftKind, silenceKind } from "./_silence.ts";
 export { bringBackServices, type ReturnedService } from "./bring_back.ts";
+export { findSubject } from "./_subject.ts";
 export { closeActivities } from "./close.ts";
 export { diagnoseActivities } from "./diagnose.ts";
 export { observeActivities } from "./observe.ts";

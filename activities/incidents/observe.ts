@@ -1,56 +1,36 @@
-import type { Observation, ObserverName } from "../../contract/domain/mod.ts";
-import { observe as look, type Subject } from "../../judgement/observation/mod.ts";
-import { getRunbookValues } from "../../store/catalogue/mod.ts";
-import { addObservations, getFinding } from "../../store/incidents/mod.ts";
+import type { ObserverName } from "../../contract/domain/mod.ts";
+import { observe as look } from "../../judgement/observation/mod.ts";
+import { addObservations } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { createDeviceReader } from "./_device_looks.ts";
 import type { RoundOrder } from "./_order.ts";
-import { findService, isLocal } from "./_services.ts";
+import { findSubject } from "./_subject.ts";
 
-/** A look of one source in a round. */
+/** A look of some sources in a round. */
 export interface ObserveOrder extends RoundOrder {
-  readonly source: ObserverName;
+  readonly observers: readonly ObserverName[];
 }
 
-/** Time before a fault was found from which lines of logs may be about it. */
-const BEFORE_MS = 5 * 60_000;
-
 /** Creates the activity that looks before a fault is judged. */
-export function observeActivities({ store, config }: ActivityParts) {
+export function observeActivities({ store, config, temporal }: ActivityParts) {
   const db = store.db;
 
   /**
-   * Lets one source look at the fault, and stores what it saw as private evidence. It changes nothing else, and never fails:
-   * what can't be had is an observation, too.
+   * Lets sources look at the fault side by side, and stores what each saw as private evidence as soon as it has looked. It
+   * changes nothing else, and none fails: what can't be had is an observation, too.
    *
    * @returns how many observations there are
    */
   async function observe(order: ObserveOrder): Promise<number> {
-    const { ticket_id, run: { run_id }, round, source } = order;
-    const seen: readonly Observation[] = await look(source, await subjectOf(order), {
-      config,
-      store,
-    });
-    await addObservations(db, { ticket_id, run_id, round, source }, seen);
-    return seen.length;
-  }
-
-  async function subjectOf({ finding, code }: ObserveOrder): Promise<Subject> {
-    const { service: name, fingerprint, observed_at } = finding;
-    const [record, service, values] = await Promise.all([
-      getFinding(db, fingerprint),
-      name === null ? undefined : findService(db, name),
-      name === null ? {} : getRunbookValues(db, name),
-    ]);
-    const found = Date.parse(record?.first_seen_at ?? observed_at);
-    return {
-      finding,
-      code,
-      service,
-      isLocal: service !== undefined && isLocal(service),
-      record,
-      values,
-      since: new Date(found - BEFORE_MS),
-    };
+    const { ticket_id, run: { run_id }, round, observers } = order;
+    const subject = await findSubject(db, order);
+    const runOnDevice = createDeviceReader({ store, temporal }, `${run_id}/${round}`);
+    const counts = await Promise.all(observers.map(async (source) => {
+      const seen = await look(source, subject, { config, store, runOnDevice });
+      await addObservations(db, { ticket_id, run_id, round, source }, seen);
+      return seen.length;
+    }));
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   return { observe };

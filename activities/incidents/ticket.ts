@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { type Finding, LOOP_ACTOR, RESTART_ASKED, type RunId } from "../../contract/domain/mod.ts";
+import {
+  type Finding,
+  LOOP_ACTOR,
+  type ObserverName,
+  RESTART_ASKED,
+  type RunId,
+} from "../../contract/domain/mod.ts";
+import { chooseObservers } from "../../judgement/observation/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
@@ -16,6 +23,7 @@ import {
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { recordEndedRun } from "./open.ts";
+import { findSubject } from "./_subject.ts";
 
 /** A ticket to open, or to take over. */
 export interface TicketOrder {
@@ -27,6 +35,13 @@ export interface TicketOrder {
 
 /** Checks of services by their own entries. */
 const SERVICE_CHECKS: ReadonlySet<Finding["check"]> = new Set(["http", "tcp", "command"]);
+
+/** The ticket of a run. */
+interface OpenedTicket {
+  readonly ticket_id: string;
+  /** Sources that may see something of the fault, as they look together. */
+  readonly looks: readonly (readonly ObserverName[])[];
+}
 
 /** Title and description of a finding. */
 interface TicketText {
@@ -41,11 +56,14 @@ export function ticketActivities({ store }: ActivityParts) {
 
   /**
    * Opens the run's ticket, or takes over the open ticket of the same fault, and requests the receipt; in one
-   * transaction. Safe to repeat: the ticket names the run.
-   *
-   * @returns ticket id
+   * transaction. Chooses who will look at the fault. Safe to repeat: the ticket names the run.
    */
-  async function openTicket(order: TicketOrder): Promise<string> {
+  async function openTicket(order: TicketOrder): Promise<OpenedTicket> {
+    const [ticket_id, subject] = await Promise.all([openTicketOf(order), findSubject(db, order)]);
+    return { ticket_id, looks: chooseObservers(subject) };
+  }
+
+  async function openTicketOf(order: TicketOrder): Promise<string> {
     const { finding, run } = order;
     const [ownTicket, text] = await Promise.all([
       findTicketOfRun(db, run.workflow_id, run.run_id),

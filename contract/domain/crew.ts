@@ -1,5 +1,7 @@
 import type { AgentName } from "./agents.ts";
+import type { NumberedObservation } from "./observations.ts";
 import type { Retrieved, Source } from "./reasoning.ts";
+import type { Alternative } from "./repairs.ts";
 import type { Authorship, Claim, Evidence } from "./writing.ts";
 
 /** A request to diagnose an incident. */
@@ -17,6 +19,36 @@ export interface CrewScope {
   readonly services: readonly string[];
   /** From 1. The second round examines what the verifier named. */
   readonly round: number;
+}
+
+/** What was observed on a service that has a fault, and the cause that it names. */
+export interface Examination {
+  readonly service: string;
+  /** Incident whose collection it is, as its loop has looked; null: the crew has looked now. */
+  readonly ticket_id: string | null;
+  /** Code of the failed check, or of the finding. It is no cause. */
+  readonly symptom: string;
+  /** Null: what was observed names none. */
+  readonly cause: string | null;
+  /** The same, a sentence for people. */
+  readonly says: string;
+  /** Likelihood that the cause is right, 0 to 1; 0 where none is named. */
+  readonly cause_confidence: number;
+  /** Kind of the cause; null: none is named. */
+  readonly category: string | null;
+  /** Numbers of the observations that name the cause. */
+  readonly observations: readonly number[];
+  readonly alternatives: readonly Alternative[];
+  /** What was observed. */
+  readonly seen: readonly SeenFact[];
+}
+
+/** An observation, without its words. */
+interface SeenFact {
+  readonly number: number;
+  readonly source: NumberedObservation["source"];
+  readonly code: string;
+  readonly says: string;
 }
 
 /** A service that an agent takes for the cause. */
@@ -67,5 +99,7 @@ export interface CrewResult extends Authorship {
   readonly evidence: readonly Evidence[];
   readonly citations: readonly Source[];
   readonly objections: readonly string[];
+  /** Services that have a fault, with what was observed there. */
+  readonly examined: readonly Examination[];
   readonly agents: readonly AgentReport[];
 }

@@ -43,6 +43,7 @@ export { ATTRIBUTE, startAttributes, tenantAttribute, tenantOfAttributes } from 
 export {
   type NumberedObservation,
   type Observation,
+  OBSERVATION_SOURCES,
   type ObserverName,
   OBSERVERS,
 } from "./observations.ts";
@@ -60,6 +61,7 @@ export {
   type CrewRequest,
   type CrewResult,
   type CrewScope,
+  type Examination,
   type Suspect,
   type Triage,
   type Verification,

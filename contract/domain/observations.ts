@@ -18,6 +18,9 @@ export const OBSERVERS = [
   "device",
 ] as const;
 
+/** Those of {@linkcode OBSERVERS}, and steps of runbooks that look. */
+export const OBSERVATION_SOURCES = [...OBSERVERS, "runbook"] as const;
+
 /** Name of a source of observations. */
 export type ObserverName = typeof OBSERVERS[number];
 
@@ -38,5 +41,5 @@ export interface NumberedObservation extends Observation {
   /** From 1, within the collections of a run. */
   readonly number: number;
   readonly round: number;
-  readonly source: ObserverName;
+  readonly source: typeof OBSERVATION_SOURCES[number];
 }

@@ -43,7 +43,7 @@ interface FaultClass {
 }
 
 /** A cause that was considered and is none. */
-interface Alternative {
+export interface Alternative {
   readonly cause: string;
   /** Numbers of the observations that speak for it. */
   readonly observations: readonly number[];

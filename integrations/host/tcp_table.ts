@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 
 /** State of a TCP socket; `half_closed`: the other end has closed it, and this one has not. */
-export type TcpState = "established" | "connecting" | "half_closed" | "listening" | "other";
+export type TcpState = "established" | "connecting" | "half_closed" | "listening";
 
 /** A TCP socket, as the kernel lists it. */
 export interface TcpSocket {
@@ -28,7 +28,7 @@ const STATES: Readonly<Record<string, TcpState>> = {
 };
 
 /**
- * Reads the TCP sockets of this host.
+ * Reads the TCP sockets of this host, without those that both ends have closed.
  *
  * @param pid of a process whose network is read, which may be another one; default: this one
  * @returns empty where the system has no such table
@@ -38,22 +38,26 @@ export async function readTcpTable(pid: number | "self" = "self"): Promise<TcpSo
   const tables = await Promise.all(
     ["tcp", "tcp6"].map((name) => readFile(`/proc/${pid}/net/${name}`, "utf8").catch(() => "")),
   );
-  return tables.flatMap((table) => table.split("\n").slice(1))
-    .map((line) => line.trim().split(/\s+/)).filter(({ length }) => length > 9)
-    .map((fields) => ({
+  return tables.flatMap((table) => table.split("\n")).flatMap((line): TcpSocket[] => {
+    const fields = line.trim().split(/\s+/);
+    const state = STATES[fields[3]!]; // of the heads, there is none
+    if (state === undefined || fields.length <= 9) return [];
+    return [{
       local: parsePlace(fields[1]!),
       remote: parsePlace(fields[2]!),
-      state: STATES[fields[3]!] ?? "other",
+      state,
       queued: Number.parseInt(fields[4]!.split(":")[1]!, 16),
       inode: fields[9]!,
-    }));
+    }];
+  });
 }
 
 /** Parses an address as the kernel prints it: 32-bit words, each in the byte order of the machine. */
 function parsePlace(text: string): TcpPlace {
   const [hex, port] = text.split(":") as [string, string];
-  const words = hex.match(/.{8}/g)!.map((word) => Buffer.from(word, "hex").reverse());
-  return { address: printAddress(Buffer.concat(words)), port: Number.parseInt(port, 16) };
+  const bytes = Buffer.from(hex, "hex");
+  for (let at = 0; at < bytes.length; at += 4) bytes.subarray(at, at + 4).reverse();
+  return { address: printAddress(bytes), port: Number.parseInt(port, 16) };
 }
 
 const MAPPED = Buffer.from("00000000000000000000ffff", "hex");

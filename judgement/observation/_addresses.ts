@@ -48,6 +48,12 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   "ldaps:": 636,
 };
 
+/** Returns whether a service may use others than its own address: it has dependencies, or settings that may name them. */
+export function mayUseAddresses({ service }: Pick<Subject, "service">): boolean {
+  return service !== undefined &&
+    (service.dependsOn.length > 0 || startOf(service).command.length > 0);
+}
+
 /** Lists the addresses of a service's check, of what it depends on, and in its variables, arguments and files of settings. */
 export async function listAddresses(
   { service, isLocal }: Pick<Subject, "service" | "isLocal">,

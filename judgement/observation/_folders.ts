@@ -1,6 +1,8 @@
-import { readdir, readFile, readlink } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { Service } from "../../integrations/host/mod.ts";
+import { oncePer } from "./_once.ts";
+import { listProc, readProcIfAny, readProcLink } from "./_proc.ts";
 import { type ServiceProcess, startOf } from "./_service_process.ts";
 
 /** Files that a service is set up by. */
@@ -26,17 +28,17 @@ export interface OpenFiles {
 }
 
 /** Lists what processes hold open. @see proc_pid_fd(5), proc_pid_fdinfo(5) */
-export async function listOpenFiles(processes: readonly ServiceProcess[]): Promise<OpenFiles> {
+export const listOpenFiles = oncePer((processes: readonly ServiceProcess[]): OpenFiles => {
   const folders = new Set<string>();
   const written = new Set<string>();
   const output = new Set<string>();
   for (const { pid } of processes) {
-    const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+    const cwd = readProcLink(`/proc/${pid}/cwd`);
     if (cwd && cwd !== "/") folders.add(cwd);
-    for (const fd of (await readdir(`/proc/${pid}/fd`).catch(() => [])).slice(0, 200)) {
-      const path = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => "");
+    for (const fd of listProc(`/proc/${pid}/fd`).slice(0, 200)) {
+      const path = readProcLink(`/proc/${pid}/fd/${fd}`);
       if (!isAbsolute(path) || path.startsWith("/dev/") || path.startsWith("/proc/")) continue;
-      const info = await readFile(`/proc/${pid}/fdinfo/${fd}`, "utf8").catch(() => "");
+      const info = readProcIfAny(`/proc/${pid}/fdinfo/${fd}`);
       const flags = Number.parseInt(/^flags:\s+(\d+)/m.exec(info)?.[1] ?? "0", 8);
       if ((flags & 3) === 0 || path.endsWith(" (deleted)")) continue;
       written.add(path);
@@ -44,7 +46,7 @@ export async function listOpenFiles(processes: readonly ServiceProcess[]): Promi
     }
   }
   return { folders: [...folders], written: [...written], output: [...output] };
-}
+});
 
 /** Lists the logs that processes write, and those in the folder of a service. */
 export async function listLogsOf(

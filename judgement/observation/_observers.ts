@@ -7,7 +7,7 @@ import { dependencies } from "./dependencies.ts";
 import { device } from "./device.ts";
 import { log } from "./log.ts";
 import { names } from "./names.ts";
-import type { Observer } from "./observer.ts";
+import type { Observer, Subject } from "./observer.ts";
 import { output } from "./output.ts";
 import { port } from "./port.ts";
 import { processOfService } from "./process.ts";
@@ -33,6 +33,17 @@ const BY_NAME: Readonly<Record<ObserverName, Observer>> = {
 /** Returns the source of a name. */
 export function observerOf(name: ObserverName): Observer {
   return BY_NAME[name];
+}
+
+/**
+ * Returns the sources that may see something of a fault: those that read only this host and the platform's records
+ * together, each other one by itself.
+ */
+export function chooseObservers(subject: Subject): ObserverName[][] {
+  const all = OBSERVERS.filter((name) => BY_NAME[name].applies(subject));
+  const near = all.filter((name) => BY_NAME[name].isNear);
+  const apart = all.filter((name) => !BY_NAME[name].isNear).map((name) => [name]);
+  return near.length > 0 ? [near, ...apart] : apart;
 }
 
 /** Lists the sources with what each looks at. */

@@ -16,7 +16,10 @@ const MAX_TEXT = 8_000;
 const DRAIN_MS = 100;
 
 /** Runs a program that only looks. @throws {NotHad} `no_program`, `permission` */
-export function runProgram([program, ...args]: readonly string[]): Promise<ProgramResult> {
+export function runProgram(
+  [program, ...args]: readonly string[],
+  maxText = MAX_TEXT,
+): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(program!, args, {
       env: minimalEnvironment(),
@@ -26,7 +29,7 @@ export function runProgram([program, ...args]: readonly string[]): Promise<Progr
     });
     let text = "";
     const read = (chunk: Buffer) => {
-      text = (text + chunk.toString()).slice(-MAX_TEXT);
+      text = (text + chunk.toString()).slice(-maxText);
     };
     for (const stream of [child.stdout, child.stderr]) stream.on("data", read);
     child.once("error", ({ code }: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pathBelow } from "../../integrations/files/mod.ts";
 import {
@@ -13,6 +13,8 @@ import {
   type Service,
 } from "../../integrations/host/mod.ts";
 import type { ObserverContext, Subject } from "./observer.ts";
+import { oncePer } from "./_once.ts";
+import { listProc, readProc, readProcIfAny } from "./_proc.ts";
 import { runProgram } from "./_program.ts";
 
 /** Process of a service, and how it was found. */
@@ -26,7 +28,7 @@ export interface ServiceProcess {
 const MAX_PROCESSES = 8;
 
 /** Returns the host and port that the check of a service goes to; undefined: it goes to none. */
-export function placeOf({ check }: Pick<Service, "check">) {
+export function placeOf({ check }: Partial<Pick<Service, "check">> = {}) {
   if (!check || "command" in check) return undefined;
   return "tcp" in check ? parseHostPort(check.tcp) : hostPortOf(new URL(check.http));
 }
@@ -47,6 +49,13 @@ export function startOf({ restart }: Pick<Service, "restart">): {
   return { command, env, ...(cwd ? { cwd } : {}) };
 }
 
+/** Returns whether a process of a service can be found on this host, if it runs: by its start, its unit or its port. */
+export function mayHaveProcess({ service, isLocal, values: { unit } }: Subject): boolean {
+  if (!service || !isLocal) return false;
+  return startOf(service).command.length > 0 || typeof unit === "string" ||
+    localPortOf(service) !== undefined;
+}
+
 /** Finds the process of a service on this host; undefined: none is known, or none runs. */
 async function findProcess(
   { service, isLocal, values }: Subject,
@@ -65,21 +74,21 @@ async function findProcess(
 }
 
 /** Finds the process of a service and those that it has started, itself first; empty: none is known, or none runs. */
-export async function findProcesses(
+export const findProcesses = oncePer(listProcesses);
+
+async function listProcesses(
   subject: Subject,
   context: Pick<ObserverContext, "config">,
 ): Promise<ServiceProcess[]> {
   const first = await findProcess(subject, context);
   if (!first) return [];
   const parents = new Map<number, number>();
-  const pids = await readdir("/proc").catch(() => [] as string[]);
-  await Promise.all(
-    pids.filter((name) => /^\d+$/.test(name)).map(async (pid) => {
-      const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-      const parent = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
-      if (parent) parents.set(Number(pid), Number(parent));
-    }),
-  );
+  for (const pid of listProc("/proc")) {
+    if (!/^\d+$/.test(pid)) continue;
+    const stat = readProcIfAny(`/proc/${pid}/stat`);
+    const parent = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
+    if (parent) parents.set(Number(pid), Number(parent));
+  }
   const found = [first];
   for (const { pid: from } of found) {
     for (const [pid, parent] of parents) {
@@ -96,8 +105,8 @@ export async function findStart(
   subject: Subject,
   context: Pick<ObserverContext, "config">,
 ): Promise<Date | undefined> {
-  const found = await findProcess(subject, context);
-  if (found) return new Date(Date.now() - 1_000 * await readAge(found.pid));
+  const [found] = await findProcesses(subject, context);
+  if (found) return new Date(Date.now() - 1_000 * readAge(found.pid));
   const { dataDir } = context.config;
   const last = subject.service && lastManagedProcess(dataDir, subject.service.name);
   if (!last) return undefined;
@@ -109,12 +118,10 @@ export async function findStart(
 export const TICKS = 100;
 
 /** Returns the age of a process, seconds. @see proc_pid_stat(5) */
-async function readAge(pid: number): Promise<number> {
-  const [stat, uptime] = await Promise.all(
-    [`/proc/${pid}/stat`, "/proc/uptime"].map((path) => readFile(path, "utf8")),
-  );
-  const started = Number(stat!.slice(stat!.lastIndexOf(")") + 2).split(" ")[19]);
-  return Number(uptime!.split(" ")[0]) - started / TICKS;
+function readAge(pid: number): number {
+  const [stat, uptime] = [readProc(`/proc/${pid}/stat`), readProc("/proc/uptime")];
+  const started = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
+  return Number(uptime.split(" ")[0]) - started / TICKS;
 }
 
 /** Returns whether a socket is held by a program that is not the one that the platform has started for a service. */

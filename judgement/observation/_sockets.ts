@@ -1,5 +1,5 @@
-import { readdir, readlink } from "node:fs/promises";
 import { readTcpTable } from "../../integrations/host/mod.ts";
+import { listProc, readProcLink } from "./_proc.ts";
 
 /** Connections that a process has opened itself, to what it needs. */
 export interface OutgoingConnections {
@@ -13,7 +13,8 @@ export interface OutgoingConnections {
 
 /** Lists the connections of a process that do not go to a port on which this host listens for it. */
 export async function listOutgoing(pid: number): Promise<OutgoingConnections> {
-  const [rows, sockets] = await Promise.all([readTcpTable(pid), listOpenSockets(pid)]);
+  const rows = await readTcpTable(pid);
+  const sockets = listOpenSockets(pid);
   // A worker has connections of a socket on which only its parent listens.
   const accepting = new Set(
     rows.filter(({ state }) => state === "listening").map(({ local }) => local.port),
@@ -34,10 +35,10 @@ function nameOf({ address, port }: { readonly address: string; readonly port: nu
 }
 
 /** Returns the descriptors of a process's sockets by their inodes. */
-async function listOpenSockets(pid: number): Promise<Map<string, number>> {
+function listOpenSockets(pid: number): Map<string, number> {
   const found = new Map<string, number>();
-  for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
-    const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => "");
+  for (const fd of listProc(`/proc/${pid}/fd`)) {
+    const target = readProcLink(`/proc/${pid}/fd/${fd}`);
     const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
     if (inode) found.set(inode, Number(fd));
   }

@@ -8,7 +8,7 @@ import {
   CATEGORIES,
   type Category,
   type NumberedObservation,
-  OBSERVERS,
+  OBSERVATION_SOURCES,
 } from "../../contract/domain/mod.ts";
 import { matchesGlob } from "../../integrations/files/mod.ts";
 import { findWords } from "./_words.ts";
@@ -50,7 +50,7 @@ export interface Hypothesis {
 }
 
 const Figure = z.strictObject({
-  from: z.array(z.enum(OBSERVERS)).min(1),
+  from: z.array(z.enum(OBSERVATION_SOURCES)).min(1),
   figure: z.string(),
   is: z.union([z.boolean(), z.string()]).optional(),
   at_least: z.number().optional(),
@@ -59,10 +59,13 @@ const Figure = z.strictObject({
   within: z.number().optional(),
 });
 const Words = z.strictObject({
-  from: z.array(z.enum(OBSERVERS)).min(1),
+  from: z.array(z.enum(OBSERVATION_SOURCES)).min(1),
   words: z.array(z.string().min(4)).min(1),
 });
-const Mention = z.strictObject({ from: z.array(z.enum(OBSERVERS)).min(1), mentions: z.string() });
+const Mention = z.strictObject({
+  from: z.array(z.enum(OBSERVATION_SOURCES)).min(1),
+  mentions: z.string(),
+});
 const Codes = z.strictObject({ codes: z.array(z.string()).min(1) });
 const Condition = z.union([Figure, Words, Mention, Codes]);
 const Support = { support: z.number().gt(0).lt(1) };

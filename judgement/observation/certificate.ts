@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { Observation } from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { readCertificate } from "../detection/mod.ts";
-import { listAddresses, type UsedAddress } from "./_addresses.ts";
+import { listAddresses, mayUseAddresses, type UsedAddress } from "./_addresses.ts";
 import { listCertificateFiles } from "./_folders.ts";
 import type { Observer } from "./observer.ts";
 
@@ -16,6 +16,7 @@ export const certificate: Observer = {
   name: "certificate",
   about:
     "Reads the certificates of the check, of dependencies and addresses in the settings that speak TLS, and those among the service's files: time, chain, name",
+  applies: (subject) => isSecure(subject.service) || mayUseAddresses(subject),
   async observe(subject, { store }): Promise<Observation[]> {
     const { service, isLocal } = subject;
     const all = await listAddresses(subject, store.db);

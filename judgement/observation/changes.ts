@@ -23,6 +23,8 @@ export const changes: Observer = {
   name: "changes",
   about:
     "Looks what has changed within a day: files of the service, restarts and repairs, other incidents, sealed deploys and settings",
+  isNear: true,
+  applies: ({ service }) => service !== undefined,
   async observe(subject, context): Promise<Observation[]> {
     const { service, isLocal } = subject;
     if (!service) return [];

@@ -26,6 +26,7 @@ const HEADERS = [
 export const check: Observer = {
   name: "check",
   about: "Repeats the check: its answer with the first lines of the body, or what a command prints",
+  applies: ({ service }) => Boolean(service?.check),
   async observe({ service }, context) {
     if (!service?.check) return [];
     if ("http" in service.check) return [await readAnswer(service.check.http, context)];

@@ -13,8 +13,9 @@ export const container: Observer = {
   name: "container",
   about:
     "Reads the state of the service's container, which the services file names, and the end of its log",
-  async observe({ isLocal, since, values: { container } }): Promise<Observation[]> {
-    if (!isLocal || typeof container !== "string") return [];
+  applies: ({ isLocal, values: { container } }) => isLocal && typeof container === "string",
+  async observe({ since, values }): Promise<Observation[]> {
+    const container = String(values.container);
     const engine = openContainerEngine();
     if (!engine) throw new NotHad("no_docker");
     const path = `/containers/${encodeURIComponent(container)}`;

@@ -1,7 +1,7 @@
 import type { Observation } from "../../contract/domain/mod.ts";
 import { type HealthCheck, isThisHost, probe } from "../../integrations/host/mod.ts";
 import { getProbeHistories } from "../../store/incidents/mod.ts";
-import { listAddresses, type UsedAddress } from "./_addresses.ts";
+import { listAddresses, mayUseAddresses, type UsedAddress } from "./_addresses.ts";
 import type { Observer } from "./observer.ts";
 import { placeOf } from "./_service_process.ts";
 
@@ -17,12 +17,13 @@ export const dependencies: Observer = {
   name: "dependencies",
   about:
     "Checks each dependency, with its latency beside what is usual, and the addresses in the service's settings: whether they accept a connection, and how long they take to answer",
+  applies: mayUseAddresses,
   async observe(subject, { store }): Promise<Observation[]> {
     const [all, histories] = await Promise.all([
       listAddresses(subject, store.db),
       getProbeHistories(store.db),
     ]);
-    const own = subject.service && placeOf(subject.service);
+    const own = placeOf(subject.service);
     const others = all.filter(({ given, host, port }) =>
       given !== "check" && port !== undefined && !(own?.port === port && isSameHost(own.host, host))
     );

@@ -11,6 +11,7 @@ export function factsOf(observations: readonly NumberedObservation[]): ObservedF
   const figuresOf = (source: NumberedObservation["source"]) =>
     observations.filter((one) => one.source === source).map(({ figures = {} }) => figures);
   const port = figuresOf("port").find((one) => typeof one.port === "number")?.port;
+  const process = figuresOf("process").find(({ pid }) => typeof pid === "number")?.pid;
   const full = figuresOf("storage")
     .filter(({ path, fullest_percent }) =>
       typeof path === "string" && Number(fullest_percent) >= FULL_PERCENT
@@ -22,6 +23,7 @@ export function factsOf(observations: readonly NumberedObservation[]): ObservedF
   const failing = figuresOf("dependencies").find(({ down, late }) => down ?? late);
   return {
     ...(typeof port === "number" ? { own_port: port } : {}),
+    ...(typeof process === "number" ? { process } : {}),
     ...(typeof full === "string" ? { full_folder: full } : {}),
     ...(offset > MIN_OFFSET_SECONDS ? { clock_offset: Math.round(offset) } : {}),
     ...(typeof failing?.of === "string" ? { dependency: failing.of } : {}),

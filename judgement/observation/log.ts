@@ -11,6 +11,8 @@ export const log: Observer = {
   name: "log",
   about:
     "Reads the newest lines of the service's logs: those that the detectors' settings name, those in its folder, and those that its processes write; and the first and newest lines that a finding in a log keeps",
+  isNear: true,
+  applies: (subject) => subject.isLocal || samplesOf(subject).length > 0,
   async observe(subject, context): Promise<Observation[]> {
     return [...await readNewest(subject, context), ...listSamples(subject)];
   },
@@ -19,7 +21,7 @@ export const log: Observer = {
 async function readNewest(subject: Subject, context: ObserverContext): Promise<Observation[]> {
   const { service, isLocal, since } = subject;
   if (!service || !isLocal) return [];
-  const open = await listOpenFiles(await findProcesses(subject, context));
+  const open = listOpenFiles(await findProcesses(subject, context));
   const more = await listLogsOf(service, open);
   const logs = await findNewLines({
     config: context.config,
@@ -37,13 +39,18 @@ async function readNewest(subject: Subject, context: ObserverContext): Promise<O
 }
 
 /** Lists the lines that the finding keeps. */
-function listSamples({ record }: Subject): Observation[] {
-  const { samples } = record?.detail ?? {};
-  if (!Array.isArray(samples) || samples.length === 0) return [];
+function listSamples(subject: Subject): Observation[] {
+  const samples = samplesOf(subject);
+  if (samples.length === 0) return [];
   return [{
     code: "samples",
     says: "The first and the newest lines that the finding is about.",
     text: samples.join("\n"),
     figures: { lines: samples.length },
   }];
+}
+
+function samplesOf({ record }: Subject): readonly unknown[] {
+  const { samples } = record?.detail ?? {};
+  return Array.isArray(samples) ? samples : [];
 }

@@ -11,6 +11,6 @@
  */
 export { type CauseJudgement, type Hypothesis, judgeCause } from "./causes.ts";
 export { factsOf } from "./facts.ts";
-export { describeObservers } from "./_observers.ts";
-export { observe } from "./observe.ts";
-export type { Subject } from "./observer.ts";
+export { chooseObservers, describeObservers } from "./_observers.ts";
+export { observe, observeCommand } from "./observe.ts";
+export { NotHad, type Subject } from "./observer.ts";

@@ -1,14 +1,17 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Observation } from "../../contract/domain/mod.ts";
-import { listAddresses, type UsedAddress } from "./_addresses.ts";
+import { listAddresses, mayUseAddresses, type UsedAddress } from "./_addresses.ts";
 import type { Observer } from "./observer.ts";
+import { placeOf } from "./_service_process.ts";
 
 /** Resolves the names that a service, its check and its dependencies use. */
 export const names: Observer = {
   name: "names",
   about:
     "Resolves the host names of the check, of dependencies, and of addresses in the service's own settings",
+  applies: (subject) =>
+    isIP(placeOf(subject.service)?.host ?? "::") === 0 || mayUseAddresses(subject),
   async observe(subject, { store }): Promise<Observation[]> {
     const found = await listAddresses(subject, store.db);
     const hosts = new Map<string, UsedAddress>();

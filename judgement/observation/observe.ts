@@ -2,6 +2,7 @@ import { createTimeoutSignal, stripInvisible } from "../../contract/mod.ts";
 import type { Observation, ObserverName } from "../../contract/domain/mod.ts";
 import { redactLine } from "../../integrations/host/mod.ts";
 import { observerOf } from "./_observers.ts";
+import { runProgram } from "./_program.ts";
 import { NotHad, type ObserverContext, type Subject } from "./observer.ts";
 
 /** Longest time of a source. */
@@ -21,13 +22,41 @@ export async function observe(
   subject: Subject,
   context: Omit<ObserverContext, "deadline">,
 ): Promise<readonly Observation[]> {
+  const observer = observerOf(source);
+  if (!observer.applies(subject)) return [];
+  return await lookWithin((deadline) => observer.observe(subject, { ...context, deadline }));
+}
+
+/**
+ * Runs a command that only looks, for instance for the threads of a process, within the bounds of a source. Never throws.
+ *
+ * @param does says what it is for
+ * @param command program and arguments; or the code of why it can't be run
+ */
+export async function observeCommand(
+  does: string,
+  command: readonly string[] | string,
+): Promise<Observation> {
+  const [seen] = await lookWithin(async () => {
+    if (typeof command === "string") throw new NotHad(command);
+    const { code, text } = await runProgram(command, MAX_BYTES);
+    if (code === "timeout") throw new NotHad(code);
+    const says = `${does} It ended with ${code.replaceAll("_", " ")}.`;
+    return [{ code: "looked", says, text, figures: { reason: code } }];
+  });
+  return seen!.code === "not_had" ? { ...seen!, says: `${does} ${seen!.says}` } : seen!;
+}
+
+/** Looks within the bounds of a source. What could not be had is an observation. */
+async function lookWithin(
+  look: (deadline: AbortSignal) => Promise<readonly Observation[]>,
+): Promise<readonly Observation[]> {
   const deadline = createTimeoutSignal(TIMEOUT_MS);
   const late = new Promise<never>((_, reject) => {
     deadline.addEventListener("abort", () => reject(new NotHad("timeout")), { once: true });
   });
   try {
-    const look = observerOf(source).observe(subject, { ...context, deadline });
-    return bound(await Promise.race([look, late]));
+    return bound(await Promise.race([look(deadline), late]));
   } catch (error) {
     const reason = reasonOf(error);
     return [{

@@ -27,6 +27,12 @@ export interface ObserverContext {
   readonly config: Config;
   /** Of the tenant whose fault it is. */
   readonly store: Store;
+  /**
+   * Has a device run a read-only script of the catalogue, and returns what it prints. Absent: devices can't be asked.
+   *
+   * @throws {NotHad}
+   */
+  readonly runOnDevice?: (deviceId: string, script: string) => Promise<string>;
   /** Ends what takes too long. */
   readonly deadline: AbortSignal;
 }
@@ -36,6 +42,10 @@ export interface Observer {
   readonly name: ObserverName;
   /** What it looks at, in one sentence. */
   readonly about: string;
+  /** True: it reads only this host and the platform's records, and waits for nobody else. Those look together. */
+  readonly isNear?: boolean;
+  /** Returns whether there may be something to look at, by what is known of the fault and the service. Else it is not asked. */
+  applies(subject: Subject): boolean;
   /**
    * Looks once.
    *

@@ -11,7 +11,7 @@ import {
 import { listOpenFiles } from "./_folders.ts";
 import type { Observer, ObserverContext, Subject } from "./observer.ts";
 import { dropOldLines } from "./_recent.ts";
-import { findProcesses } from "./_service_process.ts";
+import { findProcesses, mayHaveProcess } from "./_service_process.ts";
 
 /** A stack trace of a program that was compiled may be long, and stands after what it is about. */
 const MAX_BYTES = 14_000;
@@ -21,9 +21,11 @@ export const output: Observer = {
   name: "output",
   about:
     "Reads the last output of the process that sealoop has started for the service, and how it ended; of another process, the file that takes its output",
+  isNear: true,
+  applies: mayHaveProcess,
   async observe(subject, context): Promise<Observation[]> {
-    const { service, isLocal } = subject;
-    if (!service || !isLocal) return [];
+    const { service } = subject;
+    if (!service) return [];
     const { dataDir } = context.config;
     const started = lastManagedProcess(dataDir, service.name);
     if (!started) return await readOutput(subject, context);
@@ -53,7 +55,7 @@ export const output: Observer = {
 
 /** Reads the files that take the output of a process that somebody else has started. */
 async function readOutput(subject: Subject, context: ObserverContext): Promise<Observation[]> {
-  const { output } = await listOpenFiles(await findProcesses(subject, context));
+  const { output } = listOpenFiles(await findProcesses(subject, context));
   return await Promise.all(
     output.slice(0, 2).map(async (path) => ({
       code: "runs",

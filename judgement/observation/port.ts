@@ -15,8 +15,10 @@ export const port: Observer = {
   name: "port",
   about:
     "Looks who listens on the port of the check, how many connections wait there, and how many were left half closed",
-  async observe({ service, isLocal }, { config }): Promise<Observation[]> {
-    const number = service && isLocal ? localPortOf(service) : undefined;
+  isNear: true,
+  applies: ({ service, isLocal }) => isLocal && localPortOf(service!) !== undefined,
+  async observe({ service }, { config }): Promise<Observation[]> {
+    const number = service && localPortOf(service);
     if (!service || number === undefined) return [];
     const [holder, table] = await Promise.all([findListener(number), readTcpTable()]);
     const rows = table.filter(({ local }) => local.port === number);

@@ -1,10 +1,11 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { freemem, totalmem } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Observation } from "../../contract/domain/mod.ts";
 import { describeLeak, readDescriptors } from "./_descriptors.ts";
 import { NotHad, type Observer } from "./observer.ts";
-import { findProcesses, type ServiceProcess, TICKS } from "./_service_process.ts";
+import { findProcesses, mayHaveProcess, type ServiceProcess, TICKS } from "./_service_process.ts";
+import { listProc, readProc, readProcIfAny } from "./_proc.ts";
 import { listOutgoing } from "./_sockets.ts";
 import { countWaits, findJavaDeadlock } from "./_threads.ts";
 
@@ -22,6 +23,8 @@ export const processOfService: Observer = {
   name: "process",
   about:
     "Looks at the service's process and those it has started: age, state, threads and what they wait for, memory beside its limit and its growth, descriptors beside theirs, processor, connections to others",
+  isNear: true,
+  applies: mayHaveProcess,
   async observe(subject, context): Promise<Observation[]> {
     const found = await findProcesses(subject, context);
     if (found.length === 0) return [];
@@ -34,7 +37,7 @@ export const processOfService: Observer = {
 };
 
 async function look({ pid, by }: ServiceProcess): Promise<Observation> {
-  const before = await readUsage(pid);
+  const before = readUsage(pid);
   await sleep(SAMPLE_MS);
   const [now, files, limits, heap, group, outgoing, deadlock] = await Promise.all([
     readUsage(pid),
@@ -116,26 +119,20 @@ function describe(figures: Figures, by: string): string {
 }
 
 /** Returns the time in which the threads of a process ran or waited for a processor. @see kernel.org sched-stats */
-async function readDemand(pid: number): Promise<number> {
-  const ids = await readdir(`/proc/${pid}/task`).catch(() => []);
-  const times = await Promise.all(
-    ids.slice(0, 200).map(async (id) => {
-      const text = await readFile(`/proc/${pid}/task/${id}/schedstat`, "utf8").catch(() => "0 0");
-      const [ran = 0, waited = 0] = text.split(" ").map(Number);
-      return ran + waited;
-    }),
-  );
+function readDemand(pid: number): number {
+  const times = listProc(`/proc/${pid}/task`).slice(0, 200).map((id) => {
+    const text = readProcIfAny(`/proc/${pid}/task/${id}/schedstat`);
+    const [ran = 0, waited = 0] = text.split(" ").map(Number);
+    return ran + waited;
+  });
   return times.reduce((sum, time) => sum + time, 0);
 }
 
 /** @see proc_pid_stat(5), proc_pid_status(5) */
-async function readUsage(pid: number) {
-  const demandNs = await readDemand(pid);
-  const [stat, status, uptime] = await Promise.all(
-    [`/proc/${pid}/stat`, `/proc/${pid}/status`, "/proc/uptime"].map((path) =>
-      readFile(path, "utf8")
-    ),
-  );
+function readUsage(pid: number) {
+  const demandNs = readDemand(pid);
+  const [stat, status, uptime] = [`/proc/${pid}/stat`, `/proc/${pid}/status`, "/proc/uptime"]
+    .map(readProc);
   const fields = stat!.slice(stat!.lastIndexOf(")") + 2).split(" ");
   const bytes = (name: string) =>
     1_024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status!)?.[1] ?? 0);

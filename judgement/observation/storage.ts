@@ -20,8 +20,9 @@ export const storage: Observer = {
   name: "storage",
   about:
     "Measures the file systems of the service's folders and of the files that it writes: space, inodes, whether they can be written, and what fills them; and the fullest of this host",
+  isNear: true,
+  applies: ({ isLocal }) => isLocal,
   async observe(subject, context): Promise<Observation[]> {
-    if (!subject.isLocal) return [];
     const mounts = await listMounts();
     const folders = await foldersOf(subject, context, mounts);
     const apart = await oneOfEach(folders);
@@ -52,7 +53,7 @@ async function foldersOf(
   const { service, record } = subject;
   const { kind, path } = record?.target ?? {};
   const { command, cwd, env } = service ? startOf(service) : { command: [], env: {} };
-  const open = await listOpenFiles(await findProcesses(subject, context));
+  const open = listOpenFiles(await findProcesses(subject, context));
   const named = [...Object.values(env), ...command.slice(1)]
     .map((text) => text.replace(/^--?[\w-]+=/, "")).filter((text) => /^\/[^\s:;]+$/.test(text));
   const own = [

@@ -11,8 +11,9 @@ export const unit: Observer = {
   name: "unit",
   about:
     "Reads the state and the journal of the service's systemd unit, which the services file names",
-  async observe({ isLocal, values: { unit }, since }): Promise<Observation[]> {
-    if (!isLocal || typeof unit !== "string") return [];
+  applies: ({ isLocal, values: { unit } }) => isLocal && typeof unit === "string",
+  async observe({ values, since }): Promise<Observation[]> {
+    const unit = String(values.unit);
     const [state, journal] = await Promise.all([
       runProgram(["systemctl", "show", `--property=${PROPERTIES}`, "--", unit]),
       runProgram([

@@ -23,12 +23,8 @@ export async function runCommand(
     readonly service: Pick<Service, "name">;
   },
 ): Promise<StepOutcome> {
-  const permission = checkCommand(command, commands);
-  if (!permission.allowed) return notDone(permission.code);
-  const [name] = command.argv;
-  if (SYSTEMD_PROGRAMS.has(name!) && !hasSystemd()) return notDone("no_systemd");
-  const prefix = command.user === undefined ? [] : userPrefix(command.user);
-  if (!prefix) return notDone("no_such_user");
+  const line = commandLineOf(command, commands);
+  if (typeof line === "string") return notDone(line);
   const limits = {
     cpu: cpu === undefined ? undefined : seconds(cpu),
     memory: memory === undefined ? undefined : bytes(memory),
@@ -39,9 +35,21 @@ export async function runCommand(
     effectId,
     service: service.name,
     timeoutMs,
-    act: { command: [...prefix, permission.program, ...permission.args], limits },
+    act: { command: line, limits },
   });
   return toStepOutcome(outcome, command.expect);
+}
+
+/** Returns program and arguments of a command of the allow-list; or the code of why it can't be run. */
+export function commandLineOf(
+  { argv, user }: Pick<CommandAct, "argv" | "user">,
+  commands: readonly AllowedCommand[],
+): readonly string[] | string {
+  const permission = checkCommand({ argv, user }, commands);
+  if (!permission.allowed) return permission.code;
+  if (SYSTEMD_PROGRAMS.has(argv[0]!) && !hasSystemd()) return "no_systemd";
+  const prefix = user === undefined ? [] : userPrefix(user);
+  return prefix ? [...prefix, permission.program, ...permission.args] : "no_such_user";
 }
 
 /** Returns the command that runs another as a user; undefined: there is no such user, or this process may not. */

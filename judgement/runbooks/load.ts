@@ -155,6 +155,9 @@ function checkStep(
   if ("put_back" in step.undo && kind !== "clean") {
     found.push([["undo"], "only files that a clean step has moved can be put back"]);
   }
+  if (step.look && !("none" in step.undo)) {
+    found.push([["undo"], "a look changes nothing that could be undone"]);
+  }
   if ("script" in step.undo && kind !== "script") {
     found.push([["undo"], "only a script of the catalogue has an opposite there"]);
   }

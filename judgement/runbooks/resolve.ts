@@ -61,8 +61,10 @@ export function resolveRunbook(
 }
 
 /** Returns whether a step acts on the host that performs it. */
-function actsHere({ clean, command, restart, stop, descriptors }: StepDocument): boolean {
-  return [clean, command, stop, descriptors].some((one) => one !== undefined) ||
+function actsHere(
+  { clean, command, look, restart, stop, descriptors }: StepDocument,
+): boolean {
+  return [clean, command, look, stop, descriptors].some((one) => one !== undefined) ||
     restart !== undefined && restart !== "service";
 }
 
@@ -146,9 +148,10 @@ function requireAllowedCommands(
 
 /** Lists the commands of a step: those that act, look and undo. */
 function commandsOf(
-  { command, verify, wait, undo }: ResolvedStep,
+  { command, look: looking, verify, wait, undo }: ResolvedStep,
 ): Pick<CommandAct, "argv" | "user">[] {
-  const commands: Pick<CommandAct, "argv" | "user">[] = command ? [command] : [];
+  const commands: Pick<CommandAct, "argv" | "user">[] = [command, looking]
+    .filter((one) => one !== undefined);
   for (const look of [verify?.look, wait?.for]) {
     if (look && "command" in look) commands.push({ argv: look.command });
   }

@@ -10,6 +10,7 @@ export const OBSERVED_FACTS = [
   "clock_offset",
   "dependency",
   "dependency_address",
+  "process",
 ] as const;
 /** Facts of observations, as far as they are known. */
 export type ObservedFacts = Readonly<
@@ -113,6 +114,9 @@ const ReleasedScript = z.strictObject({
 const ACTS = {
   restart: Restart.optional(),
   http: Http.optional(),
+  look: Command.omit({ room_in: true, expect: true }).optional().describe(
+    "Runs a command that only looks, such as a thread dump: what it prints is an observation, whatever its end",
+  ),
   command: Command.optional(),
   clean: Clean.optional().describe(
     "Moves old files aside, where they can be put back from until they are purged",
@@ -188,7 +192,7 @@ const Parameter = z.strictObject({
     .describe(
       "Where the service gives no value: the folder whose own bound the finding is about, the file that it names, the " +
         "script that mends a device; or what was observed: the service's own port, the folder whose file system is full, " +
-        "by how many seconds the clock is off, the dependency that fails and its address",
+        "by how many seconds the clock is off, the dependency that fails and its address, the id of the service's process",
     ),
 });
 

@@ -31,12 +31,14 @@ export interface StepContext {
   runScript(script: ReleasedScript, effectId: string, timeoutMs: number): Promise<StepOutcome>;
   /** Notes that the open ticket of another service and this one belong together, once for an id. */
   join(service: string, effectId: string): Promise<StepOutcome>;
+  /** Runs a command that only looks, and keeps what it prints as an observation. It never fails: the next steps are done. */
+  look(step: ResolvedStep): Promise<StepOutcome>;
   /** Sends a message to people, once for an id. */
   notify(message: string, effectId: string): Promise<void>;
 }
 
 /** Kinds of steps that change nothing: they need no intent. */
-export const READ_ONLY_KINDS: ReadonlySet<string> = new Set(["wait"]);
+export const READ_ONLY_KINDS: ReadonlySet<string> = new Set(["wait", "look"]);
 
 /**
  * Performs a step, unless it was performed already. The same act is done once, whichever processes ask for it and however
@@ -71,6 +73,7 @@ export async function performStep(
     await context.notify(step.notify.message, effectId);
     return { state: "done", ok: true, code: "told" };
   }
+  if (step.look) return await context.look(step);
   return await wait(step.wait!, act.withinMs, context);
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
-import { OBSERVERS } from "../../contract/domain/mod.ts";
+import { OBSERVATION_SOURCES } from "../../contract/domain/mod.ts";
 import { draftPostmortem, embeddedReceipt, requireTicket } from "./tickets/mod.ts";
 import {
   listObservations,
@@ -27,7 +27,7 @@ const MAX_OPEN = 200;
 const Observation = z.object({
   number: z.number().int().min(1).describe("By which events and receipts name it"),
   round: z.number().int().min(1),
-  source: z.enum(OBSERVERS),
+  source: z.enum(OBSERVATION_SOURCES),
   code: z.string().describe(
     "What was seen; not_had: the source could not look, and `reason` has why",
   ),

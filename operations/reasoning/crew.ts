@@ -6,6 +6,7 @@ import {
   AGENTS,
   type CrewRequest,
   type CrewResult,
+  OBSERVATION_SOURCES,
   type StartedRun,
   WORKFLOW,
 } from "../../contract/domain/mod.ts";
@@ -21,13 +22,38 @@ const Report = z.object({
   suspects: z.array(z.object({ service: z.string(), weight: z.number(), why: z.string() })),
 });
 
+const Examined = z.object({
+  service: z.string(),
+  ticket_id: z.string().nullable().describe(
+    "Incident whose loop has made these observations; null: they were made now, by the same sources",
+  ),
+  symptom: z.string().describe("Code of the failed check or of the finding; it is no cause"),
+  cause: z.string().nullable().describe("Null: what was observed names none"),
+  says: z.string().describe("The same in a sentence"),
+  cause_confidence: z.number(),
+  category: z.string().nullable(),
+  observations: z.array(z.number().int()).describe("Numbers of those that name the cause"),
+  alternatives: z.array(
+    z.object({ cause: z.string(), observations: z.array(z.number().int()), because: z.string() }),
+  ),
+  seen: z.array(
+    z.object({
+      number: z.number().int(),
+      source: z.enum(OBSERVATION_SOURCES),
+      code: z.string(),
+      says: z.string(),
+    }),
+  ),
+});
+
 /** Diagnoses an incident by six agents. */
 export const dispatchCrew = operation({
   name: "crew.dispatch",
   group: "platform",
   summary: "Have six agents diagnose an incident, with citations",
   description:
-    "The agents triage, logs, metrics, topology and change examine the incident, each with its own tools. The verifier " +
+    "The agents triage, logs, metrics, topology and change examine the incident. What they know of a service that has a " +
+    "fault was observed by the sources that its loop uses, and the loop's rules name its cause. The verifier " +
     "measures again, objects, and may ask for a second round. If a model is configured, it writes the diagnosis from the " +
     "evidence, and the verifier checks each sentence against its citations; `written_by` names the author. The agents " +
     "change nothing: to repair the fault, call itsm_run_loop with the `cause`.",
@@ -55,6 +81,9 @@ export const dispatchCrew = operation({
     recommended_action: z.string().nullable(),
     citations: z.array(Source),
     objections: z.array(z.string()).describe("Remaining objections of the verifier"),
+    examined: z.array(Examined).describe(
+      "Services that have a fault, with the cause that the loop's rules name by what was observed there",
+    ),
     agents: z.array(Report),
   }),
   tool: { dispatch_crew_incident: FULL },
@@ -82,6 +111,7 @@ export const dispatchCrew = operation({
       recommended_action: "Check whether the process runs",
       citations: [{ id: "billing", kind: "service", title: "Service billing" }],
       objections: [],
+      examined: [],
       agents: [],
     },
   },

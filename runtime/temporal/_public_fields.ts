@@ -55,6 +55,8 @@ const PUBLIC_FIELDS: ReadonlySet<string> = new Set([
   "agent",
   "node",
   "detector",
+  "observers",
+  "looks",
   "scanner",
   "tickets",
   "receipts",

@@ -52,8 +52,8 @@ export {
   recordFindings,
 } from "./findings.ts";
 export { describeEscalation } from "./_ticket_messages.ts";
-export { addObservations, listObservations } from "./observations.ts";
 export { type FaultCase, listFaultCases, setProblem } from "./recurrence.ts";
+export { addObservations, addStepObservation, listObservations } from "./observations.ts";
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
 export {
   acknowledgeTicket,

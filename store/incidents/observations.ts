@@ -1,8 +1,8 @@
 import {
   type NumberedObservation,
   type Observation,
+  OBSERVATION_SOURCES,
   type ObserverName,
-  OBSERVERS,
 } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
@@ -40,6 +40,20 @@ export async function addObservations(
   );
 }
 
+/** Stores what a step of a runbook saw, once. @param number of the step */
+export async function addStepObservation(
+  db: Db,
+  { ticket_id, run_id, round }: Omit<ObservedLook, "source">,
+  number: number,
+  { code, says, text = "", figures = {} }: Observation,
+): Promise<void> {
+  await db.execute(
+    `INSERT INTO observations (ticket_id, run_id, round, source, place, code, says, words, figures)
+     VALUES ($1, $2, $3, 'runbook', $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+    [ticket_id, run_id, round, number, code, says, text, JSON.stringify(figures)],
+  );
+}
+
 /** Returns what was seen for a ticket, in the order in which it is numbered. @param runId default: of all runs */
 export async function listObservations(
   db: Db,
@@ -49,7 +63,7 @@ export async function listObservations(
   const rows = await db.query(
     `SELECT * FROM observations WHERE ticket_id = $1 AND ($2::text IS NULL OR run_id = $2)
      ORDER BY min(seen_at) OVER (PARTITION BY run_id), run_id, round, array_position($3::text[], source), place`,
-    [ticketId, runId, OBSERVERS],
+    [ticketId, runId, OBSERVATION_SOURCES],
   );
   return rows.map(({ round, source, code, says, words, figures }, index) => ({
     number: index + 1,

@@ -69,7 +69,7 @@ describe("agents that one talks to", () => {
       logs: /no finding of the log detector is open/,
       metrics: /billing fails its check: refused/,
       topology: /billing needs 0 others and is needed by 1/,
-      change: /nothing was repaired or opened on them within a day/,
+      change: /no repair or incident of them is on record within a day/,
       verifier: /measured again, it holds/,
       reasoning: /billing \(web\) fails its health check just now: refused/,
     };

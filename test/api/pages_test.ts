@@ -4,16 +4,15 @@ import type { Page } from "puppeteer-core";
 import { ledgerOperations } from "../../ledger/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { type Operation, splitByContract } from "../../contract/mod.ts";
-import { operations as all } from "../../operations/mod.ts";
+import { operations } from "../../operations/mod.ts";
 import { newPage, type TestPage } from "../_browser.ts";
 import { serveLedger } from "../ledger/_ledger.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
+const { own } = splitByContract(operations);
 const routesOf = (all: readonly { readonly rest?: Readonly<Record<string, string>> }[]) =>
   all.flatMap(({ rest = {} }) => Object.entries(rest));
 const WAIT = { timeout: 120_000 };
-
-const { own: operations } = splitByContract(all);
 
 describe("documentation pages", () => {
   let gateway: TestGateway;
@@ -45,7 +44,7 @@ describe("documentation pages", () => {
   }
 
   const servers = {
-    "of the gateway": { url: () => gateway.url, routes: routesOf(operations) },
+    "of the gateway": { url: () => gateway.url, routes: routesOf(own) },
     "of the public ledger": { url: () => ledger.address, routes: routesOf(ledgerOperations) },
   };
   for (const [whose, { url, routes }] of Object.entries(servers)) {
@@ -74,7 +73,7 @@ describe("documentation pages", () => {
     const locked = (await listBlocks()).filter(({ padlock }) => padlock !== "none");
     const isProtected = ({ access, governance }: Operation<Platform>) =>
       access !== "public" && (access !== "device" || governance?.signedByDevice); // a code or a token is in the input
-    const protectedIds = operations.filter(isProtected)
+    const protectedIds = own.filter(isProtected)
       .flatMap(({ group, rest = {} }) =>
         Object.keys(rest).map((id) => `operations-${group}-${id}`)
       );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { mkdir, open, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import type { Service } from "../../integrations/host/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { loadCatalogue, measureUsage, putInForce } from "../../judgement/runbooks/mod.ts";
 import { replaceRunbookValues } from "../../store/catalogue/mod.ts";
-import { listRepairsOfTicket } from "../../store/incidents/mod.ts";
+import { listObservations, listRepairsOfTicket } from "../../store/incidents/mod.ts";
 import { putServices, removeService } from "../../store/cmdb/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
@@ -36,11 +36,21 @@ describe("the loop with runbooks", () => {
   let undoLost: Promise<LoopResult>;
   let spool: string;
   let ran: Awaited<ReturnType<typeof countingProgram>>;
+  let heals: typeof ran;
 
   before(async () => {
     own = join(await testFolder(), "runbooks");
     spool = join(await testFolder(), "spool");
     ran = await countingProgram(await testFolder(), "helps-nobody");
+    heals = await countingProgram(await testFolder(), "heals");
+    const dumps = join(await testFolder(), "dumps");
+    await writeFile(
+      dumps,
+      "#!/bin/sh\necho the first line\nyes 'a frame of the stack' | head -c 40000\n" +
+        "echo password=hunter2\necho thread 7 waits >&2\nexit 3\n",
+    );
+    await chmod(dumps, 0o755);
+    const absent = join(await testFolder(), "absent");
     const once = await countingProgram(await testFolder(), "helps-not-either");
     const lost = await countingProgram(await testFolder(), "is-lost", 60);
     for (const n of [1, 2]) await writeOldFile(join(spool, `${n}.done`), 3);
@@ -62,11 +72,19 @@ describe("the loop with runbooks", () => {
           }),
         ],
       },
+      "looked-at": {
+        match: { services: ["looked-at"] },
+        steps: [
+          runbookStep("dump", { look: { argv: [dumps] } }),
+          runbookStep("more", { look: { argv: [absent] } }),
+          runbookStep("heal", { command: { argv: [heals.path] } }),
+        ],
+      },
       changing: {
         match: { services: ["changing"] },
         steps: [runbookStep("run", { command: { argv: [ran.path] } })],
       },
-    }, [ran.path, once.path, lost.path]);
+    }, [ran.path, once.path, lost.path, heals.path, dumps, absent]);
     loop = await openLoop({
       settings: { SEALOOP_RUNBOOKS: own, SEALOOP_DETECTORS: await detectorsFile() },
     });
@@ -118,7 +136,9 @@ describe("the loop with runbooks", () => {
 
   it("has every shipped runbook allowed by the guardrails", async () => {
     for (const { runbook, steps } of shipped.runbooks) {
-      const command = steps.flatMap(({ command }) => command ? [filled(command.argv)] : []);
+      const command = steps.flatMap(({ command, look }) =>
+        [command, look].flatMap((one) => one ? [filled(one.argv)] : [])
+      );
       const { decision, rails } = await loop.engine.validate({
         incident: `A service fails: ${runbook.replaceAll("-", " ")}`,
         action: {
@@ -131,7 +151,36 @@ describe("the loop with runbooks", () => {
       }, PLATFORM_TENANT);
       const reasons = rails.flatMap((rail) => rail.passed ? [] : rail.reasons).join("; ");
       assert.notEqual(decision, "deny", `${runbook}: ${reasons}`);
+      const acts = steps.some(({ command }) => command);
+      if (!acts && command.length > 0) assert.equal(decision, "allow", `${runbook}: ${reasons}`);
     }
+  });
+
+  it("keeps what looks of a runbook see as observations, before it repairs", async () => {
+    const looked = await service("looked-at", {
+      check: { command: ["test", "-e", `${heals.path}.log`] },
+    });
+    const finding = await createServiceFinding(loop.store, looked, "exit_1");
+    const { outcome, ticket_id } = await loop.client.workflow.execute<typeof itsmLoop>(
+      WORKFLOW.itsmLoop,
+      {
+        taskQueue: TASK_QUEUE.itsm,
+        workflowId: `loop-${finding.fingerprint}`,
+        args: [finding],
+      },
+    );
+    assert.equal(outcome, "sealed");
+    const all = await listObservations(loop.store.asPlatform(), ticket_id!);
+    const [dump, gone] = all.filter(({ source }) => source === "runbook");
+    assert.deepEqual([dump!.code, dump!.number], ["looked", all.length - 1]);
+    assert.equal(dump!.says, "Does the step dump. It ended with exit 3.");
+    assert.match(dump!.text!, /thread 7 waits\n$/);
+    assert.doesNotMatch(dump!.text!, /hunter2|the first line/);
+    assert.ok(Buffer.byteLength(dump!.text!) <= 18 * 1_024);
+    assert.deepEqual([gone!.code, gone!.figures?.reason], ["not_had", "no_program"]);
+    const { effects, events } = await recordOf(ticket_id);
+    assert.deepEqual(effects.map(({ step, state }) => [step, state]), [["heal", "done"]]);
+    assert.ok(events.includes("permitted") && !events.includes("approval_requested"));
   });
 
   it("undoes what did not help, last step first, and seals the intent", async () => {

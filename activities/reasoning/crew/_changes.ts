@@ -1,8 +1,10 @@
-import type { AgentReport, CrewScope, Source } from "../../../contract/domain/mod.ts";
+import type { AgentReport, CrewScope, Examination, Source } from "../../../contract/domain/mod.ts";
 import { listReceipts } from "../../../ledger/mod.ts";
 import type { Db, Store } from "../../../store/mod.ts";
 import { getRepairHistory, listTickets } from "../../../store/incidents/mod.ts";
 import type { ActivityParts } from "../../parts.ts";
+import { describeRepair } from "../lookups/mod.ts";
+import { factsOf } from "./_examination.ts";
 import { MAX_LISTED } from "./_sources.ts";
 
 /** Age of the oldest changes that may be the cause. */
@@ -20,6 +22,7 @@ interface Change {
 export async function reportChanges(
   { store }: Pick<ActivityParts, "store">,
   { services, round }: CrewScope,
+  examined: readonly Examination[],
 ): Promise<AgentReport> {
   const since = new Date(Date.now() - MAX_AGE_MS);
   const changes: Change[] = [];
@@ -27,13 +30,15 @@ export async function reportChanges(
     changes.push(...await listServiceChanges(store.db, name, since));
   }
   const says = changes.map(({ text }) => text);
-  if (changes.length === 0) says.push("nothing was repaired or opened on them within a day");
+  if (changes.length === 0 && services.length > 0) {
+    says.push("no repair or incident of them is on record within a day");
+  }
   // Changes to the platform concern no service, so they are the same in each round.
   const platformChanges = round === 1 ? await listPlatformChanges(store, since) : [];
   return {
     agent: "change",
     round,
-    says: [...says, ...platformChanges.map(({ text }) => text)],
+    says: [...factsOf("change", examined), ...says, ...platformChanges.map(({ text }) => text)],
     sources: [...changes, ...platformChanges].map(({ source }) => source),
     suspects: [],
   };
@@ -45,9 +50,11 @@ async function listServiceChanges(db: Db, service: string, since: Date): Promise
     listTickets(db, { service, since, limit: MAX_LISTED }),
   ]);
   return [
-    ...remediations.map(({ runbook, ticket_id, state }) => ({
-      text: `${service} was repaired by ${runbook ?? "a restart"} on ${ticket_id}: ${state}`,
-      source: { id: ticket_id, kind: "ticket" as const, title: `Repair of ${service}` },
+    ...remediations.map((one) => ({
+      text: `repair ${one.runbook ?? "without a runbook"} of ${service} on ${one.ticket_id}: ${
+        describeRepair(one)
+      }`,
+      source: { id: one.ticket_id, kind: "ticket" as const, title: `Repair of ${service}` },
     })),
     ...tickets.map(({ ticket_id, title, status }) => ({
       text: `${ticket_id} on ${service}: ${title} (${status})`,

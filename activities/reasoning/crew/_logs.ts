@@ -1,8 +1,9 @@
 import type { Config } from "../../../config.ts";
 import { findLoggedErrors } from "../../../judgement/detection/mod.ts";
-import type { AgentReport, CrewScope } from "../../../contract/domain/mod.ts";
+import type { AgentReport, CrewScope, Examination } from "../../../contract/domain/mod.ts";
 import { listOpenFindings } from "../../../store/incidents/mod.ts";
 import type { ActivityParts } from "../../parts.ts";
+import { factsOf } from "./_examination.ts";
 import { MAX_LISTED, serviceSource } from "./_sources.ts";
 
 /** Age of the oldest errors that count. */
@@ -19,12 +20,17 @@ interface ServiceErrors {
   readonly errors: number;
 }
 
-/** Reports the errors in the services' logs, and the findings of the log detector. */
+/**
+ * Reports what was observed in output and logs of services that have a fault, the errors in the logs of the others, and the
+ * findings of the log detector.
+ */
 export async function reportLogs(
   { config, store }: Pick<ActivityParts, "config" | "store">,
   { services, round }: CrewScope,
+  examined: readonly Examination[],
 ): Promise<AgentReport> {
-  const logs = await Promise.all(services.map((name) => readServiceErrors(config, name)));
+  const others = services.filter((name) => !examined.some(({ service }) => service === name));
+  const logs = await Promise.all(others.map((name) => readServiceErrors(config, name)));
   const findings = (await listOpenFindings(store.db))
     .filter(({ kind, service }) =>
       kind === "log" && (service === null || services.includes(service))
@@ -34,9 +40,10 @@ export async function reportLogs(
     agent: "logs",
     round,
     says: [
+      ...factsOf("logs", examined),
       ...logs.flatMap(({ says }) => says),
       ...(findings.length === 0
-        ? ["no finding of the log detector is open"]
+        ? ["no finding of the log detector is open on them"]
         : findings.map(({ summary, sightings }) => `${summary} (${sightings} times)`)),
     ],
     sources: [
@@ -48,7 +55,7 @@ export async function reportLogs(
         return { service, weight: ERRORS_WEIGHT, why: "its log tells of errors within the hour" };
       }),
       ...affected.map((service) => {
-        return { service, weight: FINDING_WEIGHT, why: "its log tells of it" };
+        return { service, weight: FINDING_WEIGHT, why: "a finding about its log is open" };
       }),
     ],
   };

@@ -1,16 +1,22 @@
-import type { AgentReport, CrewScope, Suspect } from "../../../contract/domain/mod.ts";
+import type { AgentReport, CrewScope, Examination, Suspect } from "../../../contract/domain/mod.ts";
 import type { ProbeResult } from "../../../integrations/host/mod.ts";
 import { getProbeHistories, type ProbeHistory } from "../../../store/incidents/mod.ts";
 import type { ActivityParts } from "../../parts.ts";
+import { factsOf } from "./_examination.ts";
 import { probeService, serviceSource } from "./_sources.ts";
 
 const FAILING_WEIGHT = 0.6;
 const FLAPPING_WEIGHT = 0.4;
+/** Weight of a service of which what was observed names the cause for certain. */
+const CAUSE_WEIGHT = 0.5;
+/** Kind of causes that lie in another service. */
+const ELSEWHERE = "dependency";
 
-/** Reports how the services answer now, and how they answered their last probes. */
+/** Reports how the services answer now and at their last probes, what was observed where one has a fault, and its cause. */
 export async function reportMetrics(
   { store }: Pick<ActivityParts, "store">,
   { services, round }: CrewScope,
+  examined: readonly Examination[],
 ): Promise<AgentReport> {
   const db = store.db;
   const histories = await getProbeHistories(db);
@@ -20,18 +26,30 @@ export async function reportMetrics(
     const now = await probeService(db, name);
     const history = histories.get(name);
     says.push(describeProbe(name, now));
-    if (history) says.push(describeHistory(name, history));
+    if (history && history.looks.length > 0) says.push(describeHistory(name, history));
     if (now && !now.healthy) {
       suspects.push({ service: name, weight: FAILING_WEIGHT, why: "it fails its health check" });
     } else if (history?.flapping) {
       suspects.push({ service: name, weight: FLAPPING_WEIGHT, why: "it goes up and down" });
     }
   }
-  return { agent: "metrics", round, says, sources: services.map(serviceSource), suspects };
+  const causes = examined.filter(({ cause, category }) => cause !== null && category !== ELSEWHERE);
+  suspects.push(...causes.map(({ service, cause_confidence }) => ({
+    service,
+    weight: Math.round(100 * cause_confidence * CAUSE_WEIGHT) / 100,
+    why: "what was observed there names a cause",
+  })));
+  return {
+    agent: "metrics",
+    round,
+    says: [...says, ...examined.map(describeCause), ...factsOf("metrics", examined)],
+    sources: services.map(serviceSource),
+    suspects,
+  };
 }
 
 function describeProbe(name: string, now: ProbeResult | undefined): string {
-  if (!now) return `${name} has no check to measure it by`;
+  if (!now) return `${name} was not measured, as no check of it is known`;
   return now.healthy
     ? `${name} answers its check in ${Math.round(now.elapsedMs)} ms`
     : `${name} fails its check: ${now.code.replaceAll("_", " ")}`;
@@ -40,4 +58,10 @@ function describeProbe(name: string, now: ProbeResult | undefined): string {
 function describeHistory(name: string, { looks }: ProbeHistory): string {
   const down = [...looks].filter((look) => look === "d").length;
   return `${name} was down at ${down} of its last ${looks.length} looks`;
+}
+
+/** Says which cause was named, by which observations; or that none was. */
+function describeCause({ service, says, ticket_id, observations }: Examination): string {
+  const by = observations.length === 0 ? "" : ` (observations ${observations.join(", ")})`;
+  return `${service}${ticket_id ? `, as observed for ${ticket_id}` : ""}: ${says}${by}`;
 }

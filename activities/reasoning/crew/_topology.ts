@@ -1,16 +1,21 @@
-import type { AgentReport, CrewScope, Suspect } from "../../../contract/domain/mod.ts";
+import type { AgentReport, CrewScope, Examination, Suspect } from "../../../contract/domain/mod.ts";
 import { getImpact } from "../../../store/cmdb/mod.ts";
 import type { ActivityParts } from "../../parts.ts";
+import { factsOf } from "./_examination.ts";
 import { serviceSource } from "./_sources.ts";
 
 /** Edges upstream that are followed. */
 const DEPTH = 3;
 const MAX_WEIGHT = 0.8;
 
-/** Reports which dependencies of the services are down; the most distant one, closest to the root, weighs most. */
+/**
+ * Reports what was observed of the dependencies of services that have a fault, and which ones were down when they were seen
+ * last; the most distant one, closest to the root, weighs most.
+ */
 export async function reportTopology(
   { store }: Pick<ActivityParts, "store">,
   { services, round }: CrewScope,
+  examined: readonly Examination[],
 ): Promise<AgentReport> {
   const says: string[] = [];
   const suspects: Suspect[] = [];
@@ -20,15 +25,25 @@ export async function reportTopology(
     const { upstream, downstream } = impact;
     const down = upstream.filter(({ status }) => status === "down");
     says.push(
-      `${name} needs ${upstream.length} others and is needed by ${downstream.length}`,
-      ...down.map((one) => `${name} needs ${one.name}, which is down`),
+      `within ${DEPTH} steps, ${name} needs ${upstream.length} others and is needed by ${downstream.length}`,
+      ...down.map((one) =>
+        `${name} needs ${one.name}${
+          one.distance > 1 ? " through others" : ""
+        }, which was down when it was last seen`
+      ),
     );
     suspects.push(...down.map((one) => ({
       service: one.name,
       weight: Math.min(MAX_WEIGHT, 0.5 + one.distance / 10),
-      why: `${name} needs it, and it is down`,
+      why: `${name} needs it, and it was down when it was last seen`,
     })));
   }
   const sources = [...services, ...suspects.map(({ service }) => service)].map(serviceSource);
-  return { agent: "topology", round, says, sources, suspects };
+  return {
+    agent: "topology",
+    round,
+    says: [...says, ...factsOf("topology", examined)],
+    sources,
+    suspects,
+  };
 }

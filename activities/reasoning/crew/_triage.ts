@@ -17,10 +17,11 @@ const DRILL_SERVICE = new RegExp(DRILL_SERVICE_PATTERN);
 /** Weight of a service that is only named. */
 const NAMED_WEIGHT = 0.2;
 
-/** Services that an incident concerns, with the reason. */
+/** Services that an incident concerns. */
 interface Concern {
   readonly names: readonly string[];
-  readonly why: string;
+  /** False: something that was found on them stands open. */
+  readonly isNamed: boolean;
 }
 
 /** Reports the kind and severity of an incident, and the services that it concerns. */
@@ -28,7 +29,7 @@ export async function reportTriage(
   { store, engine }: Pick<ActivityParts, "store" | "engine">,
   incident: string,
 ): Promise<Triage> {
-  const [{ names, why }, classified] = await Promise.all([
+  const [{ names, isNamed }, classified] = await Promise.all([
     concernOf(store.db, incident),
     classify(engine, incident, store.tenant),
   ]);
@@ -40,14 +41,26 @@ export async function reportTriage(
     classification: classified ? shortClassification(classified) : null,
     says: [
       describeClassification(classified),
-      names.length > 0 ? `concerns ${names.join(", ")}` : "names no service that is known",
+      describeConcern(names, isNamed),
     ],
     sources: [
       ...passages.map(({ id, kind, title, sha256 }) => ({ id, kind, title, sha256 })),
       ...names.map(serviceSource),
     ],
-    suspects: names.map((service) => ({ service, weight: NAMED_WEIGHT, why })),
+    suspects: names.map((service) => ({
+      service,
+      weight: NAMED_WEIGHT,
+      why: isNamed ? "it is named" : "something was found on it that stands open",
+    })),
   };
+}
+
+function describeConcern(names: readonly string[], isNamed: boolean): string {
+  if (names.length === 0) return "names no service that is known";
+  const list = names.join(", ");
+  return isNamed
+    ? `concerns ${list}, by name`
+    : `names no service that is known; findings are open on ${list}`;
 }
 
 /**
@@ -60,13 +73,13 @@ async function concernOf(db: Db, incident: string): Promise<Concern> {
   const measured = findings.filter(({ detector }) => detector !== SCAN_DETECTOR);
   const nameable = new Set([...known, ...scanned.flatMap(({ service }) => service ?? [])]);
   const named = readPromptWords(incident, [...nameable]).services;
-  if (named.length > 0) return { names: named, why: "it is named" };
+  if (named.length > 0) return { names: named, isNamed: true };
   const affected = measured.flatMap(({ service }) =>
     service && !DRILL_SERVICE.test(service) ? [service] : []
   );
   return {
     names: [...new Set(affected)].slice(0, MAX_LISTED),
-    why: "something was found on it that stands open",
+    isNamed: false,
   };
 }
 

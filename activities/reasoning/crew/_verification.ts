@@ -22,8 +22,10 @@ export async function reportVerification(
   const names = [...new Set(suspected)].slice(0, MAX_SUSPECTS);
   const objections: string[] = [];
   const suspects: Suspect[] = [];
+  let measured = 0;
   for (const name of names) {
     const now = await probeService(store.db, name);
+    if (now) measured++;
     if (!now?.healthy) continue;
     objections.push(`${name} is suspected, and answers its health check now`);
     suspects.push({
@@ -33,21 +35,30 @@ export async function reportVerification(
     });
   }
   if (names.length === 0) objections.push("nothing that was found speaks against any service");
-  const measured = new Set(
+  const examined = new Set(
     reports.filter(({ agent }) => agent === "metrics")
       .flatMap(({ sources }) => sources.map(({ id }) => id)),
   );
-  const look_at = names.filter((name) => !measured.has(name) && !services.includes(name));
+  const look_at = names.filter((name) => !examined.has(name) && !services.includes(name));
   for (const name of look_at) {
     objections.push(`${name} may be the cause, and nobody has looked at it yet`);
   }
   return {
     agent: "verifier",
     round,
-    says: objections.length > 0 ? objections : ["measured again, it holds"],
+    says: objections.length > 0 ? objections : [describeMeasured(measured, names.length)],
     sources: names.map(serviceSource),
     suspects,
     objections,
     look_at,
   };
+}
+
+function describeMeasured(measured: number, suspects: number): string {
+  if (measured === 0) {
+    return "no check of what is suspected is known, so nothing was measured again";
+  }
+  return measured === suspects
+    ? "measured again, each suspect fails its check"
+    : `measured again, ${measured} of ${suspects} suspects fail their checks; of the others no check is known`;
 }

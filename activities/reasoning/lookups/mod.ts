@@ -8,6 +8,8 @@
  * @module
  */
 import type { LookupTool } from "./_lookup.ts";
+
+export { describeRepair } from "./_lookup.ts";
 import { approvals, beyond, ledger, platform, receipt } from "./_platform.ts";
 import { repairs, service, services, topology } from "./_services.ts";
 import { openTickets, ticket, ticketsOfService } from "./_tickets.ts";

@@ -32,6 +32,7 @@ export {
   ConversationRequestSchema,
   CrewRequestSchema,
   CrewScopeSchema,
+  ExaminationSchema,
   GivenAnswerSchema,
   IntakeSchema,
   LookupResultSchema,

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { AGENTS } from "../mod.ts";
-import { ConversationId, Count, Digest, Id, MessageId, Name, Text, Word } from "./ids.ts";
+import { AGENTS, OBSERVATION_SOURCES } from "../mod.ts";
+import { ConversationId, Count, Digest, Id, MessageId, Name, Text, TicketId, Word } from "./ids.ts";
 import { RunIdSchema } from "./incidents.ts";
 import { ClaimSchema, EvidenceSchema } from "./writing.ts";
 
@@ -79,6 +79,22 @@ export const AgentReportSchema = z.object({
   says: z.array(Text),
   sources: z.array(SourceSchema),
   suspects: z.array(SuspectSchema),
+});
+
+/** Schema of the type `Examination`. */
+export const ExaminationSchema = z.object({
+  service: Name,
+  ticket_id: TicketId.nullable(),
+  symptom: Word,
+  cause: Word.nullable(),
+  says: Text,
+  cause_confidence: z.number().min(0).max(1),
+  category: Word.nullable(),
+  observations: z.array(Count),
+  alternatives: z.array(z.object({ cause: Word, observations: z.array(Count), because: Text })),
+  seen: z.array(
+    z.object({ number: Count, source: z.enum(OBSERVATION_SOURCES), code: Word, says: Text }),
+  ),
 });
 
 /** Schema of the type `Intake`. */

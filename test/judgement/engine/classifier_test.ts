@@ -53,6 +53,15 @@ describe("openClassifier()", () => {
     classifier = await openClassifier();
   });
 
+  it("recommends with placeholders, and never names a system that nobody has", () => {
+    const imagined =
+      /\bexample\.(?:com|net|org)\b|\.(?:example|local)\b|\b(?:10|192\.168|192\.0\.2|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2,3}\b|\/dev\/(?:sd[a-z]|vg\d)/;
+    const wrong = classifier.articles.flatMap(({ id, checks, fixes }) =>
+      [...checks, ...fixes].filter((text) => imagined.test(text)).map((text) => `${id}: ${text}`)
+    );
+    assert.deepEqual(wrong, []);
+  });
+
   const clear: readonly (readonly [category: string, text: string])[] = [
     ["certificate", "NET::ERR_CERT_DATE_INVALID: the certificate of portal.example has expired"],
     ["storage", "Volume /data is at 99 %, writes fail with ENOSPC: no space left on device"],

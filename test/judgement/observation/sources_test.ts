@@ -16,7 +16,12 @@ import {
   type Service,
   stopManagedProcess,
 } from "../../../integrations/host/mod.ts";
-import { describeObservers, observe } from "../../../judgement/observation/mod.ts";
+import {
+  chooseObservers,
+  describeObservers,
+  observe,
+  type Subject,
+} from "../../../judgement/observation/mod.ts";
 import { stopProcess } from "../../../runtime/embedded/mod.ts";
 import { putServices } from "../../../store/cmdb/mod.ts";
 import type { FindingRecord } from "../../../store/incidents/mod.ts";
@@ -70,6 +75,16 @@ describe("sources of observations", () => {
     isLocal = true,
     record?: FindingRecord,
   ): Promise<readonly Observation[]> {
+    const { config, store } = context;
+    return await observe(source, subjectOf(service, values, isLocal, record), { config, store });
+  }
+
+  function subjectOf(
+    service: Service | undefined,
+    values: Readonly<Record<string, string>> = {},
+    isLocal = true,
+    record?: FindingRecord,
+  ): Subject {
     const finding = {
       service: service?.name ?? null,
       check: "http",
@@ -77,7 +92,7 @@ describe("sources of observations", () => {
       fingerprint: "0123456789abcdef",
       observed_at: new Date().toISOString(),
     } as const;
-    return await observe(source, {
+    return {
       finding,
       code: "refused",
       service,
@@ -85,7 +100,7 @@ describe("sources of observations", () => {
       record,
       values,
       since: new Date(Date.now() - 300_000),
-    }, { config: context.config, store: context.store });
+    };
   }
 
   async function serve(answer: RequestListener, server: Server = createServer()): Promise<string> {
@@ -134,9 +149,48 @@ describe("sources of observations", () => {
   });
 
   it("sees nothing where there is no service", async () => {
-    for (const source of OBSERVERS.filter((one) => one !== "storage")) {
-      assert.deepEqual(await look(source, undefined), [], source);
+    for (const source of OBSERVERS) {
+      assert.deepEqual(await look(source, undefined, {}, false), [], source);
     }
+  });
+
+  describe("chooseObservers()", () => {
+    const choose = async (more: Partial<Service> | undefined, rest: Partial<Subject> = {}) =>
+      chooseObservers({ ...subjectOf(more && await service(more)), ...rest });
+    const near = ["output", "log", "process", "port", "storage", "changes"];
+    const http = { check: { http: "http://127.0.0.1:1/" } };
+
+    it("asks the check and what this host knows about a simple service, in two looks", async () => {
+      assert.deepEqual(await choose(http), [near, ["check"]]);
+    });
+
+    it("asks each source that waits for others by itself, where it may see something", async () => {
+      const secure = { check: { http: "https://127.0.0.1:1/" } };
+      assert.deepEqual(await choose(secure), [near, ["check"], ["certificate"]]);
+      assert.deepEqual(await choose({ check: { tcp: "db.example:1" } }), [
+        near.filter((one) => !["output", "process", "port"].includes(one)),
+        ["check"],
+        ["names"],
+      ]);
+      const others = [["check"], ["names"], ["certificate"], ["dependencies"]];
+      const dependsOn = [{ service: "db", kind: "depends_on" }] as const;
+      assert.deepEqual(await choose({ ...http, dependsOn }), [near, ...others]);
+      assert.deepEqual(await choose({ ...http, ...nodeProcess("") }), [near, ...others]);
+      const values = { unit: "shop.service", container: "shop" };
+      assert.deepEqual(await choose(http, { values }), [
+        near,
+        ["check"],
+        ["unit"],
+        ["container"],
+      ]);
+    });
+
+    it("does not look into a host that is another's, nor anywhere for a report of nothing", async () => {
+      assert.deepEqual(await choose(http, { isLocal: false }), [["changes"], ["check"]]);
+      assert.deepEqual(await choose(undefined, { isLocal: false }), []);
+      const finding = { ...subjectOf(undefined).finding, service: "DEV-0123456789ab" };
+      assert.deepEqual(await choose(undefined, { isLocal: false, finding }), [["device"]]);
+    });
   });
 
   describe("check", () => {

@@ -44,6 +44,7 @@ export function createContext(dataDir: string, more: Partial<StepContext> = {}) 
     join: (service) =>
       Promise.resolve<StepOutcome>({ state: "done", ok: true, code: `joined_${service}` }),
     runScript: () => Promise.resolve<StepOutcome>({ state: "done", ok: true, code: "exit_0" }),
+    look: () => Promise.resolve<StepOutcome>({ state: "done", ok: true, code: "looked" }),
     notify: (message) => Promise.resolve(void messages.push(message)),
     ...more,
   };

@@ -16,7 +16,12 @@ import {
 import { readShieldPolicy } from "../../../judgement/shield/mod.ts";
 import { setPolicy } from "../../../store/calls/mod.ts";
 import { listDeviceCommands, listDeviceFacts } from "../../../store/devices/mod.ts";
-import { getFinding, getTicket, listTicketEvents } from "../../../store/incidents/mod.ts";
+import {
+  getFinding,
+  getTicket,
+  listObservations,
+  listTicketEvents,
+} from "../../../store/incidents/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../../workflows/mod.ts";
 import { testFolder } from "../../_run.ts";
 import type { People } from "../../api/_people.ts";
@@ -65,6 +70,9 @@ argv: [rm, ${mark}]
 read_only: false
 undo: { script: end-service }
 `;
+
+/** Scripts by which the loop looks at a device. */
+const LOOKS = ["process-list", "memory-usage", "disk-usage", "failed-units"];
 
 describe("a device that fails a policy", () => {
   let people: People;
@@ -143,17 +151,24 @@ policies:
     assert.match(ticket!.title, /fails the policy no-test-service/);
     await people.sealed(receipt_id!);
     const { body } = await people.call("GET", `/v1/devices/${machine.id}/command`, "program");
-    assert.deepEqual(
-      body.commands.map((one: Record<string, unknown>) => [one.script_id, one.status]),
-      [["end-service", "done"]],
-    );
+    const commands = body.commands as Record<string, unknown>[];
+    const statusOf = (script: string) =>
+      commands.filter(({ script_id }) => script_id === script).map(({ status }) => status);
+    assert.deepEqual(statusOf("end-service"), ["done"]);
+    const seen = await seenOf(ticket_id!);
+    const asked = seen.filter(({ code }) => code !== "reported");
+    assert.deepEqual(asked.map(({ figures }) => figures!.section), LOOKS);
+    for (const { code, text, figures } of asked) { // a busy machine may answer too late
+      assert.ok(code === "looked" ? text : figures!.reason, JSON.stringify(seen));
+      if (code === "looked") assert.deepEqual(statusOf(String(figures!.section)), ["done"]);
+    }
     incident = await findingOf(loop.workflowId.slice("loop-".length));
   });
 
   it("has the script undone by its opposite, where the script did not help", async () => {
     const run = { workflow_id: `loop-${incident.fingerprint}`, run_id: randomUUID() };
     const { code } = incident;
-    const ticket_id = await act("openTicket", { finding: incident, code, run });
+    const { ticket_id } = await act("openTicket", { finding: incident, code, run });
     const order = { finding: incident, ticket_id, code, round: 1, run };
     const diagnosis = await act("diagnose", order);
     const { action } = diagnosis;
@@ -179,7 +194,7 @@ policies:
       requested_by: `key:${people.keyId("program")}`,
       observed_at: new Date().toISOString(),
     };
-    const ticket_id = await act("openTicket", { finding, code, run });
+    const { ticket_id } = await act("openTicket", { finding, code, run });
     const order = { finding, ticket_id, code, round: 1, run };
     const diagnosis = await act("diagnose", order);
     const environment = new MockActivityEnvironment();
@@ -222,7 +237,15 @@ policies:
     assert.match(ticket!.title, /is offline: its last heartbeat came at \d{4}-/);
     const steps = await listTicketEvents(store.asPlatform(), ticket_id!);
     assert.ok(!steps.some(({ kind }) => kind === "intended"));
+    const [first] = await seenOf(ticket_id!);
+    assert.deepEqual([first!.code, first!.figures?.reason], ["not_had", "offline"]);
   });
+
+  /** Returns what the device's source saw for a ticket. */
+  async function seenOf(ticketId: string) {
+    const all = await listObservations(people.loop.store.asPlatform(), ticketId);
+    return all.filter(({ source }) => source === "device");
+  }
 
   /** Returns a recorded finding as loops get it. */
   async function findingOf(fingerprint: string): Promise<Finding> {
