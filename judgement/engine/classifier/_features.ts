@@ -38,6 +38,9 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 /** Count of a feature in the first clause, which mostly names the fault; 1 in the others. */
 const FIRST_CLAUSE_COUNT = 1.5;
 
+/** Meanings of a clause that are further apart are no pair. */
+const MAX_APART = 6;
+
 /**
  * Counts the features of a text.
  *
@@ -65,9 +68,11 @@ export function countFeatures(
       for (const meaning of new Set(meaningsOf(words))) yield hashName("m", meaning);
     }),
     meaning_pairs: countKind(clauses, function* ({ words }) {
-      const meanings = meaningsOf(words).filter((it, n, all) => n === 0 || it !== all[n - 1]);
-      for (let n = 1; n < meanings.length; n++) {
-        yield hashName("s", `${meanings[n - 1]} ${meanings[n]}`);
+      const meanings = [...new Set(meaningsOf(words))];
+      for (const [n, one] of meanings.entries()) {
+        for (const other of meanings.slice(n + 1, n + 1 + MAX_APART)) {
+          yield hashName("s", [one, other].sort().join(" "));
+        }
       }
     }),
   };

@@ -1,9 +1,14 @@
 /** Reads texts for the models: the part of the work that does not depend on what has been learnt. */
+import type { Severity } from "../../../contract/domain/mod.ts";
 import { createClauseSplitter } from "./_clauses.ts";
 import { countFeatures, type FeatureCounts } from "./_features.ts";
 import { createLexiconFinder, type PhraseMatch } from "./_lexicon.ts";
 import { createPhraseFinder } from "./_phrases.ts";
-import { createSignalReader, type Signals } from "./_severity_signals.ts";
+import {
+  createLowestSeverityReader,
+  createSignalReader,
+  type Signals,
+} from "./_severity_signals.ts";
 import { MAX_TEXT_LENGTH, wordsOf } from "./_text.ts";
 import type { WordLists } from "./_word_lists.ts";
 
@@ -12,6 +17,8 @@ export interface ReadText {
   readonly counts: FeatureCounts;
   readonly phrases: readonly PhraseMatch[];
   readonly signals: Signals;
+  /** Severity that the fault has at least; undefined: the words do not say. */
+  readonly lowestSeverity: Severity | undefined;
 }
 
 /** Reads a text. */
@@ -27,6 +34,7 @@ export function createTextReader(lists: WordLists): TextReader {
   const splitClauses = createClauseSplitter(lists.clauses);
   const findPhrases = createLexiconFinder(lists.lexicon);
   const readSignals = createSignalReader(lists);
+  const readLowestSeverity = createLowestSeverityReader(lists);
   const knownWords = new Set(
     [...Object.values(lists.lexicon), lists.thesaurus, lists.signals]
       .flatMap((concepts) => Object.values(concepts).flat())
@@ -35,10 +43,12 @@ export function createTextReader(lists: WordLists): TextReader {
   return (whole) => {
     const text = whole.slice(0, MAX_TEXT_LENGTH);
     const clauses = splitClauses(withoutNames(text, knownWords));
+    const signals = readSignals(text, clauses);
     return {
       counts: countFeatures(clauses, findAll),
       phrases: findPhrases(clauses),
-      signals: readSignals(text, clauses),
+      signals,
+      lowestSeverity: readLowestSeverity(clauses, signals),
     };
   };
 }

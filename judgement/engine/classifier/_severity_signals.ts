@@ -1,4 +1,5 @@
 /** Signals of severity in a text: hand-written phrases in five languages, numbers, and tone. */
+import type { Severity } from "../../../contract/domain/mod.ts";
 import type { Clause } from "./_clauses.ts";
 import { createPhraseFinder } from "./_phrases.ts";
 import type { WordLists } from "./_word_lists.ts";
@@ -19,14 +20,39 @@ const MULTIPLES: readonly (readonly [words: string, factor: number])[] = [
 /** A word that may stand between a number and what it counts: "40 back-office users", "3 web servers". */
 const WORD_BETWEEN = { people: String.raw`[\p{L}-]{1,20}`, sites: String.raw`\p{L}{1,20}` };
 
+/** Beginning of the names of lists that tell the lowest severity. Nothing is learnt from these. */
+const LOWEST = "lowest_";
+/** So many parts of a service that are down are all of it. */
+const MANY_PARTS = 3;
+/** Signals that say that a fault is smaller than its other words. */
+const SMALLER = ["test", "own", "few", "workaround", "question", "half", "slow", "request"];
+
+/** Makes a function that returns the severity that a fault has at least; undefined: its words do not say. */
+export function createLowestSeverityReader(
+  { signals }: Pick<WordLists, "signals">,
+): (clauses: readonly Clause[], found: Signals) => Severity | undefined {
+  const find = (name: string) =>
+    createPhraseFinder((signals[LOWEST + name] ?? []).map((one) => [one, one] as const));
+  const [parts, strangers, shown] = ["parts", "strangers", "shown"].map(find);
+  return (clauses, found) => {
+    if (SMALLER.some((signal) => found.has(signal))) return undefined;
+    const broken = clauses.filter(({ isFine }) => !isFine).map(({ words }) => words);
+    const areStrangersShown = broken.some((words) => shown!.findDistinct(words).length > 0) &&
+      (found.has("strangers") || broken.some((words) => strangers!.findDistinct(words).length > 0));
+    const named = new Set(broken.flatMap((words) => parts!.findDistinct(words)));
+    const areManyDown = named.size >= MANY_PARTS && (found.has("down") || found.has("outage"));
+    return areStrangersShown || areManyDown ? "critical" : undefined;
+  };
+}
+
 /** Makes a function that returns the signals of a text. */
 export function createSignalReader(
   { signals, counted }: Pick<WordLists, "signals" | "counted">,
 ): (text: string, clauses: readonly Clause[]) => Signals {
   const finder = createPhraseFinder(
-    Object.entries(signals).flatMap(([signal, phrases]) =>
-      phrases.map((phrase) => [phrase, signal] as const)
-    ),
+    Object.entries(signals).filter(([name]) => !name.startsWith(LOWEST)).flatMap((
+      [signal, phrases],
+    ) => phrases.map((phrase) => [phrase, signal] as const)),
   );
   const counts = (["people", "sites"] as const).map((kind) => ({
     kind,

@@ -164,7 +164,7 @@ describe("openClassifier()", () => {
 
   it("gives no advice with a guess, only the confidence and that a person has to read the report", () => {
     for (
-      const text of ["portal acts up again, port 9000", "The web shop is slow"]
+      const text of ["portal acts up again, port 9000", "The tool is slow"]
     ) {
       const { confidence, recommended_action, citations } = classify(text);
       assert.ok(confidence < MIN_ADVICE_CONFIDENCE, text);
@@ -221,6 +221,17 @@ describe("openClassifier()", () => {
     });
   }
 
+  const critical = [
+    "All three, the website, the app and the API, have been dead for an hour",
+    "After signing in I am shown the medical letters of people I do not know",
+    "A parent tells us that the school portal displays the marks of other children",
+    "The homepage was replaced by a political message",
+    "Unsere Webseite, der Shop und die Schnittstelle sind komplett ausgefallen",
+  ];
+  for (const text of critical) {
+    it(`grades as critical: ${text}`, () => assert.equal(classify(text).severity, "critical"));
+  }
+
   it("reads a word through hidden characters in it", () => {
     const shown = classify("the certificate has expired");
     assert.deepEqual(classify("the certi\u200bficate has exp\u00adired"), shown);
@@ -242,7 +253,7 @@ describe("the held-out reports", () => {
     "held_out/third": [0.85, 0.7, 0.95],
     "held_out/symptoms": [0.82, 0.6, 0.94],
     "held_out/causes": [0.75, 0.55, 0.93],
-    "public/held_out": [0.7, 0.5, 0.9],
+    "public/held_out": [0.75, 0.45, 0.93],
   } as const;
 
   it("from public threads are answered surely only where that is right, and graded too low as often as too high", async () => {
@@ -275,6 +286,11 @@ describe("the held-out reports", () => {
     assert.deepEqual([...calibration!].filter(isOdd), []);
     assert.deepEqual([...held!].filter((name) => !isOdd(name)), []);
     assert.deepEqual([...second!].filter((name) => calibration!.has(name) || held!.has(name)), []);
+    const learnt = readReports(learntFolder).flatMap(({ source }) =>
+      source === undefined ? [] : [source.split("/").slice(1, 3).join("/")]
+    );
+    assert.ok(learnt.length > 70);
+    assert.deepEqual(learnt.filter((name) => isOdd(name) || second!.has(name)), []);
   });
 
   it("are no training reports", () => {
