@@ -21,7 +21,9 @@ const STATES = { sent: "delivered", not_sent: "not_delivered", unknown: "unknown
  */
 export async function mailNotice(
   parts: MailParts,
-  { id, kind, subject, text, from }: Pick<Message, "id" | "kind" | "subject" | "text" | "from">,
+  { id, kind, subject, text, from, link }:
+    & Pick<Message, "id" | "kind" | "subject" | "text" | "from">
+    & { readonly link: string | null },
   number: number,
   to: string,
 ): Promise<SendResult> {
@@ -36,7 +38,8 @@ export async function mailNotice(
       kind: "notice",
       to,
       subject: escapeInvisible(subject || "Message").replace(/\s+/g, " ").slice(0, 400),
-      body: `${escapeInvisible(text)}\n\n${escapeInvisible(from)}, ${id}`,
+      body: [escapeInvisible(text), "", ...(link ? [link] : []), `${escapeInvisible(from)}, ${id}`]
+        .join("\n"),
       automatic: "generated",
       askedBy: "feed",
       askedByKey: null,

@@ -14,6 +14,7 @@ import {
 import { isFlagSet } from "../../store/platform/mod.ts";
 import type { TenantParts } from "../parts.ts";
 import { mailNotice } from "./mail.ts";
+import { pageOf } from "./page.ts";
 
 /** Names a delivery and an attempt. */
 export interface NoticeAttempt {
@@ -91,11 +92,12 @@ export function noticeActivities(parts: TenantParts) {
     if (!message || !channel) {
       return { state: "not_delivered", code: "no_such_channel", isFinal: true };
     }
-    if ("email" in channel) return await mailNotice(parts, message, number, channel.email.to);
+    const notice = { ...message, link: pageOf(parts.urls.gateway, message.refs) };
+    if ("email" in channel) return await mailNotice(parts, notice, number, channel.email.to);
     if ("webhook" in channel && await isFlagSet(db, "pause_webhooks")) {
       return { state: "not_delivered", code: "paused", isFinal: true }; // others are told over other channels
     }
-    return await sendNotice(config, channel, message, cancellationSignal());
+    return await sendNotice(config, channel, notice, cancellationSignal());
   }
 
   /** Marks the deliveries that were not needed, and counts all by their states. Safe to repeat. */

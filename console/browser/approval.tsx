@@ -3,6 +3,7 @@ import { render } from "preact";
 import { signal } from "@preact/signals";
 import { challengeOf, shownLines, statementOf } from "../../ledger/passkeys/mod.ts";
 import { NOBLE } from "../../ledger/page/checks/mod.ts";
+import { createActs } from "./acts.ts";
 import { call, read } from "./api.ts";
 import { sign } from "./authenticator.ts";
 import { follow } from "./live.ts";
@@ -13,8 +14,18 @@ import { durationText, Time } from "./time.tsx";
 const id = location.pathname.split("/").at(-1)!;
 const person = signal<Person | undefined>(undefined);
 const approval = signal<ApprovalDetails | undefined>(undefined);
-const problem = signal("");
-const busy = signal(false);
+const acts = createActs(refresh);
+/** How its runbook did before, for the same service; undefined: it is no repair. */
+const before = signal<readonly Repair[] | undefined>(undefined);
+
+/** A repair that has ended. */
+interface Repair {
+  readonly ticket_id: string;
+  readonly runbook: string | null;
+  readonly state: string;
+  readonly verified: boolean | null;
+  readonly intended_at: string;
+}
 
 async function refresh(): Promise<void> {
   try {
@@ -22,31 +33,27 @@ async function refresh(): Promise<void> {
       person.value ?? read<Person>("/v1/console/session"),
       read<ApprovalDetails>(`/v1/approvals/${id}/info`),
     ]);
+    before.value ??= await repairsLike(approval.value.action);
   } catch (error) {
-    problem.value = (error as Error).message;
+    acts.problem = (error as Error).message;
   }
 }
 
-/** Runs an act of the person's, one at a time, and shows what came of it. */
-async function act(work: () => Promise<unknown>): Promise<void> {
-  if (busy.value) return;
-  busy.value = true;
-  problem.value = "";
-  try {
-    await work();
-  } catch (error) {
-    problem.value = (error as Error).message;
-  }
-  await refresh();
-  busy.value = false;
+async function repairsLike(
+  { runbook, service }: ApprovalDetails["action"],
+): Promise<readonly Repair[] | undefined> {
+  if (typeof runbook !== "string" || typeof service !== "string") return undefined;
+  const query = new URLSearchParams({ service, limit: "100" });
+  const { remediations } = await read<{ remediations: Repair[] }>(`/v1/itsm/remediations?${query}`);
+  return remediations.filter((one) => one.runbook === runbook && one.state !== "intended");
 }
 
 const decide = (how: "deny" | "reopen") =>
-  act(() => call("POST", `/v1/approvals/${id}/${how}`, {}));
+  acts.run(() => call("POST", `/v1/approvals/${id}/${how}`, {}));
 
 /** Has the person's passkey sign exactly what this page shows; what the server proposes counts only where it is the same. */
 const approve = (shown: ApprovalDetails) =>
-  act(async () => {
+  acts.run(async () => {
     const path = `/v1/console/approvals/${id}/statement`;
     const { challenge_id, challenge, statement, rp_id, credentials } = await call<Proposal>(
       "POST",
@@ -64,8 +71,8 @@ function ApprovalPage() {
   const shown = approval.value;
   return (
     <Page person={person.value} title={id}>
-      {problem.value && <p class="problem" role="alert">{problem.value}</p>}
-      {shown ? <Decision shown={shown} /> : !problem.value && <p class="quiet">Loading …</p>}
+      {acts.problem && <p class="problem" role="alert">{acts.problem}</p>}
+      {shown ? <Decision shown={shown} /> : !acts.problem && <p class="quiet">Loading …</p>}
     </Page>
   );
 }
@@ -95,6 +102,7 @@ function Decision({ shown }: { readonly shown: ApprovalDetails }) {
           {id}.
         </p>
       </section>
+      <Before />
       <Moves shown={shown} />
       {shown.status === "pending" && <Buttons shown={shown} />}
       {(shown.status === "denied" || shown.status === "expired") && (
@@ -102,7 +110,7 @@ function Decision({ shown }: { readonly shown: ApprovalDetails }) {
           <button
             type="button"
             class="plain"
-            disabled={busy.value}
+            disabled={acts.busy}
             onClick={() => decide("reopen")}
           >
             Reopen
@@ -147,6 +155,35 @@ const STATES = {
   outdated: "Outdated: what it was about has changed",
 } as const;
 
+function Before() {
+  const repairs = before.value;
+  if (!repairs) return null;
+  const healed = repairs.filter(({ verified }) => verified).length;
+  return (
+    <section aria-labelledby="before">
+      <h2 id="before">How it did before</h2>
+      <p>
+        {repairs.length === 0
+          ? "This runbook was not run for this service before."
+          : `This runbook was run ${repairs.length} times for this service; it was healthy after ${healed} of them.`}
+      </p>
+      <ul>
+        {repairs.slice(0, 5).map(({ ticket_id, verified, state, intended_at }) => (
+          <li key={ticket_id + intended_at}>
+            <Time at={intended_at} /> <a href={`/console/incidents/${ticket_id}`}>{ticket_id}</a>
+            {" "}
+            {verified
+              ? "healthy afterwards"
+              : verified === false
+              ? "not healthy afterwards"
+              : state}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 function Moves({ shown: { moves } }: { readonly shown: ApprovalDetails }) {
   return (
     <section aria-labelledby="moves">
@@ -175,12 +212,12 @@ function Buttons({ shown }: { readonly shown: ApprovalDetails }) {
     <div class="actions decide">
       {passkeys > 0
         ? (
-          <button type="button" disabled={busy.value} onClick={() => approve(shown)}>
+          <button type="button" disabled={acts.busy} onClick={() => approve(shown)}>
             Approve with your passkey
           </button>
         )
         : <a class="button" href={`/console/you?to=${id}`}>Enrol a passkey to approve</a>}
-      <button type="button" class="plain" disabled={busy.value} onClick={() => decide("deny")}>
+      <button type="button" class="plain" disabled={acts.busy} onClick={() => decide("deny")}>
         Deny
       </button>
     </div>

@@ -49,6 +49,8 @@ export interface Ticket {
   readonly resolution: string | null;
   readonly receipt_id: string | null;
   readonly approval_id: string | null;
+  readonly acknowledged_by?: string | null;
+  readonly taken_by?: string | null;
   readonly opened_at: string;
   readonly resolved_at: string | null;
 }

@@ -32,5 +32,6 @@ export function ntfyRequest(
     message: bodyOf(notice),
     priority: notice.severity ? PRIORITIES[notice.severity] : DEFAULT_PRIORITY,
     tags: [notice.kind],
+    ...(notice.link === null ? {} : { click: notice.link }),
   }, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
 }

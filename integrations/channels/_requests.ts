@@ -2,10 +2,15 @@ import { toLine } from "../../contract/mod.ts";
 import type { Message } from "../../store/notices/mod.ts";
 
 /** A message as channels tell it, with nothing in it that can't be seen. */
-export type Notice = Pick<
-  Message,
-  "id" | "at" | "kind" | "from" | "subject" | "text" | "refs" | "severity" | "service"
->;
+export type Notice =
+  & Pick<
+    Message,
+    "id" | "at" | "kind" | "from" | "subject" | "text" | "refs" | "severity" | "service"
+  >
+  & {
+    /** Page of the console where people act on it; opening it changes nothing. Null: there is none. */
+    readonly link: string | null;
+  };
 
 /** The request by which a channel is told. */
 export interface NoticeRequest {
@@ -30,7 +35,7 @@ export function titleOf({ subject, text }: Notice): string {
   return subject || toLine(text.slice(0, 80));
 }
 
-/** Returns the text with the id, by which people recognize what they are told twice. */
-export function bodyOf({ subject, text, id }: Notice): string {
-  return [...(subject ? [text] : [text.slice(80)]), id].filter(Boolean).join("\n");
+/** Returns the text with the page where people act on it, and the id, by which they recognize what they are told twice. */
+export function bodyOf({ subject, text, link, id }: Notice): string {
+  return [...(subject ? [text] : [text.slice(80)]), link, id].filter(Boolean).join("\n");
 }

@@ -11,7 +11,7 @@ export const Slack = z.strictObject({
 });
 
 /**
- * Returns the request to an incoming webhook. Mentions and links in the text do nothing.
+ * Returns the request to an incoming webhook. Mentions and links in the text do nothing; the page has a link of its own.
  *
  * @see https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  */
@@ -21,7 +21,12 @@ export function slackRequest(url: string, notice: Notice): NoticeRequest {
     text: escape(text),
     mrkdwn: false,
     unfurl_links: false,
-    blocks: [{ type: "section", text: { type: "plain_text", text, emoji: false } }],
+    blocks: [
+      { type: "section", text: { type: "plain_text", text, emoji: false } },
+      ...(notice.link === null
+        ? []
+        : [{ type: "section", text: { type: "mrkdwn", text: `<${escape(notice.link)}>` } }]),
+    ],
   });
 }
 

@@ -27,6 +27,9 @@ export function teamsRequest(url: string, notice: Notice): NoticeRequest {
       paragraph(titleOf(notice), "bolder"),
       ...bodyOf(notice).split("\n").map((line) => paragraph(line, "default")),
     ],
+    ...(notice.link === null
+      ? {}
+      : { actions: [{ type: "Action.OpenUrl", title: "Open", url: notice.link }] }),
   };
   const contentType = "application/vnd.microsoft.card.adaptive";
   return jsonRequest(url, { type: "message", attachments: [{ contentType, content }] });

@@ -27,7 +27,7 @@ export function kindOf(entry: ChannelEntry): Channel {
 /** Returns who is told of a message, by the rules of its tenant. */
 export function planDeliveries(
   { channels, rules }: CommsSection,
-  notice: Notice,
+  notice: Omit<Notice, "link">,
   now: Date,
 ): PlannedDelivery[] {
   const planned: PlannedDelivery[] = [];
@@ -55,7 +55,7 @@ export function planDeliveries(
   return planned;
 }
 
-function matches({ kinds, severities, services }: CommsRule, notice: Notice): boolean {
+function matches({ kinds, severities, services }: CommsRule, notice: Omit<Notice, "link">): boolean {
   const { kind, severity, service } = notice;
   const isKind = kinds
     ? kinds.includes(kind) || kinds.includes(`${kind.split(".")[0]}.*`)
@@ -64,7 +64,7 @@ function matches({ kinds, severities, services }: CommsRule, notice: Notice): bo
     (!services || service !== null && services.some((glob) => matchesGlob(glob, service)));
 }
 
-function quietUntil({ quiet }: CommsRule, { severity }: Notice, now: Date): Date | undefined {
+function quietUntil({ quiet }: CommsRule, { severity }: Pick<Notice, "severity">, now: Date): Date | undefined {
   if (!quiet || severity !== null && quiet.except.includes(severity)) return undefined;
   return endOfQuiet({ ...quiet, timeZone: quiet.time_zone }, now);
 }

@@ -180,7 +180,6 @@ export const retryIncident = operation({
     },
   },
   durability: {
-    startsWorkflow: WORKFLOW.itsmLoop,
     longRunning: { shared: true, outcome: completedRun },
     startsRun: "status",
   },

@@ -70,7 +70,7 @@ describe("agents that one talks to", () => {
       metrics: /billing fails its check: refused/,
       topology: /billing needs 0 others and is needed by 1/,
       change: /no repair or incident of them is on record within a day/,
-      verifier: /measured again, it holds/,
+      verifier: /measured again, each suspect fails its check/,
       reasoning: /billing \(web\) fails its health check just now: refused/,
     };
     for (const [agent, words] of Object.entries(expected)) {

@@ -129,7 +129,7 @@ describe("agents of other organizations", () => {
     ["task", /^Line 7 is cut\./, "done"],
     ["asks", /^Line 7 is cut\.$/, "done"],
     ["refuses", /^noc did not get the message: error-32602/, "not_done"],
-    ["breaks", /^Nobody can tell whether noc got the message \(status_500\)/, "unknown"],
+    ["breaks", /^Nobody can tell whether noc got the message \(status 500\)/, "unknown"],
     ["drops", /^Nobody can tell whether noc got the message \(unreachable\)/, "unknown"],
   ];
   for (const [how, words, state] of cases) {

@@ -124,6 +124,46 @@ describe("the console", () => {
     await shows(/Approved by bob/);
   });
 
+  it("shows an incident, and lets a person take it, hand it back and resolve it", async () => {
+    await signIn();
+    const title = "Website, API and wiki are all unreachable";
+    const opened = await people.call("POST", "/v1/itsm/tickets", "program", {
+      title,
+      description: "Since nine",
+      severity: "critical",
+    });
+    const { ticket_id } = opened.body;
+    await open("/console/incidents", /are all unreachable/);
+    await press(title);
+    await shows(/Nobody has acknowledged it/);
+    await press("Take");
+    await shows(/ann has it: the platform does nothing/);
+    await press("Hand back");
+    await shows(/ann has seen it/);
+    await tab.page.locator("#note").fill("The router was unplugged");
+    await press("Resolve");
+    await shows(/Resolved.*[^]*The router was unplugged/);
+    const { body } = await people.call("GET", `/v1/itsm/tickets/${ticket_id}`, "program");
+    assert.equal(body.status, "resolved");
+  });
+
+  it("shows acts that are equal but for their targets together", async () => {
+    await signIn();
+    const asked = await Promise.all(
+      ["one", "two", "three"].map((service) =>
+        ask({ description: `Restart ${service}`, action: { command: "restart", service } })
+      ),
+    );
+    const other = await ask({
+      description: "Restart four",
+      action: { command: "kill", service: "four" },
+    });
+    await open("/console", /2 more ask for the same/);
+    assert.equal((await tab.page.$$("#approvals ~ .cards > li")).length, 2);
+    for (const { approval_id } of [...asked, other]) await people.vote(approval_id, "deny", "bob");
+    await shows(/No approval waits/);
+  });
+
   it("is where browsers are led from the gateway's address, and programs are not", async () => {
     const get = (headers: Record<string, string>) =>
       fetch(url("/"), { headers, redirect: "manual" });

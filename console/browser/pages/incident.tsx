@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { read } from "../api.ts";
+import { createActs } from "../acts.ts";
+import { call, read } from "../api.ts";
 import { follow } from "../live.ts";
 import { Markdown } from "../markdown.tsx";
 import { Rail } from "../rail.tsx";
@@ -11,7 +12,8 @@ import { durationText, Time } from "../time.tsx";
 const id = location.pathname.split("/").at(-1)!;
 const person = signal<Person | undefined>(undefined);
 const ticket = signal<TicketDetails | undefined>(undefined);
-const problem = signal("");
+const acts = createActs(refresh);
+const note = signal("");
 
 async function refresh(): Promise<void> {
   try {
@@ -19,9 +21,9 @@ async function refresh(): Promise<void> {
       read<Person>("/v1/console/session"),
       read<TicketDetails>(`/v1/itsm/tickets/${id}?postmortem=true`),
     ]);
-    [person.value, ticket.value, problem.value] = [who, found, ""];
+    [person.value, ticket.value] = [who, found];
   } catch (error) {
-    problem.value = (error as Error).message;
+    acts.problem = (error as Error).message;
   }
 }
 
@@ -31,8 +33,8 @@ export function IncidentPage() {
   const shown = ticket.value;
   return (
     <Page title={id} person={person.value}>
-      {problem.value && <p class="problem" role="alert">{problem.value}</p>}
-      {shown ? <Incident shown={shown} /> : !problem.value && <p class="quiet">Loading …</p>}
+      {acts.problem && <p class="problem" role="alert">{acts.problem}</p>}
+      {shown ? <Incident shown={shown} /> : !acts.problem && <p class="quiet">Loading …</p>}
     </Page>
   );
 }
@@ -57,6 +59,7 @@ function Incident({ shown }: { readonly shown: TicketDetails }) {
           It waits for <a href={`/console/approvals/${shown.approval_id}`}>{shown.approval_id}</a>.
         </p>
       )}
+      <Responses shown={shown} />
       <section aria-labelledby="seen">
         <h2 id="seen">What was seen</h2>
         {shown.observations.length === 0 && <p class="quiet">Nothing yet.</p>}
@@ -76,5 +79,65 @@ function Incident({ shown }: { readonly shown: TicketDetails }) {
         </section>
       )}
     </>
+  );
+}
+
+/** What a person does with an incident, by the last part of the operation's path. */
+const respond = (how: "acknowledge" | "take" | "hand-back" | "retry" | "close", fields = {}) =>
+  acts.run(() => call("POST", `/v1/itsm/tickets/${id}/${how}`, fields));
+
+function Responses({ shown }: { readonly shown: TicketDetails }) {
+  const { status, escalated, acknowledged_by, taken_by } = shown;
+  if (status !== "open") return null;
+  const may = person.value?.rights.includes("respond");
+  const button = (title: string, how: Parameters<typeof respond>[0]) => (
+    <button
+      type="button"
+      class="plain"
+      disabled={acts.busy}
+      onClick={() => respond(how)}
+    >
+      {title}
+    </button>
+  );
+  return (
+    <section aria-labelledby="people">
+      <h2 id="people">People</h2>
+      <p>
+        {taken_by
+          ? `${taken_by} has it: the platform does nothing about it until it is handed back.`
+          : acknowledged_by
+          ? `${acknowledged_by} has seen it: nobody is told of it any more.`
+          : "Nobody has acknowledged it."}
+      </p>
+      {may && (
+        <>
+          <div class="actions">
+            {!acknowledged_by && button("Acknowledge", "acknowledge")}
+            {taken_by ? button("Hand back", "hand-back") : button("Take", "take")}
+            {escalated && !taken_by && button("Try again", "retry")}
+          </div>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              void respond("close", { resolution: note.value });
+            }}
+          >
+            <label for="note">What resolved it</label>
+            <div class="line">
+              <input
+                id="note"
+                type="text"
+                required
+                maxLength={4_000}
+                value={note.value}
+                onInput={({ currentTarget }) => note.value = currentTarget.value}
+              />
+              <button type="submit" disabled={acts.busy}>Resolve</button>
+            </div>
+          </form>
+        </>
+      )}
+    </section>
   );
 }

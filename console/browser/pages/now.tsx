@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { read } from "../api.ts";
+import { groupEqual } from "../groups.ts";
 import { follow } from "../live.ts";
 import type { Approval, Person, PlatformStatus, Ticket } from "../shapes.ts";
 import { Page } from "../shell.tsx";
@@ -67,15 +68,8 @@ function Inbox({ now: { approvals, escalated, running, status } }: { readonly no
         <h2 id="approvals">To decide</h2>
         {approvals.length === 0 && <p class="quiet">No approval waits.</p>}
         <ul class="cards">
-          {approvals.map((one) => (
-            <li key={one.approval_id}>
-              <a href={`/console/approvals/${one.approval_id}`}>{one.description || one.subject}</a>
-              <p>{one.reasons.join("; ")}</p>
-              <p class="quiet">
-                {one.approval_id} · waits for {waited(one.asked_at)} · asked for by{" "}
-                {one.requested_by}
-              </p>
-            </li>
+          {groupEqual(approvals).map((group) => (
+            <ApprovalCard key={group[0]!.approval_id} group={group} />
           ))}
         </ul>
       </section>
@@ -102,11 +96,40 @@ function Inbox({ now: { approvals, escalated, running, status } }: { readonly no
   );
 }
 
+/** An approval, or several that differ in what they are about alone. Each is decided on its own page. */
+function ApprovalCard({ group: [first, ...others] }: { readonly group: readonly Approval[] }) {
+  const { approval_id, description, subject, reasons, asked_at, requested_by } = first!;
+  return (
+    <li>
+      <a href={`/console/approvals/${approval_id}`}>{description || subject}</a>
+      <p>{reasons.join("; ")}</p>
+      <p class="quiet">
+        {approval_id} · waits for {waited(asked_at)} · asked for by {requested_by}
+      </p>
+      {others.length > 0 && (
+        <details>
+          <summary>{others.length} more ask for the same</summary>
+          <ul>
+            {others.map((one) => (
+              <li key={one.approval_id}>
+                <a href={`/console/approvals/${one.approval_id}`}>
+                  {one.description || one.subject}
+                </a>{" "}
+                <span class="quiet">{one.approval_id} · waits for {waited(one.asked_at)}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </li>
+  );
+}
+
 function TicketCard({ ticket, children }: {
   readonly ticket: Ticket;
   readonly children?: preact.ComponentChildren;
 }) {
-  const { ticket_id, title, severity, service, opened_at } = ticket;
+  const { ticket_id, title, severity, service, opened_at, taken_by } = ticket;
   return (
     <li>
       <a href={`/console/incidents/${ticket_id}`}>{title}</a>
@@ -114,6 +137,7 @@ function TicketCard({ ticket, children }: {
       <p class="quiet">
         {ticket_id} · <span class={`severity ${severity}`}>{severity}</span>
         {service && ` · ${service}`} · open for {waited(opened_at)}
+        {taken_by && ` · ${taken_by} has it`}
       </p>
     </li>
   );

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { createActs } from "../acts.ts";
 import { read } from "../api.ts";
 import { enrol } from "../authenticator.ts";
 import { follow } from "../live.ts";
@@ -17,9 +18,8 @@ interface PasskeyInfo {
 
 const person = signal<Person | undefined>(undefined);
 const passkeys = signal<readonly PasskeyInfo[]>([]);
-const problem = signal("");
 const name = signal("");
-const busy = signal(false);
+const acts = createActs(refresh);
 
 async function refresh(): Promise<void> {
   try {
@@ -29,25 +29,18 @@ async function refresh(): Promise<void> {
     ]);
     [person.value, passkeys.value] = [who, found.passkeys];
   } catch (error) {
-    problem.value = (error as Error).message;
+    acts.problem = (error as Error).message;
   }
 }
 
-async function add(event: Event): Promise<void> {
-  event.preventDefault();
-  busy.value = true;
-  problem.value = "";
-  try {
+/** Makes a passkey, and leads back to the approval that waits for it. */
+const add = () =>
+  acts.run(async () => {
     await enrol(name.value || "Passkey");
     name.value = "";
     const to = new URLSearchParams(location.search).get("to") ?? "";
-    if (/^APR-[0-9a-f]{12}$/.test(to)) return location.assign(`/console/approvals/${to}`);
-  } catch (error) {
-    problem.value = (error as Error).message;
-  }
-  busy.value = false;
-  await refresh();
-}
+    if (/^APR-[0-9a-f]{12}$/.test(to)) location.assign(`/console/approvals/${to}`);
+  });
 
 /** The person who has signed in, and their passkeys. */
 export function YouPage() {
@@ -56,7 +49,7 @@ export function YouPage() {
   return (
     <Page title="You" person={who}>
       <h1>{who?.principal ?? "You"}</h1>
-      {problem.value && <p class="problem" role="alert">{problem.value}</p>}
+      {acts.problem && <p class="problem" role="alert">{acts.problem}</p>}
       {who && (
         <p>
           You may {who.rights.join(", ")} for {who.tenant_id}; signed in until{" "}
@@ -84,7 +77,12 @@ export function YouPage() {
             </li>
           ))}
         </ul>
-        <form onSubmit={add}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void add();
+          }}
+        >
           <label for="name">What to call a new one</label>
           <div class="line">
             <input
@@ -95,7 +93,7 @@ export function YouPage() {
               value={name.value}
               onInput={({ currentTarget }) => name.value = currentTarget.value}
             />
-            <button type="submit" disabled={busy.value}>Enrol a passkey</button>
+            <button type="submit" disabled={acts.busy}>Enrol a passkey</button>
           </div>
         </form>
       </section>

@@ -30,6 +30,7 @@ const NOTICE: Notice = {
   refs: {},
   severity: "high",
   service: "shop",
+  link: null,
 };
 
 describe("sealoop.comms.yaml", () => {
