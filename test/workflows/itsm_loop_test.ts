@@ -109,7 +109,7 @@ describe("itsmLoop", () => {
     const { messages } = await listMessages(loop.store.asPlatform(), told, 1);
     assert.match(
       messages[0]!.text,
-      /^No runbook fits what was found\. .+ A person has to act now\. .+ a loop tries again/,
+      /^No runbook fits what was found\. .+ A person has to act now\. .+ the next sweep tries again;/,
     );
   });
 

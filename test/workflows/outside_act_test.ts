@@ -130,7 +130,7 @@ describe("outsideAct", () => {
     await eventually(async () => (await reconcile()).sealed === 1 || undefined); // listing lags behind
     const { messages } = await listMessages(loop.store.asPlatform(), { kind: "act.unknown" }, 10);
     assert.deepEqual(messages.map(({ refs }) => refs.act_id), ["ACT-000000000003"]);
-    assert.match(messages[0]!.text, /ended_from_outside/);
+    assert.match(messages[0]!.text, /ended from outside/);
     await loop.sealer.sealed(messages[0]!.refs.receipt_id!);
     assert.equal((await reconcile()).sealed, 0, "once");
     assert.equal(systems.acts.length, 1);

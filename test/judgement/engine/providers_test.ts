@@ -289,7 +289,13 @@ describe("the engine with a model", () => {
       ],
     };
     const { SEALOOP_ANTHROPIC_MODEL: model } = loadConfig({}).settings;
-    const author = { provider: "anthropic", model, diagnosis: null, plan: null };
+    const author = {
+      provider: "anthropic",
+      model,
+      diagnosis: null,
+      hypotheses: null,
+      plan: null,
+    };
     try {
       assert.deepEqual(await engine.client.write(request), {
         ...author,
