@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { hasDryRun } from "../../contract/mod.ts";
 import { operations } from "../../operations/mod.ts";
+import { exampleTicket } from "../../operations/schemas/mod.ts";
+import { openTicket } from "../../store/incidents/mod.ts";
 import { ask, type Route, routesOf } from "../api/_example_requests.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { createAnswerCheck } from "../_described_answers.ts";
@@ -21,7 +23,24 @@ describe("the answer to a call that is held", () => {
   });
   after(() => people?.stop());
 
+  /** Opens the ticket that examples are about. */
+  async function openExampleTicket(): Promise<void> {
+    await openTicket(people.store.db, {
+      id: exampleTicket.ticket_id,
+      title: exampleTicket.title,
+      description: "",
+      severity: "high",
+      phase: "diagnosed",
+      service: null,
+      fingerprint: null,
+      workflowId: null,
+      runId: null,
+      requestedBy: "test",
+    });
+  }
+
   it("is as the operation's description says, in each group of operations", async () => {
+    await openExampleTicket();
     const check = createAnswerCheck(operations);
     const routes = routesOf(operations).filter(canBeHeld);
     const answers = await Promise.all(routes.map(async (route) => {
