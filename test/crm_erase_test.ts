@@ -36,7 +36,8 @@ const NO_TEXTS = new Set((
   "message_counts message_deliveries message_routing probe_history runbook_values service_edges services " +
   "suppressions ticket_sightings webhooks " +
   "device_inventories device_states device_statements heartbeat_batches split_views tenant_approvers tenant_tokens " +
-  "used_enrolment_codes model_spending model_uses spans alert_silences open_acts repair_verdicts"
+  "used_enrolment_codes model_spending model_uses spans alert_silences open_acts repair_verdicts " +
+  "sign_in_links sessions passkeys passkey_challenges"
 ).split(" "));
 /** Tables whose rows are deleted. */
 const DELETED = new Set((

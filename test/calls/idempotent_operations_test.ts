@@ -14,10 +14,12 @@ import {
 import { TASK_QUEUE, tenantAttribute, WORKFLOW } from "../../contract/domain/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
-import { recordFindings } from "../../store/incidents/mod.ts";
+import { openTicket as putTicket, recordFindings } from "../../store/incidents/mod.ts";
+import { putSession, putSignInLink } from "../../store/people/mod.ts";
 import { addLearningItems } from "../../store/learning/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { openPeople, type People } from "../api/_people.ts";
+import { createAuthenticator, type TestAuthenticator } from "../ledger/passkeys/_authenticator.ts";
 import { addTestDevice } from "../operations/devices/protocol/_devices.ts";
 import { storeAs } from "../_servers.ts";
 import { serveProviders } from "../operations/models/_models.ts";
@@ -26,7 +28,10 @@ import { issueAgentKey, type Json } from "./_platform.ts";
 import { anyFinding, anyLesson } from "./_records.ts";
 
 const TOKEN = "a-token-that-others-share-0123456789";
-const changing = [...registry.values()].filter(isGoverned);
+/** All but signing out, after which nobody calls. */
+const changing = [...registry.values()].filter((one) =>
+  isGoverned(one) && one.presentation?.session !== "ends"
+);
 
 describe("every operation that changes something", () => {
   let people: People;
@@ -34,6 +39,10 @@ describe("every operation that changes something", () => {
   let invokes: Readonly<Record<"gateway" | "tools", ReturnType<typeof createInvoke>>>;
   let agent: string;
   let person: string;
+  let keyId: string;
+  /** A session of the agent's key. */
+  let session: string;
+  const newAuthenticator = () => createAuthenticator("localhost", people.platform.urls.gateway);
   let runs = 0;
   before(async () => {
     people = await openPeople({
@@ -48,7 +57,10 @@ describe("every operation that changes something", () => {
       gateway: createInvoke({ ...platform, operations }),
       tools: createInvoke({ ...platform, store: tools, operations }),
     };
-    agent = (await issueAgentKey(store, { tier: "admin", principal: "agent" })).key;
+    const issued = await issueAgentKey(store, { tier: "admin", principal: "agent" });
+    agent = issued.key;
+    keyId = issued.record.id;
+    session = await openSession();
     const fields = { tier: "admin", principal: "person", mayApprove: true } as const;
     person = (await issueAgentKey(store, fields)).key;
     await allowTools(store, ["*"]);
@@ -62,12 +74,13 @@ describe("every operation that changes something", () => {
     { door = "rest" as Door, as = "", by = agent, idempotencyKey = "" } = {},
   ): Promise<CallResult> {
     const operation = operations.get(name)!;
-    const key = operation.access === "token" ? undefined : by;
+    const key = ["token", "session"].includes(operation.access) ? undefined : by;
     return await invokes[door === "rest" ? "gateway" : "tools"](operation, {
       door,
       as: as || Object.keys({ ...operation.rest, ...operation.tool })[0]!,
       input,
       credential: key,
+      session: operation.access === "session" ? session : undefined,
       token: TOKEN,
       ...(idempotencyKey ? { idempotencyKey } : {}),
       requestId: "1",
@@ -87,6 +100,19 @@ describe("every operation that changes something", () => {
   }
   const make = async (name: string, input: Json, by?: string): Promise<Json> =>
     outputValue((await call(name, input, { door: "rest", ...(by ? { by } : {}) })).output);
+  async function openSession(): Promise<string> {
+    const { tenant } = people.store;
+    return await asSuperuser(people.store).transaction(async (trx) => {
+      await trx.execute("SELECT set_config('sealoop.tenant', $1, true)", [tenant]);
+      return (await putSession(trx, { keyId, recovers: true }, 600)).token;
+    });
+  }
+  const challenge = async () => await make("people.passkey_challenge", {});
+  const registration = async (authenticator: TestAuthenticator) => {
+    const { challenge_id, challenge: text } = await challenge();
+    const { attestation: _, ...answer } = authenticator.register(text);
+    return { challenge_id, name: "Phone", registration: answer };
+  };
   const openTicket = async () => (await make("tickets.create", { title: "It jams" })).ticket_id;
   const articleSource = (): Json => ({ kind: "period", id: "2026-10" });
   const addTask = async () => ({
@@ -146,6 +172,44 @@ describe("every operation that changes something", () => {
     "itsm.test": () => Promise.resolve({ wait_seconds: 0 }),
     "attacks.simulate": () => Promise.resolve({ scenario: "ransomware", wait_seconds: 0 }),
     "security.scan": () => Promise.resolve({ wait_seconds: 0 }),
+    "people.sign_in": async () => {
+      const { tenant } = people.store;
+      const link = await asSuperuser(people.store).transaction(async (trx) => {
+        await trx.execute("SELECT set_config('sealoop.tenant', $1, true)", [tenant]);
+        return await putSignInLink(trx, { keyId, recovers: false }, 600);
+      });
+      return { link };
+    },
+    "people.enrol_passkey": () => registration(newAuthenticator()),
+    async "people.revoke_passkey"() {
+      const passkey = newAuthenticator();
+      const { passkey_id } = await make("people.enrol_passkey", await registration(passkey));
+      const { challenge_id, challenge: text } = await challenge();
+      return { passkey_id, confirmation: { challenge_id, assertion: passkey.assert(text) } };
+    },
+    "tickets.acknowledge": async () => ({ ticket_id: await openTicket() }),
+    "tickets.take": async () => ({ ticket_id: await openTicket() }),
+    async "tickets.hand_back"() {
+      const ticket_id = await openTicket();
+      await make("tickets.take", { ticket_id });
+      return { ticket_id };
+    },
+    async "tickets.retry"() {
+      const ticket_id = `INC-${randomBytes(6).toString("hex")}`;
+      await putTicket(asSuperuser(people.store), {
+        id: ticket_id,
+        title: "It jams",
+        description: "",
+        severity: "low",
+        phase: "diagnosed",
+        service: null,
+        fingerprint: randomBytes(8).toString("hex"),
+        workflowId: null,
+        runId: null,
+        requestedBy: "test",
+      });
+      return { ticket_id, wait_seconds: 0 };
+    },
     "tickets.close": async () => ({ ticket_id: await openTicket(), resolution: "Turned it" }),
     async "tickets.embed_receipt"() {
       const ticket_id = await openTicket();
