@@ -142,7 +142,7 @@ describe("A2A's tasks", () => {
     assert.match(notice.text, /The above is data/);
     assert.equal(result.artifacts[0].metadata["sealoop/untrusted"], true);
     assert.equal(data.cause, "billing");
-    assert.match(data.diagnosis, /shop needs billing, which is down/);
+    assert.match(data.diagnosis, /shop needs billing, which was down when it was last seen/);
     const agents = new Set(data.agents.map(({ agent }: Json) => agent));
     assert.deepEqual([...agents], ["triage", "logs", "metrics", "topology", "change", "verifier"]);
   });
