@@ -5,12 +5,13 @@ export const people = `
     tenant_id text NOT NULL DEFAULT current_tenant(),
     id text NOT NULL UNIQUE,      -- start of the hash
     token_hash bytea NOT NULL UNIQUE,
-    key_id text NOT NULL REFERENCES keys (id),
+    key_id text NOT NULL,
     made_at timestamptz NOT NULL DEFAULT now(),
     expires_at timestamptz NOT NULL,
     used_at timestamptz,
     recovers boolean NOT NULL,    -- its person may enrol a passkey without another one
-    PRIMARY KEY (tenant_id, id)
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, key_id) REFERENCES keys
   );
 
   -- A session is never more than its key, and ends with it.
@@ -18,12 +19,13 @@ export const people = `
     tenant_id text NOT NULL DEFAULT current_tenant(),
     id text NOT NULL UNIQUE,      -- start of the hash
     token_hash bytea NOT NULL UNIQUE,
-    key_id text NOT NULL REFERENCES keys (id),
+    key_id text NOT NULL,
     opened_at timestamptz NOT NULL DEFAULT now(),
     expires_at timestamptz NOT NULL,
     ended_at timestamptz,         -- its person signed out
     recovers boolean NOT NULL,    -- as its link says
-    PRIMARY KEY (tenant_id, id)
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, key_id) REFERENCES keys
   );
   CREATE INDEX sessions_of_key ON sessions (tenant_id, key_id);
 

@@ -7,7 +7,7 @@ export const PEOPLE_TABLES: TableRights = {
   sign_in_links: [
     ["INSERT (id, token_hash, key_id, expires_at, recovers)", "operator"],
     ["SELECT, UPDATE (used_at)", "crossing"],
-    ["DELETE", "worker"],
+    ["SELECT, DELETE", "worker"],
   ],
   sessions: [
     ["SELECT, INSERT (id, token_hash, key_id, expires_at, recovers), UPDATE (ended_at)", "gateway"],

@@ -62,6 +62,7 @@ describe("putVote()", () => {
         reason: null,
         number: null,
         signature: null,
+        statement: null,
         refused: null,
       },
     ]);

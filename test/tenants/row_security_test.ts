@@ -53,6 +53,9 @@ const UNIQUE_ACROSS: Readonly<Record<string, readonly string[]>> = {
   devices: ["id"],
   keys: ["id", "key_hash"],
   knowledge: ["nr"],
+  passkeys: ["credential_id"],
+  sessions: ["id", "token_hash"],
+  sign_in_links: ["id", "token_hash"],
   tenant_tokens: ["id", "token_hash"],
   tenants: ["alias", "id"],
 };

@@ -13,6 +13,8 @@ const PATTERNS: Readonly<Record<string, RegExp>> = {
   "sha-256": /(?:createHash|hash)\("sha256"|\bsha256\b/,
   "sha-384": /createHash\("sha384"\)/,
   "sha-512": /createHash\("sha512"\)|\bsha512\b/,
+  "ecdsa-p-256": /"ECDSA", namedCurve: "P-256"/,
+  "rsa-sha-256": /"RSASSA-PKCS1-v1_5", hash: "SHA-256"/,
   "hmac-sha-256": /createHmac\("sha256"/,
   "aes-256-gcm": /createCipheriv\("aes-256-gcm"/,
   "ed25519": /ed25519/i,

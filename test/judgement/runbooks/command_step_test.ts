@@ -180,7 +180,8 @@ describe("a command step", () => {
       steps.flatMap((one) => one.command ?? [])
     );
     assert.ok(argvs.length > 10);
-    for (const { argv } of argvs) {
+    const shippedOnes = argvs.filter(({ argv }) => !argv[0]!.startsWith("{")); // the others are the operator's
+    for (const { argv } of shippedOnes) {
       const filled = argv.map((arg) =>
         arg.replace("{db_port}", "5432").replace("{configuration}", "/etc/logrotate.conf")
           .replace("{mount_point}", "/srv/share").replace("{file}", "/srv/sealoop/spare.key")
