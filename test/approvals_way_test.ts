@@ -176,7 +176,13 @@ describe("a repair that waits for people, on a platform started by npm start", (
     assert.match(platform.output(), new RegExp(`${ticket_id} was opened \\(\\w+\\): core-api `));
     const why = "It reaches 5 services by the service graph, and 3 are the bound";
     for (
-      const text of [" for core-api", why, "(execution_bounds)", REACHES.join(", "), ticket_id]
+      const text of [
+        " for core-api",
+        why,
+        "(execution_bounds)",
+        REACHES.join(`\n${" ".repeat(14)}`),
+        ticket_id,
+      ]
     ) {
       assert.ok(line.includes(text), `${line}\nhas not: ${text}`);
     }
@@ -196,7 +202,15 @@ describe("a repair that waits for people, on a platform started by npm start", (
     assert.match(shown, new RegExp(`npm run approvals -- show ${approvalId}`));
 
     const printed = await approvals("show", approvalId);
-    for (const text of [why, "execution_bounds", REACHES.join(", "), ticket_id, "restart"]) {
+    for (
+      const text of [
+        why,
+        "execution_bounds",
+        REACHES.join(`\n${" ".repeat(14)}`),
+        ticket_id,
+        "restart",
+      ]
+    ) {
       assert.ok(printed.includes(text), `${printed}\nhas not: ${text}`);
     }
   });
