@@ -180,7 +180,7 @@ describe("a repair that waits for people, on a platform started by npm start", (
         " for core-api",
         why,
         "(execution_bounds)",
-        REACHES.join(`\n${" ".repeat(14)}`),
+        REACHES.join(", "),
         ticket_id,
       ]
     ) {

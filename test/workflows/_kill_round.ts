@@ -157,6 +157,7 @@ async function start(platform: CompiledPlatform, { faulty }: Prepared): Promise<
   await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: `loop-${finding.fingerprint}`,
+    workflowIdConflictPolicy: "USE_EXISTING", // a sweep after another service's end may have found it
     args: [finding],
   });
 }
