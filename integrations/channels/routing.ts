@@ -55,7 +55,10 @@ export function planDeliveries(
   return planned;
 }
 
-function matches({ kinds, severities, services }: CommsRule, notice: Omit<Notice, "link">): boolean {
+function matches(
+  { kinds, severities, services }: CommsRule,
+  notice: Omit<Notice, "link">,
+): boolean {
   const { kind, severity, service } = notice;
   const isKind = kinds
     ? kinds.includes(kind) || kinds.includes(`${kind.split(".")[0]}.*`)
@@ -64,7 +67,11 @@ function matches({ kinds, severities, services }: CommsRule, notice: Omit<Notice
     (!services || service !== null && services.some((glob) => matchesGlob(glob, service)));
 }
 
-function quietUntil({ quiet }: CommsRule, { severity }: Pick<Notice, "severity">, now: Date): Date | undefined {
+function quietUntil(
+  { quiet }: CommsRule,
+  { severity }: Pick<Notice, "severity">,
+  now: Date,
+): Date | undefined {
   if (!quiet || severity !== null && quiet.except.includes(severity)) return undefined;
   return endOfQuiet({ ...quiet, timeZone: quiet.time_zone }, now);
 }
