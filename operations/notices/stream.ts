@@ -4,6 +4,7 @@ import { type Context, type Follower, operation } from "../../calls/mod.ts";
 import { EventStream, isDatabaseAway, type StreamEvent } from "../../contract/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { findValidKeys } from "../../store/keys/mod.ts";
+import { isSessionOpen } from "../../store/people/mod.ts";
 import {
   getNewestPosition,
   getPositionBefore,
@@ -30,7 +31,7 @@ export const messageStream = operation({
     "its place: a client that sends it as `Last-Event-ID` misses nothing and gets nothing twice, whatever happened " +
     "meanwhile. Without it, and without `since`, the stream begins with the next message; with 0 it begins with the first. The first event, " +
     "`position`, has the place at which it begins. Lines with a colon come while there is no message. The stream ends " +
-    "when the key is no longer valid.",
+    "when the key is no longer valid, or the person signs out.",
   effect: "read",
   access: "key",
   input: z.object({
@@ -61,7 +62,7 @@ export const messageStream = operation({
     const follower = await feed.follow(store.tenant, caller.keyId!);
     signal.addEventListener("abort", follower.stop, { once: true });
     if (signal.aborted) follower.stop();
-    const reader = { db: store.db, keyId: caller.keyId!, follower, signal };
+    const reader = { db: store.db, caller, follower, signal };
     return new EventStream(readFeed(reader, position));
   },
 });
@@ -72,13 +73,18 @@ async function findBegin(db: Db, since: string | undefined): Promise<number | un
   return from === undefined ? after : await getPositionBefore(db, from);
 }
 
-interface Reader extends Pick<Context, "signal"> {
+interface Reader extends Pick<Context, "caller" | "signal"> {
   readonly db: Db;
-  readonly keyId: string;
   readonly follower: Follower;
 }
 
-/** Reads messages after a position for as long as the client is there, its key is valid, and the process goes on. */
+/** Returns whether a caller may go on listening: their key is valid, and they have not signed out. */
+async function mayListen({ db, caller: { keyId, session } }: Reader): Promise<boolean> {
+  if (session && !await isSessionOpen(db, session.id)) return false;
+  return (await findValidKeys(db, [keyId!])).length > 0;
+}
+
+/** Reads messages after a position for as long as the client is there and may listen, and the process goes on. */
 async function* readFeed(reader: Reader, begin: number): AsyncGenerator<StreamEvent> {
   const { db, follower, signal } = reader;
   let position = begin;
@@ -89,7 +95,7 @@ async function* readFeed(reader: Reader, begin: number): AsyncGenerator<StreamEv
     while (!signal.aborted && !follower.closing) {
       try {
         if (follower.news.keys || performance.now() - checkedMs >= HEARTBEAT_MS) {
-          if ((await findValidKeys(db, [reader.keyId])).length === 0) return;
+          if (!await mayListen(reader)) return;
           checkedMs = performance.now();
         }
         follower.clearNews(); // what comes from now on may not be in what is read

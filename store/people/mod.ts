@@ -19,4 +19,11 @@ export {
   takeChallenge,
 } from "./passkeys.ts";
 export { pruneSignIns } from "./retention.ts";
-export { endSession, findSession, putSession, putSignInLink, takeSignInLink } from "./sessions.ts";
+export {
+  endSession,
+  findSession,
+  isSessionOpen,
+  putSession,
+  putSignInLink,
+  takeSignInLink,
+} from "./sessions.ts";

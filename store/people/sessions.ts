@@ -1,6 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { KEY_PREFIX } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
+import { KEYS_CHANGED } from "../keys/mod.ts";
 
 /** A secret that is stored as its hash alone. */
 interface Secret {
@@ -81,7 +82,20 @@ export async function findSession(db: Db, token: string): Promise<Session | unde
   );
 }
 
-/** Ends a session. */
-export async function endSession(db: Db, id: string): Promise<void> {
-  await db.execute("UPDATE sessions SET ended_at = now() WHERE id = $1 AND ended_at IS NULL", [id]);
+/** Returns whether a session has not ended; its key may have. */
+export async function isSessionOpen(db: Db, id: string): Promise<boolean> {
+  const row = await db.first(
+    "SELECT FROM sessions WHERE id = $1 AND ended_at IS NULL AND expires_at > now()",
+    [id],
+  );
+  return row !== undefined;
+}
+
+/** Ends a session, and notifies every process as after a change of its key. */
+export async function endSession(trx: Db, id: string): Promise<void> {
+  const ended = await trx.execute(
+    "UPDATE sessions SET ended_at = now() WHERE id = $1 AND ended_at IS NULL",
+    [id],
+  );
+  if (ended > 0) await trx.query("SELECT pg_notify($1, $2)", [KEYS_CHANGED, id]);
 }

@@ -73,9 +73,12 @@ describe("people who sign in", () => {
     assert.equal((await call(browser, "GET", "/v1/approvals")).status, 200);
     assert.equal((await call(browser, "GET", "/v1/admin/flags")).status, 403);
 
+    const stream = await fetch(`${people.url}/v1/comms/stream`, { headers: browser });
+    const heard = stream.text(); // until it ends
     const out = await call(browser, "DELETE", "/v1/console/session");
     assert.equal(out.status, 200, JSON.stringify(out.body));
     assert.match(out.headers.get("set-cookie")!, /^sealoop=; Max-Age=0;/);
+    assert.match(await heard, /event: position/);
     const after = await call(browser, "GET", "/v1/console/session");
     assert.equal(after.status, 401);
     assert.match(after.body.detail, /Your session has ended/);
