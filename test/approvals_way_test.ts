@@ -56,8 +56,9 @@ describe("a repair that waits for people, on a platform started by npm start", (
   });
 
   /** Runs `npm run approvals -- …`. @returns its output; what it prints in refusal after `refused: ` */
-  async function approvals(...words: string[]): Promise<string> {
-    const command = ["start.mjs", "processes/commands/approvals.ts", ...words];
+  const approvals = (...words: string[]) => command("approvals", ...words);
+  async function command(name: string, ...words: string[]): Promise<string> {
+    const command = ["start.mjs", `processes/commands/${name}.ts`, ...words];
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings };
     try {
       const options = { cwd: ROOT, env };
@@ -201,6 +202,12 @@ describe("a repair that waits for people, on a platform started by npm start", (
     assert.match(shown, /because: It reaches 5 services/);
     assert.match(shown, new RegExp(`npm run approvals -- show ${approvalId}`));
 
+    const inbox = await command("now");
+    assert.match(
+      inbox,
+      new RegExp(`${approvalId}  Runbook .*npm run approvals -- show ${approvalId}`),
+    );
+
     const printed = await approvals("show", approvalId);
     for (
       const text of [
@@ -233,6 +240,23 @@ describe("a repair that waits for people, on a platform started by npm start", (
     assert.deepEqual([decided.data.status, decided.data.reason], ["approved", "Go on"]);
     assert.equal(decided.data.decided_by.principal, userInfo().username);
     assert.match(await approvals("approve", approvalId), /^refused: .*only a pending one/);
+  });
+
+  it("is shown in the console, into which npm start and a command let their user, once each", async () => {
+    const printed = /console\/sign-in#(\S+)/.exec(platform.output())![1]!;
+    const another = /console\/sign-in#(\S+)/.exec(await command("console"))![1]!;
+    const gateway = `http://localhost:${settings.SEALOOP_GATEWAY_PORT}`;
+    const signIn = (link: string) =>
+      fetch(`${gateway}/v1/console/session`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+        body: JSON.stringify({ link }),
+      });
+    for (const link of [printed, another]) {
+      const { rights } = await (await signIn(link)).json() as Json;
+      assert.deepEqual(rights, ["read", "respond", "approve", "operate"]);
+      assert.equal((await signIn(link)).status, 401);
+    }
   });
 
   it("of a tenant shows its id, the rule and the command there, and the rest by that command", async () => {

@@ -9,6 +9,7 @@ import { findKeyOfLink, linkOf } from "../../../operations/calendar/booking/mod.
 import { openStore, type Store } from "../../../store/mod.ts";
 import { addStop, FLAG_STOP, removeStop, setPolicyFileStatus } from "../../../store/calls/mod.ts";
 import { addDevice, addStatement, quarantineDevice } from "../../../store/devices/mod.ts";
+import { takeSignInLink } from "../../../store/people/mod.ts";
 import { findKeyById, findKeys, findTenantToken, hashKey } from "../../../store/keys/mod.ts";
 import { program } from "../../_programs.ts";
 import { testFolder } from "../../_run.ts";
@@ -152,6 +153,21 @@ describe("commands of an operator", () => {
     assert.deepEqual([action, subject], ["keys.renew-link", `key:${id}`]);
     const unknown = id.replace(/./g, "0");
     assert.match(await run("keys", "renew-link", unknown), /There is no valid key with the id/);
+  });
+
+  it("print a link by which the holder of a key signs in, once", async () => {
+    const issued = await run("keys", "issue", "--tenant", "acme", "--principal", "ada");
+    const id = /Its id is (\w{16})/.exec(issued)![1]!;
+    const link = async (...words: string[]) =>
+      /^http:\/\/localhost:8080\/console\/sign-in#(\S+)$/m
+        .exec(await run("keys", "link", id, ...words))![1]!;
+    const gateway = await storeAs(store, "gateway");
+    const [plain, recovering] = [await link(), await link("--recover")];
+    assert.deepEqual(await takeSignInLink(gateway.db, plain), { keyId: id, recovers: false });
+    assert.deepEqual(await takeSignInLink(gateway.db, recovering), { keyId: id, recovers: true });
+    assert.equal(await takeSignInLink(gateway.db, plain), undefined);
+    const unknown = id.replace(/./g, "0");
+    assert.match(await run("keys", "link", unknown), /There is no valid key with the id/);
   });
 
   it("rotate a key that ends into one that ends as well", async () => {

@@ -1,0 +1,70 @@
+/** `npm run now`: prints what needs people, as the console's first page shows it. */
+import { loadConfig } from "../../config.ts";
+import type { ApprovalDetails } from "../../operations/approvals/mod.ts";
+import { userKey } from "../_approver_key.ts";
+import { formatTable, runCommand } from "./_command.ts";
+import { type GatewayCall, openGateway } from "./_gateway_call.ts";
+
+const USAGE = `Usage: npm run now
+
+Prints what needs people now, the longest wait first, each with the command that goes on: approvals, incidents that are left
+to people, and parts of the platform that are not well.`;
+
+/** An incident that is left to people. */
+interface Ticket {
+  readonly ticket_id: string;
+  readonly title: string;
+  readonly severity: string;
+  readonly taken_by: string | null;
+  readonly opened_at: string;
+}
+
+await runCommand(USAGE, {}, async (openStore) => {
+  const config = loadConfig(process.env);
+  const call = openGateway(config, await userKey(openStore, config.dataDir));
+  const rows = [...await approvalRows(call), ...await ticketRows(call)].sort(([a], [b]) =>
+    a! < b! ? -1 : 1
+  );
+  const broken = await brokenParts(call);
+  if (rows.length > 0) console.log(formatTable(["since", "what", "about", "go on with"], rows));
+  for (const line of broken) console.log(line);
+  if (rows.length + broken.length === 0) console.log("Nothing waits for people");
+});
+
+async function approvalRows(call: GatewayCall): Promise<string[][]> {
+  const { approvals } = await call<{ approvals: ApprovalDetails[] }>(
+    "GET",
+    "/v1/approvals?status=pending&limit=200",
+  );
+  return approvals.map(({ approval_id, asked_at, description, subject }) => [
+    shortTime(asked_at),
+    approval_id,
+    description || subject,
+    `npm run approvals -- show ${approval_id}`,
+  ]);
+}
+
+async function ticketRows(call: GatewayCall): Promise<string[][]> {
+  const { tickets } = await call<{ tickets: Ticket[] }>(
+    "GET",
+    "/v1/itsm/incidents?status=open&escalated=true&limit=200",
+  );
+  return tickets.map(({ ticket_id, opened_at, title, severity, taken_by }) => [
+    shortTime(opened_at),
+    ticket_id,
+    `${title} (${severity}${taken_by ? `, ${taken_by} has it` : ""})`,
+    `npm run console, then /console/incidents/${ticket_id}`,
+  ]);
+}
+
+async function brokenParts(call: GatewayCall): Promise<string[]> {
+  const { backends } = await call<{
+    backends: Record<string, { readonly ok: boolean; readonly error: string | null }>;
+  }>("GET", "/v1/status/fresh");
+  return Object.entries(backends).filter(([, { ok }]) => !ok)
+    .map(([name, { error }]) => `${name} is not well: ${error ?? "GET /v1/status says more"}`);
+}
+
+function shortTime(at: string): string {
+  return `${at.slice(0, 16).replace("T", " ")}Z`;
+}
