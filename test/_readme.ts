@@ -34,7 +34,10 @@ const PORTS: Readonly<Record<string, string>> = {
 /** Replaces the default ports and data folder in a text with those of the settings. */
 export function applySettings(text: string, settings: Readonly<Record<string, string>>): string {
   return text
-    .replace(/127\.0\.0\.1:(\d+)/g, (_, port) => `127.0.0.1:${settings[PORTS[port]!]}`)
+    .replace(
+      /(127\.0\.0\.1|localhost):(\d+)/g,
+      (_, host, port) => `${host}:${settings[PORTS[port]!]}`,
+    )
     .replaceAll(".data/", `${settings.SEALOOP_DATA}/`);
 }
 
