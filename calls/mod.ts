@@ -52,3 +52,4 @@ export { buildSignatureBase, readSigner, verifySigned } from "./request_signatur
 export { getRunStatus } from "./run_status.ts";
 export type { ApprovalSubject, SubjectVote } from "./approval_subject.ts";
 export { describeAwaited } from "./waiting.ts";
+export { ANSWER_SECONDS, type Site, siteOf, usePasskey } from "./passkeys.ts";

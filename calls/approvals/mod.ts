@@ -18,5 +18,5 @@ export { type ApprovalOpening, type OpenedApproval, recordOpening } from "./open
 export { hasApproved, putQuestion, type StoredQuestion } from "./question.ts";
 export { holdCall, repeatHeldCall } from "./queue.ts";
 export { castVote, deliverVotes } from "./votes.ts";
-export { proposeStatement, type Site, siteOf } from "./statement.ts";
+export { proposeStatement } from "./statement.ts";
 export { subjectOf } from "./subject.ts";

@@ -2,14 +2,7 @@ import type { ApprovalStatement, Assertion, SignedStatement } from "../../contra
 import { escapeInvisible, Problem } from "../../contract/mod.ts";
 import { ApprovalGrounds } from "../../contract/records/mod.ts";
 import { NODE_PRIMITIVES } from "../../ledger/mod.ts";
-import {
-  challengeOf,
-  type Expected,
-  PasskeyError,
-  type StatedApproval,
-  statementOf,
-  verifyAssertion,
-} from "../../ledger/passkeys/mod.ts";
+import { challengeOf, type StatedApproval, statementOf } from "../../ledger/passkeys/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   type ApprovalRecord,
@@ -17,43 +10,14 @@ import {
   type VoteRecord,
 } from "../../store/approvals/mod.ts";
 import type { KeyRecord } from "../../store/keys/mod.ts";
-import {
-  findPasskey,
-  newChallengeId,
-  notePasskeyUse,
-  putChallenge,
-  takeChallenge,
-} from "../../store/people/mod.ts";
+import { newChallengeId, putChallenge, takeChallenge } from "../../store/people/mod.ts";
+import { ANSWER_SECONDS, siteOf, usePasskey, verifyPasskey } from "../passkeys.ts";
 import type { Context, Platform } from "../platform.ts";
-
-/** Seconds that a person has to answer. */
-const ANSWER_SECONDS = 300;
 
 /** A person's answer to a challenge. */
 export interface PasskeyAnswer {
   readonly challenge_id: string;
   readonly assertion: Assertion;
-}
-
-/** What passkeys of a gateway's people are for, and the pages that ask for them. */
-export type Site = Pick<Expected, "rpId" | "origins">;
-
-/**
- * Returns the site of a gateway, by its public address.
- *
- * @throws {Problem} `NotConfigured`: browsers give passkeys to domains alone, and over TLS unless it is this machine
- */
-export function siteOf({ urls }: Pick<Platform, "urls">): Site {
-  const { hostname, origin, protocol } = new URL(urls.gateway);
-  const isDomain = !/^\[|^[\d.]+$/.test(hostname);
-  if (!isDomain || protocol !== "https:" && hostname !== "localhost") {
-    throw new Problem(
-      "NotConfigured",
-      `Passkeys need a domain with TLS, or localhost, and the gateway's address is ${urls.gateway}; ` +
-        "set SEALOOP_GATEWAY_URL to the address that browsers use",
-    );
-  }
-  return { rpId: hostname, origins: [origin] };
 }
 
 /** Gives a session a statement to sign about an approval as it stands. */
@@ -102,24 +66,8 @@ export async function takeStatement(
     );
   }
   const site = siteOf({ urls });
-  const passkey = await findPasskey(trx, assertion.credential_id);
-  const signed: SignedStatement = {
-    passkey_id: passkey?.id ?? "",
-    statement,
-    assertion,
-    rp_id: site.rpId,
-    origin: site.origins[0]!,
-  };
-  const uses = await verifySigned(trx, signed, caller, challenge);
-  if (uses instanceof Problem) throw uses;
-  if (!await notePasskeyUse(trx, assertion.credential_id, uses)) {
-    throw new Problem(
-      "Forbidden",
-      "Your passkey says that it was used less often than before, so that somebody may have a copy: " +
-        "revoke it, and enrol another one",
-    );
-  }
-  return signed;
+  const { id } = await usePasskey(trx, caller, assertion, { ...site, challenge });
+  return { passkey_id: id, statement, assertion, rp_id: site.rpId, origin: site.origins[0]! };
 }
 
 /** Returns why a vote's signed statement does not count; undefined: it does, or the vote came by a key alone. */
@@ -130,29 +78,15 @@ export async function statementRefusal(
   key: KeyRecord,
 ): Promise<Problem | undefined> {
   if (!signed) return undefined;
-  const current = await statementAbout(trx, approval, signed.statement.nonce);
+  const { statement, assertion, rp_id: rpId, origin } = signed;
+  const current = await statementAbout(trx, approval, statement.nonce);
   const challenge = challengeOf(NODE_PRIMITIVES, current);
-  const result = await verifySigned(trx, signed, key, challenge);
-  return result instanceof Problem ? result : undefined;
-}
-
-/** Returns the uses that a person's passkey counts, or why what it has signed does not count. */
-async function verifySigned(
-  trx: Db,
-  { assertion, rp_id, origin }: SignedStatement,
-  { tenant, principal }: Pick<KeyRecord, "tenant" | "principal">,
-  challenge: string,
-): Promise<number | Problem> {
-  const passkey = await findPasskey(trx, assertion.credential_id);
-  if (passkey?.tenant !== tenant || passkey.principal !== principal) {
-    return new Problem("Forbidden", "This passkey is not one of yours, or was revoked");
-  }
-  const expected = { challenge, rpId: rp_id, origins: [origin] };
   try {
-    return await verifyAssertion(NODE_PRIMITIVES, assertion, passkey, expected);
+    await verifyPasskey(trx, key, assertion, { challenge, rpId, origins: [origin] });
+    return undefined;
   } catch (error) {
-    if (!(error instanceof PasskeyError)) throw error;
-    return new Problem("Forbidden", error.message);
+    if (error instanceof Problem) return error;
+    throw error;
   }
 }
 

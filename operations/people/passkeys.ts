@@ -1,26 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { type Site, siteOf } from "../../calls/approvals/mod.ts";
-import { type Context, operation } from "../../calls/mod.ts";
+import { ANSWER_SECONDS, operation, type Site, siteOf, usePasskey } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import type {
-  Assertion as AssertionFields,
-  Registration as RegistrationFields,
-} from "../../contract/domain/mod.ts";
+import type { Registration as RegistrationFields } from "../../contract/domain/mod.ts";
 import { NODE_PRIMITIVES, randomHex, requestSeal } from "../../ledger/mod.ts";
-import {
-  ALGORITHMS,
-  PasskeyError,
-  verifyAssertion,
-  verifyRegistration,
-} from "../../ledger/passkeys/mod.ts";
+import { ALGORITHMS, PasskeyError, verifyRegistration } from "../../ledger/passkeys/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   findPasskey,
   hadPasskey,
   listPasskeys,
   newChallengeId,
-  notePasskeyUse,
   type PasskeyRecord,
   putChallenge,
   putPasskey,
@@ -36,8 +26,6 @@ import {
   Timestamp,
 } from "../schemas/mod.ts";
 
-/** Seconds that a person has to answer. */
-const ANSWER_SECONDS = 300;
 /** What a challenge about passkeys, and no approval, is for. */
 const ABOUT = "passkeys";
 
@@ -175,7 +163,7 @@ export const enrolPasskey = operation({
       const challenge = await takenChallenge(trx, challenge_id, session!.id);
       const site = siteOf(context);
       if (confirmation) {
-        await confirm(trx, context, site, challenge, confirmation);
+        await usePasskey(trx, caller, confirmation, { ...site, challenge });
       } else if (!session!.recovers && await hadPasskey(trx, principal)) {
         throw new Problem(
           "Forbidden",
@@ -238,7 +226,7 @@ export const revokeOwnPasskey = operation({
     await context.commit(async (trx) => {
       const { principal, session, keyId } = context.caller;
       const challenge = await takenChallenge(trx, challenge_id, session!.id);
-      await confirm(trx, context, siteOf(context), challenge, assertion);
+      await usePasskey(trx, context.caller, assertion, { ...siteOf(context), challenge });
       if (!await revokePasskey(trx, passkey_id, principal)) {
         throw new Problem("NotFound", `You have no valid passkey ${passkey_id}`);
       }
@@ -260,24 +248,6 @@ async function takenChallenge(trx: Db, id: string, sessionId: string): Promise<s
   throw new Problem("Conflict", "This was answered already, or too late: begin again");
 }
 
-/** Checks that the caller holds a passkey of theirs. @throws {Problem} `Forbidden` */
-async function confirm(
-  trx: Db,
-  { caller }: Context,
-  site: Site,
-  challenge: string,
-  assertion: AssertionFields,
-): Promise<void> {
-  const own = (await listPasskeys(trx, caller.principal))
-    .find(({ credential_id }) => credential_id === assertion.credential_id);
-  if (!own) throw new Problem("Forbidden", "This passkey is not one of yours, or was revoked");
-  const uses = await verifyAssertion(NODE_PRIMITIVES, assertion, own, { ...site, challenge })
-    .catch(refuse);
-  if (!await notePasskeyUse(trx, own.credential_id, uses)) {
-    throw new Problem("Forbidden", "Your passkey was used less often than before: it is a copy");
-  }
-}
-
 /** @throws {Problem} `Forbidden` */
 function verified(
   registration: RegistrationFields,
@@ -286,12 +256,8 @@ function verified(
   try {
     return verifyRegistration(NODE_PRIMITIVES, registration, expected);
   } catch (error) {
-    return refuse(error);
+    throw error instanceof PasskeyError ? new Problem("Forbidden", error.message) : error;
   }
-}
-
-function refuse(error: unknown): never {
-  throw error instanceof PasskeyError ? new Problem("Forbidden", error.message) : error;
 }
 
 function toInfo({ id, name, enrolledAt, lastUsedAt, receiptId }: PasskeyRecord) {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { existingApproval, proposeStatement, siteOf } from "../../calls/approvals/mod.ts";
-import { operation } from "../../calls/mod.ts";
+import { existingApproval, proposeStatement } from "../../calls/approvals/mod.ts";
+import { operation, siteOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { listPasskeys } from "../../store/people/mod.ts";
 import { ApprovalId, approvalOwner } from "../approvals/mod.ts";
