@@ -6,6 +6,11 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
+const NAMES = ["app", "approval", "console", "icon"] as const;
+
+/** The files that pages load. */
+type Assets = Readonly<Record<typeof NAMES[number], Asset>>;
+
 /** The pages, by their paths; an approval's stands alone, so that it is there at once on a phone. */
 const PAGES: Readonly<Record<string, "app" | "approval">> = {
   "/console": "app",
@@ -18,9 +23,9 @@ const PAGES: Readonly<Record<string, "app" | "approval">> = {
 
 /** Binds the pages to a router. @throws {Error} their files are not built */
 export function bindConsole<S>(router: Router<S>): void {
-  const assets = loadAssets("console", "/console/assets/", ["app", "approval", "console"]);
+  const assets = loadAssets("console", "/console/assets/", NAMES);
   for (const [path, script] of Object.entries(PAGES)) {
-    const html = printShell(assets[script], assets.console);
+    const html = printShell(assets, assets[script]);
     router.get(path, path, (ctx) => {
       ctx.set({
         "content-security-policy": POLICY,
@@ -43,7 +48,7 @@ export function bindConsole<S>(router: Router<S>): void {
 }
 
 /** Prints a page, which its script fills once it has asked with the session's cookie. */
-function printShell(script: Asset, style: Asset): string {
+function printShell({ console: style, icon }: Assets, script: Asset): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -51,7 +56,7 @@ function printShell(script: Asset, style: Asset): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>sealoop</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${icon.path}" type="image/svg+xml">
 <link rel="stylesheet" href="${style.path}" integrity="${style.integrity}">
 <script src="${script.path}" integrity="${script.integrity}" defer></script>
 </head>

@@ -100,6 +100,8 @@ describe("the console", () => {
     await shows(/Approve with your passkey/);
     await press("Approve with your passkey");
     await shows(/Approved by ann/);
+    const refused = tab.problems.filter((problem) => problem.includes("policy"));
+    assert.deepEqual(refused, [], "the pages load nothing that their policy refuses");
     assert.equal((await info(approval_id)).status, "approved");
   });
 
