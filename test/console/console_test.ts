@@ -138,6 +138,8 @@ describe("the console", () => {
     await open("/console/incidents", /are all unreachable/);
     await press(title);
     await shows(/Nobody has acknowledged it/);
+    assert.match(await shows(/Severity\s+critical/), /Timeline/);
+    assert.doesNotMatch(await shows(/Post-mortem/), /\| ---|\]\(http/, "no marks of Markdown");
     await press("Take");
     await shows(/ann has it: the platform does nothing/);
     await press("Hand back");
@@ -209,12 +211,16 @@ describe("the console", () => {
     it(`has no barriers, and fits on a phone and a desk, ${scheme}`, async () => {
       await tab.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
       const { approval_id } = await ask({ description: "A".repeat(300) });
+      const { body: ticket } = await people.call("POST", "/v1/itsm/tickets", "program", {
+        title: "B".repeat(100),
+      });
       await signIn();
       const pages = [
         ["/console", /To decide/],
         ["/console/incidents", /Incidents/],
         ["/console/you", /Passkeys/],
         [`/console/approvals/${approval_id}`, /Exactly what is decided/],
+        [`/console/incidents/${ticket.ticket_id}`, /Post-mortem/],
       ] as const;
       for (const width of [360, 768, 1400]) {
         await tab.page.setViewport({ width, height: 800 });
