@@ -215,6 +215,8 @@ export {
 export type {
   ApprovalStatement,
   Assertion,
+  ListPlace,
+  ListStatement,
   Passkey,
   PublicJwk,
   Registration,

@@ -42,11 +42,34 @@ export interface ApprovalStatement {
   readonly nonce: string;
 }
 
+/** What a person's passkey signs when they approve several at once. */
+export interface ListStatement {
+  readonly version: 1;
+  readonly move: "approved";
+  /** Number of approvals. */
+  readonly size: number;
+  /** Root of the Merkle tree over the canonical JSON of the single statements, hex (RFC 6962). */
+  readonly root: string;
+  /** 32 random hex characters, given out once; each single statement has another one. */
+  readonly nonce: string;
+}
+
+/** The place of a statement in a list that was signed. */
+export interface ListPlace {
+  readonly statement: ListStatement;
+  /** From 0. */
+  readonly index: number;
+  /** Hashes that lead from the statement to the root, hex (RFC 9162 §2.1.3). */
+  readonly path: readonly string[];
+}
+
 /** A person's signed statement. */
 export interface SignedStatement {
   /** `PKY-` and 12 hex characters. */
   readonly passkey_id: string;
   readonly statement: ApprovalStatement;
+  /** Absent: the assertion is over the statement itself, and over no list. */
+  readonly list?: ListPlace;
   readonly assertion: Assertion;
   /** Domain for which the passkey is. */
   readonly rp_id: string;

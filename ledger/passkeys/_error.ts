@@ -9,6 +9,7 @@ export type PasskeyFault =
   | "algorithm"
   | "credential"
   | "signature"
+  | "list"
   | "count";
 
 /** A passkey's answer does not count. The message says why, for the person. */

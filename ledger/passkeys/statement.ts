@@ -1,4 +1,4 @@
-import type { ApprovalStatement } from "../../contract/domain/mod.ts";
+import type { ApprovalStatement, ListStatement } from "../../contract/domain/mod.ts";
 import { canonicalize, type Primitives } from "../rules/mod.ts";
 import { toBase64Url } from "./_base64url.ts";
 import { type ShownApproval, shownLines } from "./shown.ts";
@@ -29,7 +29,7 @@ export function statementOf(
 /** Returns what the passkey is given to sign: SHA-256 of the statement's canonical JSON, base64url. */
 export function challengeOf(
   { sha256, fromHex }: Pick<Primitives, "sha256" | "fromHex">,
-  statement: ApprovalStatement,
+  statement: ApprovalStatement | ListStatement,
 ): string {
   const text = canonicalize(statement);
   return toBase64Url(fromHex(sha256(new TextEncoder().encode(text))));

@@ -97,7 +97,7 @@ export interface InclusionProof {
  */
 export function computeInclusionRoot(inclusion: InclusionProof, sha256: Sha256): Hash | undefined {
   const { index, size, proof } = inclusion;
-  if (!(Number.isSafeInteger(size) && index >= 0 && index < size)) return undefined;
+  if (![index, size].every(Number.isSafeInteger) || index < 0 || index >= size) return undefined;
   let [at, last] = [index, size - 1];
   let root = inclusion.leafHash;
   for (const hash of proof) {
