@@ -52,4 +52,4 @@ export {
   type ProbeResult,
 } from "./probe.ts";
 export { findListener, type ListeningSocket, listSockets } from "./sockets.ts";
-export { readTcpTable, type TcpState } from "./tcp_table.ts";
+export { readTcpTable, type TcpSocket, type TcpState } from "./tcp_table.ts";

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, readlink } from "node:fs/promises";
 
 /** State of a TCP socket; `half_closed`: the other end has closed it, and this one has not. */
 export type TcpState = "established" | "connecting" | "half_closed" | "listening";
@@ -27,29 +27,38 @@ const STATES: Readonly<Record<string, TcpState>> = {
   "0A": "listening",
 };
 
+/** A row of the table: both ends, the state, what is queued, and the inode. Rows of other states are passed over. */
+const ROW = /^ *\d+: (\S+) (\S+) (0[128]|0A) [0-9A-F]+:([0-9A-F]+) \S+ \S+ +\d+ +\d+ (\d+)/gm;
+
 /**
- * Reads the TCP sockets of this host, without those that both ends have closed.
+ * Reads the TCP sockets of this host, without those that both ends have closed. Those who ask while a table is read get the
+ * same one: the kernel walks all of its sockets for each reading.
  *
  * @param pid of a process whose network is read, which may be another one; default: this one
  * @returns empty where the system has no such table
  * @see proc_pid_net(5)
  */
-export async function readTcpTable(pid: number | "self" = "self"): Promise<TcpSocket[]> {
+export async function readTcpTable(pid: number | "self" = "self"): Promise<readonly TcpSocket[]> {
+  const network = await readlink(`/proc/${pid}/ns/net`).catch(() => `of ${pid}`);
+  const reading = readings.get(network) ?? readTable(pid).finally(() => readings.delete(network));
+  readings.set(network, reading);
+  return await reading;
+}
+
+/** Tables that are being read, by their networks. */
+const readings = new Map<string, Promise<readonly TcpSocket[]>>();
+
+async function readTable(pid: number | "self"): Promise<readonly TcpSocket[]> {
   const tables = await Promise.all(
     ["tcp", "tcp6"].map((name) => readFile(`/proc/${pid}/net/${name}`, "utf8").catch(() => "")),
   );
-  return tables.flatMap((table) => table.split("\n")).flatMap((line): TcpSocket[] => {
-    const fields = line.trim().split(/\s+/);
-    const state = STATES[fields[3]!]; // of the heads, there is none
-    if (state === undefined || fields.length <= 9) return [];
-    return [{
-      local: parsePlace(fields[1]!),
-      remote: parsePlace(fields[2]!),
-      state,
-      queued: Number.parseInt(fields[4]!.split(":")[1]!, 16),
-      inode: fields[9]!,
-    }];
-  });
+  return tables.flatMap((table) => [...table.matchAll(ROW)]).map((row) => ({
+    local: parsePlace(row[1]!),
+    remote: parsePlace(row[2]!),
+    state: STATES[row[3]!]!,
+    queued: Number.parseInt(row[4]!, 16),
+    inode: row[5]!,
+  }));
 }
 
 /** Parses an address as the kernel prints it: 32-bit words, each in the byte order of the machine. */

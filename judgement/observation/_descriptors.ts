@@ -1,7 +1,7 @@
 /** The descriptors of a process, and whether it leaks them. */
-import { readdir, readlink } from "node:fs/promises";
 import type { Observation } from "../../contract/domain/mod.ts";
-import { readTcpTable } from "../../integrations/host/mod.ts";
+import type { TcpSocket } from "../../integrations/host/mod.ts";
+import { listProc, readProcLink } from "./_proc.ts";
 
 type Figures = NonNullable<Observation["figures"]>;
 
@@ -26,27 +26,38 @@ export function describeLeak(
   return leaks.length > 0 ? ` (${leaks.join(", ")}: it does not close them)` : "";
 }
 
+/** Files, sockets and other things that a process has open, by their descriptors. @see proc_pid_fd(5) */
+export type Descriptors = ReadonlyMap<number, string>;
+
+/** Reads the descriptors of a process, at most 10,000; empty: they are not visible. */
+export function readDescriptors(pid: number): Descriptors {
+  const fds = listProc(`/proc/${pid}/fd`).slice(0, MAX_DESCRIPTORS);
+  return new Map(fds.map((fd) => [Number(fd), readProcLink(`/proc/${pid}/fd/${fd}`)]));
+}
+
+/** Returns the descriptors of sockets by their inodes. */
+export function socketsOf(descriptors: Descriptors): ReadonlyMap<string, number> {
+  return new Map([...descriptors].flatMap(([fd, target]) => {
+    const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
+    return inode ? [[inode, fd] as const] : [];
+  }));
+}
+
 /**
  * Counts the descriptors of a process, those of the file that it has open most often, and its connections that the other
- * side has closed; undefined: they are not visible. Devices and pipes are opened often without a fault.
+ * side has closed. Devices and pipes are opened often without a fault.
  */
-export async function readDescriptors(pid: number) {
-  const fds = await readdir(`/proc/${pid}/fd`).catch(() => undefined);
-  if (!fds) return undefined;
+export function countDescriptors(descriptors: Descriptors, table: readonly TcpSocket[]) {
   const counts = new Map<string, number>();
-  const sockets = new Set<string>();
-  for (const fd of fds.slice(0, MAX_DESCRIPTORS)) {
-    const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => "");
-    const [, inode] = /^socket:\[(\d+)\]$/.exec(target) ?? [];
-    if (inode) sockets.add(inode);
+  for (const target of descriptors.values()) {
     if (/^\/(?!dev\/|proc\/)/.test(target)) counts.set(target, (counts.get(target) ?? 0) + 1);
   }
-  const rows = await readTcpTable(pid);
-  const halfClosed = rows.filter(({ state, inode }) =>
+  const sockets = socketsOf(descriptors);
+  const halfClosed = table.filter(({ state, inode }) =>
     state === "half_closed" && sockets.has(inode)
   );
   return {
-    open: fds.length,
+    open: descriptors.size,
     ofOneFile: Math.max(0, ...counts.values()),
     halfClosed: halfClosed.length,
   };

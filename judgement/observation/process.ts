@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { freemem, totalmem } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Observation } from "../../contract/domain/mod.ts";
-import { describeLeak, readDescriptors } from "./_descriptors.ts";
+import { countDescriptors, describeLeak, readDescriptors } from "./_descriptors.ts";
+import { readTcpTable } from "../../integrations/host/mod.ts";
 import { NotHad, type Observer } from "./observer.ts";
 import { findProcesses, mayHaveProcess, type ServiceProcess, TICKS } from "./_service_process.ts";
 import { listProc, readProc, readProcIfAny } from "./_proc.ts";
@@ -39,15 +40,17 @@ export const processOfService: Observer = {
 async function look({ pid, by }: ServiceProcess): Promise<Observation> {
   const before = readUsage(pid);
   await sleep(SAMPLE_MS);
-  const [now, files, limits, heap, group, outgoing, deadlock] = await Promise.all([
-    readUsage(pid),
-    readDescriptors(pid),
+  const now = readUsage(pid);
+  const descriptors = readDescriptors(pid);
+  const [table, limits, heap, group, deadlock] = await Promise.all([
+    readTcpTable(pid),
     readLimits(pid),
     readHeapLimit(pid),
     readMemoryGroup(pid),
-    listOutgoing(pid),
     findJavaDeadlock(pid),
   ]);
+  const files = countDescriptors(descriptors, table);
+  const outgoing = listOutgoing(descriptors, table);
   const waits = await countWaits(pid, outgoing.descriptors);
   const limit = Math.min(group.limit, limits.rss, totalmem());
   const heapUse = Math.max(0, now.anonymous - OUTSIDE_OF_HEAP);
@@ -55,7 +58,7 @@ async function look({ pid, by }: ServiceProcess): Promise<Observation> {
   const peaks = [share(now.peak, limit), share(now.spacePeak, limits.space), ...shares];
   const isLimited = [group.limit, limits.rss, limits.space, heap].some(Number.isFinite);
   const isSettled = now.ageSeconds >= SETTLED_SECONDS;
-  const openShare = files === undefined ? undefined : share(files.open, limits.files);
+  const openShare = share(files.open, limits.files);
   const seconds = SAMPLE_MS / 1_000;
   const figures = {
     pid,
@@ -80,10 +83,10 @@ async function look({ pid, by }: ServiceProcess): Promise<Observation> {
     connecting: outgoing.connecting,
     ...(outgoing.to.length > 0 ? { outgoing_to: outgoing.to.slice(0, 5).join(" ") } : {}),
     ...(group.kills > 0 ? { memory_kills: group.kills } : {}),
-    ...(openShare === undefined ? {} : {
-      open_files: files!.open,
-      ...(files!.ofOneFile > 1 ? { of_one_file: files!.ofOneFile } : {}),
-      ...(files!.halfClosed > 0 ? { half_closed: files!.halfClosed } : {}),
+    ...(files.open === 0 ? {} : {
+      open_files: files.open,
+      ...(files.ofOneFile > 1 ? { of_one_file: files.ofOneFile } : {}),
+      ...(files.halfClosed > 0 ? { half_closed: files.halfClosed } : {}),
       ...(Number.isFinite(limits.files) ? { open_files_limit: limits.files } : {}),
       open_files_share: openShare,
       files_spare: isSettled && openShare <= 0.6,
