@@ -36,10 +36,13 @@ export const exampleSummary = {
 
 /** A page of receipts. */
 export const Page = z.object({
-  total: Count,
+  total: Count.nullable().describe(
+    "Receipts of the whole list; null: those that name an id are not counted",
+  ),
   page: Count.describe("From 0, the newest"),
   limit: Count,
   has_more: z.boolean(),
+  next_before: Count.nullable().describe("`before` of the next page; null: this is the last"),
   chain_intact: z.boolean().nullable(),
   receipts: z.array(Summary.extend({ bitcoin_anchored: z.boolean() })).describe("Newest first"),
 });
@@ -49,6 +52,7 @@ export const examplePage = {
   page: 0,
   limit: 1,
   has_more: true,
+  next_before: 41,
   chain_intact: true,
   receipts: [{ ...exampleSummary, bitcoin_anchored: false }],
 };

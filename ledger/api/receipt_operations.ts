@@ -1,14 +1,8 @@
 import { z } from "zod";
-import type { Store } from "../../store/mod.ts";
-import {
-  getHead,
-  listReceipts,
-  listReceiptsOfFile,
-  ReceiptNotFound,
-  type StoredReceipt,
-} from "../receipts/mod.ts";
+import { ReceiptNotFound, type StoredReceipt } from "../receipts/mod.ts";
 import { verifyStored } from "../verify/mod.ts";
 import { common, findByPath, operation, ReceiptId } from "./_operation.ts";
+import { isPaged, ListInput, readList } from "./_list.ts";
 import { examplePage, exampleVerified, Page, Verified } from "./_receipt_schemas.ts";
 import { parseRecord, summarizeReceipt } from "./_record.ts";
 import { createAnchorLookup, getAnchorSummary } from "./anchor_summary.ts";
@@ -18,30 +12,26 @@ const list = operation({
   ...common,
   name: "public_ledger.receipts",
   summary: "List receipts, newest first",
-  input: z.object({
-    limit: z.number().int().min(1).max(200).default(20).describe("Maximum receipts of the page"),
-    page: z.number().int().min(0).max(1_000_000_000).default(0).describe("From 0, the newest"),
-    file_sha256: z.string().regex(/^[0-9a-f]{64}$/, "Expected 64 lowercase hex characters")
-      .optional()
-      .describe(
-        "Only receipts about the published file with this SHA-256, what the platform has published first; `page` is not used",
-      ),
-  }),
+  description:
+    "Without a filter, `page` numbers the pages; with one, and with `before`, `next_before` leads to the next. Filters are " +
+    "over public fields: names of services, hosts, people and organizations are in none of them. `about` stands alone; `day` " +
+    "may stand beside `category` or `kind`. What a filter finds is the server's answer, and no proof that it left nothing " +
+    "out: the chain is.",
+  input: ListInput,
   output: Page,
   rest: { ledger_receipts: "GET /api/receipts" },
   example: { input: { limit: 1 }, output: examplePage },
-  run: async ({ limit, page, file_sha256 }, parts) => {
+  run: async (input, parts) => {
     const { store, chain, ledgerUrl } = parts;
     const state = getChainState(parts);
-    const { receipts, total, before } = file_sha256 === undefined
-      ? await readPage(store, limit, page)
-      : await readFile(store, limit, file_sha256);
+    const { receipts, total, hasMore } = await readList(store, input);
     const isAnchored = await createAnchorLookup(store, receipts);
     return {
       total,
-      page: file_sha256 === undefined ? page : 0,
-      limit,
-      has_more: before - limit > 0,
+      page: isPaged(input) ? input.page : 0,
+      limit: input.limit,
+      has_more: hasMore,
+      next_before: hasMore ? receipts.at(-1)?.position ?? null : null,
       chain_intact: state.chain_intact,
       receipts: receipts.map((receipt) => ({
         ...summarizeReceipt(receipt, ledgerUrl),
@@ -51,21 +41,6 @@ const list = operation({
     };
   },
 });
-
-async function readPage(store: Store, limit: number, page: number) {
-  const { size: total } = await getHead(store);
-  const before = total - page * limit;
-  return {
-    total,
-    before,
-    receipts: before > 0 ? await listReceipts(store, { limit, before }) : [],
-  };
-}
-
-async function readFile(store: Store, limit: number, sha256: string) {
-  const receipts = await listReceiptsOfFile(store, sha256, limit);
-  return { total: receipts.length, before: 0, receipts };
-}
 
 const verify = operation({
   ...common,

@@ -14,6 +14,7 @@ export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts"
 export { deleteOldEvidence, type EvidenceEntry, readEvidence } from "./evidence.ts";
 export { findReceipt } from "./find.ts";
 export { findStoredKeyBreaks, proveStoredKeys } from "./key_succession.ts";
+export { countReceiptsBy, listCategories, listReceiptsBy, type ReceiptFilter } from "./list.ts";
 export { printRecord } from "./print_record.ts";
 export {
   exportReceipts,

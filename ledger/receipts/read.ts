@@ -22,7 +22,8 @@ export interface LedgerHead {
   readonly hash: string;
 }
 
-interface Row {
+/** A row of the table. */
+export interface Row {
   position: string;
   id: string;
   hash: Buffer;
@@ -34,7 +35,8 @@ interface Row {
   original: Buffer | null;
 }
 
-const COLUMNS = "position, id, hash, category, era, record, signature, original";
+/** Columns of a {@linkcode Row}. */
+export const COLUMNS = "position, id, hash, category, era, record, signature, original";
 const MAX_MATCHES = 10;
 /** The last code point, so that a prefix with it sorts behind all ids that begin with the prefix. */
 const LAST_CHARACTER = "\u{10ffff}";
@@ -199,9 +201,7 @@ export async function listReceiptsOfFile(
   limit: number,
 ): Promise<StoredReceipt[]> {
   const rows = await store.asPlatform().query<Row>(LIST_BY_FILE, [sha256, limit]);
-  if (rows.length === 0) return [];
-  const keys = await listKeysUpTo(store, Math.max(...rows.map(({ position }) => Number(position))));
-  return rows.map((row) => toReceipt(row, keys));
+  return await toReceipts(store, rows);
 }
 
 /** Returns the id of the newest receipt that says it corrects this one, or undefined. */
@@ -209,9 +209,10 @@ export async function findCorrection(store: Store, id: string): Promise<string |
   return (await store.asPlatform().first<{ id: string }>(FIND_CORRECTION, [id]))?.id;
 }
 
-async function toReceipts(store: Store, rows: readonly Row[]): Promise<StoredReceipt[]> {
+/** Makes receipts of rows, in their order. */
+export async function toReceipts(store: Store, rows: readonly Row[]): Promise<StoredReceipt[]> {
   if (rows.length === 0) return [];
-  const newest = Math.max(Number(rows[0]!.position), Number(rows.at(-1)!.position));
+  const newest = rows.reduce((most, { position }) => Math.max(most, Number(position)), 0);
   const keys = await listKeysUpTo(store, newest);
   return rows.map((row) => toReceipt(row, keys));
 }

@@ -47,13 +47,12 @@ export const log = `
       substring(encode(record, 'escape') FROM '"timestamp": ?"(\\d{4}-\\d\\d-\\d\\d)'), '')
   $$;
   -- The same, faster for our own receipts: canonical bytes end with a timestamp of 32 characters,
-  -- "timestamp":"2026-07-01T…+00:00"}
-  CREATE FUNCTION day_of(era smallint, record bytea) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE WHEN era = 3 AND substr(record, length(record) - 46, 13) = '"timestamp":"'::bytea
+  -- "timestamp":"2026-07-01T…+00:00"}. An index is made of it, so that its names are resolved here and not by a search path.
+  CREATE FUNCTION day_of(era smallint, record bytea) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN era = 3 AND substr(record, length(record) - 46, 13) = '"timestamp":"'::bytea
         AND encode(substr(record, length(record) - 33, 10), 'escape') ~ '^\\d{4}-\\d\\d-\\d\\d$'
       THEN encode(substr(record, length(record) - 33, 10), 'escape')
-      ELSE day_found(era, record) END
-  $$;
+      ELSE day_found(era, record) END;
 
   CREATE FUNCTION count_receipts() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
   BEGIN

@@ -46,6 +46,7 @@ import { acts } from "./0034_acts.ts";
 import { ticketPeople } from "./0035_ticket_people.ts";
 import { restartedProcesses } from "./0036_restarted_processes.ts";
 import { people } from "./0037_people.ts";
+import { receiptNames } from "./0038_receipt_names.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -87,4 +88,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0035_ticket_people": ticketPeople,
   "0036_restarted_processes": restartedProcesses,
   "0037_people": people,
+  "0038_receipt_names": receiptNames,
 };

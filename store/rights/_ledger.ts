@@ -35,6 +35,7 @@ export const LEDGER_TABLES: TableRights = {
   log_checkpoint: [["SELECT", ...EVERYONE], ["INSERT, UPDATE", "sequencer"]],
   log_publishing: [["SELECT", ...EVERYONE], ["INSERT, UPDATE", "sequencer"]],
   ledger_days: [["SELECT", ...EVERYONE]],
+  receipt_names: [["SELECT", ...EVERYONE]],
   ledger_categories: [["SELECT", ...EVERYONE]],
   // The range and the root of a batch never change.
   anchors: [

@@ -55,4 +55,5 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   ensure_tenant: { runsAs: "crossing", callers: ["worker", "crossing"] },
   wall_off: { callers: [] },
   count_receipts: { callers: [] },
+  name_receipts: { callers: [] },
 };

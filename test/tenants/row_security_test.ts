@@ -32,6 +32,7 @@ const NOBODYS = new Set([
   "migrations",
   "migrations_lock",
   "receipts",
+  "receipt_names",
   "platform_secrets",
   "processes",
   "runbook_commands",

@@ -13,7 +13,16 @@ import { getRaw, publicPaths } from "./_requests.ts";
 
 /** Paths of the JSON API, and the fields of their queries. */
 const QUERY_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  "/api/receipts?limit=3": ["limit", "page", "file_sha256"],
+  "/api/receipts?limit=3": [
+    "limit",
+    "page",
+    "before",
+    "about",
+    "category",
+    "kind",
+    "day",
+    "file_sha256",
+  ],
   "/api/activity": ["days"],
   "/api/export": ["from", "to"],
   "/api/log/consistency?from=1": ["from", "to"],

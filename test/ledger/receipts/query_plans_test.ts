@@ -17,6 +17,16 @@ const PATHS: readonly string[] = [
   "/api/stats",
   "/api/receipts",
   "/api/receipts?page=900",
+  "/api/receipts?before=9000",
+  "/api/receipts?about=key:0000000000000001",
+  "/api/receipts?about=INC-000000000007&before=19000",
+  "/api/receipts?category=test&before=9000",
+  "/api/receipts?category=rare",
+  "/api/receipts?kind=happened",
+  "/api/receipts?day=2026-07-01&before=9000",
+  "/api/receipts?day=2026-07-01&kind=repairs",
+  "/api/receipts?day=2026-07-01&category=rare",
+  "/api/receipts?day=2026-07-02",
   "/api/chain",
   "/api/health",
   "/api/activity",
@@ -81,8 +91,17 @@ describe("the statements of the public ledger on a long chain", () => {
     });
   }
 
-  it("include those by id, by prefix, and for corrections", () => {
-    for (const part of ["WHERE id = $1", "lower(id)", "supersedes_of", "position >= $1"]) {
+  it("include those by id, by prefix, by name, by day, and for corrections", () => {
+    for (
+      const part of [
+        "WHERE id = $1",
+        "lower(id)",
+        "supersedes_of",
+        "position >= $1",
+        "receipt_names",
+        "day_of",
+      ]
+    ) {
       assert.ok(statements.some(({ text }) => text.includes(part)), part);
     }
   });
@@ -93,10 +112,10 @@ async function fill(on: pg.Client): Promise<void> {
   await on.query(`
     INSERT INTO ledger_keys (from_position, public_key) VALUES (0, sha256('key'));
     INSERT INTO receipts (position, id, category, record, hash, signature)
-      SELECT n, id, 'test', record, sha256(record), sha256(record) || sha256(record)
+      SELECT n, id, CASE WHEN n % 9000 = 7 THEN 'rare' ELSE 'test' END, record, sha256(record), sha256(record) || sha256(record)
       FROM generate_series(0, ${COUNT - 1}) AS n, lpad(n::text, 16, '0') AS id, convert_to(format(
-        '{"chain_position":%s,"details":{"pad":"%s"},"id":"%s","schema_version":"3.0","timestamp":"2026-07-01T12:00:00.000000+00:00"}',
-        n, repeat('x', 500), id), 'UTF8') AS record;
+        '{"actor":"key:0000000000000001","chain_position":%s,"details":{"pad":"%s"},"id":"%s","schema_version":"3.0","subject":"INC-%s","timestamp":"2026-07-01T12:00:00.000000+00:00"}',
+        n, repeat('x', 500), id, right(id, 12)), 'UTF8') AS record;
     UPDATE ledger_head SET size = ${COUNT}, hash = (SELECT hash FROM receipts WHERE position = ${
     COUNT - 1
   });
@@ -110,7 +129,8 @@ async function fill(on: pg.Client): Promise<void> {
     ANALYZE;
     UPDATE pg_class SET reltuples = 1000000 -- so that plans are those of a million
       WHERE oid = 'receipts'::regclass
-        OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'receipts'::regclass AND indpred IS NULL)`);
+        OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'receipts'::regclass AND indpred IS NULL);
+    UPDATE pg_class SET reltuples = 3000000 WHERE oid IN ('receipt_names'::regclass, 'receipt_names_pkey'::regclass)`);
 }
 
 /** Requests every path, and collects the statements of the server, each once for each set of values. */

@@ -99,6 +99,7 @@ describe("sealing", () => {
     "INSERT ON receipts",
     "INSERT ON ledger_categories",
     "INSERT ON ledger_days",
+    "INSERT ON receipt_names",
     "DELETE ON seal_outbox",
     "INSERT ON ledger_keys",
     "INSERT ON log_tiles",
