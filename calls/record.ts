@@ -9,6 +9,7 @@ import {
 } from "../contract/mod.ts";
 import { ReceiptConflict, requestSeal, type Sealer, type SealRequest } from "../ledger/mod.ts";
 import type { Db } from "../store/mod.ts";
+import { actorOf, callerEvidence } from "./actor.ts";
 import type { Platform } from "./platform.ts";
 import { retryInBackground } from "./retry.ts";
 import type { CallOutcome, CheckedCall } from "./run.ts";
@@ -124,7 +125,7 @@ export function callReceipt(call: EndedCall): CallReceipt {
   return {
     ...(decision?.callReceiptId ? { id: decision.callReceiptId } : {}),
     category: request.door === "rest" ? "api_call" : "tool_call",
-    actor: `key:${caller.keyId}`,
+    actor: actorOf(operation, caller.keyId),
     subject: request.as,
     action: operation.name,
     outcome: repeats ? "repeated" : outcomeOf(error, decision),
@@ -139,6 +140,7 @@ export function callReceipt(call: EndedCall): CallReceipt {
       ...(error ? { error: error.name } : {}),
     },
     evidence: redactSecrets({
+      ...callerEvidence(operation, caller),
       arguments: argumentsOf(call),
       ...(error ? { error: error.message } : { result: outputValue(output) ?? null }),
     }),

@@ -63,7 +63,7 @@ export {
   outputValue,
   type StreamEvent,
 } from "./output.ts";
-export { isSamePrincipal, nameProblem } from "./principals.ts";
+export { isSamePrincipal, nameProblem, normalizePrincipal } from "./principals.ts";
 export type { LostCall, Recovery } from "./recovery.ts";
 export { parseMarkHeaders, parseMetadata, type RequestMarks } from "./request_marks.ts";
 export { escapeInvisible, redactSecrets, stripInvisible, toLine } from "./text/mod.ts";

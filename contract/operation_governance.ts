@@ -22,6 +22,11 @@ export interface Governance<Context = never> {
    * needs, and what it orders waits for that. Elsewhere the call waits.
    */
   readonly asksPeople?: true;
+  /**
+   * True where people decide or sign in by it: its public receipts name no key, and who called is private evidence, so that
+   * nothing public links what a person decides.
+   */
+  readonly unnamed?: true;
   /** Field of the input that names who is spoken to or given work. The guardrails don't take it for what is acted on. */
   readonly addressee?: "agent_id";
   /** True where a call by a key of tier admin is about the things of all tenants; all others see their own tenant alone. */

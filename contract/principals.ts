@@ -3,10 +3,11 @@
  * difference, as issuers may have spelled a name in several ways.
  */
 export function isSamePrincipal(a: string, b: string): boolean {
-  return normalize(a) === normalize(b);
+  return normalizePrincipal(a) === normalizePrincipal(b);
 }
 
-const normalize = (name: string) =>
+/** Returns the form of a name that is the same for all names of one principal. */
+export const normalizePrincipal = (name: string): string =>
   name.replace(INVISIBLE, "").normalize("NFKC").replace(INVISIBLE, "").trim().replace(/\s+/g, " ")
     .toUpperCase().toLowerCase();
 

@@ -44,9 +44,10 @@ export async function signInLink(
       await requestSeal(trx, {
         category: "passkey_revoked",
         actor: OPERATOR,
-        subject: passkey.id,
+        subject: "passkey",
         action: "people.recover",
         outcome: "success",
+        evidence: { passkey: { passkey_id: passkey.id, key_id: keyId, principal } },
       });
     }
     return await putSignInLink(trx, { keyId, recovers }, LINK_SECONDS);

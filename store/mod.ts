@@ -27,7 +27,7 @@ export {
 export { dumpDatabase, loadDatabase } from "./dump.ts";
 export { normalizeEmail } from "./email.ts";
 export { type Holder, HOLDER_LOCK, isHolderGone, openHolder } from "./holder.ts";
-export { fingerprintFault, keyedHash } from "./keyed_hash.ts";
+export { fingerprintFault, keyedHash, keyedHashWithin } from "./keyed_hash.ts";
 export { listen, type Listener } from "./listen.ts";
 export { migrate } from "./migrate.ts";
 export { DatabaseNotReady, requireDatabase, requireReady } from "./readiness.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasApproved } from "../../calls/approvals/mod.ts";
+import { hasApproved, voterOf } from "../../calls/approvals/mod.ts";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { type Finding, LOOP_ACTOR, type Permission } from "../../contract/domain/mod.ts";
@@ -160,7 +160,8 @@ export function createPermit({ store, engine, config }: ActivityParts) {
     const { id: _, sha256: __, ...shown } = action;
     if (!hasApproved(approval, shown, config.settings.SEALOOP_APPROVERS)) return undefined;
     const { approvers } = approval;
-    return { approval_id: approvalId, approvers: approvers.map(({ key_id }) => `key:${key_id}`) };
+    const voters = approvers.map(({ principal }) => voterOf(db, approvalId, principal));
+    return { approval_id: approvalId, approvers: await Promise.all(voters) };
   }
 
   /** Returns the principal of the key that requested the run. */

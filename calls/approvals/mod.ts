@@ -20,3 +20,4 @@ export { holdCall, repeatHeldCall } from "./queue.ts";
 export { castVote, deliverVotes } from "./votes.ts";
 export { proposeStatement } from "./statement.ts";
 export { subjectOf } from "./subject.ts";
+export { voterOf } from "./voter.ts";

@@ -24,6 +24,7 @@ import type { Platform } from "../platform.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
 import { webUiNotice } from "./notice.ts";
 import { countedApprovers, voteRefusal } from "./rights.ts";
+import { publicVoters, voteEvidence } from "./_vote_record.ts";
 import { statementRefusal } from "./statement.ts";
 import { subjectRefusal } from "./subject.ts";
 import { tellPeople, tellTicket } from "./tell.ts";
@@ -186,20 +187,21 @@ function outdatedProblem(id: string, changed: string): Problem {
 
 async function recordMove(
   trx: Db,
-  { id: approval_id, ticketId, action, actionCommitment, needed }: ApprovalRecord,
+  approval: ApprovalRecord,
   run: RunId,
   approvalMove: ApprovalMove,
   ended?: string,
 ): Promise<MoveResult> {
-  const { number, move, status, approvers, by, notCounted = [], receiptId } = approvalMove;
-  const { reason, statement } = approvalMove;
+  const { id: approval_id, ticketId, action, actionCommitment, needed } = approval;
+  const { number, move, status, receiptId, reason } = approvalMove;
   await addApprovalMove(trx, approval_id, approvalMove);
   const why = move === "outdated" ? reason : undefined;
   if (ticketId) await tellTicket(trx, ticketId, approval_id, number, move, receiptId, why);
+  const { actor, ...voters } = await publicVoters(trx, approval, approvalMove);
   await requestSeal(trx, {
     id: receiptId,
     category: "approval",
-    actor: by ? `key:${by.key_id}` : LOOP_ACTOR,
+    actor: actor ?? LOOP_ACTOR,
     subject: approval_id,
     action: `approval.${move}`,
     outcome: status,
@@ -207,8 +209,7 @@ async function recordMove(
       approval_id,
       action_commitment: actionCommitment,
       number,
-      approvers: approvers.map(({ key_id }) => `key:${key_id}`),
-      ...(notCounted.length > 0 ? { not_counted: notCounted.map((id) => `key:${id}`) } : {}),
+      ...voters,
       needed,
       ...(ended ? { ended } : {}),
       ...(ticketId ? { ticket_id: ticketId } : {}),
@@ -216,9 +217,8 @@ async function recordMove(
     },
     evidence: {
       action,
-      ...(by ? { principal: by.principal } : {}),
       ...(reason ? { reason } : {}),
-      ...(statement ? { statement } : {}),
+      ...voteEvidence(approval, approvalMove),
     },
   });
   const moved = (await getApproval(trx, approval_id))!;

@@ -1,8 +1,8 @@
 import type { ApprovalStatement, Assertion, SignedStatement } from "../../contract/domain/mod.ts";
-import { escapeInvisible, Problem } from "../../contract/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import { ApprovalGrounds } from "../../contract/records/mod.ts";
 import { NODE_PRIMITIVES } from "../../ledger/mod.ts";
-import { challengeOf, type StatedApproval, statementOf } from "../../ledger/passkeys/mod.ts";
+import { challengeOf, type ShownApproval, statementOf } from "../../ledger/passkeys/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   type ApprovalRecord,
@@ -66,8 +66,10 @@ export async function takeStatement(
     );
   }
   const site = siteOf({ urls });
-  const { id } = await usePasskey(trx, caller, assertion, { ...site, challenge });
-  return { passkey_id: id, statement, assertion, rp_id: site.rpId, origin: site.origins[0]! };
+  const passkey = await usePasskey(trx, caller, assertion, { ...site, challenge });
+  const { id: passkey_id, public_key, receiptId: enrolment } = passkey;
+  const { rpId: rp_id, origins: [origin] } = site;
+  return { passkey_id, public_key, enrolment, statement, assertion, rp_id, origin: origin! };
 }
 
 /** Returns why a vote's signed statement does not count; undefined: it does, or the vote came by a key alone. */
@@ -96,20 +98,27 @@ async function statementAbout(
   nonce: string,
 ): Promise<ApprovalStatement> {
   const cycle = await countReopenings(db, approval.id);
-  return statementOf(NODE_PRIMITIVES, toStated(approval), { cycle, nonce });
+  const stated = {
+    ...shownFields(approval),
+    action: approval.action,
+    action_commitment: approval.actionCommitment,
+  };
+  return statementOf(NODE_PRIMITIVES, stated, { cycle, nonce });
 }
 
-/** Returns an approval as answers show it. */
-function toStated(approval: ApprovalRecord): StatedApproval {
-  return escapeInvisible({
+/** Returns the fields of an approval that people are shown besides its action, as they are stored. */
+export function shownFields(approval: ApprovalRecord): Omit<ShownApproval, "action"> {
+  const { rule, reasons, reaches, evidence } = ApprovalGrounds.parse(approval.grounds);
+  return {
     approval_id: approval.id,
     subject: approval.subject,
     description: approval.description,
-    ...ApprovalGrounds.parse(approval.grounds),
+    rule,
+    reasons,
+    reaches,
+    evidence,
     requested_by: approval.requestedBy,
     tenant_id: approval.tenant,
     needed: approval.needed,
-    action: { ...approval.action },
-    action_commitment: approval.actionCommitment,
-  });
+  };
 }

@@ -2,6 +2,7 @@ import { InvalidInput, redactSecrets } from "../../contract/mod.ts";
 import { sealArguments, type SealRequest } from "../../ledger/mod.ts";
 import { batch, type Db } from "../../store/mod.ts";
 import { type DecisionRecord, recordDecisions } from "../../store/calls/mod.ts";
+import { actorOf, callerEvidence } from "../actor.ts";
 import type { CheckedCall } from "../run.ts";
 import type { Evaluation } from "./_evaluation.ts";
 
@@ -98,13 +99,14 @@ function receiptOf(entry: DecisionEntry): SealRequest {
   const { operation, request, caller, input } = call;
   const { callReceiptId } = evaluation;
   const evidence = {
+    ...callerEvidence(operation, caller),
     arguments: redactSecrets(asJson(operation.durability?.asEvidence?.(input) ?? input)),
     reasons: evaluation.reasons,
   };
   return {
     id: evaluation.receiptId,
     category: "governance_decision",
-    actor: `key:${caller.keyId}`,
+    actor: actorOf(operation, caller.keyId),
     subject: request.as,
     action: operation.name,
     outcome: evaluation.decision,

@@ -65,6 +65,10 @@ export const GOVERNANCE_POLICY = z.strictObject({
     ),
   max_waiting_per_key: z.number().int().min(0).max(1_000).default(20)
     .describe("Most calls of a key that may wait for people at a time"),
+  publish_approvers: z.boolean().default(false)
+    .describe(
+      "Receipts of approvals name the keys of those who decide, and have what their passkeys signed, for everybody and for ever",
+    ),
 });
 
 /** A governance policy. */

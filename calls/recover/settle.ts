@@ -14,6 +14,7 @@ import {
 } from "../../store/calls/mod.ts";
 import { openUnknownCallTicket } from "../../store/incidents/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
+import { actorOf } from "../actor.ts";
 import { forTenant, type Platform } from "../platform.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
 import { recoverCall } from "./recovery.ts";
@@ -62,7 +63,7 @@ async function recover(platform: Platform, call: AbandonedCall): Promise<Recover
 }
 
 async function sealRecovered(
-  { store }: Pick<Platform, "store">,
+  { store, operations }: Pick<Platform, "store" | "operations">,
   call: AbandonedCall,
   recovery: Recovery,
 ): Promise<boolean> {
@@ -74,7 +75,7 @@ async function sealRecovered(
     await requestSeal(trx, {
       id: call.callReceiptId,
       category: call.door === "rest" ? "api_call" : "tool_call",
-      actor: `key:${call.keyId}`,
+      actor: actorOf(operations.get(call.operation) ?? {}, call.keyId),
       subject: call.tool,
       action: call.operation,
       outcome: recovery.state === "done" ? "success" : recovery.state,

@@ -27,6 +27,9 @@ export const LOOP_ACTOR = "itsm-loop";
 /** Actor of receipts that a caller without a key causes. */
 export const ANONYMOUS_ACTOR = "anonymous";
 
+/** Actor of receipts that name nobody, as nothing public links what a person decides. */
+export const PERSON_ACTOR = "person";
+
 /** Tenant of the operator: owns the platform's own services and all that comes of them. */
 export const PLATFORM_TENANT = "platform";
 

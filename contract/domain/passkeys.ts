@@ -67,6 +67,9 @@ export interface ListPlace {
 export interface SignedStatement {
   /** `PKY-` and 12 hex characters. */
   readonly passkey_id: string;
+  readonly public_key: PublicJwk;
+  /** Receipt of the passkey's enrolment. */
+  readonly enrolment: string;
   readonly statement: ApprovalStatement;
   /** Absent: the assertion is over the statement itself, and over no list. */
   readonly list?: ListPlace;

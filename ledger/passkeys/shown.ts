@@ -1,4 +1,5 @@
-import { escapeInvisible, toLine } from "../../contract/text/mod.ts";
+import { escapeInvisible } from "../../contract/text/mod.ts";
+import { printAction } from "./_print_action.ts";
 
 /** The fields of an approval that people are shown before they decide, and that never change. @see `GET /v1/approvals` */
 export interface ShownApproval {
@@ -34,34 +35,18 @@ export function shownLines(approval: ShownApproval): string[] {
     ["evidence", approval.evidence.map(({ kind, id }) => `${kind} ${id}`).join("\n")],
     ["asked by", `${requested_by} of ${tenant_id}`],
     ["needs", needed === 1 ? "one person" : `${needed} different people`],
-    ["action", actionText(approval.action)],
   ];
-  return fields.filter(([, text]) => text !== "").flatMap(([name, text]) => fieldLines(name, text));
+  return [
+    ...fields.filter(([, text]) => text !== "").flatMap(([name, text]) =>
+      fieldLines(name, escapeInvisible(text))
+    ),
+    ...fieldLines("action", printAction(approval.action)),
+  ];
 }
 
 /** Returns a field's lines; all but the first are indented. */
 function fieldLines(name: string, text: string): string[] {
-  return escapeInvisible(text).split("\n").map((line, n) =>
+  return text.split("\n").map((line, n) =>
     `${(n === 0 ? name : "").padEnd(INDENT)}${line}`.trimEnd()
   );
-}
-
-/**
- * Returns an action as JSON, its fields in the order of their names. Texts of several lines, such as articles, stand behind
- * it, each line marked, to be read.
- */
-function actionText(action: ShownApproval["action"]): string {
-  const texts: string[] = [];
-  const json = JSON.stringify(action, (name, value: unknown) => {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return inOrder(value);
-    if (typeof value !== "string" || !value.includes("\n")) return value;
-    const lines = value.split("\n");
-    texts.push(`${toLine(name)}:\n${lines.map((line) => `| ${line}`.trimEnd()).join("\n")}`);
-    return `${lines.length} lines, below`;
-  }, 2);
-  return [json, ...texts].join("\n");
-}
-
-function inOrder(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).sort(([a], [b]) => a < b ? -1 : 1));
 }

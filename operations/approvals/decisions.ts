@@ -18,7 +18,7 @@ const common = {
   }),
   output: Approval.extend({ receipt_id: z.string().nullable().describe("Receipt of the move") }),
   presentation: { errors: ["NotFound", "Conflict", "Forbidden", "Unavailable"] },
-  governance: { rule: "key-decides", humanControl: true, ownerOf: approvalOwner },
+  governance: { rule: "key-decides", humanControl: true, unnamed: true, ownerOf: approvalOwner },
   durability: { sealsItself: true },
 } as const;
 

@@ -5,6 +5,7 @@ import { Problem } from "../../contract/mod.ts";
 import {
   ARTICLE_SOURCES,
   describeFailure,
+  PERSON_ACTOR,
   PIPELINE_STAGES,
   PUBLISHING_STATES,
 } from "../../contract/domain/mod.ts";
@@ -148,22 +149,27 @@ interface Move {
   readonly outcome: string;
   readonly kind: string;
   readonly reason?: string | null;
+  /** True: a person decides, whom the public receipt does not name. */
+  readonly unnamed?: boolean;
 }
 
 /** Requests the receipt of a move. */
 export async function sealMove(
   trx: Db,
   { caller }: Pick<Context, "caller">,
-  { id, receiptId, action, outcome, kind, reason }: Move,
+  { id, receiptId, action, outcome, kind, reason, unnamed = false }: Move,
 ): Promise<void> {
   await requestSeal(trx, {
     id: receiptId,
     category: "pipeline_item",
-    actor: `key:${caller.keyId}`,
+    actor: unnamed ? PERSON_ACTOR : `key:${caller.keyId}`,
     subject: id,
     action,
     outcome,
     details: { kind },
-    ...reason ? { evidence: { reason } } : {},
+    evidence: {
+      ...reason ? { reason } : {},
+      ...unnamed ? { caller: { key_id: caller.keyId, principal: caller.principal } } : {},
+    },
   });
 }

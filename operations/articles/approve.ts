@@ -52,6 +52,7 @@ export const approveItem = operation({
   },
   governance: {
     rule: "key-decides",
+    unnamed: true,
     actsAs: () => ["approvals.approve", "approvals_approve"],
     async check({ item_id }, context) {
       requireApprover(await requireItem(context.store.db, item_id), context);
@@ -123,7 +124,15 @@ async function approveIdea(item: Item, reason: string | null, context: ApproveCo
     });
     if (!isMoved) throw cannotApprove(await requireItem(trx, item_id));
     const action = "pipeline.approve";
-    await sealMove(trx, context, { id: item_id, receiptId, action, outcome: stage, kind, reason });
+    await sealMove(trx, context, {
+      id: item_id,
+      receiptId,
+      action,
+      outcome: stage,
+      kind,
+      reason,
+      unnamed: true,
+    });
     await noteCallEffects(trx, decisionId, { item_id });
   });
   if (article) await write(context, article);

@@ -2,7 +2,10 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { ANSWER_SECONDS, operation, type Site, siteOf, usePasskey } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import type { Registration as RegistrationFields } from "../../contract/domain/mod.ts";
+import {
+  PERSON_ACTOR,
+  type Registration as RegistrationFields,
+} from "../../contract/domain/mod.ts";
 import { NODE_PRIMITIVES, randomHex, requestSeal } from "../../ledger/mod.ts";
 import { ALGORITHMS, PasskeyError, verifyRegistration } from "../../ledger/passkeys/mod.ts";
 import type { Db } from "../../store/mod.ts";
@@ -142,7 +145,7 @@ export const enrolPasskey = operation({
   output: PasskeyInfo,
   rest: { people_enrol_passkey: "POST /v1/console/passkeys" },
   presentation: { status: 201, errors: ["Conflict", "Forbidden", "NotConfigured"] },
-  governance: { rule: "key-decides", humanControl: true },
+  governance: { rule: "key-decides", humanControl: true, unnamed: true },
   durability: { commits: true },
   example: {
     input: {
@@ -177,16 +180,20 @@ export const enrolPasskey = operation({
       const id = `PKY-${randomHex(12)}`;
       const receipt = await requestSeal(trx, {
         category: "passkey_enrolled",
-        actor: `key:${caller.keyId}`,
-        subject: id,
+        actor: PERSON_ACTOR,
+        subject: "passkey",
         action: "people.enrol_passkey",
         outcome: "success",
         details: { confirmed: confirmation !== undefined, recovered: session!.recovers },
         evidence: {
-          principal,
-          name,
-          credential_id: passkey.credential_id,
-          public_key: passkey.public_key,
+          passkey: {
+            passkey_id: id,
+            key_id: caller.keyId,
+            principal,
+            name,
+            credential_id: passkey.credential_id,
+            public_key: passkey.public_key,
+          },
         },
       });
       const { count: uses, ...credential } = passkey;
@@ -210,7 +217,7 @@ export const revokeOwnPasskey = operation({
   output: z.object({ passkey_id: PasskeyId, revoked: z.literal(true) }),
   rest: { people_revoke_passkey: "POST /v1/console/passkeys/{passkey_id}/revoke" },
   presentation: { errors: ["NotFound", "Conflict", "Forbidden", "NotConfigured"] },
-  governance: { rule: "key-decides", humanControl: true },
+  governance: { rule: "key-decides", humanControl: true, unnamed: true },
   durability: { commits: true },
   example: {
     input: {
@@ -232,10 +239,11 @@ export const revokeOwnPasskey = operation({
       }
       await requestSeal(trx, {
         category: "passkey_revoked",
-        actor: `key:${keyId}`,
-        subject: passkey_id,
+        actor: PERSON_ACTOR,
+        subject: "passkey",
         action: "people.revoke_passkey",
         outcome: "success",
+        evidence: { passkey: { passkey_id, key_id: keyId, principal } },
       });
       return { passkey_id, revoked: true as const };
     }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
+import { PERSON_ACTOR } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { findValidKeys, touchKeys } from "../../store/keys/mod.ts";
 import { endSession, listPasskeys, putSession, takeSignInLink } from "../../store/people/mod.ts";
@@ -45,7 +46,7 @@ export const signIn = operation({
   output: Person.extend({ session: z.string().optional().describe("In the cookie alone") }),
   rest: { people_sign_in: "POST /v1/console/session" },
   presentation: { session: "opens", shownOnce: ["session"], errors: ["Unauthenticated"] },
-  governance: { rule: "key-decides", humanControl: true },
+  governance: { rule: "key-decides", humanControl: true, unnamed: true },
   durability: { sealsItself: true },
   example: { input: { link: "slp_link_…" }, output: examplePerson },
   async run({ link }, context) {
@@ -64,11 +65,12 @@ export const signIn = operation({
       const { token, id } = await putSession(trx, taken, SESSION_SECONDS);
       await requestSeal(trx, {
         category: "session_opened",
-        actor: `key:${key.id}`,
-        subject: `session:${id}`,
+        actor: PERSON_ACTOR,
+        subject: "session",
         action: "people.sign_in",
         outcome: "success",
         details: { recovers: taken.recovers },
+        evidence: { caller: { key_id: key.id, principal: key.principal }, session: id },
       });
       return token;
     });
@@ -107,7 +109,7 @@ export const signOut = operation({
   output: z.object({ signed_out: z.literal(true) }),
   rest: { people_sign_out: "DELETE /v1/console/session" },
   presentation: { session: "ends" },
-  governance: { rule: "key-decides", humanControl: true },
+  governance: { rule: "key-decides", humanControl: true, unnamed: true },
   durability: { commits: true },
   example: { input: {}, output: { signed_out: true } },
   run: async (_input, { caller, commit }) =>

@@ -22,6 +22,8 @@ export const SECRETS = {
   opt_out_links: WORKING,
 
   // Privacy: whoever knows the secret can test a guess at a text that an id was made from.
+  /** How public receipts of an approval name the people who decide about it. */
+  voters: ["worker"],
   /** Fingerprints of faults. */
   faults: WORKING,
   /** Texts that payloads name. */

@@ -3,13 +3,14 @@ import { createHash, randomBytes } from "node:crypto";
 import { groundsOf } from "../../contract/records/mod.ts";
 import { bindAction } from "../../calls/approvals/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
-import { canonicalize } from "../../ledger/mod.ts";
+import { canonicalize, exportReceipts, readEvidence } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { getVote, putApproval, putVote } from "../../store/approvals/mod.ts";
 import { listTicketEvents, openTicket } from "../../store/incidents/mod.ts";
 import type { reconcileRuns } from "../../workflows/mod.ts";
 import { ACTION, approvalCalls } from "./_approvals.ts";
 import { openPeople, type People } from "./_people.ts";
+import { setGovernance } from "../_governance.ts";
 import { storeAs } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
 
@@ -29,16 +30,18 @@ describe("approvals over REST, move by move,", () => {
       .approval_id;
   };
 
-  it("are sealed move by move: keys and a commitment in public, names, texts and hashes not", async () => {
+  it("are sealed move by move: a commitment in public, and no voter's key, names, texts and hashes", async () => {
     const { approval_id, action_sha256, action_salt, action_commitment } = await ask({
       description: "Very private words",
     });
     const denied = await move(approval_id, "deny", "ann");
     await people.sealed(denied.body.receipt_id);
     const receipts = await receiptsOf(approval_id);
+    const { actor } = receipts[1];
+    assert.match(actor, /^voter:[0-9a-f]{16}$/);
     assert.deepEqual(receipts.map((r) => [r.category, r.action, r.actor, r.outcome]), [
       ["approval", "approval.requested", `key:${people.keyId("program")}`, "pending"],
-      ["approval", "approval.denied", `key:${people.keyId("ann")}`, "denied"],
+      ["approval", "approval.denied", actor, "denied"],
     ]);
     const shown = Buffer.concat([
       Buffer.from(action_salt, "hex"),
@@ -47,8 +50,45 @@ describe("approvals over REST, move by move,", () => {
     assert.equal(action_commitment, createHash("sha256").update(shown).digest("hex"));
     for (const { details } of receipts) assert.equal(details.action_commitment, action_commitment);
     const text = JSON.stringify(receipts);
-    const words = ["private", "sessions", 'ann"', "Program", action_sha256, action_salt];
+    const words = ["private", "sessions", 'ann"', people.keyId("ann"), "Program"];
+    words.push(action_sha256, action_salt);
     for (const word of words) assert.ok(!text.includes(word), word);
+  });
+
+  it("tell two people of one approval apart, and nothing links what a person decides", async () => {
+    const { approval_id: both } = await ask({ needed: 2 });
+    const { approval_id: other } = await ask({});
+    await move(both, "approve", "ann");
+    assert.equal((await move(both, "approve", "ann2")).status, 409);
+    await people.sealed((await move(both, "approve", "bob")).body.receipt_id);
+    await people.sealed((await move(other, "approve", "ann")).body.receipt_id);
+    const [, first, second] = await receiptsOf(both);
+    assert.deepEqual(second.details.approvers, [first.actor, second.actor]);
+    assert.notEqual(first.actor, second.actor);
+    const [, third] = await receiptsOf(other);
+    assert.ok(![first.actor, second.actor].includes(third.actor));
+    const all = await exportReceipts(people.store, { from: 0, to: 10_000 });
+    const about = all.map(({ text }) => text).filter((text) => text.includes(people.keyId("ann")));
+    const kinds = new Set(about.map((text) => JSON.parse(text).category));
+    assert.deepEqual([...kinds], [], "no receipt names her key");
+    const operator = await storeAs(people.store, "operator");
+    const { entries } = await readEvidence(operator, third.id);
+    const voter = entries.find(({ name }) => name === "voter")!;
+    assert.deepEqual([voter.state, JSON.parse(voter.content!)], [
+      "proven",
+      { key_id: people.keyId("ann"), principal: "ann" },
+    ]);
+  });
+
+  it("name keys in public where the policy says so", async () => {
+    const policy = { publish_approvers: true };
+    await setGovernance(people.store, policy);
+    const { approval_id } = await ask({});
+    await people.sealed((await move(approval_id, "approve", "ann")).body.receipt_id);
+    await setGovernance(people.store, {});
+    const [, { actor, details }] = await receiptsOf(approval_id);
+    const key = `key:${people.keyId("ann")}`;
+    assert.deepEqual([actor, details.approvers], [key, [key]]);
   });
 
   it("hear what was said to a gateway that died before it could tell of it, once", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { bindAction, moveApproval } from "../../calls/approvals/mod.ts";
+import { bindAction, moveApproval, voterOf } from "../../calls/approvals/mod.ts";
 import {
   approvalQuery,
   type ApprovalRequest,
@@ -23,6 +23,7 @@ import { giveKey, takeKey } from "../_superuser.ts";
 describe("the approval workflow", () => {
   let loop: TestLoop;
   let ann: KeyRecord;
+  const voter = (id: string, name: string) => voterOf(loop.store.asPlatform(), id, name);
   before(async () => {
     loop = await openLoop();
     ann = await createApprover(loop.store, "ann");
@@ -203,8 +204,8 @@ describe("the approval workflow", () => {
     );
     const { details } = receipts.find((receipt) => receipt.id === receipt_id);
     assert.deepEqual([details.approvers, details.not_counted], [
-      [`key:${ann.id}`],
-      [`key:${old.id}`],
+      [await voter(id, "ann")],
+      [await voter(id, "cy")],
     ]);
     const again = await createApprover(loop.store, "bob"); // with a new key, a vote again
     assert.equal((await vote(loop, id, "approved", again)).status, "approved");
@@ -320,7 +321,7 @@ describe("the approval workflow", () => {
     assert.equal((await getApproval(loop.store.asPlatform(), id))?.resumedRun, null);
   });
 
-  it("seals the id of the key and a commitment to the action, and nobody's name", async () => {
+  it("seals a name of this approval alone and a commitment to the action, and nobody's key or name", async () => {
     const { id } = await ask({ action: { secret: "plan" } });
     const { receipt_id } = await vote(loop, id, "approved", ann);
     await loop.sealer.sealed(receipt_id!);
@@ -328,10 +329,12 @@ describe("the approval workflow", () => {
       JSON.parse(text)
     );
     const mine = all.filter(({ subject }) => subject === id);
-    assert.deepEqual(mine.map(({ actor }) => actor), ["itsm-loop", `key:${ann.id}`]);
+    assert.deepEqual(mine.map(({ actor }) => actor), ["itsm-loop", await voter(id, "Ann ")]);
+    assert.notEqual(mine[1].actor, await voter("APR-000000000000", "ann"));
     const [first, second] = mine.map(({ details }) => details.action_commitment);
     assert.match(first, /^[0-9a-f]{64}$/);
     assert.equal(second, first, "all receipts of an approval name its action alike");
+    assert.ok(!JSON.stringify(mine).includes(ann.id));
     assert.ok(!/ann"|plan/.test(JSON.stringify(mine)));
   });
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { voterOf } from "../../calls/approvals/mod.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -144,7 +145,7 @@ describe("a repair that needs permission", () => {
     assert.equal(permission.decision, "needs_approval");
     assert.deepEqual(permission.approval, {
       approval_id: approvalId,
-      approvers: [`key:${ann.id}`],
+      approvers: [await voterOf(loop.store.asPlatform(), approvalId, "ann")],
     });
     const verdict = receipts.find(({ id }) => id === permission.receipt_id)!;
     assert.deepEqual([verdict.category, verdict.outcome], ["guardrail_verdict", "needs_approval"]);
