@@ -34,6 +34,8 @@ const MAX_INJECTIONS = 20;
 const SIGNED_FORM = /^(?:\/receipts?(?:\/\d+)?)?\/canonical_bytes$/;
 /** Shorter texts can't hold an instruction. */
 const MIN_SEARCHED_LENGTH = 12;
+/** A code, which is too short for an instruction, too. */
+const CODE = /^\w{1,20}$/;
 
 /**
  * Makes a value from outside safe for a model: without invisible characters, of limited length, and searched for
@@ -134,7 +136,8 @@ function findInjections(value: unknown, find: FindInjection): Injection[] {
     return tries;
   };
   const search = (at: string, text: string) => {
-    if (text.length < MIN_SEARCHED_LENGTH || injections.length >= MAX_INJECTIONS) return;
+    if (text.length < MIN_SEARCHED_LENGTH || CODE.test(text)) return;
+    if (injections.length >= MAX_INJECTIONS) return;
     if (SIGNED_FORM.test(at) && /^[0-9a-f]+$/.test(text)) return;
     const tries = new Set<string>();
     for (let from = 0; from < text.length && searchable > 0; from += PIECE_LENGTH) {

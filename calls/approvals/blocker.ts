@@ -43,5 +43,5 @@ function sentenceOf({ kind, name, reason }: Stop): string {
   const what = `${kind}${name ? ` ${name}` : ""}`;
   const stopped = kind === "all" ? "everything that changes something" : what;
   return `${stopped} is stopped (${reason}). ` +
-    `It stays pending; approve it after npm run governance -- resume ${what}`;
+    `It stays pending, and can be decided after npm run governance -- resume ${what}`;
 }

@@ -28,7 +28,7 @@ async function waitForSuccessor(db: Db, ticketId: string): Promise<string | unde
   const deadline = Date.now() + MAX_WAIT_MS;
   for (;;) {
     const { approval_id, status } = await getTicket(db, ticketId) ?? {};
-    if (status === "resolved") return `${ticketId} is closed, and there is nothing to approve`;
+    if (status === "resolved") return `${ticketId} is closed, and nothing is left to decide`;
     if (approval_id) return `The repair was made anew, and ${approval_id} asks for it`;
     if (Date.now() > deadline) return undefined;
     await sleep(PAUSE_MS);

@@ -64,7 +64,7 @@ export const WORKFLOW_PURPOSE: Readonly<Record<WorkflowName, string>> = {
   itsmLoop: "One incident, from finding to sealed receipt",
   itsmTest: "A test incident on a small real service",
   attackSimulation: "A practice attack on a sandbox",
-  approval: "Waits for people to approve one action",
+  approval: "Waits for people to decide about one action",
   governedAct: "Runs one call that people have approved",
   reasoning: "Answers a question from what the platform knows",
   crew: "Six agents diagnose one incident",

@@ -89,7 +89,7 @@ async function ask(
   if (typeof result === "boolean") {
     return result
       ? { decision: "allow", reasons: [], decisionId }
-      : { decision: "deny", reasons: ["The policy of OPA does not allow it"], decisionId };
+      : { decision: "deny", reasons: ["The policy of OPA refuses it"], decisionId };
   }
   return { ...result, decisionId };
 }

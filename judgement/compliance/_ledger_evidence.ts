@@ -54,7 +54,7 @@ export const LEDGER_EVIDENCE = {
     about: "Every change is checked against a policy before it is made",
     find(facts) {
       const { count } = receiptsOf(facts, "guardrail_verdict");
-      if (!facts.engine) return missing("The guardrails don't answer, so that nothing is allowed");
+      if (!facts.engine) return missing("The guardrails don't answer, so that every repair waits");
       const summary = `Policy version ${facts.policy_version}, ${plural(count, "verdict")} sealed`;
       return count > 0 ? met(summary) : partly(summary);
     },

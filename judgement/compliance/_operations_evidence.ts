@@ -87,7 +87,7 @@ export const OPERATIONS_EVIDENCE = {
       title: "A known weakness stays open",
       impact: "high",
       treatment:
-        "Run a scan (trigger_sie_scan), and approve its findings, the most severe first (get_sie_queue).",
+        "Run a scan (trigger_sie_scan), and decide about its findings, the most severe first (get_sie_queue).",
     },
   },
   backups: {
@@ -121,7 +121,7 @@ export const OPERATIONS_EVIDENCE = {
     risk: {
       title: "Controls that the platform can't check are assumed to be met",
       impact: "low",
-      treatment: "Keep their evidence where auditors get the rest.",
+      treatment: "Store their evidence where auditors get the rest.",
     },
   },
 } as const satisfies Readonly<Record<string, Evidence>>;

@@ -105,7 +105,7 @@ export const GUARD_VERDICT = z.object({
   })),
   policy_version: z.string(),
 }).refine(({ approved, decision }) => approved === (decision === "allow"), {
-  message: "approved is true for allow alone",
+  message: "approved has to be true for the decision allow, and false for others",
 });
 
 /** The answer of `GET /health`. */

@@ -87,7 +87,7 @@ function checkConfidence(confidence: Claim<number>, { bounds }: Policy): RailRes
   return ask(
     "confidence",
     `The confidence ${confidence.value} is below ${min}`,
-    `Have a person approve it, or find evidence for a confidence of at least ${min}.`,
+    `Ask a person, or find evidence for a confidence of at least ${min}.`,
   );
 }
 
@@ -117,7 +117,7 @@ function checkRadius(
   const { objections } = ask(
     "blast_radius",
     `It reaches ${radius} services${source}, and ${max} are the bound`,
-    `Have a person approve it, or take a step that reaches at most ${max} services.`,
+    `Ask a person, or take a step that reaches at most ${max} services.`,
   );
   return { objections, notes };
 }
@@ -127,7 +127,7 @@ function checkSecrets(claim: Claim<boolean>, { bounds }: Policy): RailResult {
   return ask(
     "secrets",
     "It touches secrets",
-    "Have a person approve it, or use a step that needs no secret.",
+    "Ask a person, or use a step that needs no secret.",
   );
 }
 
@@ -177,7 +177,7 @@ function checkFreezes({ freezes }: Reach): Objection[] {
     weight: "ask",
     code: "change_freeze",
     reason: `Changes are frozen until ${last.end.toISOString()}${event}: ${last.reason}`,
-    remedy: "Wait for the end of the freeze, or have a person approve it.",
+    remedy: "Wait for the end of the freeze, or ask a person.",
   }];
 }
 

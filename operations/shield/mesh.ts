@@ -13,7 +13,7 @@ import { exampleView, IntegrationView, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
 const HOW =
-  `Measured by the devices' agents with the catalogue's script \`${MESH_SCRIPT}\`: run it on a device, with the addresses ` +
+  `Measured by the devices' agents with the catalogue's script \`${MESH_SCRIPT}\`: it runs on a device, with the addresses ` +
   "and ports of others as `targets`. The operator's own keys also see the devices of MeshCentral, where that is set, and " +
   "whether it is connected with them.";
 

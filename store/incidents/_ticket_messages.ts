@@ -31,7 +31,7 @@ const REASONS: Readonly<Record<string, string>> = {
   comes_back:
     "It was healed again and again within the hour, and comes back: its cause is another one, and a problem ticket is open",
   flapping: "It goes up and down, and is up at the moment",
-  refused_by_guardrails: "The guardrails did not allow the repair",
+  refused_by_guardrails: "The guardrails refused the repair",
   guardrails_away: "The guardrails could not be asked",
   approval_denied: "A person denied the repair",
   approval_expired: "Nobody decided about the repair in time",

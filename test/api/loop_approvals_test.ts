@@ -174,7 +174,7 @@ describe("an approval that a loop asks for", () => {
     assert.equal(status, 409);
     assert.match(
       body.detail,
-      /has ended: The fault is gone\. INC-\w+ is closed, and there is nothing to approve$/,
+      /has ended: The fault is gone\. INC-\w+ is closed, and nothing is left to decide$/,
     );
     const { outcome, ticket_id } = await run.result();
     assert.equal(outcome, "sealed");

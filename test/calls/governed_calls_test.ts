@@ -99,7 +99,7 @@ describe("a call that changes something", () => {
       assert.equal(
         body.detail,
         `Cannot approve ${approval_id} now, as it would be in vain: ${problem} (we look into it). ` +
-          `It stays pending; approve it after npm run governance -- ${command}`,
+          `It stays pending, and can be decided after npm run governance -- ${command}`,
       );
     }
     assert.equal((await agent.getApproval(approval_id)).status, "pending");

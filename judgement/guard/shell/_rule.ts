@@ -10,13 +10,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
     "Name exactly the files or records to remove, within a cache, a temporary or a log folder.",
   disk: "Leave disks and volumes as they are; extend them, or let a person replace them.",
   opens: "Give rights on the one folder that needs them.",
-  outage: "Restart one service, or ask a person to approve the interruption.",
+  outage: "Restart one service, or ask a person about the interruption.",
   defence: "Leave firewalls, audit and backups on; change one rule at a time.",
   traces: "Rotate logs with their own tool; leave audit logs and histories.",
   data: "Add a WHERE that names the rows, or run a repair that keeps the data.",
   sends: "Keep what the host knows on the host.",
   access: "Have accounts, keys and rights changed by a person.",
-  secret: "Use a step that needs no secret, or have a person approve it.",
+  secret: "Use a step that needs no secret, or ask a person.",
   unseen: "Write out what is to run, so that it can be read before.",
   unknown: "Use a program and options that are known, or put the command on the list of a runbook.",
   environment: "Leave the environment as it is; set options on the program itself.",
@@ -36,6 +36,6 @@ export function ask(kind: string, reason: string): Objection {
     weight: "ask",
     code: kind,
     reason,
-    remedy: REMEDIES[kind] ?? "Have a person approve it.",
+    remedy: REMEDIES[kind] ?? "Ask a person.",
   };
 }

@@ -154,8 +154,8 @@ export function describePermission(facts: TicketFacts, book: FactBook) {
   const sentences = [
     `Before anything was done, guardrails checked ${joinWords(looks)}.`,
     passed === rails.length
-      ? `All ${passed} of them let it pass.`
-      : `${passed} of ${rails.length} let it pass.`,
+      ? `All ${passed} of them agreed.`
+      : `${passed} of ${rails.length} agreed.`,
   ].map((text) => sentence(text, book.add("guardrails", text, true)));
   for (const { passed, reasons = [] } of rails) {
     if (passed) continue;

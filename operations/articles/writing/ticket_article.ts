@@ -44,8 +44,8 @@ function listReceipts({ ticket, events }: TicketFacts): ArticleText["receipts"] 
 }
 
 const RECEIPTS: Readonly<Record<string, string>> = {
-  permitted: "the verdict of the guardrails",
-  approval_needed: "the verdict of the guardrails, by which a person is asked",
+  permitted: "what the guardrails found",
+  approval_needed: "what the guardrails found: a person is asked",
   approval_requested: "the question to a person",
   approval_approved: "the approval",
   escalated: "the call for people",
@@ -60,7 +60,7 @@ const MOMENTS: Readonly<Record<string, (data: TimelineEvent["data"]) => string>>
   taken_over: () => "A new run takes the ticket over.",
   diagnosed: ({ cause }) =>
     typeof cause === "string" ? "A cause is named." : "The diagnosis names no cause.",
-  permitted: () => "The guardrails allow the repair.",
+  permitted: () => "The guardrails have nothing against the repair.",
   refused: () => "The guardrails refuse the repair.",
   approval_requested: () => "A person is asked.",
   approval_approved: () => "A person approves the repair.",

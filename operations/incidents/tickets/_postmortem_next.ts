@@ -83,7 +83,7 @@ function nextOfDiagnosis(facts: PostmortemFacts): string[] {
     ...causes.length === 0 && blind.length > 0
       ? [`Let the platform look where it could not: ${join(blind)}.`]
       : [],
-    ...missingValues(last.data.passed_over).map((runbook) =>
+    ...(helped ? [] : missingValues(last.data.passed_over)).map((runbook) =>
       `Set the value that runbook ${code(runbook)} needs, if it should be used for such a fault.`
     ),
   ];

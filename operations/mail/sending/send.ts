@@ -136,7 +136,7 @@ function hasServer(address: MailAddress, config: MailParts["config"]): boolean {
     if (!(cause instanceof BadMailSetting)) throw cause;
     throw new Problem(
       "NotConfigured",
-      "Cannot send mail to other domains: SEALOOP_SMTP_PASSWORD_FILE has to name a file that sealoop alone can read",
+      "SEALOOP_SMTP_PASSWORD_FILE has to name a file that sealoop alone can read, for mail to other domains",
       { cause },
     );
   }
