@@ -77,7 +77,7 @@ export const ERASABLE: readonly ErasablePlace[] = [
     texts: ["subject", "description"],
     json: ["action", "grounds"],
     whole: true,
-    set: { action_sha256: RANDOM_DIGEST, action_salt: RANDOM_SALT },
+    set: { action_sha256: RANDOM_DIGEST, action_group: RANDOM_DIGEST, action_salt: RANDOM_SALT },
   },
   { table: "approval_moves", texts: ["reason"] },
   { table: "approval_votes", texts: ["reason"], json: ["refused"] },

@@ -11,12 +11,14 @@
  */
 export { actionOf, bindAction, sha256 } from "./action.ts";
 export { approvalWorkflowId, existingApproval, openApproval } from "./ask.ts";
+export { targetOfAction } from "./group.ts";
 export { groundsOfRequest } from "./grounds.ts";
 export { moveApproval, type MoveOrder, type MoveResult } from "./moves.ts";
 export { noticeOf, terminalLine } from "./notice.ts";
 export { type ApprovalOpening, type OpenedApproval, recordOpening } from "./opening.ts";
 export { hasApproved, putQuestion, type StoredQuestion } from "./question.ts";
 export { holdCall, repeatHeldCall } from "./queue.ts";
+export { castVotes, MAX_LISTED, proposeList } from "./lists.ts";
 export { castVote, deliverVotes } from "./votes.ts";
 export { proposeStatement } from "./statement.ts";
 export { subjectOf } from "./subject.ts";

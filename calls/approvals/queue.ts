@@ -58,7 +58,7 @@ export async function holdCall(
   await checkRunnable(platform, call);
   const stable = await call.operation.governance?.resolveStableInput?.(call.input, platform);
   const meant = stable ? { ...call, input: { ...stable.input } } : call;
-  const { action, text } = actionOf(meant);
+  const { action, text, group } = actionOf(meant);
   if (Buffer.byteLength(text) > MAX_ACTION_BYTES) {
     return await refuse("It is too large for a person to read");
   }
@@ -66,7 +66,7 @@ export async function holdCall(
     return await refuse(`${maxWaiting} calls of this key wait for people already`);
   }
   const { operation, request, caller } = call;
-  const bound = bindAction(action, text);
+  const bound = bindAction(action, text, group);
   const approvalId = `APR-${randomBytes(6).toString("hex")}`;
   const about = stable ? `: ${stable.about}` : "";
   const grounds = await groundsOfCall(db, meant, evaluation);

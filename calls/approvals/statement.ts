@@ -2,7 +2,13 @@ import type { ApprovalStatement, Assertion, SignedStatement } from "../../contra
 import { Problem } from "../../contract/mod.ts";
 import { ApprovalGrounds } from "../../contract/records/mod.ts";
 import { NODE_PRIMITIVES } from "../../ledger/mod.ts";
-import { challengeOf, type ShownApproval, statementOf } from "../../ledger/passkeys/mod.ts";
+import {
+  challengeOf,
+  PasskeyError,
+  type ShownApproval,
+  signedChallenge,
+  statementOf,
+} from "../../ledger/passkeys/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   type ApprovalRecord,
@@ -60,16 +66,23 @@ export async function takeStatement(
   const current = await statementAbout(trx, approval, challenge_id);
   const challenge = challengeOf(NODE_PRIMITIVES, current);
   if (challenge !== given.challenge) {
-    throw new Problem(
-      "Conflict",
-      `${approval.id} has changed since you looked: look again, and decide`,
-    );
+    throw changedSince(approval);
   }
+  return { statement, ...await useOwnPasskey({ caller, urls }, trx, assertion, challenge) };
+}
+
+/** Uses a passkey of the caller's on a challenge. @throws {Problem} `Forbidden`: why its answer does not count */
+export async function useOwnPasskey(
+  { caller, urls }: Pick<Context, "caller" | "urls">,
+  trx: Db,
+  assertion: Assertion,
+  challenge: string,
+): Promise<Omit<SignedStatement, "statement" | "list">> {
   const site = siteOf({ urls });
   const passkey = await usePasskey(trx, caller, assertion, { ...site, challenge });
   const { id: passkey_id, public_key, receiptId: enrolment } = passkey;
   const { rpId: rp_id, origins: [origin] } = site;
-  return { passkey_id, public_key, enrolment, statement, assertion, rp_id, origin: origin! };
+  return { passkey_id, public_key, enrolment, assertion, rp_id, origin: origin! };
 }
 
 /** Returns why a vote's signed statement does not count; undefined: it does, or the vote came by a key alone. */
@@ -80,19 +93,26 @@ export async function statementRefusal(
   key: KeyRecord,
 ): Promise<Problem | undefined> {
   if (!signed) return undefined;
-  const { statement, assertion, rp_id: rpId, origin } = signed;
-  const current = await statementAbout(trx, approval, statement.nonce);
-  const challenge = challengeOf(NODE_PRIMITIVES, current);
+  const { statement: { nonce }, list, assertion, rp_id: rpId, origin } = signed;
+  const statement = await statementAbout(trx, approval, nonce);
   try {
+    const challenge = signedChallenge(NODE_PRIMITIVES, { statement, ...(list ? { list } : {}) });
     await verifyPasskey(trx, key, assertion, { challenge, rpId, origins: [origin] });
     return undefined;
   } catch (error) {
     if (error instanceof Problem) return error;
+    if (error instanceof PasskeyError) return changedSince(approval);
     throw error;
   }
 }
 
-async function statementAbout(
+/** Returns the refusal of what was signed about an approval that is another one by now. */
+export function changedSince({ id }: Pick<ApprovalRecord, "id">): Problem {
+  return new Problem("Conflict", `${id} has changed since you looked: look again, and decide`);
+}
+
+/** Returns the statement about an approval as it stands. */
+export async function statementAbout(
   db: Db,
   approval: ApprovalRecord,
   nonce: string,

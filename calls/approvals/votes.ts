@@ -76,13 +76,7 @@ export async function castVote(
   const db = store.db;
   const approval = await existingApproval(context, approvalId);
   if (approval.status === "outdated") throw await outdatedVote(db, approval);
-  const keyId = await checkVoter(context, approval, move, passkey);
-  const refusal = await subjectRefusal(context, db, approval, { move, signature });
-  if (refusal) throw refusal;
-  if (move === "approved") {
-    const blocker = await approvalBlocker(context, approvalId);
-    if (blocker) throw blocker;
-  }
+  const keyId = await checkVote(context, approval, move, { signature, passkey });
   await temporal(); // while it is away nothing is stored, as the caller is told so
   const vote = await db.transaction(async (trx) => {
     const statement = passkey ? await takeStatement(context, trx, approval, passkey) : null;
@@ -98,7 +92,29 @@ export async function castVote(
   return { approval: await existingApproval(context, approvalId), receiptId };
 }
 
-/** Returns the voter's key id. The activity that makes the move checks again; here nothing is stored or started for a refusal. */
+/**
+ * Checks that the caller's vote would count now. The activity that makes the move checks again; here nothing is stored or
+ * started for a refusal.
+ *
+ * @returns the voter's key id
+ * @throws {Problem} why it would not
+ */
+export async function checkVote(
+  context: Context,
+  approval: ApprovalRecord,
+  move: VoteMove,
+  { signature = null, passkey }: Pick<VoteWords, "signature" | "passkey">,
+): Promise<string> {
+  const keyId = await checkVoter(context, approval, move, passkey);
+  const vote = { move, signature };
+  const refusal = await subjectRefusal(context, context.store.db, approval, vote);
+  if (refusal) throw refusal;
+  const blocker = move === "approved" ? await approvalBlocker(context, approval.id) : undefined;
+  if (blocker) throw blocker;
+  return keyId;
+}
+
+/** Returns the voter's key id. */
 async function checkVoter(
   { caller, door, store }: Context,
   approval: ApprovalRecord,
@@ -128,7 +144,7 @@ async function checkVoter(
  *
  * @throws {Problem} why it is no move; `Unavailable`: it is none yet, and a worker delivers it again
  */
-async function deliverVote(parts: Parts, vote: VoteRecord): Promise<VoteRecord> {
+export async function deliverVote(parts: Parts, vote: VoteRecord): Promise<VoteRecord> {
   const { store, temporal } = parts;
   const db = store.db;
   const approval = await existingApproval(parts, vote.approvalId);

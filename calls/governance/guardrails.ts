@@ -17,8 +17,13 @@ const TARGET_FIELDS = ["service", "target", "host", "device_id", "agent_id", "vi
 
 /** Returns the target that a call names; undefined: it names none. */
 export function targetOf(input: Readonly<Record<string, unknown>>): string | undefined {
-  return TARGET_FIELDS.map((name) => input[name])
-    .find((value): value is string => typeof value === "string" && value !== "");
+  const name = targetFieldOf(input);
+  return name === undefined ? undefined : input[name] as string;
+}
+
+/** Returns the field by which a call names its target; undefined: it names none. */
+export function targetFieldOf(input: Readonly<Record<string, unknown>>): string | undefined {
+  return TARGET_FIELDS.find((name) => typeof input[name] === "string" && input[name] !== "");
 }
 
 /**

@@ -26,7 +26,7 @@ export {
   type GovernanceFile,
   governanceFileOf,
 } from "./governance_file.ts";
-export { targetOf } from "./guardrails.ts";
+export { targetFieldOf, targetOf } from "./guardrails.ts";
 export { nameError, suggestion, unknownNamesIn } from "./names.ts";
 export { openPolicyCache } from "./policy_cache.ts";
 export { readGovernanceFile } from "./policy_file.ts";

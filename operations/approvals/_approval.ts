@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { approvalWorkflowId, noticeOf } from "../../calls/approvals/mod.ts";
+import { approvalWorkflowId, noticeOf, targetOfAction } from "../../calls/approvals/mod.ts";
 import { escapeInvisible } from "../../contract/mod.ts";
 import { ApprovalGrounds, groundsOf } from "../../contract/records/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
@@ -37,6 +37,10 @@ export const Approval = z.object({
   action_salt: Sha256.describe(
     "Shown with the action, it proves to anybody which action the receipts are about",
   ),
+  group: Sha256.describe(
+    "SHA-256 of the action without its target: approvals that have the same ask for the same, of one target or another",
+  ),
+  target: z.string().nullable().describe("What the action is done to; null: it does not say"),
   requested_by: z.string().describe("Principal that asks, and therefore cannot decide"),
   needed: z.number().int().describe("How many different people must approve"),
   approvers: z.array(z.object({ key_id: z.string(), principal: z.string() })),
@@ -64,6 +68,8 @@ export const exampleApproval = {
   action_sha256: "1d9bb1a0c7d8c1b6f3a4f1a1f9a6f5a37a4b1a9a0f5a3de1a0b7a5a9c1e2f3a4",
   action_commitment: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
   action_salt: "93f2c07a51be6d841d0f6a2b9c3e48575f0c21ab9d3e4820c17b0a5e4f1d22a9",
+  group: "1d9bb1a0c7d8c1b6f3a4f1a1f9a6f5a37a4b1a9a0f5a3de1a0b7a5a9c1e2f3a4",
+  target: null,
   requested_by: "billing-cleaner",
   needed: 1,
   approvers: [],
@@ -91,6 +97,8 @@ export function toApproval(record: ApprovalRecord) {
     action_sha256: record.actionSha256,
     action_commitment: record.actionCommitment,
     action_salt: record.actionSalt.toString("hex"),
+    group: record.actionGroup,
+    target: escapeInvisible(targetOfAction(record.action)),
     requested_by: escapeInvisible(record.requestedBy),
     needed: record.needed,
     approvers: record.approvers,

@@ -1,9 +1,10 @@
 /** Approvals: asking people, and their decisions. @module */
 import { approvalInfo, approvalList } from "./approvals.ts";
+import { approvalGroup, approvalGroups } from "./groups.ts";
 import { createApproval } from "./create.ts";
 import { approveRequest, denyRequest, reopenRequest } from "./decisions.ts";
 
-export { ApprovalId, approvalOwner } from "./_approval.ts";
+export { ApprovalId, approvalOwner, ApprovalStatus } from "./_approval.ts";
 export type { ApprovalDetails } from "./approvals.ts";
 
 /** Operations of this folder. */
@@ -11,6 +12,8 @@ export const approvalOperations = [
   approvalList,
   createApproval,
   approvalInfo,
+  approvalGroups,
+  approvalGroup,
   approveRequest,
   denyRequest,
   reopenRequest,

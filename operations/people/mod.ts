@@ -6,6 +6,7 @@
  * ```
  * @module
  */
+import { approveList, denyList, listStatement } from "./lists.ts";
 import { enrolPasskey, passkeyChallenge, passkeyList, revokeOwnPasskey } from "./passkeys.ts";
 import { sessionInfo, signIn, signOut } from "./session.ts";
 import { approvalStatement } from "./statement.ts";
@@ -20,4 +21,7 @@ export const peopleOperations = [
   enrolPasskey,
   revokeOwnPasskey,
   approvalStatement,
+  listStatement,
+  approveList,
+  denyList,
 ];

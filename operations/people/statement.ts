@@ -6,7 +6,8 @@ import { listPasskeys } from "../../store/people/mod.ts";
 import { ApprovalId, approvalOwner } from "../approvals/mod.ts";
 import { ChallengeId, Sha256 } from "../schemas/mod.ts";
 
-const Statement = z.object({
+/** What a passkey signs about one approval. */
+export const Statement = z.object({
   version: z.literal(1),
   approval: ApprovalId,
   cycle: z.number().int().describe("How often the approval was reopened"),
@@ -15,6 +16,17 @@ const Statement = z.object({
   shown_sha256: Sha256.describe("SHA-256 of the lines that were shown, each with a line feed"),
   nonce: z.string().describe("The challenge's id"),
 });
+
+/** A statement, in examples. */
+export const exampleStatement: z.output<typeof Statement> = {
+  version: 1,
+  approval: "APR-5b1e09c77a42",
+  cycle: 0,
+  move: "approved",
+  act: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
+  shown_sha256: "1d9bb1a0c7d8c1b6f3a4f1a1f9a6f5a37a4b1a9a0f5a3de1a0b7a5a9c1e2f3a4",
+  nonce: "00112233445566778899aabbccddeeff",
+};
 
 /** Gives a statement to sign. */
 export const approvalStatement = operation({
@@ -43,15 +55,7 @@ export const approvalStatement = operation({
     output: {
       challenge_id: "00112233445566778899aabbccddeeff",
       challenge: "3q2-7wAA",
-      statement: {
-        version: 1,
-        approval: "APR-5b1e09c77a42",
-        cycle: 0,
-        move: "approved",
-        act: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
-        shown_sha256: "1d9bb1a0c7d8c1b6f3a4f1a1f9a6f5a37a4b1a9a0f5a3de1a0b7a5a9c1e2f3a4",
-        nonce: "00112233445566778899aabbccddeeff",
-      },
+      statement: exampleStatement,
       rp_id: "localhost",
       credentials: ["q3mVx0GkT8Wm2bE1yRzN5A"],
     },

@@ -42,6 +42,8 @@ export interface NewApproval {
   readonly actionCommitment: string;
   /** 32 random bytes. */
   readonly actionSalt: Buffer;
+  /** SHA-256 of the action without its target, hex: those that have the same ask for the same. */
+  readonly actionGroup: string;
   readonly grounds: ApprovalGrounds;
   /** Principal. */
   readonly requestedBy: string;
@@ -78,9 +80,10 @@ export interface ApprovalRecord extends NewApproval {
 export async function putApproval(db: Db, approval: NewApproval): Promise<void> {
   await db.execute(
     `INSERT INTO approvals (id, subject, ticket_id, description, action, action_sha256, action_commitment, action_salt,
-       grounds, requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-       greatest($12, (SELECT 2 FROM flags WHERE key = 'require_two_approvers' AND value)), $13, $14, $15)
+       action_group, grounds, requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds,
+       asking_run)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+       greatest($13, (SELECT 2 FROM flags WHERE key = 'require_two_approvers' AND value)), $14, $15, $16)
      ON CONFLICT (tenant_id, id) DO NOTHING`,
     [
       approval.id,
@@ -91,6 +94,7 @@ export async function putApproval(db: Db, approval: NewApproval): Promise<void> 
       approval.actionSha256,
       approval.actionCommitment,
       approval.actionSalt,
+      approval.actionGroup,
       JSON.stringify(approval.grounds),
       approval.requestedBy,
       approval.requestedByKey,
@@ -160,6 +164,39 @@ export async function listApprovals(
   return rows.map(fromRow);
 }
 
+/** Approvals that wait for the same, of one target or another. */
+export interface ApprovalGroup {
+  /** How many wait. */
+  readonly size: number;
+  /** The one that waits longest. */
+  readonly first: ApprovalRecord;
+}
+
+/** Lists the groups of pending approvals, the longest wait first. */
+export async function listApprovalGroups(db: Db, limit: number): Promise<ApprovalGroup[]> {
+  const rows = await db.query(
+    `SELECT * FROM (
+       SELECT DISTINCT ON (action_group) *, count(*) OVER (PARTITION BY action_group)::int AS size
+       FROM approvals WHERE status = 'pending' ORDER BY action_group, asked_at, id
+     ) AS first_of_group ORDER BY asked_at, id LIMIT $1`,
+    [limit],
+  );
+  return rows.map((row) => ({ size: row.size, first: fromRow(row) }));
+}
+
+/** Lists the pending approvals of a group, the longest wait first. */
+export async function listApprovalsOfGroup(
+  db: Db,
+  group: string,
+  limit: number,
+): Promise<ApprovalRecord[]> {
+  const rows = await db.query(
+    `SELECT * FROM approvals WHERE action_group = $1 AND status = 'pending' ORDER BY asked_at, id LIMIT $2`,
+    [group, limit],
+  );
+  return rows.map(fromRow);
+}
+
 function fromRow(row: Row): ApprovalRecord {
   return {
     tenant: row.tenant_id,
@@ -171,6 +208,7 @@ function fromRow(row: Row): ApprovalRecord {
     actionSha256: row.action_sha256,
     actionCommitment: row.action_commitment,
     actionSalt: row.action_salt,
+    actionGroup: row.action_group,
     grounds: row.grounds,
     requestedBy: row.requested_by,
     requestedByKey: row.requested_by_key,

@@ -20,11 +20,14 @@ export {
 } from "./approval_votes.ts";
 export {
   type ApprovalRecord,
+  type ApprovalStatus,
   type Approver,
   dropApproval,
   findApprovalOwner,
   getApproval,
+  listApprovalGroups,
   listApprovals,
+  listApprovalsOfGroup,
   lockApproval,
   type NewApproval,
   putApproval,

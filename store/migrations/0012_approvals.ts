@@ -10,6 +10,7 @@ export const approvals = `
     action_sha256 text NOT NULL,  -- private: a short action can be guessed from it
     action_commitment text NOT NULL, -- SHA-256 of the salt and the action's canonical JSON; public
     action_salt bytea NOT NULL CHECK (length(action_salt) = 32),
+    action_group text NOT NULL,   -- SHA-256 of the action without its target; private likewise
     grounds jsonb NOT NULL,       -- why people are asked; contract/records/ has its fields
     requested_by text NOT NULL,   -- principal
     requested_by_key text,        -- null: the platform itself
@@ -29,6 +30,7 @@ export const approvals = `
     PRIMARY KEY (tenant_id, id)
   );
   CREATE INDEX approvals_asked ON approvals (tenant_id, asked_at DESC);
+  CREATE INDEX approvals_waiting ON approvals (tenant_id, action_group, asked_at) WHERE status = 'pending';
   CREATE INDEX approvals_ticket ON approvals (tenant_id, ticket_id);
 
   -- What people were asked about stays. Only a request whose workflow never began may go.

@@ -2,8 +2,8 @@ import { EVERYONE, READING, SERVERS, type TableRights, WORKING } from "./grantee
 
 /** Columns that a new approval has. The others say how it was decided, which is the worker's to write. */
 const ASKED =
-  "id, subject, ticket_id, description, action, action_sha256, action_commitment, action_salt, grounds, " +
-  "requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run";
+  "id, subject, ticket_id, description, action, action_sha256, action_commitment, action_salt, action_group, " +
+  "grounds, requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run";
 /** Columns that a call has when it is held. The others say what became of it. */
 const HELD =
   "approval_id, decision_id, door, tool, operation, input, action_sha256, key_id, address";

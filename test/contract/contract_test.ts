@@ -119,7 +119,7 @@ describe("the operations", () => {
     assert.deepEqual(wanted.filter(({ name }) => !bound.has(name)), []);
   });
 
-  it("of human control are these eleven, and no agent reaches them", () => {
+  it("of human control are these, and no agent reaches them", () => {
     const control = operations.filter(({ governance }) => governance?.humanControl);
     const reached = control.filter(({ tool, presentation }) =>
       tool ?? presentation?.resource ?? presentation?.prompt
@@ -129,6 +129,7 @@ describe("the operations", () => {
       "admin.set_flag", "admin.set_flags",
       "approvals.approve", "approvals.deny", "approvals.reopen",
       "keys.revoke",
+      "people.approve_list", "people.deny_list",
       "people.enrol_passkey", "people.revoke_passkey", "people.sign_in", "people.sign_out",
       "workflows.cancel",
     ]);

@@ -12,6 +12,7 @@ export function anyApproval(id: string): NewApproval {
     actionSha256: "0".repeat(64),
     actionCommitment: "0".repeat(64),
     actionSalt: Buffer.alloc(32),
+    actionGroup: "0".repeat(64),
     grounds: groundsOf({}),
     requestedBy: "somebody",
     requestedByKey: null,
