@@ -29,14 +29,15 @@ const PORTS: Readonly<Record<string, string>> = {
   "8233": "SEALOOP_TEMPORAL_UI_PORT",
   "5433": "SEALOOP_POSTGRES_PORT",
   "9009": "RECEIVER_PORT", // of the reader's own webhook
+  "9010": "SHOP_PORT", // of the reader's own service
 };
 
 /** Replaces the default ports and data folder in a text with those of the settings. */
 export function applySettings(text: string, settings: Readonly<Record<string, string>>): string {
   return text
     .replace(
-      /(127\.0\.0\.1|localhost):(\d+)/g,
-      (_, host, port) => `${host}:${settings[PORTS[port]!]}`,
+      /(127\.0\.0\.1:|localhost:|listen\()(\d+)/g,
+      (_, before, port) => `${before}${settings[PORTS[port]!]}`,
     )
     .replaceAll(".data/", `${settings.SEALOOP_DATA}/`);
 }

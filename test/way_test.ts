@@ -38,6 +38,7 @@ describe("a platform started by npm start", () => {
       SEALOOP_LIMIT_FREE: "20",
       SEALOOP_A2A_TOKEN: A2A_TOKEN,
       RECEIVER_PORT: String(await freePort()),
+      SHOP_PORT: String(await freePort()),
     };
     platform = startPlatform(settings);
     await platform.until(/sealoop is ready/);
@@ -139,11 +140,7 @@ describe("a platform started by npm start", () => {
   });
 
   it("verifies the whole ledger with the Python program", function () {
-    const probe = spawnSync("python3", ["-c", "import cryptography"]);
-    if (probe.status !== 0) {
-      console.log("      needs python3 with the package cryptography");
-      this.skip();
-    }
+    skipWithoutCryptography(this);
     const { status, stdout } = spawnSync("python3", [
       join(ROOT, "ledger", "verify_ledger.py"),
       ledger(),
@@ -256,12 +253,7 @@ describe("a platform started by npm start", () => {
     const commands = session.filter(({ language }) => language === "sh");
     const outputs = session.filter(({ language }) => language === "");
     assert.equal(commands.length, outputs.length);
-    const script = commands.map(({ text }) => applySettings(text, settings)).join(
-      "\necho; echo ====\n",
-    );
-    const options = { cwd: ROOT, env: { ...process.env, ...settings } };
-    const { stdout } = await promisify(execFile)("sh", ["-eu", "-c", script], options);
-    const parts = stdout.split("\n====\n");
+    const parts = (await runInShell(commands)).split("\n====\n");
     outputs.forEach(({ text }, n) => {
       // Which steps are reported depends on how fast they are.
       const [shown, printed] = [text, parts[n] ?? ""].map((one) => one.split(PROGRESS_LINE));
@@ -270,10 +262,19 @@ describe("a platform started by npm start", () => {
     });
   }
 
+  /** Runs commands in one shell. @returns what they print, with a line of its own between them */
+  async function runInShell(commands: readonly Block[]): Promise<string> {
+    const script = commands.map(({ text }) => applySettings(text, settings)).join(
+      "\necho; echo ====\n",
+    );
+    const options = { cwd: ROOT, env: { ...process.env, ...settings } };
+    return (await promisify(execFile)("sh", ["-eu", "-c", script], options)).stdout;
+  }
+
   it("starts as the README shows, and serves its pages", async () => {
     await platform.until(/Logs .*\n/);
-    const [transcript] = readBlocks("A session");
-    const printed = transcript!.text.replace("$ npm start\n", "");
+    const transcript = readBlocks("Two commands").at(-1)!;
+    const printed = transcript.text.replace("$ npm start\n", "");
     const [servers = "", rest = ""] = applySettings(printed, settings).split("…\n");
     // The servers start in any order.
     for (const part of [...servers.trim().split("\n"), rest]) {
@@ -284,45 +285,59 @@ describe("a platform started by npm start", () => {
     }
   });
 
-  it("prints what the README's session shows", async function () {
-    const probe = spawnSync("python3", ["-c", "import cryptography"]);
-    if (probe.status !== 0) {
-      console.log("      needs python3 with the package cryptography");
-      this.skip();
+  it("starts a service of the reader's own, heals it, and asks about it, as the README shows", async () => {
+    const [define, breaks, terminal] = readBlocks("A service of yours, broken and healed");
+    const [breakFrozen, ...decide] = readBlocks("A repair that waits for you");
+    const lines = terminal!.text.trim().split("\n").map((line) => toPattern(line).source);
+    try {
+      await runInShell([define!]);
+      await platform.until(new RegExp(lines.slice(0, 2).join("[^]*")));
+      await runInShell([breaks!]);
+      await platform.until(new RegExp(lines.join("[^]*")));
+      await runInShell([breakFrozen!]);
+      await printsAsShown(decide);
+    } finally { // or no repair of the tests below is allowed
+      await endFreeze();
+      await writeFile(join(settings.SEALOOP_DATA!, "sealoop.services.yaml"), "services: []\n");
     }
-    await printsAsShown(readBlocks("A session").slice(1));
   });
 
-  it("tells of a repair that waits as the README shows, and runs it once it is approved", async () => {
-    const [, first] = readBlocks("A session");
-    const definitions = first!.text.split("\n").filter((line) => /^(field\(\)|KEY=)/.test(line));
-    const [hook, ask, told, terminal, ...rest] = readBlocks("A repair that waits for you");
-    const begin = { ...ask!, text: [...definitions, hook!.text, ask!.text].join("\n") };
+  it("shows strangers that the chain holds, as the README shows", async function () {
+    skipWithoutCryptography(this);
+    await printsAsShown(readBlocks("The ledger"));
+  });
+
+  it("prints what the session over REST shows", async function () {
+    skipWithoutCryptography(this);
+    await printsAsShown(readBlocks("A session", "docs/rest.md"));
+  });
+
+  it("tells of a repair that waits as the session over REST shows, and runs it once it is approved", async () => {
+    const [hook, ask, told, terminal, ...rest] = readBlocks(
+      "A repair that waits for you",
+      "docs/rest.md",
+    );
+    const begin = { ...ask!, text: [definitions(), hook!.text, ask!.text].join("\n") };
     try {
       await printsAsShown([begin, told!, ...rest]);
       assert.match(platform.output(), toPattern(terminal!.text));
-    } finally { // or no repair of the tests below is allowed
-      await writeFile(join(settings.SEALOOP_DATA!, "sealoop.policy.yaml"), "{}\n");
-      await eventually(async () => !(await isFrozen()) || undefined);
+    } finally {
+      await endFreeze();
     }
   });
 
-  it("has a device run what is approved with a person's own key, as the README shows", async () => {
-    const [, first] = readBlocks("A session");
-    const definitions = first!.text.split("\n").filter((line) => /^(field\(\)|KEY=)/.test(line));
-    const [install, ...rest] = readBlocks("Devices");
+  it("has a device run what is approved with a person's own key, as its page shows", async () => {
+    const [install, ...rest] = readBlocks("A session", "docs/devices.md");
     const end = "trap 'kill $! 2> /dev/null || true' EXIT"; // the agent, where something fails
-    const begin = { ...install!, text: [end, ...definitions, install!.text].join("\n") };
+    const begin = { ...install!, text: [end, definitions(), install!.text].join("\n") };
     await printsAsShown([begin, ...rest]);
   });
 
-  it("publishes an article, a film and speech, as the README shows", async function () {
+  it("publishes an article, a film and speech, as their page shows", async function () {
     await skipWithoutMedia(this);
-    const [, first] = readBlocks("A session");
-    const definitions = first!.text.split("\n").filter((line) => /^(field\(\)|KEY=)/.test(line));
     const result = `RESULT='{"ticket_id":"${ticketId}"}'`;
     // A film of the whole article takes minutes, and is tested elsewhere.
-    const [write, ...rest] = readBlocks("Articles and films").map((block) => ({
+    const [write, ...rest] = readBlocks("A session", "docs/articles.md").map((block) => ({
       ...block,
       text: block.text
         .replace(
@@ -331,9 +346,20 @@ describe("a platform started by npm start", () => {
         )
         .replace(`"article_id":"'"$ARTICLE"'"`, '"title":"Short","text":"All is well."'),
     }));
-    const begin = { ...write!, text: [...definitions, result, write!.text].join("\n") };
+    const begin = { ...write!, text: [definitions(), result, write!.text].join("\n") };
     await printsAsShown([begin, ...rest]);
   });
+
+  /** Returns what the session over REST defines for those that go on in its shell. */
+  function definitions(): string {
+    const [first] = readBlocks("A session", "docs/rest.md");
+    return first!.text.split("\n").filter((line) => /^(field\(\)|KEY=)/.test(line)).join("\n");
+  }
+
+  async function endFreeze(): Promise<void> {
+    await writeFile(join(settings.SEALOOP_DATA!, "sealoop.policy.yaml"), "{}\n");
+    await eventually(async () => !(await isFrozen()) || undefined);
+  }
 
   async function isFrozen(): Promise<boolean> {
     const { status, body } = await call("POST", "/v1/validate", {
@@ -369,7 +395,8 @@ describe("a platform started by npm start", () => {
     const open = names.filter((name) => lstatSync(join(data, name)).mode & 0o077);
     // Public keys and statements, and the site of articles.
     const shared = ["articles", "checkpoint", "ledger.key.recovery", "ledger.root"];
-    const ofSession = ["sealoop.policy.yaml", "told.json"]; // the README's commands have written them
+    // The commands of the README and of the sessions have written them.
+    const ofSession = ["sealoop.policy.yaml", "sealoop.services.yaml", "shop.mjs", "told.json"];
     assert.deepEqual(open.filter((name) => ![...shared, ...ofSession].includes(name)), []);
   });
 
@@ -431,3 +458,9 @@ describe("a platform started by npm start", () => {
     assert.ok(!log.includes(adminKey));
   });
 });
+
+function skipWithoutCryptography(test: Mocha.Context): void {
+  if (spawnSync("python3", ["-c", "import cryptography"]).status === 0) return;
+  console.log("      needs python3 with the package cryptography");
+  test.skip();
+}

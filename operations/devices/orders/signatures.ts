@@ -21,9 +21,9 @@ export async function commandRefusal(
   if (signature) return await signatureRefusal(db, command, id, signature, keys);
   if (signatures_required === 0) return undefined;
   return refuse(
-    `${id} is about a command on a device that asks for its approvers' own signatures, made by ` +
-      `npm run approvals, with: show ${id} --save shown.json; sign shown.json --sign <your key's file>; ` +
-      `approve ${id} --signature <its output>`,
+    `${id} is about a command on a device that asks for its approvers' own signatures: one after another, ` +
+      `npm run approvals -- show ${id} --save shown.json; … sign shown.json --sign <your key's file>; ` +
+      `… approve ${id} --signature <its output>`,
   );
 }
 
