@@ -18,6 +18,7 @@ const PAGES: Readonly<Record<string, "app" | "approval">> = {
   "/console/incidents": "app",
   "/console/incidents/:id": "app",
   "/console/you": "app",
+  "/console/approvals": "app",
   "/console/approvals/:id": "approval",
 };
 

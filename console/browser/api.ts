@@ -43,7 +43,7 @@ export async function read<Answer>(path: string): Promise<Answer> {
 }
 
 function signInUrl(): string {
-  return `/console/sign-in?to=${encodeURIComponent(location.pathname)}`;
+  return `/console/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
 }
 
 function problemText({ detail }: Record<string, unknown>): string {

@@ -14,11 +14,22 @@ export interface Person {
 export interface Approval extends StatedApproval {
   readonly status: "pending" | "approved" | "denied" | "expired" | "outdated";
   readonly ticket_id: string | null;
+  /** Those that have the same ask for the same. */
+  readonly group: string;
+  readonly target: string | null;
   readonly approvers: readonly { readonly principal: string }[];
   readonly escalated: boolean;
   readonly asked_at: string;
   readonly expires_at: string;
   readonly decided_at: string | null;
+}
+
+/** Approvals that ask for the same. */
+export interface ApprovalGroup {
+  readonly group: string;
+  readonly size: number;
+  /** The one that waits longest. */
+  readonly first: Approval;
 }
 
 /** An approval with its moves. */

@@ -151,21 +151,47 @@ describe("the console", () => {
     assert.equal(body.status, "resolved");
   });
 
-  it("shows acts that are equal but for their targets together", async () => {
+  it("shows acts that are equal but for their targets together, and decides about them by one gesture", async () => {
     await signIn();
-    const asked = await Promise.all(
-      ["one", "two", "three"].map((service) =>
-        ask({ description: `Restart ${service}`, action: { command: "restart", service } })
-      ),
-    );
-    const other = await ask({
-      description: "Restart four",
-      action: { command: "kill", service: "four" },
-    });
-    await open("/console", /2 more ask for the same/);
+    const restart = (service: string, command = "restart") =>
+      ask({ description: `Restart ${service}`, action: { command, service } });
+    const asked = await Promise.all(["one", "two", "three", "four"].map((name) => restart(name)));
+    const other = await restart("five", "kill");
+    await open("/console", /and 3 more that ask for the same/);
     assert.equal((await tab.page.$$("#approvals ~ .cards > li")).length, 2);
-    for (const { approval_id } of [...asked, other]) await people.vote(approval_id, "deny", "bob");
-    await shows(/No approval waits/);
+    await tab.page.locator("#approvals ~ .cards > li > a").click();
+    const text = await shows(/4 ask for the same/);
+    assert.match(text, /"command": "restart"/);
+    assert.doesNotMatch(text, /five/);
+    const kept = asked.find(({ action }) => action.service === "three")!;
+    await tab.page.focus(`::-p-aria([name="three"][role="checkbox"])`);
+    await tab.page.keyboard.press("Space");
+    await shows(/Approve 3 with your passkey/);
+    const late = await restart("six");
+    await shows(/1 more waits since, and would stay/);
+    await people.vote(asked[0].approval_id, "deny", "bob");
+    await press("Approve 2 with your passkey");
+    await shows(/2 of 2 are decided: approved/);
+    const statuses = [];
+    for (const { approval_id } of [...asked, late, other]) {
+      statuses.push((await info(approval_id)).status);
+    }
+    assert.deepEqual(statuses.toSorted(), [
+      "approved",
+      "approved",
+      "denied",
+      "pending",
+      "pending",
+      "pending",
+    ]);
+    assert.equal((await info(kept.approval_id)).status, "pending");
+    await press("Show the list anew");
+    await tab.page.focus(`::-p-aria([name="three"][role="checkbox"])`);
+    await tab.page.keyboard.press("Space");
+    await press("Deny 2");
+    await shows(/2 of 2 are decided: denied/);
+    await people.vote(other.approval_id, "deny", "bob");
+    await open("/console", /No approval waits/);
   });
 
   it("is where browsers are led from the gateway's address, and programs are not", async () => {
@@ -211,6 +237,10 @@ describe("the console", () => {
     it(`has no barriers, and fits on a phone and a desk, ${scheme}`, async () => {
       await tab.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
       const { approval_id } = await ask({ description: "A".repeat(300) });
+      const alike = await Promise.all(
+        ["B", "C"].map((name) => ask({ action: { command: "x", service: name.repeat(100) } })),
+      );
+      const { group } = alike[0];
       const { body: ticket } = await people.call("POST", "/v1/itsm/tickets", "program", {
         title: "B".repeat(100),
       });
@@ -219,6 +249,7 @@ describe("the console", () => {
         ["/console", /To decide/],
         ["/console/incidents", /Incidents/],
         ["/console/you", /Passkeys/],
+        [`/console/approvals?group=${group}`, /2 ask for the same/],
         [`/console/approvals/${approval_id}`, /Exactly what is decided/],
         [`/console/incidents/${ticket.ticket_id}`, /Post-mortem/],
       ] as const;
@@ -235,7 +266,9 @@ describe("the console", () => {
           assert.ok(overflow <= 0, `${path} is ${overflow} px too wide at ${width}`);
         }
       }
-      await people.vote(approval_id, "deny", "bob");
+      for (const one of [approval_id, ...alike.map(({ approval_id: id }) => id)]) {
+        await people.vote(one, "deny", "bob");
+      }
     });
   }
 });

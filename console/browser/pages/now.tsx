@@ -1,9 +1,8 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { read } from "../api.ts";
-import { groupEqual } from "../groups.ts";
 import { follow } from "../live.ts";
-import type { Approval, Person, PlatformStatus, Ticket } from "../shapes.ts";
+import type { ApprovalGroup, Person, PlatformStatus, Ticket } from "../shapes.ts";
 import { Page } from "../shell.tsx";
 import { durationText } from "../time.tsx";
 import { Rail } from "../rail.tsx";
@@ -13,7 +12,9 @@ const MAX = 100;
 /** What needs people, and what goes on. */
 interface Inbox {
   readonly person: Person;
-  readonly approvals: readonly Approval[];
+  /** Number of approvals that wait. */
+  readonly asked: number;
+  readonly groups: readonly ApprovalGroup[];
   readonly escalated: readonly Ticket[];
   readonly running: readonly Ticket[];
   readonly status: PlatformStatus;
@@ -24,15 +25,18 @@ const problem = signal("");
 
 async function refresh(): Promise<void> {
   try {
-    const [person, { approvals }, { tickets }, status] = await Promise.all([
+    const [person, { waiting, groups }, { tickets }, status] = await Promise.all([
       read<Person>("/v1/console/session"),
-      read<{ approvals: Approval[] }>(`/v1/approvals?status=pending&limit=${MAX}`),
+      read<{ waiting: number; groups: ApprovalGroup[] }>(
+        `/v1/console/approvals/groups?limit=${MAX}`,
+      ),
       read<{ tickets: Ticket[] }>(`/v1/itsm/incidents?status=open&limit=${MAX}`),
       read<PlatformStatus>("/v1/status"),
     ]);
     inbox.value = {
       person,
-      approvals: approvals.toReversed(),
+      asked: waiting,
+      groups,
       escalated: tickets.filter(({ escalated }) => escalated).toReversed(),
       running: tickets.filter(({ escalated, workflow_id }) => !escalated && workflow_id !== null),
       status,
@@ -55,8 +59,8 @@ export function NowPage() {
   );
 }
 
-function Inbox({ now: { approvals, escalated, running, status } }: { readonly now: Inbox }) {
-  const waiting = approvals.length + escalated.length;
+function Inbox({ now: { asked, groups, escalated, running, status } }: { readonly now: Inbox }) {
+  const waiting = asked + escalated.length;
   return (
     <>
       <h1>
@@ -66,11 +70,9 @@ function Inbox({ now: { approvals, escalated, running, status } }: { readonly no
       </h1>
       <section aria-labelledby="approvals">
         <h2 id="approvals">To decide</h2>
-        {approvals.length === 0 && <p class="quiet">No approval waits.</p>}
+        {asked === 0 && <p class="quiet">No approval waits.</p>}
         <ul class="cards">
-          {groupEqual(approvals).map((group) => (
-            <ApprovalCard key={group[0]!.approval_id} group={group} />
-          ))}
+          {groups.map((one) => <ApprovalCard key={one.first.approval_id} group={one} />)}
         </ul>
       </section>
       <section aria-labelledby="escalated">
@@ -96,31 +98,20 @@ function Inbox({ now: { approvals, escalated, running, status } }: { readonly no
   );
 }
 
-/** An approval, or several that differ in what they are about alone. Each is decided on its own page. */
-function ApprovalCard({ group: [first, ...others] }: { readonly group: readonly Approval[] }) {
-  const { approval_id, description, subject, reasons, asked_at, requested_by } = first!;
+/** An approval, or several that differ in what they are done to alone: these are decided together on a page of their own. */
+function ApprovalCard({ group: { group, size, first } }: { readonly group: ApprovalGroup }) {
+  const { approval_id, description, subject, reasons, asked_at, requested_by, tenant_id } = first;
+  const together = `/console/approvals?${new URLSearchParams({ group, tenant: tenant_id })}`;
   return (
     <li>
-      <a href={`/console/approvals/${approval_id}`}>{description || subject}</a>
+      <a href={size > 1 ? together : `/console/approvals/${approval_id}`}>
+        {description || subject}
+        {size > 1 && `, and ${size - 1} more that ask for the same`}
+      </a>
       <p>{reasons.join("; ")}</p>
       <p class="quiet">
         {approval_id} · waits for {waited(asked_at)} · asked for by {requested_by}
       </p>
-      {others.length > 0 && (
-        <details>
-          <summary>{others.length} more ask for the same</summary>
-          <ul>
-            {others.map((one) => (
-              <li key={one.approval_id}>
-                <a href={`/console/approvals/${one.approval_id}`}>
-                  {one.description || one.subject}
-                </a>{" "}
-                <span class="quiet">{one.approval_id} · waits for {waited(one.asked_at)}</span>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
     </li>
   );
 }

@@ -17,7 +17,7 @@ async function signIn(): Promise<void> {
   try {
     await call("POST", "/v1/console/session", { link });
     const to = new URLSearchParams(location.search).get("to") ?? "";
-    location.replace(/^\/console(\/[\w/-]*)?$/.test(to) ? to : "/console");
+    location.replace(/^\/console(\/[\w/-]*)?(\?[\w=&.%-]*)?$/.test(to) ? to : "/console");
   } catch (error) {
     problem.value = (error as Error).message;
   }
