@@ -94,15 +94,16 @@ export class BadSetting extends Error {
 /**
  * Reads and checks the configuration. Changes nothing.
  *
- * @param env usually `process.env`; every `SEALOOP_…` in it must be a known setting
- * @throws {BadSetting} an unknown name, or a value that does not fit
+ * @param env usually `process.env`; every `SEALOOP_…` in it must be a known setting, or one with `_FILE` at its end, whose
+ *     file has the value
+ * @throws {BadSetting} an unknown name, a value that does not fit, or a file that can't be read
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const ours = Object.entries(env).filter(([name, value]) =>
-    value !== undefined && value !== "" &&
-    (name.startsWith("SEALOOP_") || Object.hasOwn(SETTINGS.shape, name))
+  const ours = Object.entries(env).filter((entry): entry is [string, string] =>
+    entry[1] !== undefined && entry[1] !== "" &&
+    (entry[0].startsWith("SEALOOP_") || Object.hasOwn(SETTINGS.shape, valueName(entry[0])))
   );
-  const settings = check(SETTINGS, Object.fromEntries(ours), "the environment");
+  const settings = check(SETTINGS, readSettingFiles(ours), "the environment");
   if ((settings.SEALOOP_TLS_CERT === undefined) !== (settings.SEALOOP_TLS_KEY === undefined)) {
     throw new BadSetting("SEALOOP_TLS_CERT and SEALOOP_TLS_KEY go together: set both, or neither");
   }
@@ -116,6 +117,33 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const file = join(ROOT, "temporal.yaml");
   const temporal = check(TEMPORAL, parse(readFileSync(file, "utf8")), "temporal.yaml");
   return deepFreeze({ settings, temporal, dataDir: resolve(ROOT, settings.SEALOOP_DATA) });
+}
+
+/** Returns the name of the setting whose value the file of a `…_FILE` has; the name itself if it is no such one. */
+function valueName(name: string): string {
+  const value = name.replace(/_FILE$/, "");
+  return Object.hasOwn(SETTINGS.shape, name) || !Object.hasOwn(SETTINGS.shape, value)
+    ? name
+    : value;
+}
+
+/** Replaces each `…_FILE` by the setting with the text of the file, without the end of its last line. */
+function readSettingFiles(env: readonly (readonly [string, string])[]): Record<string, string> {
+  const names = new Set(env.map(([name]) => name));
+  return Object.fromEntries(env.map(([name, value]) => {
+    const setting = valueName(name);
+    if (setting === name) return [name, value];
+    if (names.has(setting)) {
+      throw new BadSetting(`${setting} and ${name} are both set: set one of them`);
+    }
+    try {
+      return [setting, readFileSync(value, "utf8").replace(/\r?\n$/, "")];
+    } catch (error) {
+      throw new BadSetting(
+        `${name}: cannot read ${value} (${(error as NodeJS.ErrnoException).code})`,
+      );
+    }
+  }));
 }
 
 function check<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { BadSetting, loadConfig } from "../config.ts";
+import { testFolder } from "./_run.ts";
 
 describe("loadConfig()", () => {
   const sources = (text: string) =>
@@ -69,5 +72,33 @@ describe("loadConfig()", () => {
       assert.ok(error instanceof BadSetting && !error.message.includes("secret"));
       return true;
     });
+  });
+
+  it("reads a setting from the file that its name with _FILE names", async () => {
+    const file = join(await testFolder(), "token");
+    await writeFile(file, "a secret\n");
+    assert.equal(
+      loadConfig({ SEALOOP_A2A_TOKEN_FILE: file }).settings.SEALOOP_A2A_TOKEN,
+      "a secret",
+    );
+    await writeFile(file, "80 80\n");
+    assert.throws(() => loadConfig({ SEALOOP_GATEWAY_PORT_FILE: file }), {
+      name: "BadSetting",
+      message: /SEALOOP_GATEWAY_PORT: .* is no whole number/,
+    });
+  });
+
+  it("refuses a file that is not there, and one beside the setting itself", async () => {
+    const missing = join(await testFolder(), "missing");
+    assert.throws(() => loadConfig({ SEALOOP_A2A_TOKEN_FILE: missing }), {
+      message: `SEALOOP_A2A_TOKEN_FILE: cannot read ${missing} (ENOENT)`,
+    });
+    assert.throws(() => loadConfig({ SEALOOP_A2A_TOKEN: "a", SEALOOP_A2A_TOKEN_FILE: missing }), {
+      message: "SEALOOP_A2A_TOKEN and SEALOOP_A2A_TOKEN_FILE are both set: set one of them",
+    });
+    assert.throws(
+      () => loadConfig({ SEALOOP_NONE_FILE: missing }),
+      /SEALOOP_NONE_FILE is not a setting/,
+    );
   });
 });
