@@ -6,17 +6,17 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
-const NAMES = ["app", "approval", "console", "icon"] as const;
+const NAMES = ["app", "approval", "incident", "console", "icon"] as const;
 
 /** The files that pages load. */
 type Assets = Readonly<Record<typeof NAMES[number], Asset>>;
 
-/** The pages, by their paths; an approval's stands alone, so that it is there at once on a phone. */
-const PAGES: Readonly<Record<string, "app" | "approval">> = {
+/** The scripts of the pages, by their paths; an approval's stands alone, so that it is there at once on a phone. */
+const PAGES: Readonly<Record<string, keyof Assets>> = {
   "/console": "app",
   "/console/sign-in": "app",
   "/console/incidents": "app",
-  "/console/incidents/:id": "app",
+  "/console/incidents/:id": "incident",
   "/console/you": "app",
   "/console/approvals": "app",
   "/console/approvals/:id": "approval",

@@ -57,6 +57,7 @@ export {
   getReceipt,
   listLedgerKeys,
   listReceipts,
+  listReceiptsBy,
   prepareRequest,
   randomHex,
   readEvidence,

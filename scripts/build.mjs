@@ -17,7 +17,13 @@ const AGENT = join(ROOT, "agent", "sources");
 /** Pages: folder of their sources → what they load. */
 const PAGES = {
   "ledger/page": ["app.ts", "worker.ts", "page.css", "icon.svg"],
-  console: ["app.tsx", "approval.tsx", "console.css", "../../ledger/page/browser/icon.svg"],
+  console: [
+    "app.tsx",
+    "approval.tsx",
+    "incident.tsx",
+    "console.css",
+    "../../ledger/page/browser/icon.svg",
+  ],
 };
 /** Folders without sources of programs. */
 const NOT_SOURCE = new Set(["node_modules", "dist", "test", "bench", "evals", "docs"]);

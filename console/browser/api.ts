@@ -1,4 +1,5 @@
 /** Calls of the gateway, with the session's cookie. */
+import { noteAnswer } from "./live.ts";
 
 /** The gateway has refused a call, or can't be reached. */
 class CallError extends Error {
@@ -25,8 +26,10 @@ export async function call<Answer>(
       : {}),
   };
   const response = await fetch(path, init).catch(() => {
+    noteAnswer(false);
     throw new CallError(0, "The gateway can't be reached");
   });
+  noteAnswer(true);
   const answer = await response.json().catch(() => ({})) as Record<string, unknown>;
   if (response.ok) return answer as Answer;
   throw new CallError(response.status, problemText(answer));

@@ -1,7 +1,6 @@
-/** The pages of the console but an approval's, by their paths. */
+/** The pages of the console that have no script of their own, by their paths. */
 import { render } from "preact";
 import { ApprovalsPage } from "./pages/approvals.tsx";
-import { IncidentPage } from "./pages/incident.tsx";
 import { IncidentsPage } from "./pages/incidents.tsx";
 import { NowPage } from "./pages/now.tsx";
 import { SignInPage } from "./pages/sign_in.tsx";
@@ -15,5 +14,5 @@ const PAGES = {
   "/console/you": YouPage,
 };
 
-const Found = PAGES[location.pathname as keyof typeof PAGES] ?? IncidentPage;
+const Found = PAGES[location.pathname as keyof typeof PAGES] ?? NowPage;
 render(<Found />, document.body);

@@ -1,41 +1,80 @@
 import { signal } from "@preact/signals";
 
 /** What the page knows of its being up to date. */
-export type Liveness = { readonly since: number; readonly live: boolean };
+export interface Liveness {
+  /** True: news reaches this page. */
+  readonly connected: boolean;
+  /** When the gateway answered last, in milliseconds; undefined: it has not yet. */
+  readonly heardMs: number | undefined;
+}
 
-/** Whether news reaches this page, and since when it does or doesn't. */
-export const liveness = signal<Liveness>({ since: Date.now(), live: false });
+/** Whether news reaches this page, and when it has heard of the gateway last. */
+export const liveness = signal<Liveness>({ connected: false, heardMs: undefined });
 
 /** Milliseconds in which news that come together lead to one look. */
 const TOGETHER_MS = 200;
 const REOPEN_MS = 3_000;
+/** Pause after which a page looks without any news: a connection can die without a word. */
+const LOOK_MS = 15_000;
 
-/** Calls a function now, and again after each news and each reconnection. @returns ends that */
+const looks = new Set<() => void>();
+let stop: (() => void) | undefined;
+
+/**
+ * Calls a function now, after each news, after each reconnection, and every 15 seconds. All that a page follows shares one
+ * stream.
+ *
+ * @returns ends that
+ */
 export function follow(refresh: () => Promise<unknown>): () => void {
   const look = oneAtATime(refresh);
+  looks.add(look);
+  stop ??= listen();
+  void look();
+  return () => {
+    looks.delete(look);
+    if (looks.size > 0) return;
+    stop?.();
+    stop = undefined;
+  };
+}
+
+/** Notes that the gateway has answered just now, or could not be reached. */
+export function noteAnswer(isThere: boolean): void {
+  const { connected, heardMs } = liveness.value;
+  liveness.value = isThere ? { connected, heardMs: Date.now() } : { connected: false, heardMs };
+}
+
+/** Listens to the feed, and has everything looked at again. @returns ends that */
+function listen(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let source: EventSource;
+  const lookAgain = () => looks.forEach((look) => look());
   const soon = () => {
     clearTimeout(timer);
-    timer = setTimeout(look, TOGETHER_MS);
+    timer = setTimeout(lookAgain, TOGETHER_MS);
+  };
+  const setConnected = (connected: boolean) => {
+    liveness.value = { connected, heardMs: connected ? Date.now() : liveness.value.heardMs };
   };
   const open = () => {
     source = new EventSource("/v1/comms/stream");
     source.onopen = () => {
-      liveness.value = { since: Date.now(), live: true };
+      setConnected(true);
       soon();
     };
     source.onmessage = soon;
     source.onerror = () => {
-      if (liveness.value.live) liveness.value = { since: Date.now(), live: false };
+      setConnected(false);
       // The browser tries again after a lost connection, and gives up after an answer that is no stream.
       if (source.readyState === EventSource.CLOSED) setTimeout(open, REOPEN_MS);
     };
   };
   open();
-  void look();
+  const regular = setInterval(lookAgain, LOOK_MS);
   return () => {
     clearTimeout(timer);
+    clearInterval(regular);
     source.close();
   };
 }

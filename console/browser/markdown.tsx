@@ -84,6 +84,9 @@ function Table({ rows: [head = [], ...rows] }: { readonly rows: readonly (readon
 const cellsOf = (line: string) =>
   line.replace(/^\||\|$/g, "").split(/(?<!\\)\|/).map((cell) => cell.trim());
 
+/** One line of it, without a paragraph around. */
+export const MarkdownLine = ({ text }: { readonly text: string }) => <>{inline(text)}</>;
+
 /** Shows links as such, and the other words without the marks of bold and code and the backslashes before punctuation. */
 function inline(text: string): ComponentChildren {
   const found = LINK.exec(text);

@@ -51,6 +51,8 @@ export interface ApprovalDetails extends Approval {
 export interface Ticket {
   readonly ticket_id: string;
   readonly title: string;
+  readonly description: string;
+  readonly category: string | null;
   readonly severity: "critical" | "high" | "medium" | "low";
   readonly status: "open" | "resolved";
   readonly phase: string;
@@ -66,15 +68,18 @@ export interface Ticket {
   readonly resolved_at: string | null;
 }
 
-/** A ticket with what was seen, and the draft of its postmortem. */
+/** A ticket with the draft of its postmortem. */
 export interface TicketDetails extends Ticket {
-  readonly observations: readonly {
-    readonly number: number;
-    readonly source: string;
-    readonly says: string;
-    readonly text?: string;
-  }[];
   readonly postmortem: string | null;
+}
+
+/** A stop that is in force. */
+export interface Stop {
+  readonly kind: "all" | "key" | "tool";
+  readonly name: string;
+  readonly reason: string;
+  readonly by: "operator" | "flag" | "file";
+  readonly stopped_at: string;
 }
 
 /** The platform's parts. */

@@ -1,11 +1,15 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { call } from "./api.ts";
-import { liveness } from "./live.ts";
+import { Badge } from "./badge.tsx";
+import { Keys } from "./keys.tsx";
 import type { Person } from "./shapes.ts";
-import { durationText } from "./time.tsx";
+import { Stopped } from "./stopped.tsx";
 
-const PAGES = [["/console", "Now"], ["/console/incidents", "Incidents"]] as const;
+const PAGES = [
+  ["/console", "Now"],
+  ["/console/incidents", "Incidents"],
+] as const;
 
 /** What every page has around its content. */
 export function Page({ title, person, children }: {
@@ -35,23 +39,10 @@ export function Page({ title, person, children }: {
         </nav>
         {person && <Badge />}
       </header>
+      {person && <Stopped person={person} />}
       <main id="main" tabIndex={-1}>{children}</main>
+      <Keys />
     </>
-  );
-}
-
-/** Whether the page is up to date: it never says so of what it doesn't know. */
-function Badge() {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, []);
-  const { live, since } = liveness.value;
-  return (
-    <p class={live ? "badge live" : "badge away"} role="status">
-      {live ? "live" : `offline for ${durationText(since, now)}`}
-    </p>
   );
 }
 

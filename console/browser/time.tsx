@@ -1,4 +1,6 @@
 const UNITS = [["d", 86_400], ["h", 3_600], ["min", 60], ["s", 1]] as const;
+/** Milliseconds up to which fractions of a second matter. */
+const PRECISE_MS = 60_000;
 
 /** A time in the viewer's zone, with UTC beside it. */
 export function Time({ at }: { readonly at: string }) {
@@ -23,4 +25,11 @@ export function durationText(fromMs: number, toMs: number): string {
     if (parts.length === 2 || parts.length === 1 && unit === "min") break;
   }
   return parts.join(" ");
+}
+
+/** Returns a short time with its fraction: `240 ms`, `2.1 s`; a longer one as {@linkcode durationText} does. */
+export function preciseText(fromMs: number, toMs: number): string {
+  const ms = Math.max(0, toMs - fromMs);
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  return ms < PRECISE_MS ? `${(ms / 1_000).toFixed(1)} s` : durationText(fromMs, toMs);
 }

@@ -40,7 +40,7 @@ export {
   parseObject,
   type RawReceipt,
 } from "./receipt_stream.ts";
-export { type KeyProof, listProvenKeys, proveKeys } from "./prove_keys.ts";
+export { type KeyProof, listIntroductions, listProvenKeys, proveKeys } from "./prove_keys.ts";
 export { parseFields, readLink, readPosition } from "./record_fields.ts";
 export {
   computeInclusionRoot,

@@ -45,7 +45,7 @@ export function listProvenKeys(keys: readonly TrustedKey[], { breaks }: KeyProof
 }
 
 /** Lists the positions of the receipts that may introduce keys. */
-function listIntroductions(keys: readonly TrustedKey[]): number[] {
+export function listIntroductions(keys: readonly TrustedKey[]): number[] {
   const positions = keys
     .filter(({ recoveryKey }) => recoveryKey !== undefined)
     .flatMap(({ fromPosition }) => [fromPosition - 1, fromPosition])

@@ -25,6 +25,29 @@ const ResolutionTimes = Times.extend({
   ),
 }).meta({ id: "ResolutionTimes" });
 const RepairState = z.enum(["intended", "done", "not_done", "unknown"]);
+/** A repair with its steps. */
+export const RepairRecord = z.object({
+  id: z.string(),
+  ticket_id: TicketId,
+  service: z.string(),
+  runbook: z.string().nullable(),
+  action_sha256: Sha256.describe("Hash of the action, by which approvals name it"),
+  state: RepairState.describe(
+    "intended: under way; unknown: it cannot be proven whether it happened, so people were asked",
+  ),
+  verified: z.boolean().nullable().describe(
+    "Whether the service was healthy afterwards; null: not probed",
+  ),
+  undone: z.boolean().describe("True: a step of it was undone"),
+  steps: z.array(z.object({
+    step: z.string().nullable(),
+    state: RepairState,
+    code: z.string().nullable(),
+    undoes: z.boolean().describe("True: the step undid another one"),
+  })),
+  intended_at: Timestamp,
+  ended_at: Timestamp.nullable(),
+});
 const Counts = z.record(z.string(), z.number().int());
 
 const exampleTime = {
@@ -75,28 +98,7 @@ export const repairHistory = operation({
     limit: Limit,
   }),
   output: z.object({
-    remediations: z.array(z.object({
-      id: z.string(),
-      ticket_id: TicketId,
-      service: z.string(),
-      runbook: z.string().nullable(),
-      action_sha256: Sha256.describe("Hash of the action, by which approvals name it"),
-      state: RepairState.describe(
-        "intended: under way; unknown: it cannot be proven whether it happened, so people were asked",
-      ),
-      verified: z.boolean().nullable().describe(
-        "Whether the service was healthy afterwards; null: not probed",
-      ),
-      undone: z.boolean().describe("True: a step of it was undone"),
-      steps: z.array(z.object({
-        step: z.string().nullable(),
-        state: RepairState,
-        code: z.string().nullable(),
-        undoes: z.boolean().describe("True: the step undid another one"),
-      })),
-      intended_at: Timestamp,
-      ended_at: Timestamp.nullable(),
-    })),
+    remediations: z.array(RepairRecord),
     by_state: Counts.describe("Number of all repairs that match, also beyond the limit"),
     success_rate: z.number().nullable().describe(
       "Share of the ended repairs after which the service was healthy; null: none has ended",

@@ -1,11 +1,15 @@
 /** Incidents: faults that are found, the loop that repairs them, their tickets, receipts, figures and prompts. @module */
+import { ticketBundle } from "./bundle.ts";
 import { closeTicket, createTicket } from "./changes.ts";
 import { detectFaults, detectorList } from "./detection.ts";
 import { dashboard, repairHistory, resolutionTimes } from "./figures.ts";
 import { acknowledgeIncident, handBackIncident, retryIncident, takeIncident } from "./on_call.ts";
+import { ticketReceipts } from "./proofs.ts";
 import { auditPrompt, postmortemPrompt, triagePrompt } from "./prompts.ts";
 import { embedReceipt, ticketVerification } from "./receipts.ts";
 import { runLoop, runTest } from "./runs.ts";
+import { ticketSearch } from "./search.ts";
+import { ticketStory } from "./story.ts";
 import {
   incidentDetails,
   openTickets,
@@ -41,4 +45,8 @@ export const incidentOperations = [
   takeIncident,
   handBackIncident,
   retryIncident,
+  ticketSearch,
+  ticketStory,
+  ticketReceipts,
+  ticketBundle,
 ];

@@ -94,6 +94,7 @@ export {
   listTicketChanges,
   listTicketEvents,
   listTickets,
+  searchTickets,
   type Ticket,
   type TimelineEvent,
 } from "./tickets.ts";

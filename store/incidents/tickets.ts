@@ -49,6 +49,20 @@ export interface TicketFilter {
   readonly bySeverity?: boolean;
 }
 
+/** Selects a page of tickets. */
+export interface TicketSearch extends Omit<TicketFilter, "bySeverity" | "limit"> {
+  /** Opened before. */
+  readonly until?: Date;
+  /** Words that all occur in the title, the description, the service or the id; any case. */
+  readonly words: readonly string[];
+  /** Number of tickets that the page has at most. */
+  readonly limit: number;
+  /** Id of a ticket: only older ones, the newest of them first. */
+  readonly olderThan?: string;
+  /** Id of a ticket: only newer ones, the oldest of them first. */
+  readonly newerThan?: string;
+}
+
 /** An event of a ticket's timeline. */
 export interface TimelineEvent {
   /** ISO 8601. */
@@ -99,6 +113,45 @@ export async function listTickets(db: Db, filter: TicketFilter): Promise<Ticket[
   );
   return rows.map(toTicket);
 }
+
+/** Returns a page of tickets that match, from one of its ends. */
+export async function searchTickets(db: Db, search: TicketSearch): Promise<Ticket[]> {
+  const rows = await db.query(search.newerThan === undefined ? SEARCH : SEARCH_NEWER, [
+    search.status,
+    search.severity,
+    search.category,
+    search.service,
+    search.escalated,
+    search.since,
+    search.until,
+    search.words.map((word) => word.toLowerCase()),
+    search.newerThan ?? search.olderThan,
+    search.limit,
+  ]);
+  return rows.map(toTicket);
+}
+
+/** The words are looked for last, in the tickets that the rest has left, along the index by the time of opening. */
+const MATCHES = `
+  SELECT t.*, CASE WHEN t.status = 'open' THEN (
+    SELECT a.id FROM approvals a WHERE a.ticket_id = t.id AND a.status = 'pending'
+    ORDER BY a.asked_at DESC LIMIT 1) END AS approval_id
+  FROM tickets t
+  WHERE ($1::text IS NULL OR t.status = $1)
+    AND ($2::text IS NULL OR t.severity = $2)
+    AND ($3::text IS NULL OR t.category = $3)
+    AND ($4::text IS NULL OR t.service = $4)
+    AND ($5::boolean IS NULL OR t.escalated = $5)
+    AND ($6::timestamptz IS NULL OR t.opened_at >= $6)
+    AND ($7::timestamptz IS NULL OR t.opened_at < $7)
+    AND NOT EXISTS (SELECT FROM unnest($8::text[]) word
+      WHERE position(word IN lower(concat_ws(E'\\n', t.title, t.description, t.service, t.id))) = 0)`;
+const SEARCH = `${MATCHES}
+    AND ($9::text IS NULL OR (t.opened_at, t.id) < (SELECT opened_at, id FROM tickets WHERE id = $9))
+  ORDER BY t.opened_at DESC, t.id DESC LIMIT $10`;
+const SEARCH_NEWER = `${MATCHES}
+    AND (t.opened_at, t.id) > (SELECT opened_at, id FROM tickets WHERE id = $9)
+  ORDER BY t.opened_at, t.id LIMIT $10`;
 
 /** Returns a ticket's events, oldest first. */
 export async function listTicketEvents(db: Db, ticketId: string): Promise<TimelineEvent[]> {

@@ -23,7 +23,7 @@ export const tickets = `
     PRIMARY KEY (tenant_id, id)
   );
   CREATE INDEX tickets_open ON tickets (tenant_id, opened_at) WHERE status = 'open';
-  CREATE INDEX tickets_opened ON tickets (tenant_id, opened_at DESC);
+  CREATE INDEX tickets_opened ON tickets (tenant_id, opened_at DESC, id DESC);
   CREATE INDEX tickets_run ON tickets (tenant_id, workflow_id, run_id);
   CREATE INDEX tickets_resolved ON tickets (tenant_id, resolved_at) WHERE status = 'resolved';
   CREATE INDEX tickets_fault ON tickets (tenant_id, fingerprint, resolved_at) WHERE fingerprint IS NOT NULL;

@@ -4,7 +4,7 @@ import { code, count, escape, join, sentence, words } from "./_markdown.ts";
 import { type DiagnosisEvent, type PostmortemFacts, readDiagnoses } from "./_postmortem_facts.ts";
 
 /** A cause that was considered. */
-interface Alternative {
+export interface Alternative {
   readonly cause: string;
   readonly observations: readonly number[];
   readonly because: string;
@@ -12,7 +12,7 @@ interface Alternative {
 
 const MAX_OBSERVATIONS = 100;
 /** Matches why a cause that nothing speaks against was not named. */
-const WEAKER = /^(?:less|too little) speaks for it/;
+export const WEAKER = /^(?:less|too little) speaks for it/;
 
 /**
  * Formats the cause. The first one that was named stays, whatever later diagnoses say: they follow it. A symptom is never

@@ -1,4 +1,4 @@
-import type { NumberedObservation } from "../../../contract/domain/mod.ts";
+import type { NumberedObservation, Phase } from "../../../contract/domain/mod.ts";
 import type { FindingRecord, Repair, Ticket } from "../../../store/incidents/mod.ts";
 
 /** The facts that a postmortem is written from. */
@@ -29,6 +29,8 @@ export interface Event {
   /** ISO 8601. */
   readonly at: string;
   readonly kind: string;
+  /** The step of the loop that the ticket reached by it. */
+  readonly phase?: Phase | null;
   readonly data: Readonly<Record<string, unknown>>;
 }
 

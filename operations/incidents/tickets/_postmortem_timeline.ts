@@ -16,7 +16,8 @@ export function formatTimeline(facts: PostmortemFacts): string {
   return ["| when | after | event |", "| --- | --- | --- |", ...lines].join("\n");
 }
 
-function describeEvent(event: Event, facts: PostmortemFacts): string {
+/** Describes an event in a sentence. @returns Markdown of one line */
+export function describeEvent(event: Event, facts: PostmortemFacts): string {
   const { kind, data } = event;
   const move = /^approval_(.+)$/.exec(kind)?.[1];
   if (move) return describeMove(move, data, facts);

@@ -9,7 +9,8 @@
  * Doesn't trust: what people and tools have written into a ticket; a postmortem escapes it.
  * @module
  */
-export { draftPostmortem } from "./postmortem.ts";
+export { draftPostmortem, readFacts } from "./postmortem.ts";
 export { formatPostmortem, type PostmortemFacts } from "./postmortem_text.ts";
+export { type Story, tellStory } from "./story.ts";
 export { checkTicketReceipt, isReceiptAbout, setTicketReceipt } from "./receipts.ts";
 export { embeddedReceipt, requireTicket } from "./tickets.ts";

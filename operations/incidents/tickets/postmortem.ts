@@ -10,7 +10,7 @@ import {
   listTicketEvents,
   type Ticket,
 } from "../../../store/incidents/mod.ts";
-import { formatPostmortem } from "./postmortem_text.ts";
+import { formatPostmortem, type PostmortemFacts } from "./postmortem_text.ts";
 import { embeddedReceipt } from "./tickets.ts";
 
 /**
@@ -24,6 +24,15 @@ export async function draftPostmortem(
   ticket: Ticket,
   ledgerUrl: string,
 ): Promise<string> {
+  return formatPostmortem(await readFacts(store, ticket, ledgerUrl));
+}
+
+/** Reads the facts that a ticket's postmortem and its story are written from. */
+export async function readFacts(
+  store: Store,
+  ticket: Ticket,
+  ledgerUrl: string,
+): Promise<PostmortemFacts> {
   const db = store.db;
   const { ticket_id, service } = ticket;
   const [events, repairs, receipt, { fingerprint, ...earlier }, impact] = await Promise.all([
@@ -39,7 +48,7 @@ export async function draftPostmortem(
   const observations = await Promise.all(
     [...runs].map(async (run) => [run, await listObservations(db, ticket_id, run)] as const),
   );
-  return formatPostmortem({
+  return {
     ticket,
     events,
     repairs,
@@ -50,7 +59,7 @@ export async function draftPostmortem(
     dependants: impact?.downstream.map(({ name }) => name),
     receipt,
     ledgerUrl,
-  });
+  };
 }
 
 /** Returns the record of a ticket's fault; undefined: there is none, or the fault has come anew since. */
