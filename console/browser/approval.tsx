@@ -2,7 +2,7 @@
 import { render } from "preact";
 import { signal } from "@preact/signals";
 import { challengeOf, shownLines, statementOf } from "../../ledger/passkeys/mod.ts";
-import { NOBLE } from "../../ledger/page/checks/mod.ts";
+import { HASHES } from "../../ledger/page/checks/mod.ts";
 import { createActs } from "./acts.ts";
 import { call, read } from "./api.ts";
 import { sign } from "./authenticator.ts";
@@ -60,7 +60,7 @@ const approve = (shown: ApprovalDetails) =>
       path,
       {},
     );
-    if (challengeOf(NOBLE, statementOf(NOBLE, shown, statement)) !== challenge) {
+    if (challengeOf(HASHES, statementOf(HASHES, shown, statement)) !== challenge) {
       throw new Error("It has changed since this page showed it: read it again, and decide");
     }
     const assertion = await sign(challenge, rp_id, credentials);

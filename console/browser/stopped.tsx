@@ -6,7 +6,7 @@ import { follow } from "./live.ts";
 import type { Person, Stop } from "./shapes.ts";
 
 /** The stops that are in force. */
-export const stops = signal<readonly Stop[]>([]);
+const stops = signal<readonly Stop[]>([]);
 const acts = createActs(refresh);
 
 async function refresh(): Promise<void> {
@@ -14,7 +14,7 @@ async function refresh(): Promise<void> {
 }
 
 /** Stops everything that changes something, or lets it go on. */
-export const setStop = (value: boolean) =>
+const setStop = (value: boolean) =>
   acts.run(() =>
     call("POST", "/v1/admin/flags/read_only", {
       value,

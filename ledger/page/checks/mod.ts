@@ -14,6 +14,7 @@ export { type AnchorResponse, checkAnchor } from "./anchor.ts";
 export { type CheckedRange, checkRange, type ReceiptRow, toReceiptRow } from "./check_range.ts";
 export { readFields, readText } from "./fields.ts";
 export { checkFile, type FileReport } from "./file.ts";
+export { HASHES } from "./hashes.ts";
 export { checkInclusion, type InclusionResponse } from "./inclusion.ts";
 export { NOBLE } from "./primitives.ts";
 export { findValue, splitExport, splitJson } from "./records.ts";

@@ -1,11 +1,12 @@
 import { Point } from "@noble/ed25519";
-import { sha256, sha512 } from "@noble/hashes/sha2.js";
+import { sha512 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import type { Primitives } from "../../rules/mod.ts";
+import { HASHES } from "./hashes.ts";
 
 /** SHA-256 and Ed25519 in JavaScript: the same in every browser, and not the server's. */
 export const NOBLE: Primitives = {
-  sha256: (bytes) => bytesToHex(sha256(bytes)),
+  ...HASHES,
   verifyEd25519(publicKey, message, signature) {
     try {
       return verifies(hexToBytes(publicKey), message, signature);
@@ -13,8 +14,6 @@ export const NOBLE: Primitives = {
       return false; // not a point of the curve, or not a number in range
     }
   },
-  toHex: bytesToHex,
-  fromHex: hexToBytes,
 };
 
 const ORDER = Point.CURVE().n;

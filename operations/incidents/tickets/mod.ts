@@ -11,6 +11,6 @@
  */
 export { draftPostmortem, readFacts } from "./postmortem.ts";
 export { formatPostmortem, type PostmortemFacts } from "./postmortem_text.ts";
-export { type Story, tellStory } from "./story.ts";
+export { tellStory } from "./story.ts";
 export { checkTicketReceipt, isReceiptAbout, setTicketReceipt } from "./receipts.ts";
 export { embeddedReceipt, requireTicket } from "./tickets.ts";

@@ -7,7 +7,7 @@ import type { PostmortemFacts } from "./postmortem_text.ts";
 import { describeEvent } from "./_postmortem_timeline.ts";
 
 /** An incident as its facts tell it. */
-export interface Story {
+interface Story {
   /** Oldest first. */
   readonly events: readonly StoryEvent[];
   /** Diagnoses, oldest first. */
@@ -24,7 +24,7 @@ export interface Story {
 }
 
 /** An event in a sentence. */
-export interface StoryEvent {
+interface StoryEvent {
   readonly at: string;
   readonly kind: string;
   /** The step of the loop that the ticket reached by it; null: none. */
@@ -36,7 +36,7 @@ export interface StoryEvent {
 }
 
 /** A cause that a diagnosis named, with what speaks for it. */
-export interface StoryCause {
+interface StoryCause {
   readonly at: string;
   readonly run: number;
   readonly round: number;
