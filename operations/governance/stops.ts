@@ -12,7 +12,7 @@ const SETTERS: Readonly<Record<string, "file" | "flag">> = {
 /** The stops that are in force. */
 export const governanceStops = operation({
   name: "governance.stops",
-  group: "governance",
+  group: "console",
   extension: true,
   summary: "List the stops that are in force, oldest first",
   description:

@@ -16,7 +16,7 @@ const ABOUT =
 /** One file about an incident, to keep or to hand over. */
 export const ticketBundle = operation({
   name: "tickets.bundle",
-  group: "itsm",
+  group: "console",
   extension: true,
   summary: "Get all that is on record about an incident as one file, receipts with their proofs",
   effect: "read",

@@ -71,7 +71,7 @@ export const exampleProofs: z.output<typeof Proofs> = {
 /** An incident's receipts with their proofs. */
 export const ticketReceipts = operation({
   name: "tickets.receipts",
-  group: "itsm",
+  group: "console",
   extension: true,
   summary: "Get the receipts of a ticket, each with what it takes to verify it elsewhere",
   description:

@@ -17,7 +17,7 @@ const MAX_WORDS = 10;
 /** A page of the tickets that match. */
 export const ticketSearch = operation({
   name: "tickets.search",
-  group: "itsm",
+  group: "console",
   extension: true,
   summary: "Search tickets by their fields and words, a page at a time, newest first",
   description:

@@ -68,7 +68,7 @@ export const exampleStory: z.output<typeof Story> = {
 /** The story of an incident. */
 export const ticketStory = operation({
   name: "tickets.story",
-  group: "itsm",
+  group: "console",
   extension: true,
   summary:
     "Tell what happened in an incident: events in sentences, causes with what speaks for them",
