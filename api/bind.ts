@@ -67,6 +67,7 @@ function createHandler<C>(
         requestId: state.requestId,
         credential: ctx.get("x-api-key") || undefined,
         session: cookie.read(ctx),
+        passkey: cookie.readPasskey(ctx),
         token: ctx.get("x-a2a-token") || undefined,
         signed: operation.governance?.signedByDevice && signedParts(ctx, body.digest()),
         address: state.address,

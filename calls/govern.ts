@@ -2,7 +2,7 @@ import { type GovernanceDecision, isGoverned, Problem } from "../contract/mod.ts
 import { randomHex } from "../ledger/mod.ts";
 import { batch, type Holder } from "../store/mod.ts";
 import { governanceInForce } from "../store/calls/mod.ts";
-import { holdCall } from "./approvals/mod.ts";
+import { asSigner, holdCall, takeCallStatement } from "./approvals/mod.ts";
 import {
   decisionOf,
   evaluate,
@@ -15,13 +15,13 @@ import type { CheckedCall } from "./run.ts";
 
 /**
  * Returns the function that decides about calls that change something, and puts each decision on record, as a row and a
- * receipt, before anything is run. Where a rule says so, people are asked.
+ * receipt, before anything is run. Where a rule says so, people are asked; a person who has signed in is asked for their passkey.
  *
  * Policy and stops are read for every call: what is set holds from the next call on, in every process.
  *
  * @param holder lock by which this process shows that it lives
  * @returns per call, with the parts in the name of its caller's tenant, its decision; undefined: there is nothing to decide
- * @throws {Problem} nothing may be run, as no decision could be made or put on record
+ * @throws {Problem} nothing may be run, as no decision could be made or put on record; `PasskeyNeeded`
  */
 export function openGovernor(
   platform: Platform,
@@ -48,9 +48,11 @@ export function openGovernor(
     const { version, stops } = await readInForce();
     const { policy, name: policyVersion } = await policyOf(version);
     const dryRun = call.request.dryRun === true;
-    const evaluation = await evaluate(parts, call, stops, policy.rules);
+    const evaluation = await evaluate(parts, await asSigner(parts, call), stops, policy.rules);
+    const signs = evaluation.callerApproves && call.caller.session && !dryRun;
     const recorded: RecordedEvaluation = {
       ...evaluation,
+      ...(signs ? { statement: await takeCallStatement(parts, call, evaluation) } : {}),
       id: `GOV-${randomHex(12)}`,
       receiptId: randomHex(16),
       callReceiptId: dryRun || sealsEnd(call) || evaluation.decision !== "allow"
@@ -69,10 +71,10 @@ export function openGovernor(
     const runs = (recorded.decision === "allow" || asksPeople) && !dryRun;
     const entry = { call, evaluation: recorded, runs };
     await recordDecision(runs ? { ...entry, holder: await holder.number() } : entry);
-    const decision = decisionOf(call, recorded);
+    const { approvers: needed, callerApproves, rule, reasons, receiptId, passkey } = recorded;
+    const decision = { ...decisionOf(call, recorded), callerApproves };
     if (!asksPeople) return decision;
-    const { approvers: needed, rule, reasons, receiptId } = recorded;
-    return { ...decision, required: { needed, rule, reasons, receiptId } };
+    return { ...decision, required: { needed, rule, reasons, receiptId, passkey } };
   };
 }
 

@@ -20,13 +20,16 @@ import { recordCall, sealWithin } from "./record.ts";
 import { type CallOutcome, type CheckedCall, runOperation, type StoreEnd } from "./run.ts";
 import { countEndedCall, spanOfCall } from "./spans.ts";
 
+/** Errors by which a call has not begun: it is over its limit, or its person is asked to sign it. */
+const UNSEALED: ReadonlySet<string> = new Set(["RateLimited", "PasskeyNeeded"]);
+
 /**
  * Returns the function that every call goes through, whatever the interface:
  * authenticate → authorize → limit → validate → repeat → govern → run → record. A call that repeats another by its
  * idempotency key is neither decided about nor run.
  *
  * A call that ends with an error is recorded like one that succeeds; the {@linkcode Problem} that is thrown then carries
- * its receipt. A call over its limit is neither counted nor recorded.
+ * its receipt. A call over its limit is neither counted nor recorded; nor is one recorded that its person has yet to sign.
  */
 export function createInvoke(platform: Platform): Invoke<Platform> {
   const holder = openHolder(platform.store);
@@ -99,7 +102,7 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
       return receiptId;
     };
     if (error) {
-      if (error.name !== "RateLimited") error.receiptId = await record();
+      if (!UNSEALED.has(error.name)) error.receiptId = await record();
       throw error;
     }
     const earlier = repeats?.endedAt.toISOString() ?? decision?.earlier;

@@ -47,7 +47,7 @@ export type StoreEnd = (trx: Db, output: unknown) => Promise<void>;
 export async function runOperation(
   parts: Platform,
   call: CheckedCall,
-  decision: Pick<GovernanceDecision, "id" | "required"> | undefined,
+  decision: Pick<GovernanceDecision, "id" | "required" | "callerApproves"> | undefined,
   storeEnd: StoreEnd,
 ): Promise<unknown> {
   let committed: { readonly output: unknown } | undefined;
@@ -87,7 +87,7 @@ function refuseCommit(): never {
 async function contextOf(
   parts: Platform,
   call: CheckedCall,
-  decision: Pick<GovernanceDecision, "id" | "required"> | undefined,
+  decision: Pick<GovernanceDecision, "id" | "required" | "callerApproves"> | undefined,
   commit: Context["commit"],
 ): Promise<Context> {
   const { operation: { governance = {} }, request, caller, input } = call;
@@ -107,5 +107,6 @@ async function contextOf(
     signed,
     decisionId: decision?.id,
     requiredApproval: decision?.required,
+    callerApproves: decision?.callerApproves,
   };
 }

@@ -1,7 +1,7 @@
 /** Calls of servers about which the worker decides again, before it acts for one: a row that a server wrote is no permission. */
 import { parseInput, Problem } from "../contract/mod.ts";
 import { ROLES } from "../store/mod.ts";
-import { governanceInForce } from "../store/calls/mod.ts";
+import { getDecision, governanceInForce } from "../store/calls/mod.ts";
 import { findKeyById } from "../store/keys/mod.ts";
 import { callerOf } from "./authenticate.ts";
 import { authorize, refuseApprover } from "./authorize.ts";
@@ -18,6 +18,8 @@ export interface ServerCall {
   readonly keyId: string | null;
   /** Database role of the process that wrote it down. */
   readonly storedBy: string;
+  /** Id of the governance decision about it, which tells whether its caller's passkey has signed it. */
+  readonly decisionId: string;
 }
 
 /** The worker's own decision about a call of a server. */
@@ -26,6 +28,8 @@ export interface ServerCallDecision {
   readonly approvers: number;
   /** True: the caller may approve, and calls over REST: that is a decision of their own. */
   readonly callerApproves: boolean;
+  /** True: they must approve by passkey. */
+  readonly passkey: boolean;
 }
 
 /** Returns true for what the worker itself wrote. Whatever it acts upon was permitted before it wrote that. */
@@ -47,12 +51,26 @@ export async function decideAgain(
   const { version, stops } = await governanceInForce(db);
   const { policy } = await openPolicyCache(db)(version);
   const evaluation = await evaluateAgain(platform, checked, stops, policy.rules);
-  const { decision, approvers, reasons } = evaluation;
+  const { decision, approvers, reasons, passkey } = evaluation;
   if (decision === "deny") throw denied(reasons.join("; "));
+  const own = passkey && decision === "needs_approval" &&
+    await hasSigned(platform, checked, call.decisionId);
   return {
-    approvers: decision === "needs_approval" ? approvers : 0,
-    callerApproves: checked.caller.mayApprove && checked.request.door === "rest",
+    approvers: decision === "needs_approval" ? approvers - (own ? 1 : 0) : 0,
+    callerApproves: own || !passkey && checked.caller.mayApprove && checked.request.door === "rest",
+    passkey,
   };
+}
+
+/** Returns whether a caller's passkey has signed their call: a rule that takes passkeys counts nothing else. */
+async function hasSigned(
+  { store }: Pick<Platform, "store">,
+  { caller, request }: Pick<CheckedCall, "caller" | "request">,
+  decisionId: string,
+): Promise<boolean> {
+  if (request.door !== "rest" || !caller.mayApprove) return false;
+  const decision = await getDecision(store.asTenant(caller.tenant), decisionId);
+  return decision?.keyId === caller.keyId && decision.callerApproves;
 }
 
 async function checkAgain(

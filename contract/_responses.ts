@@ -74,6 +74,9 @@ const EXAMPLES: Readonly<Record<ErrorName, unknown>> = {
   },
   Unauthenticated: detail("This needs an API key in the header x-api-key"),
   Forbidden: detail("This needs a key of tier partner, and yours is free"),
+  PasskeyNeeded: detail(
+    "Nothing was done yet: the rule leaves this call to people, and your passkey decides",
+  ),
   Denied: detail("Governance refuses this call: tickets are frozen over the holidays"),
   NotFound: detail("There is no ticket INC-4f1d22a90b7c"),
   ReceiptNotFound: {

@@ -1,3 +1,4 @@
+import type { PasskeyAnswer } from "./domain/mod.ts";
 import type { CallContext, Caller, Door } from "./caller.ts";
 import type { GovernanceDecision } from "./governance.ts";
 import type { Operation } from "./operation.ts";
@@ -11,6 +12,8 @@ export interface CallRequest {
   readonly credential: string | undefined;
   /** The session's secret, where one of the gateway's own pages has sent its cookie and no key. */
   readonly session?: string | undefined;
+  /** A passkey's answer about this very call, of a person who has signed in. */
+  readonly passkey?: PasskeyAnswer | undefined;
   /** Value of the header `x-a2a-token`, over REST. */
   readonly token?: string | undefined;
   /** Present in calls over REST of operations that devices sign. */

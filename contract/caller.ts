@@ -22,7 +22,7 @@ export interface Caller {
   readonly mayApprove: boolean;
   /** Client address, as seen through the trusted proxies. */
   readonly address: string;
-  /** Present where a person has signed in with a browser. Its calls are no decisions of theirs: those take a passkey. */
+  /** Present where a person has signed in with a browser. A call is a decision of theirs where their passkey signs it. */
   readonly session?: CallerSession;
 }
 
@@ -65,6 +65,8 @@ export interface CallContext {
   readonly spansTenants?: boolean;
   /** Set where people must approve what the call orders, and the operation asks them. */
   readonly requiredApproval?: RequiredApproval | undefined;
+  /** True where the call counts as its caller's own decision, as one of those that its rule asks for. */
+  readonly callerApproves?: boolean | undefined;
   /** `GOV-` and 12 hex characters: the governance decision that allowed the call. Ids of what it creates derive from it. */
   readonly decisionId?: string | undefined;
   /** The request as a device has signed it, where one calls. */

@@ -103,6 +103,8 @@ export interface GovernanceDecision {
   readonly callReceiptId?: string;
   /** Set where the operation itself has people asked. */
   readonly required?: RequiredApproval;
+  /** True where the call is one of the approvals that its rule asks for. */
+  readonly callerApproves?: boolean;
   /** Thrown instead of running the call. */
   readonly problem?: Problem;
   /** Returned instead of running the call. */

@@ -3,6 +3,8 @@ export interface RequiredApproval {
   /** Number of people besides the caller. */
   readonly needed: number;
   readonly rule: string;
+  /** True: they approve by passkey alone. */
+  readonly passkey: boolean;
   readonly reasons: readonly string[];
   /** Receipt of the decision. */
   readonly receiptId: string;

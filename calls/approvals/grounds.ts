@@ -32,7 +32,7 @@ interface RepairVerdict {
 export async function groundsOfCall(
   db: Db,
   { operation, input }: Pick<CheckedCall, "operation" | "input">,
-  { id, rule, reasons, receiptId }: RecordedEvaluation,
+  { id, rule, reasons, receiptId, passkey }: RecordedEvaluation,
 ): Promise<ApprovalGrounds> {
   const target = targetOf(input);
   return groundsOf({
@@ -40,6 +40,7 @@ export async function groundsOfCall(
     reasons,
     reaches: target ? await listReached(db, target) : [],
     evidence: [{ kind: "decision", id }, { kind: "receipt", id: receiptId }],
+    passkey,
     personal: PERSONAL_GROUPS.has(operation.group),
   });
 }

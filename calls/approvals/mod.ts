@@ -20,6 +20,7 @@ export { hasApproved, putQuestion, type StoredQuestion } from "./question.ts";
 export { holdCall, repeatHeldCall } from "./queue.ts";
 export { castVotes, MAX_LISTED, proposeList } from "./lists.ts";
 export { castVote, deliverVotes } from "./votes.ts";
+export { asSigner, takeCallStatement } from "./call_statement.ts";
 export { proposeStatement } from "./statement.ts";
 export { subjectOf } from "./subject.ts";
 export { voterOf } from "./voter.ts";

@@ -16,11 +16,14 @@ const END_WORDS: Readonly<Record<string, string>> = {
 
 /** An approval's grounds and the way to decide, as answers have them. */
 export function noticeOf({ id, grounds }: Pick<ApprovalRecord, "id" | "grounds">) {
-  return {
-    ...escapeInvisible(ApprovalGrounds.parse(grounds)),
-    decide: `npm run approvals -- approve ${id} (or deny) on the platform's machine, or ` +
-      `POST /v1/approvals/${id}/approve (or /deny) with a key that may approve`,
-  };
+  const told = escapeInvisible(ApprovalGrounds.parse(grounds));
+  const decide = told.passkey
+    ? `/console/approvals/${id} on the gateway, where your passkey approves; ` +
+      `npm run approvals -- deny ${id} on the platform's machine, or POST /v1/approvals/${id}/deny with a key that may ` +
+      "approve, denies"
+    : `npm run approvals -- approve ${id} (or deny) on the platform's machine, or ` +
+      `POST /v1/approvals/${id}/approve (or /deny) with a key that may approve`;
+  return { ...told, decide };
 }
 
 /** Returns the command that shows everything of an approval. */

@@ -68,6 +68,23 @@ export function voteRefusal(
   return undefined;
 }
 
+/**
+ * Returns why a key alone does not approve; undefined: it does.
+ *
+ * @param gateway address where passkeys approve; default: none is known
+ */
+export function passkeyRefusal(
+  { id, grounds }: Pick<ApprovalRecord, "id" | "grounds">,
+  gateway = "the gateway's ",
+): Problem | undefined {
+  if (!grounds.passkey) return undefined;
+  return new Problem(
+    "Forbidden",
+    `A key alone does not approve ${id}: its rule, ${grounds.rule}, takes a passkey. ` +
+      `Approve it at ${gateway}/console/approvals/${id}`,
+  );
+}
+
 /** Returns the refusal of a key that may not approve. */
 export function mayNotApprove(id: string): Problem {
   return new Problem(

@@ -1,4 +1,8 @@
-import type { ApprovalStatement, Assertion, SignedStatement } from "../../contract/domain/mod.ts";
+import type {
+  ApprovalStatement,
+  PasskeyAnswer,
+  SignedStatement,
+} from "../../contract/domain/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { ApprovalGrounds } from "../../contract/records/mod.ts";
 import { NODE_PRIMITIVES } from "../../ledger/mod.ts";
@@ -19,12 +23,7 @@ import type { KeyRecord } from "../../store/keys/mod.ts";
 import { newChallengeId, putChallenge, takeChallenge } from "../../store/people/mod.ts";
 import { ANSWER_SECONDS, siteOf, usePasskey, verifyPasskey } from "../passkeys.ts";
 import type { Context, Platform } from "../platform.ts";
-
-/** A person's answer to a challenge. */
-export interface PasskeyAnswer {
-  readonly challenge_id: string;
-  readonly assertion: Assertion;
-}
+import { passkeyRefusal } from "./rights.ts";
 
 /** Gives a session a statement to sign about an approval as it stands. */
 export async function proposeStatement(
@@ -85,14 +84,14 @@ export async function useOwnPasskey(
   return { passkey_id, public_key, enrolment, assertion, rp_id, origin: origin! };
 }
 
-/** Returns why a vote's signed statement does not count; undefined: it does, or the vote came by a key alone. */
+/** Returns why a vote's signed statement does not count; undefined: it does, or the vote came by a key alone, which does. */
 export async function statementRefusal(
   trx: Db,
   approval: ApprovalRecord,
-  { statement: signed }: VoteRecord,
+  { move, statement: signed }: VoteRecord,
   key: KeyRecord,
 ): Promise<Problem | undefined> {
-  if (!signed) return undefined;
+  if (!signed) return move === "approved" ? passkeyRefusal(approval) : undefined;
   const { statement: { nonce }, list, assertion, rp_id: rpId, origin } = signed;
   const statement = await statementAbout(trx, approval, nonce);
   try {
@@ -128,7 +127,7 @@ export async function statementAbout(
 
 /** Returns the fields of an approval that people are shown besides its action, as they are stored. */
 export function shownFields(approval: ApprovalRecord): Omit<ShownApproval, "action"> {
-  const { rule, reasons, reaches, evidence } = ApprovalGrounds.parse(approval.grounds);
+  const { rule, reasons, reaches, evidence, passkey } = ApprovalGrounds.parse(approval.grounds);
   return {
     approval_id: approval.id,
     subject: approval.subject,
@@ -140,5 +139,6 @@ export function shownFields(approval: ApprovalRecord): Omit<ShownApproval, "acti
     requested_by: approval.requestedBy,
     tenant_id: approval.tenant,
     needed: approval.needed,
+    passkey,
   };
 }

@@ -4,6 +4,7 @@ import {
   type ApprovalRequest,
   approveUpdate,
   denyUpdate,
+  type PasskeyAnswer,
   reopenUpdate,
   type RequestingRun,
   TASK_QUEUE,
@@ -28,8 +29,8 @@ import { type Context, forTenant, type Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 import { approvalWorkflowId, existingApproval, requestOf } from "./ask.ts";
 import { approvalBlocker } from "./blocker.ts";
-import { type PasskeyAnswer, takeStatement } from "./statement.ts";
-import { countedApprovers, mayNotApprove, voteRefusal } from "./rights.ts";
+import { takeStatement } from "./statement.ts";
+import { countedApprovers, mayNotApprove, passkeyRefusal, voteRefusal } from "./rights.ts";
 import { subjectRefusal } from "./subject.ts";
 import { outdatedVote } from "./successor.ts";
 
@@ -116,7 +117,7 @@ export async function checkVote(
 
 /** Returns the voter's key id. */
 async function checkVoter(
-  { caller, door, store }: Context,
+  { caller, door, store, urls }: Context,
   approval: ApprovalRecord,
   move: VoteMove,
   passkey: PasskeyAnswer | undefined,
@@ -127,6 +128,9 @@ async function checkVoter(
   if (!caller.mayApprove && !caller.session?.mayApprove) throw mayNotApprove(approval.id);
   if (caller.session && move === "approved" && !passkey) {
     throw new Problem("Forbidden", "Approving takes your passkey; a click alone denies");
+  }
+  if (move === "approved" && !passkey && passkeyRefusal(approval)) {
+    throw passkeyRefusal(approval, urls.gateway)!;
   }
   if (passkey && (!caller.session || move !== "approved")) {
     throw new Problem("Forbidden", "A passkey's answer is for approving on the console");

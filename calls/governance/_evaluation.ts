@@ -1,5 +1,5 @@
 import type { Problem } from "../../contract/mod.ts";
-import type { Decision } from "../../contract/domain/mod.ts";
+import type { CallStatement, Decision, SignedStatement } from "../../contract/domain/mod.ts";
 
 /** A decision about a call, before it is on record. */
 export interface Evaluation {
@@ -8,8 +8,15 @@ export interface Evaluation {
   readonly reasons: readonly string[];
   /** Number of people who must approve besides the caller. */
   readonly approvers: number;
-  /** True where a rule asks people, and the caller is one of them: a person who may approve, over REST. */
+  /** True: people approve by a passkey, on the console; a key that may approve does not do. */
+  readonly passkey: boolean;
+  /**
+   * True where a rule asks people, and the caller is one of them: a person who may approve, over REST. That of one who has
+   * signed in counts once their passkey has signed the call.
+   */
   readonly callerApproves: boolean;
+  /** What the caller's passkey has signed about this call. */
+  readonly statement?: SignedStatement<CallStatement>;
   /** Id of the second opinion in its own log; absent: none was given, or it has none. */
   readonly opinionId?: string;
   /** Thrown where it is a denial; absent: `Denied` with the reasons. */

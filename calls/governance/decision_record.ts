@@ -102,6 +102,7 @@ function receiptOf(entry: DecisionEntry): SealRequest {
     ...callerEvidence(operation, caller),
     arguments: redactSecrets(asJson(operation.durability?.asEvidence?.(input) ?? input)),
     reasons: evaluation.reasons,
+    ...(evaluation.statement ? { statement: evaluation.statement } : {}),
   };
   return {
     id: evaluation.receiptId,

@@ -19,7 +19,8 @@ type Parts = Pick<Platform, "store" | "usage" | "config" | "adviser">;
  * configured, can only make that stricter; people who decide or stop do not depend on it.
  *
  * A call over REST by a key that may approve is that person's own decision: it counts as one of the approvals that a rule
- * asks for. What the guardrails leave to people is left to somebody else.
+ * asks for, unless that rule takes passkeys. One by a person who has signed in counts once their passkey has signed it, which
+ * is still to be asked for. What the guardrails leave to people is left to somebody else.
  */
 export async function evaluate(
   parts: Platform,
@@ -54,16 +55,19 @@ export async function evaluateAgain(
   return await evaluate({ ...parts, usage: UNCOUNTED }, call, stops, rules);
 }
 
-/** Returns how many people besides the caller the rules ask for now; 0: nobody. The call was counted before. */
+/**
+ * Returns how many people besides the caller the rules ask for now, 0 where they ask nobody, and whether they must approve by
+ * passkey. The call was counted before.
+ */
 export async function approversByRules(
   parts: Parts,
   call: CheckedCall,
   rules: readonly Rule[],
-): Promise<number> {
+): Promise<{ readonly needed: number; readonly passkey: boolean }> {
   const names = [call.request.as, ...namesOf(call.operation, call.input)];
   const uncounted = { ...parts, usage: UNCOUNTED };
-  const { decision, approvers } = await evaluateRules(uncounted, call, names, rules);
-  return decision === "needs_approval" ? approvers : 0;
+  const { decision, approvers, passkey } = await evaluateRules(uncounted, call, names, rules);
+  return { needed: decision === "needs_approval" ? approvers : 0, passkey };
 }
 
 const UNCOUNTED: UsageMeter = {
@@ -74,7 +78,8 @@ const UNCOUNTED: UsageMeter = {
 function stopped(stops: readonly Stop[]): Evaluation {
   const what = { all: "Everything that changes something", key: "This key", tool: "This tool" };
   const reasons = stops.map(({ kind, reason }) => `${what[kind]} is stopped: ${reason}`);
-  return { decision: "deny", rule: "stopped", reasons, approvers: 1, callerApproves: false };
+  const nobody = { approvers: 1, passkey: false, callerApproves: false };
+  return { decision: "deny", rule: "stopped", reasons, ...nobody };
 }
 
 async function evaluateRules(
@@ -103,16 +108,21 @@ async function evaluateRules(
       return !(await usage.count(use)).allowed;
     },
   }) ?? shippedRule(operation, input);
+  const signs = caller.session?.mayApprove === true;
   const callerApproves = rule.then === "needs_approval" && request.door === "rest" &&
-    caller.mayApprove;
+    (signs || caller.mayApprove && !rule.passkey);
   const others = rule.approvers - (callerApproves ? 1 : 0);
   const reasons = [rule.reason ?? `Rule ${rule.name} of the policy says so`];
-  if (callerApproves) reasons.push("The caller may approve, and has decided by this call");
+  if (callerApproves) {
+    const how = signs ? "decides about this call by their passkey" : "has decided by this call";
+    reasons.push(`The caller may approve, and ${how}`);
+  }
   return {
     decision: others > 0 ? rule.then : "allow",
     rule: rule.name,
     reasons,
     approvers: Math.max(others, 1),
+    passkey: rule.passkey,
     callerApproves,
     guardrails: rule.guardrails && !humanControl && rule.then !== "deny",
   };
@@ -120,7 +130,7 @@ async function evaluateRules(
 
 function shippedRule(operation: CheckedCall["operation"], input: CheckedCall["input"]) {
   const name = shippedRuleOf(operation, input);
-  return { name, approvers: 1, ...SHIPPED_RULES[name] };
+  return { name, approvers: 1, passkey: false, ...SHIPPED_RULES[name] };
 }
 
 /** Has the guardrails read the call's text. While they can't be reached, the call is denied. */

@@ -53,8 +53,14 @@ const RULE = z.strictObject({
   reason: z.string().min(1).max(300).optional().describe("A sentence for the caller"),
   approvers: z.number().int().min(1).max(10).default(1)
     .describe("How many different people must approve"),
+  passkey: z.boolean().default(false).describe(
+    "Whether approving takes a passkey, on the console: then no key approves by itself",
+  ),
   guardrails: z.boolean().default(true)
     .describe("Whether the four rails read the call's free text; false where it is only kept"),
+}).refine(({ then, passkey }) => !passkey || then === "needs_approval", {
+  path: ["passkey"],
+  message: "Expected with then: needs_approval alone, as nobody approves otherwise",
 });
 
 /** Schema of a governance policy. */

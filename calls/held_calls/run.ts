@@ -21,7 +21,7 @@ import {
   type HeldCallEnd,
   intendHeldCall,
 } from "../../store/approvals/mod.ts";
-import { governanceInForce, stopFor } from "../../store/calls/mod.ts";
+import { getDecision, governanceInForce, stopFor } from "../../store/calls/mod.ts";
 import { openUnknownCallTicket } from "../../store/incidents/mod.ts";
 import { findKeyById } from "../../store/keys/mod.ts";
 import { actionOf, sha256 } from "../approvals/mod.ts";
@@ -103,11 +103,17 @@ async function checkCall(
   // How many had to approve, and who must not, is what the rules and the key say, and not the row of the server that asked.
   const { policy } = await openPolicyCache(db)(version);
   const door = approval.storedBy === ROLES.tools && held.door === "rest" ? "mcp" : held.door;
-  const wanted = await approversByRules(
+  const { needed, passkey } = await approversByRules(
     platform,
     { ...call, request: { ...request, door } },
     policy.rules,
   );
+  if (passkey && !approval.grounds.passkey) {
+    throw refuse("its rule takes passkeys now, and people were asked for none");
+  }
+  // Where passkeys count alone, the caller's own is on record.
+  const own = passkey && (await getDecision(db, held.decisionId))?.callerApproves;
+  const wanted = needed - (own ? 1 : 0);
   const others = approval.approvers.filter(({ key_id, principal }) =>
     key_id !== held.keyId && !isSamePrincipal(principal, key.principal)
   );

@@ -97,6 +97,7 @@ function Decision({ shown }: { readonly shown: ApprovalDetails }) {
         <h2 id="exactly">Exactly what is decided</h2>
         <pre tabIndex={0}>{shownLines(shown).join("\n")}</pre>
         <p class="quiet">
+          {shown.passkey && "Its rule takes a passkey: a key alone can't approve it. "}
           A passkey signs these very lines; the same ones are shown by npm run approvals -- show
           {" "}
           {id}.

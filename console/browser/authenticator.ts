@@ -1,9 +1,8 @@
 /** Calls of the browser's authenticators. */
 import type { Assertion, Registration } from "../../contract/domain/mod.ts";
-import { call } from "./api.ts";
 
 /** What a new passkey is made with. */
-interface NewPasskey {
+export interface NewPasskey {
   readonly challenge_id: string;
   readonly challenge: string;
   readonly rp_id: string;
@@ -40,23 +39,8 @@ export async function sign(
   };
 }
 
-/** Makes a passkey, and enrols it; where the person has one, that confirms it. @throws {Error} with a sentence for the person */
-export async function enrol(name: string): Promise<void> {
-  const given = await call<NewPasskey>("POST", "/v1/console/passkeys/challenge", {});
-  const { challenge, rp_id, credentials } = given;
-  const confirmation = credentials.length > 0
-    ? await sign(challenge, rp_id, credentials)
-    : undefined;
-  const registration = await create(given);
-  await call("POST", "/v1/console/passkeys", {
-    challenge_id: given.challenge_id,
-    name,
-    registration,
-    ...(confirmation ? { confirmation } : {}),
-  });
-}
-
-async function create(
+/** Makes a passkey. @throws {Error} with a sentence for the person */
+export async function create(
   { challenge, rp_id, user_id, user_name, algorithms, credentials }: NewPasskey,
 ): Promise<Registration> {
   const credential = await asked(navigator.credentials.create({
@@ -93,6 +77,7 @@ async function asked(answer: Promise<Credential | null>): Promise<PublicKeyCrede
 const toBytes = (text: string) =>
   Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
 
-const toText = (bytes: ArrayBuffer) =>
+/** Returns bytes as base64url. */
+export const toText = (bytes: ArrayBuffer) =>
   btoa(String.fromCharCode(...new Uint8Array(bytes)))
     .replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");

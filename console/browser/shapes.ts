@@ -1,5 +1,5 @@
 /** The parts of the gateway's answers that pages show. `/openapi.json` describes them whole. */
-import type { StatedApproval } from "../../ledger/passkeys/mod.ts";
+import type { ShownCall, StatedApproval } from "../../ledger/passkeys/mod.ts";
 
 /** Who has signed in. */
 export interface Person {
@@ -97,4 +97,10 @@ export interface Proposal {
   readonly statement: { readonly cycle: number; readonly nonce: string };
   readonly rp_id: string;
   readonly credentials: readonly string[];
+}
+
+/** What a person's passkey is given to sign about a call of theirs. */
+export interface CallProposal extends Omit<Proposal, "statement"> {
+  readonly statement: { readonly act: string; readonly nonce: string };
+  readonly shown: ShownCall;
 }

@@ -30,6 +30,11 @@ export const ERRORS = {
     next: "Ask an operator for a key that may do this; this one may not.",
     retryable: false,
   },
+  PasskeyNeeded: {
+    status: 403,
+    next: "Have the person's passkey sign what `passkey` shows, and call again with the answer.",
+    retryable: false,
+  },
   Denied: {
     status: 403,
     next: "Do not try to bypass it: read the reasons, then choose another way or ask a person.",

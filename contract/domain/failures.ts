@@ -5,6 +5,7 @@ const WORDS: Readonly<Record<ErrorName, string>> = {
   InvalidInput: "something it was given does not fit",
   Unauthenticated: "its key is not valid",
   Forbidden: "its key may not do this",
+  PasskeyNeeded: "a person has yet to sign it by their passkey",
   Denied: "the rules refuse it",
   NotFound: "what it needs is not there any more",
   ReceiptNotFound: "a receipt that it needs is not there",

@@ -215,9 +215,11 @@ export {
 export type {
   ApprovalStatement,
   Assertion,
+  CallStatement,
   ListPlace,
   ListStatement,
   Passkey,
+  PasskeyAnswer,
   PublicJwk,
   Registration,
   SignedStatement,

@@ -19,6 +19,13 @@ export interface Assertion {
   readonly signature: string;
 }
 
+/** A person's answer to a challenge. */
+export interface PasskeyAnswer {
+  /** 32 hex characters. */
+  readonly challenge_id: string;
+  readonly assertion: Assertion;
+}
+
 /** A browser's answer about a new credential, its fields base64url. What its maker attests is not asked for. */
 export interface Registration {
   readonly credential_id: string;
@@ -63,14 +70,27 @@ export interface ListPlace {
   readonly path: readonly string[];
 }
 
+/** What a person's passkey signs when they make a call that a rule leaves to people. */
+export interface CallStatement {
+  readonly version: 1;
+  /** Name of the operation. */
+  readonly call: string;
+  /** SHA-256 of the call's canonical JSON: operation, name, arguments, key and tenant. */
+  readonly act: string;
+  /** SHA-256 of the lines that were shown, each with a line feed. */
+  readonly shown_sha256: string;
+  /** 32 random hex characters, given out once. */
+  readonly nonce: string;
+}
+
 /** A person's signed statement. */
-export interface SignedStatement {
+export interface SignedStatement<Statement = ApprovalStatement> {
   /** `PKY-` and 12 hex characters. */
   readonly passkey_id: string;
   readonly public_key: PublicJwk;
   /** Receipt of the passkey's enrolment. */
   readonly enrolment: string;
-  readonly statement: ApprovalStatement;
+  readonly statement: Statement;
   /** Absent: the assertion is over the statement itself, and over no list. */
   readonly list?: ListPlace;
   readonly assertion: Assertion;

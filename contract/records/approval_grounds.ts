@@ -20,6 +20,9 @@ export const ApprovalGrounds = z.object({
     "Services that it reaches: its target, and those that need it",
   ),
   evidence: z.array(EvidenceRef).describe("What to read before deciding"),
+  passkey: z.boolean().default(false).describe(
+    "True: approving takes a passkey, on the console; a key that may approve can only deny",
+  ),
 });
 
 /** Grounds of an approval, as they are stored. */
@@ -30,5 +33,5 @@ export type ApprovalGrounds = DeepReadonly<z.output<typeof ApprovalGrounds>> & {
 
 /** Returns grounds, which are empty where nothing is said. */
 export function groundsOf(said: Partial<ApprovalGrounds>): ApprovalGrounds {
-  return { rule: null, reasons: [], reaches: [], evidence: [], ...said };
+  return { rule: null, reasons: [], reaches: [], evidence: [], passkey: false, ...said };
 }

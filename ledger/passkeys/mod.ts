@@ -16,5 +16,5 @@ export { type Expected, PasskeyError, verifyAssertion } from "./assertion.ts";
 export { listStatementOf, placesIn, signedChallenge } from "./list.ts";
 export { ALGORITHMS } from "./public_key.ts";
 export { verifyRegistration } from "./registration.ts";
-export { type ShownApproval, shownLines } from "./shown.ts";
-export { challengeOf, type StatedApproval, statementOf } from "./statement.ts";
+export { type ShownApproval, type ShownCall, shownCallLines, shownLines } from "./shown.ts";
+export { callStatementOf, challengeOf, type StatedApproval, statementOf } from "./statement.ts";

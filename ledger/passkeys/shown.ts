@@ -13,6 +13,8 @@ export interface ShownApproval {
   readonly requested_by: string;
   readonly tenant_id: string;
   readonly needed: number;
+  /** True: a key alone does not approve it. */
+  readonly passkey?: boolean;
   readonly action: Readonly<Record<string, unknown>>;
 }
 
@@ -25,8 +27,9 @@ const INDENT = 12;
  * characters that can't be seen. What a passkey signs is the hash of these lines.
  */
 export function shownLines(approval: ShownApproval): string[] {
-  const { requested_by, tenant_id, needed } = approval;
-  const fields: readonly (readonly [string, string])[] = [
+  const { requested_by, tenant_id, needed, passkey } = approval;
+  const people = needed === 1 ? "one person" : `${needed} different people`;
+  return linesOf([
     ["approval", approval.approval_id],
     ["asks for", approval.description || approval.subject],
     ["because", approval.reasons.join("\n")],
@@ -34,13 +37,43 @@ export function shownLines(approval: ShownApproval): string[] {
     ["reaches", approval.reaches.join("\n")],
     ["evidence", approval.evidence.map(({ kind, id }) => `${kind} ${id}`).join("\n")],
     ["asked by", `${requested_by} of ${tenant_id}`],
-    ["needs", needed === 1 ? "one person" : `${needed} different people`],
-  ];
+    ["needs", passkey ? `${people}, by passkey alone` : people],
+  ], approval.action);
+}
+
+/** A call that a person makes and a rule leaves to people, as the person is shown it. */
+export interface ShownCall {
+  /** What the operation does, in words. */
+  readonly summary: string;
+  readonly rule: string;
+  readonly reasons: readonly string[];
+  readonly reaches: readonly string[];
+  readonly requested_by: string;
+  readonly tenant_id: string;
+  /** Operation, name and arguments, secrets by their hash alone. */
+  readonly action: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the lines that a person is shown of a call of theirs before their passkey signs it, as {@linkcode shownLines}. */
+export function shownCallLines(call: ShownCall): string[] {
+  return linesOf([
+    ["your call", call.summary],
+    ["because", call.reasons.join("\n")],
+    ["rule", call.rule],
+    ["reaches", call.reaches.join("\n")],
+    ["made by", `${call.requested_by} of ${call.tenant_id}`],
+  ], call.action);
+}
+
+function linesOf(
+  fields: readonly (readonly [string, string])[],
+  action: ShownApproval["action"],
+): string[] {
   return [
     ...fields.filter(([, text]) => text !== "").flatMap(([name, text]) =>
       fieldLines(name, escapeInvisible(text))
     ),
-    ...fieldLines("action", printAction(approval.action)),
+    ...fieldLines("action", printAction(action)),
   ];
 }
 

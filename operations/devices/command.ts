@@ -68,7 +68,7 @@ export const commandDevice = operation({
     output: exampleCommand,
   },
   async run({ device_id, ...request }, context) {
-    const { caller, door, decisionId } = context;
+    const { caller, decisionId, callerApproves = false } = context;
     const isFree = request.command !== undefined;
     return await orderCommand(context, {
       ...request,
@@ -76,7 +76,7 @@ export const commandDevice = operation({
       deviceId: device_id,
       needed: approversOf(isFree, {
         approvers: context.requiredApproval?.needed ?? 0,
-        callerApproves: caller.mayApprove && door === "rest",
+        callerApproves,
       }),
       grounds: groundsOfCommand(isFree, context),
       askedBy: caller.principal,
@@ -88,7 +88,8 @@ export const commandDevice = operation({
 
 function groundsOfCommand(isFree: boolean, context: Context): ApprovalGrounds {
   const { requiredApproval, decisionId } = context;
-  const { rule, reasons } = requiredApproval ?? {
+  const { rule, reasons, passkey } = requiredApproval ?? {
+    passkey: false,
     rule: isFree ? "free-arguments" : "approvers-sign",
     reasons: [
       isFree
@@ -97,7 +98,7 @@ function groundsOfCommand(isFree: boolean, context: Context): ApprovalGrounds {
     ],
   };
   const evidence = decisionId ? [{ kind: "decision", id: decisionId } as const] : [];
-  return groundsOf({ rule, reasons, evidence });
+  return groundsOf({ rule, reasons, evidence, passkey });
 }
 
 /** Returns the tenant that owns a device, for keys of tier admin. */

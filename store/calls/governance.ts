@@ -157,9 +157,13 @@ export async function recordDecisions(
 export async function getDecision(
   db: Db,
   id: string,
-): Promise<Pick<DecisionRecord, "rule" | "reasons" | "policyVersion"> | undefined> {
+): Promise<
+  | Pick<DecisionRecord, "keyId" | "rule" | "reasons" | "callerApproves" | "policyVersion">
+  | undefined
+> {
   return await db.first(
-    `SELECT rule, reasons, policy_version AS "policyVersion" FROM governance_decisions WHERE id = $1`,
+    `SELECT key_id AS "keyId", rule, reasons, caller_approves AS "callerApproves", policy_version AS "policyVersion"
+     FROM governance_decisions WHERE id = $1`,
     [id],
   );
 }

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { createAuthenticator, type TestAuthenticator } from "../ledger/passkeys/_authenticator.ts";
+import type { TestAuthenticator } from "../ledger/passkeys/_authenticator.ts";
 import { approvalCalls } from "./_approvals.ts";
 import { openPeople, type People } from "./_people.ts";
 import { signInLink } from "./_sign_in.ts";
-
-const OWN_PAGE = { "sec-fetch-site": "same-origin" };
+import { OWN_PAGE, signedInPeople } from "./_signed_in.ts";
 
 describe("people who sign in", () => {
   let people: People;
@@ -14,47 +13,9 @@ describe("people who sign in", () => {
   });
   after(() => people?.stop());
   const { ask, info, becomes, receiptsOf } = approvalCalls(() => people);
-  const newAuthenticator = () => createAuthenticator("localhost", people.platform.urls.gateway);
+  const { call, newAuthenticator, signIn, enrol, propose, approve } = signedInPeople(() => people);
 
-  const link = (who: string, recovers = false) => signInLink(people, who, recovers);
-
-  /** Signs somebody in. @returns the headers of their browser */
-  async function signIn(who: string, recovers = false) {
-    const body = { link: await link(who, recovers) };
-    const answer = await people.call("POST", "/v1/console/session", undefined, body, OWN_PAGE);
-    assert.equal(answer.status, 200, JSON.stringify(answer.body));
-    assert.ok(
-      !JSON.stringify(answer.body).includes("session_"),
-      "the secret is in the cookie alone",
-    );
-    const cookie = answer.headers.get("set-cookie")!;
-    assert.match(cookie, /^sealoop=[^;]+; Path=\/; HttpOnly; SameSite=Strict$/);
-    return { ...OWN_PAGE, cookie: cookie.split(";")[0]! };
-  }
-
-  type Browser = Awaited<ReturnType<typeof signIn>>;
-  const call = (browser: Record<string, string>, method: string, path: string, body?: unknown) =>
-    people.call(method, path, undefined, body, browser);
-
-  async function enrol(browser: Browser, authenticator: TestAuthenticator, by?: TestAuthenticator) {
-    const { body: given } = await call(browser, "POST", "/v1/console/passkeys/challenge", {});
-    return await call(browser, "POST", "/v1/console/passkeys", {
-      challenge_id: given.challenge_id,
-      name: "Phone",
-      registration: without(authenticator.register(given.challenge), "attestation"),
-      ...(by ? { confirmation: by.assert(given.challenge) } : {}),
-    });
-  }
-
-  async function propose(browser: Browser, id: string) {
-    const path = `/v1/console/approvals/${id}/statement`;
-    const answer = await call(browser, "POST", path, {});
-    assert.equal(answer.status, 200, JSON.stringify(answer.body));
-    return answer.body;
-  }
-
-  const approve = (browser: Browser, id: string, passkey: object) =>
-    call(browser, "POST", `/v1/approvals/${id}/approve`, { passkey });
+  const link = (who: string) => signInLink(people, who);
 
   it("do so once by a link, may what their key may, and are signed out for good", async () => {
     const used = await link("ann");
@@ -85,7 +46,7 @@ describe("people who sign in", () => {
   });
 
   it("are not those whose cookie another page or a program sends", async () => {
-    const { cookie } = await signIn("ann");
+    const cookie = (await signIn("ann")).cookie!;
     const foreign: Record<string, string>[] = [
       {},
       { "sec-fetch-site": "cross-site" },
@@ -247,8 +208,3 @@ describe("people who sign in", () => {
     }
   });
 });
-
-function without<T extends object, K extends keyof T>(object: T, name: K): Omit<T, K> {
-  const { [name]: _left, ...rest } = object;
-  return rest;
-}

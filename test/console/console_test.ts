@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import type { CDPSession } from "puppeteer-core";
+import { setGovernance } from "../_governance.ts";
 import { newPage, type TestPage } from "../_browser.ts";
 import { eventually } from "../_time.ts";
 import { approvalCalls } from "../api/_approvals.ts";
@@ -149,6 +150,34 @@ describe("the console", () => {
     await shows(/Resolved.*[^]*The router was unplugged/);
     const { body } = await people.call("GET", `/v1/itsm/tickets/${ticket_id}`, "program");
     assert.equal(body.status, "resolved");
+  });
+
+  it("asks for the passkey where a rule leaves a person's own act to people", async () => {
+    await signIn();
+    const { body: { ticket_id } } = await people.call("POST", "/v1/itsm/tickets", "program", {
+      title: "The disk of the archive is full",
+    });
+    await setGovernance(people.store, {
+      rules: [{ name: "closing", when: { tools: ["tickets.close"] }, then: "needs_approval" }],
+    });
+    const status = async () =>
+      (await people.call("GET", `/v1/itsm/tickets/${ticket_id}`, "program")).body.status;
+    await open(`/console/incidents/${ticket_id}`, /Nobody has acknowledged it/);
+    await tab.page.locator("#note").fill("It was emptied");
+    await press("Resolve");
+    assert.match(
+      await shows(/Your passkey decides about this call/),
+      /"resolution": "It was emptied"/,
+    );
+    assert.deepEqual(await barriers(), []);
+    await press("Leave it");
+    await shows(/you have not signed it/);
+    assert.equal(await status(), "open");
+    await press("Resolve");
+    await press("Sign with your passkey");
+    await shows(/Resolved.*[^]*It was emptied/);
+    assert.equal(await status(), "resolved");
+    await setGovernance(people.store, {});
   });
 
   it("shows acts that are equal but for their targets together, and decides about them by one gesture", async () => {

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { createActs } from "../acts.ts";
 import { read } from "../api.ts";
-import { enrol } from "../authenticator.ts";
+import { enrol } from "../enrol.ts";
 import { follow } from "../live.ts";
 import type { Person } from "../shapes.ts";
 import { Page, signOut } from "../shell.tsx";

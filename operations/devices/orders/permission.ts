@@ -30,7 +30,7 @@ export interface CommandObstacle {
 /** Returns how many people must approve besides the caller. @param isFree no script has the arguments */
 export function approversOf(
   isFree: boolean,
-  { approvers, callerApproves }: ServerCallDecision,
+  { approvers, callerApproves }: Pick<ServerCallDecision, "approvers" | "callerApproves">,
 ): number {
   return isFree ? Math.max(approvers, FREE_APPROVERS - (callerApproves ? 1 : 0)) : approvers;
 }
@@ -66,9 +66,14 @@ export async function approversWanted(
       return refuse("it is not what was asked for");
     }
     const input = { device_id, ...request };
-    const call = { operation: COMMAND_OPERATION, input, keyId, storedBy };
+    const decisionId = command.id.replace(/^CMD-/, "GOV-");
+    const call = { operation: COMMAND_OPERATION, input, keyId, storedBy, decisionId };
     const { signatures } = await signaturesOf(db, again);
-    const approvers = approversOf(again.script === null, await decideAgain(platform, call));
+    const decision = await decideAgain(platform, call);
+    const approvers = approversOf(again.script === null, decision);
+    if (decision.passkey && approvers > 0 && !command.grounds.passkey) {
+      return refuse("its rule takes passkeys now, and people were asked for none");
+    }
     return Math.max(approvers, signatures);
   } catch (error) {
     if (error instanceof Problem && error.rule.status < 500) return refuse(error.message);

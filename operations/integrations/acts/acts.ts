@@ -156,6 +156,8 @@ export interface NotedAct {
   readonly ageMs: number;
   /** Database role of the process that noted it. */
   readonly storedBy: string;
+  /** Decision about the call that has ordered it. */
+  readonly decisionId: string;
 }
 
 /**
@@ -172,7 +174,8 @@ export async function readOrderedAct(
     throw new Problem("NotFound", `No call has ordered ${act_id}`);
   }
   const { act, key_id } = Note.parse(effects.output);
-  return { act, keyId: key_id, ageMs: effects.ageMs, storedBy: effects.storedBy };
+  const { ageMs, storedBy } = effects;
+  return { act, keyId: key_id, ageMs, storedBy, decisionId: decision_id };
 }
 
 /**

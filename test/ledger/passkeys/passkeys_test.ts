@@ -187,6 +187,7 @@ describe("what is shown", () => {
     requested_by: "loop",
     tenant_id: "platform",
     needed: 1,
+    passkey: false,
     action: { steps: [{ argv: ["systemctl", "restart", "shop"] }], runbook: "restart\u202eed" },
     action_commitment: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
   };
