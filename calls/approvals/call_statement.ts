@@ -11,10 +11,11 @@ import {
   takeChallenge,
 } from "../../store/people/mod.ts";
 import { type RecordedEvaluation, targetOf } from "../governance/mod.ts";
-import { ANSWER_SECONDS, siteOf, usePasskey } from "../passkeys.ts";
+import { ANSWER_SECONDS, siteOf } from "../passkeys.ts";
 import type { Platform } from "../platform.ts";
 import type { CheckedCall } from "../run.ts";
 import { actionOf, sha256 } from "./action.ts";
+import { useOwnPasskey } from "./statement.ts";
 
 type Parts = Pick<Platform, "store" | "urls">;
 
@@ -46,7 +47,6 @@ export async function takeCallStatement(
   const act = sha256(actionOf(call).text);
   if (!passkey) throw await askToSign(parts, call, shown, act);
   const { challenge_id: nonce, assertion } = passkey;
-  const site = siteOf(parts);
   return await db.transaction(async (trx) => {
     const given = await takeChallenge(trx, nonce, caller.session!.id);
     if (given?.about !== purposeOf(call)) {
@@ -60,10 +60,10 @@ export async function takeCallStatement(
         "This is not the call that was shown: make it again, and read it",
       );
     }
-    const passkey = await usePasskey(trx, caller, assertion, { ...site, challenge });
-    const { id: passkey_id, public_key, receiptId: enrolment } = passkey;
-    const { rpId: rp_id, origins: [origin] } = site;
-    return { passkey_id, public_key, enrolment, statement, assertion, rp_id, origin: origin! };
+    return {
+      statement,
+      ...await useOwnPasskey({ caller, urls: parts.urls }, trx, assertion, challenge),
+    };
   });
 }
 

@@ -2,6 +2,7 @@
 import type {
   ApprovalStatement,
   ListStatement,
+  PasskeyAnswer,
   SignedStatement,
 } from "../../contract/domain/mod.ts";
 import { asProblem, Problem } from "../../contract/mod.ts";
@@ -21,7 +22,7 @@ import { newChallengeId, putChallenge, takeChallenge } from "../../store/people/
 import { ANSWER_SECONDS } from "../passkeys.ts";
 import type { Context, Platform } from "../platform.ts";
 import { existingApproval } from "./ask.ts";
-import { changedSince, type PasskeyAnswer, statementAbout, useOwnPasskey } from "./statement.ts";
+import { changedSince, statementAbout, useOwnPasskey } from "./statement.ts";
 import { checkVote, deliverVote, type VoteWords } from "./votes.ts";
 
 /** Most approvals that one list takes. */

@@ -1,5 +1,6 @@
 import type {
   ApprovalStatement,
+  Assertion,
   PasskeyAnswer,
   SignedStatement,
 } from "../../contract/domain/mod.ts";
