@@ -7,6 +7,7 @@ import {
   type RepairEffect,
   RESTART_ASKED,
   type RunId,
+  type TimelineStep,
   type UndoResult,
   type VerifyResult,
 } from "../../contract/domain/mod.ts";
@@ -57,12 +58,14 @@ const COMPLIANCE_TAGS = {
  *
  * @param repeats sightings after the first
  * @param observations of the run
+ * @param timeline until now: the times alone are public
  */
 export function closeReceiptOf(
   { ticket_id, finding, run, summary }: CloseOrder,
   ticket: Ticket | undefined,
   repeats: number,
   observations: readonly NumberedObservation[],
+  timeline: readonly TimelineStep[],
 ) {
   const { outcome, reason, diagnosis, permission, effect, proof, undone } = summary;
   const isUnknown = effect?.state === "unknown" || undone?.state === "unknown";
@@ -87,6 +90,7 @@ export function closeReceiptOf(
       rounds: summary.rounds,
       observations: observations.length,
       sightings: 1 + repeats,
+      timeline,
       ...(reason ? { reason } : {}),
       ...(diagnosis ? { diagnosis: publicDiagnosis(diagnosis) } : {}),
       ...(diagnosis?.action ? { action_id: diagnosis.action.id } : {}),

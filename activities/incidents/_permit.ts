@@ -144,7 +144,8 @@ export function createPermit({ store, engine, config }: ActivityParts) {
         kind: EVENT_OF_DECISION[decision],
         data: { round, ...record, rails, exceeds: action.exceeds },
       });
-      await requestSeal(trx, receiptOf(request, record, verdict));
+      const freezes = await listActiveFreezes(trx);
+      await requestSeal(trx, receiptOf(request, record, verdict, freezes.length > 0));
       return true;
     });
     return isFirst ? { ...record, frozen } : (await getVerdict(db, action.id, frozen))!;
@@ -177,7 +178,9 @@ function receiptOf(
   { ticket_id, action, run, round }: RepairRequest,
   { receipt_id, decision }: Pick<RepairVerdict, "receipt_id" | "decision">,
   verdict: GuardVerdict,
+  isFrozen: boolean,
 ) {
+  const rails = Object.fromEntries(verdict.rails.map(({ rail, passed }) => [rail, passed]));
   return {
     id: receipt_id,
     category: "guardrail_verdict",
@@ -189,7 +192,8 @@ function receiptOf(
       action_id: action.id,
       round,
       policy_version: verdict.policy_version,
-      rails: Object.fromEntries(verdict.rails.map(({ rail, passed }) => [rail, passed])),
+      rails,
+      ...(isFrozen && rails.execution_bounds === false ? { freeze: true } : {}),
       exceeds: action.exceeds.length,
       ...run,
     },

@@ -1,6 +1,7 @@
 import { receiptIdOf } from "../../calls/mod.ts";
-import { COMES_BACK, RESTART_ASKED } from "../../contract/domain/mod.ts";
+import { COMES_BACK, RESTART_ASKED, type TimelineStep } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import { timelineOf } from "../../operations/incidents/tickets/mod.ts";
 import { countLoop } from "../../runtime/metrics/mod.ts";
 import {
   abandonEffects,
@@ -10,6 +11,7 @@ import {
   getTicket,
   getTicketEvent,
   listObservations,
+  listTicketEvents,
   resolveTicket,
   type TicketEvent,
 } from "../../store/incidents/mod.ts";
@@ -34,16 +36,17 @@ export function closeActivities({ store, sealer }: ActivityParts) {
     const { ticket_id, run, summary } = order;
     const { code, report, requested_by } = order.finding;
     const isAsked = code === RESTART_ASKED && report !== undefined;
-    const [ticket, repeats, observations, isByPerson] = await Promise.all([
+    const [ticket, repeats, observations, events, isByPerson] = await Promise.all([
       getTicket(db, ticket_id),
       getRepeatSightings(db, ticket_id),
       listObservations(db, ticket_id, run.run_id),
+      listTicketEvents(db, ticket_id),
       isAsked && isByApprover(db, requested_by),
     ]);
     const id = receiptIdOf(run, "CLOSE+SEAL");
     const receipt = {
       id,
-      ...closeReceiptOf(order, ticket, repeats, observations),
+      ...closeReceiptOf(order, ticket, repeats, observations, untilNow(timelineOf(events))),
       ...(isByPerson ? { human_input: report! } : {}),
     };
     try {
@@ -51,7 +54,7 @@ export function closeActivities({ store, sealer }: ActivityParts) {
         await escalateOrEnd(order, receipt);
       }
     } catch (error) {
-      // An earlier attempt may have ended it, and a sweep has counted a sighting since, so that the receipts differ.
+      // An earlier attempt may have ended it, and a sighting or an event has come since, so that the receipts differ.
       if (!await getTicketEvent(db, ticket_id, endKey(order))) throw error;
     }
     await sealer.sealed(id, { timeoutMs: SEAL_TIMEOUT_MS });
@@ -95,6 +98,10 @@ export function closeActivities({ store, sealer }: ActivityParts) {
 
   return { closeAndSeal };
 }
+
+/** Leaves out the end that an earlier attempt has written. */
+const untilNow = (timeline: readonly TimelineStep[]) =>
+  timeline.at(-1)?.step === "seal" ? timeline.slice(0, -1) : timeline;
 
 const endKey = ({ run }: CloseOrder) => `${run.run_id}/ended`;
 

@@ -20,6 +20,11 @@ export interface Stats {
   readonly provenance_summary: Readonly<Record<string, number>>;
 }
 
+/** The fields of `public_ledger.activity` that pages use. */
+export interface Activity {
+  readonly days: readonly { readonly day: string; readonly receipts: number }[];
+}
+
 /** The fields of `public_ledger.anchors` that pages use. */
 export interface Anchors {
   readonly anchored_receipts: number;

@@ -1,12 +1,13 @@
-import type { Anchors, HowToVerify, Stats } from "./_answers.ts";
-import type { ReceiptRow } from "./checks/mod.ts";
+import type { Activity, Anchors, HowToVerify, Stats } from "./_answers.ts";
+import type { ListQuery, ReadList } from "./_reading.ts";
+import { listSection } from "./list_section.ts";
 import { searchForm } from "./shell.ts";
 import {
   categoryBars,
+  daysChart,
   formatCount,
   groupHex,
   h,
-  rowsTable,
   showStackedTime,
   type View,
 } from "./views/mod.ts";
@@ -17,13 +18,15 @@ export interface OverviewData {
   readonly stats: Stats;
   readonly anchors: Anchors;
   readonly rules: HowToVerify;
-  /** The newest receipts, newest first. */
-  readonly rows: readonly ReceiptRow[];
+  readonly activity: Activity;
+  readonly query: ListQuery;
+  readonly list: ReadList;
   readonly ledgerUrl: string;
 }
 
 /** The page of the whole ledger. */
-export function overviewPage({ stats, anchors, rules, rows, ledgerUrl }: OverviewData): View {
+export function overviewPage(data: OverviewData): View {
+  const { stats, anchors, rules, activity, query, list, ledgerUrl } = data;
   return [
     h("h1", {}, "A public ledger of signed receipts"),
     h(
@@ -52,21 +55,7 @@ export function overviewPage({ stats, anchors, rules, rows, ledgerUrl }: Overvie
       ),
     ),
     tiles(stats),
-    h(
-      "section",
-      { id: "receipts", "aria-labelledby": "receipts-title" },
-      h(
-        "div",
-        { class: "heading" },
-        h("h2", { id: "receipts-title" }, "Newest receipts"),
-        h("p", { class: "quiet", id: "live" }, "As of page load"),
-      ),
-      h(
-        "div",
-        { id: "rows", class: "scroll", tabindex: 0, role: "region", "aria-label": "Receipts" },
-        rowsTable(rows, "Newest receipts, newest first"),
-      ),
-    ),
+    listSection(query, list),
     h(
       "div",
       { class: "pair" },
@@ -84,9 +73,13 @@ export function overviewPage({ stats, anchors, rules, rows, ledgerUrl }: Overvie
         h(
           "p",
           { class: "quiet", id: "days-source" },
-          "Counted by this browser",
+          "Counted by the server",
         ),
-        h("div", { id: "days" }, h("p", { class: "quiet" }, "Nothing counted yet.")),
+        h(
+          "div",
+          { id: "days" },
+          daysChart(new Map(activity.days.map(({ day, receipts }) => [day, receipts])), today()),
+        ),
       ),
     ),
     keySection(rules),
@@ -94,6 +87,8 @@ export function overviewPage({ stats, anchors, rules, rows, ledgerUrl }: Overvie
     verifyYourself(ledgerUrl, rules.log.verifier_key),
   ];
 }
+
+const today = () => new Date().toISOString().slice(0, 10);
 
 function verdicts(stats: Stats): View {
   const { total_receipts: total, chain_intact: isIntact, verified_through: verifiedThrough } =

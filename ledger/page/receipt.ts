@@ -1,3 +1,4 @@
+import { readStoryReceipt, tellReceipt } from "../stories/mod.ts";
 import { readFields, readText } from "./checks/mod.ts";
 import {
   groupHex,
@@ -8,6 +9,7 @@ import {
   showText,
   showTime,
   SIGNS,
+  storyUrl,
   type View,
 } from "./views/mod.ts";
 
@@ -21,6 +23,8 @@ export interface ReceiptPageData {
   readonly isNewest: boolean;
   /** The server's verdict; undefined if it has none. */
   readonly server: { readonly verified: boolean; readonly reasons: readonly string[] } | undefined;
+  /** When the scrub found it broken, and the receipt of that; undefined: it has not, or has found it healed since. */
+  readonly broken: { readonly at: string; readonly receipt: string } | undefined;
   /** Id of the newer receipt that corrects this one. */
   readonly supersededBy: string | undefined;
   readonly ledgerUrl: string;
@@ -31,21 +35,28 @@ const SEALED_FOR_OTHERS = "api_seal";
 /** Maximum characters of a record on the page. */
 const MAX_PRINTED = 20_000;
 
-/** The page of a receipt. Its essential parts work without scripts. */
+/** The page of a receipt: what it says in a sentence, one verdict, the proofs folded. Its essential parts work without scripts. */
 export function receiptPage(data: ReceiptPageData): View {
-  const { position, record, id, server, supersededBy } = data;
+  const { position, record, server, supersededBy } = data;
   const fields = readFields(record);
   const text = (name: string) => fields ? readText(fields, name) : "";
-  const subject = text("subject") || text("action") || id;
+  const sentence = tellReceipt(readStoryReceipt(record, position));
   return [
     neighbours(data),
-    h("h1", { class: "receipt" }, showText(subject, 200)),
+    h("h1", { class: "receipt" }, showText(sentence.text, 300)),
     h(
       "p",
       { class: "lead" },
       h("span", { class: "tag" }, showText(text("category"), 60)),
       ` receipt #${position}, `,
       showTime(text("timestamp")),
+      sentence.names.map((name) => [" · ", h("a", { href: storyUrl(name) }, name)]),
+    ),
+    sentence.quote !== "" && h(
+      "figure",
+      { class: "quote" },
+      h("blockquote", {}, showText(sentence.quote, 4000)),
+      h("figcaption", { class: "quiet" }, "A person published these words with it."),
     ),
     text("category") === SEALED_FOR_OTHERS && h(
       "p",
@@ -70,9 +81,15 @@ export function receiptPage(data: ReceiptPageData): View {
         h("p", {}, "This browser has not checked it yet."),
       ),
       h("noscript", {}, h("p", {}, "Scripts are disabled. Use the commands below.")),
-      h("div", { id: "checks-steps" }),
+      brokenSince(data),
+      h(
+        "details",
+        { id: "proofs" },
+        h("summary", {}, "The proofs, one by one"),
+        h("div", { id: "checks-steps" }),
+        h("p", { class: "quiet" }, "The server says: ", serverVerdict(server)),
+      ),
       h("p", { id: "verdict-trust", class: "quiet" }),
-      h("p", { class: "quiet" }, "The server says: ", serverVerdict(server)),
     ),
     h(
       "section",
@@ -83,6 +100,20 @@ export function receiptPage(data: ReceiptPageData): View {
     byHand(data),
     rawRecord(record),
   ];
+}
+
+/** Says since when the scrub has known that it does not hold, where a receipt of the scrub says so. */
+function brokenSince({ broken }: ReceiptPageData): View {
+  if (!broken) return undefined;
+  return h(
+    "p",
+    { id: "broken-since" },
+    "The platform’s own check found it broken at ",
+    showTime(broken.at),
+    ", and sealed that: ",
+    h("a", { href: receiptUrl(broken.receipt) }, showText(broken.receipt, 64)),
+    ".",
+  );
 }
 
 function serverVerdict(server: ReceiptPageData["server"]): View {

@@ -80,7 +80,7 @@ export function searchForm(value = ""): View {
   return h(
     "form",
     { class: "search", action: "/find", role: "search" },
-    h("label", { for: "q" }, "Find a receipt"),
+    h("label", { for: "q" }, "Find what happened"),
     h(
       "div",
       {},
@@ -94,7 +94,7 @@ export function searchForm(value = ""): View {
         spellcheck: "false",
         autocomplete: "off",
         autocapitalize: "off",
-        placeholder: "Id, or the first 8 characters of an id or hash",
+        placeholder: "INC-…, APR-…, key, category, day, receipt",
       }),
       h("button", {}, "Find"),
     ),

@@ -1,8 +1,8 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import { Problem } from "../../contract/mod.ts";
 import { bindAssets } from "../../runtime/web/mod.ts";
 import {
+  type Activity,
   type Anchors,
   type Call,
   exportRecords,
@@ -10,12 +10,16 @@ import {
   type Stats,
   type Verified,
 } from "./_answers.ts";
+import { type ListQuery, printQuery, readList, readQuery } from "./_reading.ts";
+import { MAX_ENTERED, show, showProblem, showUnknown, type SiteResponse } from "./_responses.ts";
 import { type Assets, loadPageAssets } from "./assets.ts";
 import { toReceiptRow } from "./checks/mod.ts";
+import { find } from "./find.ts";
 import { overviewPage } from "./overview.ts";
-import { messagePage, receiptPage } from "./receipt.ts";
-import { type Page, printPage, searchForm } from "./shell.ts";
-import { h, receiptUrl, showText, type View } from "./views/mod.ts";
+import { receiptPage } from "./receipt.ts";
+import { printPage } from "./shell.ts";
+import { showStory } from "./story.ts";
+import { receiptUrl } from "./views/mod.ts";
 
 /** The parts that the pages are made of. */
 export interface SiteParts {
@@ -25,18 +29,13 @@ export interface SiteParts {
   readonly ledgerUrl: string;
 }
 
-/** A page, or the address of another one. */
-type SiteResponse = { readonly status: number; readonly page: Page } | {
-  readonly location: string;
-};
-
 /** Everything is loaded from the ledger itself, nothing is inline, and no text becomes markup or script. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; " +
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
   "trusted-types worker";
 const ROWS = 20;
-const MAX_ID_LENGTH = 128;
+const DAYS = 30;
 const POSITION = /^\d{1,15}$/;
 
 /** Binds the pages to a router. @throws {Error} their files are not built */
@@ -47,8 +46,11 @@ export function bindSite<S>(
 ): void {
   const page = (path: string, respond: (ctx: Context) => Promise<SiteResponse>) =>
     router.get(path, async (ctx) => send(ctx, await respond(ctx).catch(showProblem), assets));
-  page("/", () => showOverview(parts));
-  page("/find", ({ query }) => findReceipt(parts, String(query.q ?? "")));
+  page("/", ({ query }) => showOverview(parts, readQuery(query)));
+  page("/find", ({ query }) => find(parts.call, String(query.q ?? "")));
+  for (const path of ["/incidents/:id", "/approvals/:id", "/about/:id"]) {
+    page(path, ({ params }) => showStory(parts.call, params.id));
+  }
   page("/receipt/:id", ({ params }) => showReceipt(parts, params.id));
   page("/at/:position", ({ params }) => showPosition(parts, params.position));
   bindAssets(router, assets, POLICY);
@@ -70,33 +72,22 @@ function send(ctx: Context, response: SiteResponse, assets: Assets): void {
   ctx.body = printPage(response.page, assets);
 }
 
-const show = (title: string, main: View, data: Page["data"] = {}, status = 200): SiteResponse => ({
-  status,
-  page: { title: `${title} · sealoop ledger`, main, data },
-});
-
-async function showOverview({ call, ledgerUrl }: SiteParts): Promise<SiteResponse> {
-  const [stats, anchors, rules] = await Promise.all([
+/** Shows the chain and a list of its receipts: by default what happened. */
+async function showOverview({ call, ledgerUrl }: SiteParts, asked: ListQuery) {
+  const isFiltered = Object.keys(asked).some((name) => name !== "before");
+  const query = isFiltered ? asked : { ...asked, kind: "happened" };
+  const [stats, anchors, rules, activity, list] = await Promise.all([
     call("public_ledger.stats", {}) as Promise<Stats>,
     call("public_ledger.anchors", {}) as Promise<Anchors>,
     call("public_ledger.how_to_verify", {}) as Promise<HowToVerify>,
+    call("public_ledger.activity", { days: DAYS }) as Promise<Activity>,
+    readList(call, query, ROWS),
   ]);
-  const from = Math.max(0, stats.total_receipts - ROWS);
-  const records = await exportRecords(call, from, stats.total_receipts);
-  const rows = records.map((record, n) => toReceiptRow(record, from + n, undefined)).reverse();
-  const main = overviewPage({ stats, anchors, rules, rows, ledgerUrl });
-  return show("Receipts", main, { page: "overview" });
-}
-
-/** Finds a receipt by what a visitor has entered: a position, an id, or a prefix of an id or hash. */
-async function findReceipt(parts: SiteParts, entered: string): Promise<SiteResponse> {
-  const text = entered.trim();
-  const position = text.replace(/^#/, "");
-  const isPosition = POSITION.test(position) && (text.startsWith("#") || text.length < 8);
-  if (isPosition) return { location: `/at/${Number(position)}` };
-  if (text === "") return { location: "/" };
-  const { receipt } = await verify(parts, text);
-  return receipt ? { location: receiptUrl(receipt.receipt_id) } : showUnknown(text);
+  const main = overviewPage({ stats, anchors, rules, activity, query, list, ledgerUrl });
+  const positions = list.receipts.map(({ position }) => position).join(" ");
+  const { kind, ...rest } = query;
+  const api = printQuery(kind === "all" ? rest : query);
+  return show("Receipts", main, { page: "overview", positions, list: api });
 }
 
 async function showReceipt(parts: SiteParts, idOrPrefix: string): Promise<SiteResponse> {
@@ -125,8 +116,23 @@ async function showPosition(parts: SiteParts, text: string): Promise<SiteRespons
 const NOT_FOUND: Verified = { receipt: null };
 
 async function verify({ call }: SiteParts, idOrPrefix: string): Promise<Verified> {
-  if (idOrPrefix === "" || idOrPrefix.length > MAX_ID_LENGTH) return NOT_FOUND;
+  if (idOrPrefix === "" || idOrPrefix.length > MAX_ENTERED) return NOT_FOUND;
   return await call("public_ledger.verify", { receipt_id: idOrPrefix }) as Verified;
+}
+
+/** Receipts of the scrub that are looked through for a break. */
+const MAX_BREAKS = 100;
+
+/** Finds the receipt in which the scrub says that one is broken. */
+async function findBreak(call: Call, position: number) {
+  const { breaks } = await call("public_ledger.stats", {}) as Stats;
+  if (breaks === 0) return undefined;
+  const category = "ledger_break";
+  const { receipts } = await readList(call, { category }, MAX_BREAKS).catch(() => ({
+    receipts: [],
+  }));
+  const last = receipts.find(({ details }) => details.position === position);
+  return last && last.outcome !== "healed" ? { at: last.timestamp, receipt: last.id } : undefined;
 }
 
 /** @param verified undefined if the receipt cannot be found by its id */
@@ -141,6 +147,7 @@ async function showRecord(
   const record = records[position - from];
   if (record === undefined) return showUnknown(id);
   const main = receiptPage({
+    broken: await findBreak(call, position),
     position,
     record,
     id,
@@ -152,27 +159,4 @@ async function showRecord(
   });
   const data = { page: "receipt", position: String(position), ...(verified ? { asked: id } : {}) };
   return show(`Receipt #${position}`, main, data);
-}
-
-function showUnknown(entered: string): SiteResponse {
-  const message = messagePage("No such receipt", [
-    "There is no receipt ",
-    h("code", {}, showText(entered, MAX_ID_LENGTH)),
-    ". Enter an id or a hash, or at least their first 8 characters.",
-  ]);
-  return show("No such receipt", [message, searchForm()], {}, 404);
-}
-
-/** Shows a problem as a page. */
-function showProblem(error: unknown): SiteResponse {
-  if (!(error instanceof Problem)) throw error;
-  const status = error.name === "InvalidInput" ? 422 : error.rule.status;
-  if (status === 503) {
-    const title = "The ledger is unavailable";
-    const text =
-      "Its database cannot be reached, so the state of the chain is unknown. The page will try again.";
-    return show(title, [messagePage(title, text), searchForm()], { page: "away" }, status);
-  }
-  const title = "Cannot show this";
-  return show(title, [messagePage(title, showText(error.message, 1000)), searchForm()], {}, status);
 }

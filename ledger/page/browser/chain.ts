@@ -16,6 +16,7 @@ import {
   readLastVisit,
   saveVisit,
 } from "./last_visit.ts";
+import type { FollowedList } from "./list.ts";
 import type { Pool } from "./pool.ts";
 import { createCheckQueue } from "./queue.ts";
 import { readTrust, rememberCheckpoint } from "./trust.ts";
@@ -26,7 +27,7 @@ const NEWEST = 1_000;
 const POLL_MS = 4_000;
 
 /** Checks the chain and its new receipts, and shows the progress. */
-export function watchLedger(pool: Pool): void {
+export function watchLedger(pool: Pool, list: FollowedList): void {
   const trust = readTrust();
   const sha256 = (bytes: Uint8Array) => NOBLE.fromHex(NOBLE.sha256(bytes));
   const tally = createTally({ trust, sha256 });
@@ -63,7 +64,7 @@ export function watchLedger(pool: Pool): void {
       if (!before) start(now);
       else if (now.total > before.total) {
         queue.add(before.total, now.total, cuts);
-        await queue.work();
+        await Promise.all([queue.work(), list.follow()]);
       }
       tally.setHead(now.total, now.lastHash);
     } catch (error) {

@@ -8,9 +8,7 @@ import {
   formatCount,
   h,
   pluralize,
-  rowsTable,
   showStackedTime,
-  showTime,
   type View,
 } from "../views/mod.ts";
 import { byId, fill } from "./dom.ts";
@@ -48,26 +46,14 @@ export function drawSummary(summary: CheckSummary, progress: Progress): void {
   draw("verdict-breaks", state === "broken" && breaksList(summary));
   draw("verdict-seen", describeLastVisit(summary, progress));
   draw("verdict-actions", actions(summary, progress));
-  drawRows(summary);
+  const [newest] = summary.rows;
+  if (newest?.position === total - 1) draw("tile-newest", showStackedTime(newest.timestamp));
   if (checked > 0 && checked === total) {
     draw("categories", categoryBars([...summary.categories]));
     draw("categories-source", "Counted by this browser");
   }
   draw("days", daysChart(summary.days, new Date().toISOString().slice(0, 10)));
   draw("days-source", `Counted by this browser, from ${pluralize(checked, "receipt")}`);
-}
-
-/** Shows the newest receipts, once they are checked. */
-function drawRows({ rows, breaks, total }: CheckSummary): void {
-  const [newest] = rows;
-  if (newest?.position !== total - 1) return;
-  const broken = new Set(breaks.map(({ position }) => position));
-  const checked = rows.map((row) => ({
-    ...row,
-    verified: row.verified && !broken.has(row.position),
-  }));
-  draw("tile-newest", showStackedTime(newest.timestamp));
-  draw("rows", rowsTable(checked, "Newest receipts, newest first, as checked by this browser"));
 }
 
 function describeProgress(summary: CheckSummary, { running, paused, waiting, error }: Progress) {
@@ -126,5 +112,4 @@ export function drawClaim({ total, intact, breaks, verifiedThrough }: ServerClai
     ),
   ]);
   draw("tile-total", formatCount(total));
-  draw("live", ["Live; updated ", showTime(new Date().toISOString())]);
 }

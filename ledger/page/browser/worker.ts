@@ -5,10 +5,13 @@ import {
   type CheckedRange,
   checkFile,
   checkInclusion,
+  checkListed,
   checkRange,
   checkReceipt,
   type FileReport,
   type InclusionResponse,
+  joinRanges,
+  type ListedReceipt,
   NOBLE,
   type Step,
 } from "../checks/mod.ts";
@@ -32,6 +35,7 @@ export type Task =
     readonly wantsLeaves: boolean;
   }
   | { readonly do: "receipt"; readonly position: number; readonly asked: string | undefined }
+  | { readonly do: "list"; readonly positions: readonly number[] }
   | { readonly do: "file"; readonly bytes: Uint8Array };
 
 /** A task, with what to check against. */
@@ -43,6 +47,7 @@ export interface Job extends CheckKeys {
 export type Outcome =
   | { readonly range: CheckedRange }
   | { readonly steps: readonly Step[] }
+  | { readonly list: readonly ListedReceipt[] }
   | { readonly report: FileReport }
   | { readonly failed: string };
 
@@ -69,12 +74,31 @@ async function run({ task, ...against }: Job): Promise<Outcome> {
       }
       case "receipt":
         return { steps: await runReceiptChecks(task, against) };
+      case "list":
+        return { list: await runListChecks(task.positions, against) };
       case "file":
         return { report: checkFile(task.bytes, listProvenKeys(keys, keyProof), NOBLE, trust) };
     }
   } catch (error) {
     return { failed: error instanceof TypeError ? error.message : describeFailure(error) };
   }
+}
+
+/** Checks receipts of a list, those next to each other at once. @returns in the order of the positions */
+async function runListChecks(
+  positions: readonly number[],
+  { keys, keyProof }: CheckKeys,
+): Promise<ListedReceipt[]> {
+  const trusted = listProvenKeys(keys, keyProof);
+  const spans = joinRanges(positions.map((position) => [position, position + 1] as const));
+  const listed = new Map<number, ListedReceipt>();
+  await Promise.all(spans.map(async ([from, to]) => {
+    const { records, contradictions } = await fetchRecords(Math.max(0, from - 1), to);
+    for (const one of checkListed(records, { from, to, contradictions }, trusted, NOBLE)) {
+      listed.set(one.receipt.position, one);
+    }
+  }));
+  return positions.flatMap((position) => listed.get(position) ?? []);
 }
 
 async function runReceiptChecks(

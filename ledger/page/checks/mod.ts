@@ -11,11 +11,12 @@
  * @module
  */
 export { type AnchorResponse, checkAnchor } from "./anchor.ts";
-export { type CheckedRange, checkRange, type ReceiptRow, toReceiptRow } from "./check_range.ts";
+export { type CheckedRange, checkRange, toReceiptRow } from "./check_range.ts";
 export { readFields, readText } from "./fields.ts";
 export { checkFile, type FileReport } from "./file.ts";
 export { HASHES } from "./hashes.ts";
 export { checkInclusion, type InclusionResponse } from "./inclusion.ts";
+export { checkListed, type ListedReceipt } from "./listed.ts";
 export { NOBLE } from "./primitives.ts";
 export { findValue, splitExport, splitJson } from "./records.ts";
 export { findGaps, joinRanges, planChunks, type PositionRange } from "./ranges.ts";

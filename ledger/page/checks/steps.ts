@@ -118,17 +118,51 @@ function checkCanonical(state: Check, { fields, bytes }: Content): Step {
   if (state === "not_applicable") {
     return { name, state, text: "Era 1 has no canonical bytes", compared: [] };
   }
-  const verb = state === "pass" ? "are" : "are not";
+  const differing = state === "pass" ? [] : findDiffering(fields, bytes);
+  const which = differing.length > 0
+    ? `: ${
+      differing.map(({ label }) => label.replace(/ \(.*/, "")).filter((one, n, all) =>
+        one !== all[n - 1]
+      ).join(", ")
+    } ${differing.length > 2 ? "differ" : "differs"}`
+    : "";
   return {
     name,
     state,
-    text: `The fields in canonical form ${verb} the receipt’s canonical bytes`,
-    compared: [
+    text: state === "pass"
+      ? "The fields in canonical form are the receipt’s canonical bytes"
+      : `The fields in canonical form are not the receipt’s canonical bytes${which}`,
+    compared: differing.length > 0 ? differing : [
       { label: "fields", value: [...fields.keys()].join(", ") },
       { label: "canonical bytes", value: `${bytes.length} bytes` },
     ],
   };
 }
+
+const MAX_DIFFERING = 10;
+
+/** Finds the fields that the record shows otherwise than its canonical bytes have them, each as shown and as in the bytes. */
+function findDiffering(
+  fields: ReadonlyMap<string, string>,
+  bytes: Uint8Array,
+): ComparedValue[] {
+  const sealed = readFields(new TextDecoder().decode(bytes));
+  if (!sealed) return [];
+  const names = new Set([...sealed.keys(), ...fields.keys()].filter((name) => !AROUND.has(name)));
+  const [NOTHING, differing] = ["(not there)", [] as ComparedValue[]];
+  for (const name of names) {
+    const [shown, signed] = [fields.get(name) ?? NOTHING, sealed.get(name) ?? NOTHING];
+    if (shown === signed || name === "prev_hash" && !sealed.has(name)) continue;
+    differing.push({ label: `${name} (shown)`, value: shown }, {
+      label: `${name} (sealed)`,
+      value: signed,
+    });
+  }
+  return differing.slice(0, 2 * MAX_DIFFERING);
+}
+
+/** Fields around the canonical bytes, in one of the eras. */
+const AROUND = new Set(["canonical_bytes", "hash_sha256", "signature", "receiver_attestation"]);
 
 function checkSignature(state: Check, { fields }: Content, primitives: Primitives): Step {
   const name = "Signature";

@@ -8,7 +8,8 @@
  *
  * @module
  */
-export { rowsTable, stepsList } from "./lists.ts";
+export { feed, storyBody, storyUrl } from "./feed.ts";
+export { stepsList } from "./lists.ts";
 export { categoryBars, daysChart } from "./plots.ts";
 export {
   formatCount,

@@ -3,7 +3,7 @@ import { h, type View } from "./view.ts";
 
 const MAX_BARS = 12;
 
-/** Shows receipts by category, most frequent first. */
+/** Shows receipts by category, most frequent first. Each leads to the list of its receipts. */
 export function categoryBars(counts: readonly (readonly [name: string, n: number])[]): View {
   const sorted = [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
   const shown = sorted.slice(0, MAX_BARS);
@@ -21,11 +21,18 @@ export function categoryBars(counts: readonly (readonly [name: string, n: number
     h(
       "tbody",
       {},
-      shown.map(([name, n]) => bar(name === "" ? "(none)" : showText(name, 40), n, max)),
+      shown.map(([name, n]) => bar(name === "" ? "(none)" : linkTo(name), n, max)),
       rest > 0 && bar("all others", rest, max),
     ),
   );
 }
+
+const linkTo = (category: string) =>
+  h(
+    "a",
+    { href: `/?category=${encodeURIComponent(category)}#receipts` },
+    showText(category, 40),
+  );
 
 function bar(name: View, n: number, max: number): View {
   const width = Math.max(0.5, Math.min(100, n / max * 100)).toFixed(1);
@@ -73,24 +80,27 @@ export function daysChart(days: ReadonlyMap<string, number>, today: string): Vie
       {
         viewBox: "0 0 300 72",
         preserveAspectRatio: "none",
-        role: "img",
+        role: "group",
         "aria-label": `${pluralize(sum, "receipt")} from ${shown[0]![0]} to ${last}; at most ${
           formatCount(max)
         } a day`,
       },
-      shown.map(([day, n], i) =>
-        h(
-          "rect",
-          {
-            class: n === 0 ? "none" : "some",
-            x: i * 10 + 1,
-            y: n === 0 ? 70 : 72 - Math.max(2, n / max * 70),
-            width: 8,
-            height: n === 0 ? 2 : Math.max(2, n / max * 70),
-          },
-          h("title", {}, `${day}: ${pluralize(n, "receipt")}`),
-        )
-      ),
+      shown.map(([day, n], i) => {
+        const height = n === 0 ? 2 : Math.max(2, n / max * 70);
+        const rect = {
+          class: n === 0 ? "none" : "some",
+          x: i * 10 + 1,
+          y: 72 - height,
+          width: 8,
+          height,
+        };
+        const says = `${day}: ${pluralize(n, "receipt")}`;
+        return n === 0 ? h("rect", rect) : h(
+          "a",
+          { href: `/?kind=all&day=${day}#receipts`, "aria-label": says },
+          h("rect", rect, h("title", {}, says)),
+        );
+      }),
     ),
     h(
       "figcaption",

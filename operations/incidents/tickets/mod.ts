@@ -14,3 +14,4 @@ export { formatPostmortem, type PostmortemFacts } from "./postmortem_text.ts";
 export { tellStory } from "./story.ts";
 export { checkTicketReceipt, isReceiptAbout, setTicketReceipt } from "./receipts.ts";
 export { embeddedReceipt, requireTicket } from "./tickets.ts";
+export { timelineOf } from "./timeline.ts";

@@ -26,15 +26,15 @@ describe("the overview of the ledger", () => {
   });
 
   it("shows and checks receipts as they are sealed", async () => {
-    await pages.open("/");
-    await pages.seal({ id: "while-you-look", subject: "sealed while the page is open" });
+    await pages.open("/?kind=all");
+    await pages.seal({ id: "while-you-look", action: "look" });
     await pages.tab.page.waitForSelector(`a[href="/receipt/while-you-look"]`, WAIT);
     const row = await eventually(async () => {
-      const row = await text("#rows tbody tr");
+      const row = await text("#rows li");
       return /^[✓✕]/.test(row) ? row : undefined;
     });
     assert.match(row, /^✓\s*valid/);
-    assert.match(row, /sealed while the page is open/);
+    assert.match(row, /A receipt of the category test \(look: ok\)/);
     assert.equal(await pages.waitForVerdict(), "Intact");
     pages.assertQuiet();
   });
@@ -166,9 +166,9 @@ describe("the overview of the ledger", () => {
   it("can be read without scripts, and says that nothing was checked", async () => {
     const { tab, address } = pages;
     await tab.page.setJavaScriptEnabled(false);
-    await tab.page.goto(address);
+    await tab.page.goto(`${address}/?kind=all`);
     assert.match(await text("#verdict"), /Not checked yet[^]*Scripts are disabled/);
-    assert.ok((await tab.page.$$("#rows tbody tr")).length > 0);
+    assert.match(await text("#rows li"), /^○\s*not checked/);
     pages.assertQuiet();
   });
 
@@ -181,6 +181,79 @@ describe("the overview of the ledger", () => {
     await tab.page.waitForSelector(".verdict.intact", WAIT);
     assert.match(await text("#verdict-count"), /^(2,\d+) of \1 receipts checked/);
     pages.assertQuiet();
+  });
+
+  describe("lists", () => {
+    const INCIDENT = "INC-0000000000aa";
+    before(async () => {
+      await pages.seal({
+        id: "opened",
+        category: "ticket_opened",
+        action: "ticket.open",
+        subject: INCIDENT,
+      });
+      await pages.seal({
+        id: "healed",
+        category: "self_heal",
+        outcome: "sealed",
+        subject: INCIDENT,
+      });
+      await pages.seal({ id: "read", category: "tool_call", actor: "key:0000000000000001" });
+    });
+    const says = () =>
+      pages.tab.page.$$eval(
+        "#rows li .says > p:first-child",
+        (found) => found.map((one) => (one as unknown as { innerText: string }).innerText),
+      );
+
+    it("what happened, as sentences; what agents read on demand", async () => {
+      await pages.open("/");
+      await pages.tab.page.waitForSelector("#rows[data-checked]", WAIT);
+      assert.deepEqual(await says(), [
+        "It was healthy before anything was done.",
+        "A check found a fault; a ticket was opened.",
+      ]);
+      await Promise.all([
+        pages.tab.page.waitForNavigation(),
+        press(pages.tab.page, ".kinds a:last-child"),
+      ]);
+      await pages.tab.page.waitForSelector("#rows[data-checked]", WAIT);
+      assert.match((await says())[0]!, /^A key called subject/);
+      assert.equal((await pages.tab.page.$$("#rows li.pass")).length, 20);
+      pages.assertQuiet();
+    });
+
+    it("older receipts page by page, by category and by day", async () => {
+      const { page } = pages.tab;
+      await pages.open("/?kind=all");
+      const first = await page.$eval("#rows li", (one) => one.getAttribute("data-position"));
+      await Promise.all([page.waitForNavigation(), press(page, `.pages a[rel="next"]`)]);
+      const older = await page.$eval("#rows li", (one) => one.getAttribute("data-position"));
+      assert.equal(Number(first) - Number(older), 20);
+      await pages.waitForVerdict();
+      await Promise.all([
+        page.waitForNavigation(),
+        press(page, `#categories a[href*="self_heal"]`),
+      ]);
+      assert.match(await text("#receipts-title"), /Receipts of the category self_heal/);
+      await pages.waitForVerdict();
+      await Promise.all([
+        page.waitForNavigation(),
+        page.evaluate(`location.assign(document.querySelector("#days a").getAttribute("href"))`),
+      ]);
+      assert.match(await text("#receipts-title"), /Everything on 20\d\d-/);
+      pages.assertQuiet();
+    });
+
+    it("marks a receipt that was changed on the way", async () => {
+      pages.proxy.change = (path, text) =>
+        path.startsWith("/api/export")
+          ? text.replace(`"outcome":"sealed"`, `"outcome":"seal"`)
+          : text;
+      await pages.open("/", pages.proxy.url);
+      await pages.tab.page.waitForSelector("#rows[data-checked]", WAIT);
+      assert.match(await text("#rows li.fail"), /✕\s*not valid/);
+    });
   });
 
   describe("of a chain that a superuser has changed", () => {
@@ -218,7 +291,8 @@ describe("the overview of the ledger", () => {
       assert.match(await text(".steps"), /Hash\s*failed/);
       assert.equal(await pages.open("/at/30"), "Not valid");
       assert.equal(await pages.open("/at/40"), "Not valid");
-      assert.match(await text("h1"), /^(<b>)+/);
+      assert.match(await text("h1"), /This receipt can't be read/);
+      assert.match(await text(".fields"), /(<b>)+/);
       assert.ok(await contentWidth(tab.page) <= 1400);
       assert.ok((await tab.page.content()).length < 200_000);
       const missing = await tab.page.goto(`${address}/at/20`);

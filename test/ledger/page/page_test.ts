@@ -35,7 +35,15 @@ describe("the ledger's pages", () => {
       subject: "M".repeat(100_000) + HOSTILE,
       details: { a: "x".repeat(100_000) },
     });
-    for (const path of ["/", "/receipt/hostile", "/receipt/large", "/find?q=%3Cscript%3E%00%FF"]) {
+    for (
+      const path of [
+        "/?kind=all",
+        "/?about=key:0000000000000001",
+        "/receipt/hostile",
+        "/receipt/large",
+        "/find?q=%3Cscript%3E%00%FF",
+      ]
+    ) {
       await tab.page.goto(address + path, { waitUntil: "load" });
       if (!path.startsWith("/find")) {
         assert.match(await pages.waitForVerdict(), /Intact|All checks passed/);
@@ -52,12 +60,17 @@ describe("the ledger's pages", () => {
   });
 
   for (
-    const path of ["/", "/receipt/receipt-000007", "/receipt/hostile", "/receipt/nobody-knows"]
+    const path of [
+      "/?kind=all",
+      "/receipt/receipt-000007",
+      "/receipt/hostile",
+      "/receipt/nobody-knows",
+    ]
   ) {
     it(`have no accessibility problem at ${path}, light and dark, wide and narrow`, async () => {
       const { tab: { page }, address } = pages;
       for (const scheme of ["light", "dark"]) {
-        for (const [width, height] of [[1400, 900], [320, 640]] as const) {
+        for (const [width, height] of [[1400, 900], [768, 900], [360, 640], [320, 640]] as const) {
           await page.setViewport({ width, height });
           await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
           await page.goto(address + path, { waitUntil: "load" });
@@ -111,11 +124,11 @@ describe("the ledger's pages", () => {
 
   it("can be used with the keyboard alone", async () => {
     const { page } = pages.tab;
-    await pages.open("/");
+    await pages.open("/?kind=all");
     await page.keyboard.press("Tab");
     assert.equal(await focusedText(page), "Skip to content");
     await page.keyboard.press("Enter");
-    for (let n = 0; n < 40 && !/^receipt-|^large$/.test(await focusedText(page)); n++) {
+    for (let n = 0; n < 60 && !/^#\d/.test(await focusedText(page)); n++) {
       await page.keyboard.press("Tab");
     }
     await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);

@@ -8,6 +8,7 @@ describe("the page of a receipt", () => {
   it("shows each check, with the compared values", async () => {
     const { hash } = await pages.sealing.sealer.sealed("receipt-000007");
     assert.equal(await pages.open("/receipt/receipt-000007"), "All checks passed");
+    await press(pages.tab.page, "#proofs summary");
     const steps = await text(".steps");
     const names = ["Identity", "Hash", "Canonical form", "Signature", "Link", "Next entry"];
     for (const name of [...names, "Merkle log"]) {
@@ -34,10 +35,38 @@ describe("the page of a receipt", () => {
 
   it("has status 404 for an unknown receipt and 422 for an invalid id, with a search form", async () => {
     const { tab, address } = pages;
-    for (const [path, status] of [["/receipt/nobody-knows-it", 404], ["/receipt/short", 422]]) {
+    for (
+      const [path, status] of [["/find?q=ffffffffffff", 404], ["/find?q=Shop%20Berlin", 404], [
+        "/receipt/nobody-knows-it",
+        404,
+      ], ["/receipt/short", 422]]
+    ) {
       const response = await tab.page.goto(`${address}${path}`);
       assert.equal(response!.status(), status);
       assert.ok(await tab.page.$("#q"));
+    }
+  });
+
+  it("leads from what was typed to what it is, and says what is private", async () => {
+    const { address, sealing } = pages;
+    const { hash } = await sealing.sealer.sealed("receipt-000007");
+    const places: Readonly<Record<string, string | RegExp>> = {
+      "inc-0000000000AA": "/incidents/INC-0000000000aa",
+      "APR-0000000000aa": "/approvals/APR-0000000000aa",
+      "CMD-0000000000aa": "/about/CMD-0000000000aa",
+      "key:0000000000000001": "/about/key%3A0000000000000001",
+      "Ledger genesis": "/?category=ledger_genesis#receipts",
+      "2026-07-01": "/?kind=all&day=2026-07-01#receipts",
+      [hash.slice(0, 10)]: "/receipt/receipt-000007",
+      shop: /No public field of a receipt is .*shop.* by design/,
+      "Berlin shop": /Operators find an incident by its service in the console/,
+      "voter:0000000000000001": /There is no receipt/,
+    };
+    for (const [typed, place] of Object.entries(places)) {
+      const url = `${address}/find?q=${encodeURIComponent(typed)}`;
+      const response = await fetch(url, { redirect: "manual" });
+      if (typeof place === "string") assert.equal(response.headers.get("location"), place, typed);
+      else assert.match((await response.text()).replace(/<[^>]+>/g, ""), place, typed);
     }
   });
 
@@ -46,7 +75,11 @@ describe("the page of a receipt", () => {
     proxy.change = (path, text) =>
       path.startsWith("/api/export") ? text.replace(`"outcome":"ok"`, `"outcome":"OK"`) : text;
     assert.equal(await pages.open("/receipt/receipt-000000", proxy.url), "Not valid");
-    assert.match(await text(".steps"), /Canonical form\s*failed/);
+    assert.match(await text(".steps"), /Canonical form\s*failed[^]*outcome differs[^]*OK[^]*ok/);
+    assert.match(
+      await text("#checks-says"),
+      /Canonical form: .*outcome differs[^]*ask the operator/,
+    );
     assert.match(await text("#checks"), /The server says: ✓ verified/);
   });
 
