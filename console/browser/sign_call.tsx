@@ -1,7 +1,7 @@
 /** A call that a rule leaves to people: the person reads it, and their passkey signs it. */
 import { render } from "preact";
 import { callStatementOf, challengeOf, shownCallLines } from "../../ledger/passkeys/mod.ts";
-import { NOBLE } from "../../ledger/page/checks/mod.ts";
+import { HASHES } from "../../ledger/page/checks/mod.ts";
 import { sign, toText } from "./authenticator.ts";
 import type { CallProposal } from "./shapes.ts";
 
@@ -13,7 +13,7 @@ import type { CallProposal } from "./shapes.ts";
  */
 export async function signCall(proposal: CallProposal): Promise<string> {
   const { challenge_id, challenge, statement, shown, rp_id, credentials } = proposal;
-  if (challengeOf(NOBLE, callStatementOf(NOBLE, shown, statement)) !== challenge) {
+  if (challengeOf(HASHES, callStatementOf(HASHES, shown, statement)) !== challenge) {
     throw new Error(
       "Nothing was done: the gateway asks to sign another call than the one it shows",
     );
