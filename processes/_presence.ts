@@ -3,7 +3,8 @@ import { hostname } from "node:os";
 import { VERSION } from "../config.ts";
 import { withTimeout } from "../contract/mod.ts";
 import type { ProcessName } from "../contract/domain/mod.ts";
-import { openStore, type Role, type Store } from "../store/mod.ts";
+import { openStore, requireReady, type Role, type Store } from "../store/mod.ts";
+import type { Unreadiness } from "./_monitoring.ts";
 import { forgetProcess, type ProcessReport, reportProcesses } from "../store/platform/mod.ts";
 
 /** Place of a process in the tree of `npm start`. */
@@ -18,14 +19,16 @@ export interface Place {
 export interface Presence {
   /** Begins to tell, every two seconds. @param url of the database, by the role of the process */
   begin(name: ProcessName, login: { readonly role: Role; readonly url: string }): void;
-  /** Tells what the process waits for; null: for nothing. */
-  waitFor(what: string | null): void;
+  /** Tells what the process waits for; null: for nothing. @param code of it, for programs; default: its name */
+  waitFor(what: string | null, code?: string): void;
   /** Tells from now on how old the last polls of its task queues are. */
   tellPolls(ages: () => Readonly<Record<string, number>>): void;
   /** Tells that it does its work. */
   ready(): void;
   /** Tells that it is about to end. */
   stopping(): void;
+  /** Returns why this process would not do its work now; empty: it would. Takes three seconds at most. */
+  unready(): Promise<readonly Unreadiness[]>;
   /** Ends the telling. Takes half a second at most, as the database may be away. */
   end(): Promise<void>;
 }
@@ -62,6 +65,8 @@ const INTERVAL_MS = 2_000;
 /** Time for one report. A connection that takes longer is given up. */
 const REPORT_TIMEOUT_MS = 4_000;
 const END_TIMEOUT_MS = 500;
+/** Polls take a minute at most while nothing is to do. */
+const MAX_POLL_AGE_SECONDS = 90;
 
 /**
  * Creates the presence of this process. Reports that fail are not repeated, as another follows; it is the lack of reports
@@ -80,6 +85,7 @@ export function openPresence(
   let isReady = false;
   let isStopping = false;
   let waitsFor: string | null = null;
+  let waitCode = "";
   let open: (() => Store) | undefined;
   let store: Store | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -124,6 +130,16 @@ export function openPresence(
       });
   }
 
+  /** A connection that reports have given up is opened anew. */
+  async function databaseTrouble(): Promise<Unreadiness[]> {
+    if (!open) return [];
+    store ??= open();
+    return await requireReady(store).then(
+      () => [],
+      (error: Error) => [{ code: "database", says: error.message }],
+    );
+  }
+
   return {
     begin(ownName, { url, role }) {
       name = ownName;
@@ -133,9 +149,10 @@ export function openPresence(
       timer = setInterval(report, INTERVAL_MS).unref();
       report();
     },
-    waitFor(what) {
+    waitFor(what, code = what?.toLowerCase() ?? "") {
       if (waitsFor === what) return;
       waitsFor = what;
+      waitCode = code;
       report();
     },
     tellPolls(ages) {
@@ -148,6 +165,23 @@ export function openPresence(
     stopping() {
       isStopping = true;
       report();
+    },
+    async unready() {
+      if (isStopping) return [{ code: "stopping", says: "It is about to end" }];
+      if (waitsFor !== null) {
+        return [{ code: `waits_for_${waitCode}`, says: `It waits for ${waitsFor}` }];
+      }
+      if (!isReady) return [{ code: "starting", says: "It has not started yet" }];
+      const late = Object.entries(pollAges?.() ?? {}).filter(([, age]) =>
+        age > MAX_POLL_AGE_SECONDS
+      );
+      return [
+        ...late.map(([queue, age]) => ({
+          code: "not_polled",
+          says: `The task queue ${queue} was last polled ${Math.round(age)} s ago`,
+        })),
+        ...await databaseTrouble(),
+      ];
     },
     async end() {
       clearInterval(timer);

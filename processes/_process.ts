@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { BadSetting, type Config, loadConfig } from "../config.ts";
 import type { Role } from "../store/mod.ts";
 import { createLog, type Log, STANDARD_ERROR } from "../runtime/web/mod.ts";
 import { databaseSetting } from "./_database_setting.ts";
-import { serveMetrics } from "./_metrics.ts";
+import { serveMonitoring } from "./_monitoring.ts";
 import { operatorErrorText } from "./_operator_error.ts";
 import { openPresence, type Place, type Presence } from "./_presence.ts";
 
@@ -97,15 +98,17 @@ export async function runProcess(
   process.on("unhandledRejection", fail);
 
   const presence = openPresence(place);
+  const drainMs = place ? 0 : 1_000 * config.settings.SEALOOP_DRAIN_SECONDS;
   stopRequest.then(() => {
     isStopping = true;
+    presence.stopping();
     setTimeout(() => {
       log.warn(`Not everything was closed within ${MAX_STOP_MS / 1000} s; ending as it is`);
       process.exit(0);
-    }, MAX_STOP_MS);
+    }, drainMs + MAX_STOP_MS);
   });
   try {
-    const metrics = await serveMetrics(name, config, log);
+    const monitoring = await serveMonitoring(name, config, log, presence.unready);
     const starting = start({
       config,
       log,
@@ -121,9 +124,9 @@ export async function runProcess(
     report({ ready: true, address: running.address });
     await stopRequest;
     log.info("stopping");
-    presence.stopping();
+    await sleep(drainMs); // what sends work here sees meanwhile that it should not
     await running.stop();
-    await metrics?.close(0);
+    await monitoring?.close(0);
   } catch (error) {
     fail(error);
   }

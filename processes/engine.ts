@@ -26,7 +26,7 @@ async function startEngine(
   const { settings, dataDir } = config;
   presence.begin("engine", { role: "engine", url: databaseUrl("engine") });
   const classifierLoad = "its classifier, which is being loaded";
-  presence.waitFor(classifierLoad);
+  presence.waitFor(classifierLoad, "classifier");
   const store = openStore(databaseUrl("engine"), "engine", 10);
   const model = openModel(settings);
   let classify: ClassifyReport | undefined;
@@ -58,7 +58,10 @@ async function startEngine(
   // Reports are judged from memory meanwhile.
   const retry = openRetry(
     log,
-    (server) => presence.waitFor(server ?? (classify ? null : classifierLoad)),
+    (server) =>
+      server === null && !classify
+        ? presence.waitFor(classifierLoad, "classifier")
+        : presence.waitFor(server),
   );
   await retry("PostgreSQL", () => requireDatabase(store));
   const policy = await followPolicyFile(policyFilePath(config), store, log);

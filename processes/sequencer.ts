@@ -43,7 +43,7 @@ async function startSequencer(
         stopping: signal,
         onSealing(isSealing) {
           turn = isSealing ? null : ITS_TURN;
-          presence.waitFor(turn);
+          presence.waitFor(turn, "turn");
         },
       }),
       connect: () => connectWorker(config),
@@ -55,7 +55,7 @@ async function startSequencer(
     }));
   presence.tellPolls(workers.pollAges);
   usePollMetrics(workers.pollAges);
-  presence.waitFor(turn);
+  presence.waitFor(turn, "turn");
   const keeping = keepWorkflowRunning(temporal.client, ensureSequencer, signal);
   return {
     async stop() {

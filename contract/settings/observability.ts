@@ -59,10 +59,10 @@ export const OBSERVABILITY_SETTINGS = {
     "true: the collector also gets the texts that observability_trace is given",
   ),
   SEALOOP_METRICS: z.coerce.number().int().min(1).max(65530).optional().describe(
-    "Port of the gateway's metrics for Prometheus; the other processes take the next ones; unset: there are none",
+    "Port of the gateway's /livez, /readyz and /metrics; the other processes take the next ones; unset: there are none",
   ),
   SEALOOP_METRICS_BIND: z.string().min(1).default("127.0.0.1").describe(
-    "Address that metrics are served on; other than loopback needs TLS and the token",
+    "Address that these are served on; other than loopback needs TLS and the token",
   ),
   SEALOOP_METRICS_TOKEN: z.string().min(16).optional().describe(
     "Bearer token that whoever reads metrics needs, at least 16 characters",

@@ -16,6 +16,9 @@ export const PLATFORM_SETTINGS = {
   SEALOOP_HOSTS: hosts(
     "Further host names by which clients reach the servers, besides loopback's and those of the public addresses: a,b,…",
   ),
+  SEALOOP_DRAIN_SECONDS: z.coerce.number().int().min(0).max(600).default(0).describe(
+    "Seconds for which a process still works after SIGTERM while /readyz says that it is about to end, so that callers are sent elsewhere first; not under npm start",
+  ),
   SEALOOP_GATEWAY_PORT: port(8080, "Port of the REST gateway"),
   SEALOOP_GATEWAY_URL: url(/^https?$/, "Public address of the gateway; unset: where it listens"),
   SEALOOP_MCP_PORT: port(8081, "Port of the tool server"),

@@ -1,10 +1,11 @@
 /** Processes of the platform, each with ways of its own to the database and to Temporal, which a test can cut. */
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { ROOT } from "../../config.ts";
 import { withTimeout } from "../../contract/mod.ts";
-import type { PROCESS_NAMES } from "../../contract/domain/mod.ts";
+import { PROCESS_NAMES } from "../../contract/domain/mod.ts";
 import { program } from "../_programs.ts";
 import { freePort, TEST_DETECTORS } from "../_run.ts";
 import type { TestDatabase, TestTemporal } from "../_servers.ts";
@@ -20,6 +21,8 @@ export interface Place {
   readonly folder: string;
   /** Servers that are away from the beginning. */
   readonly cut?: readonly ("database" | "temporal")[];
+  /** Further settings. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** A line of a log. */
@@ -38,6 +41,8 @@ export interface TestProcess {
   line(message: RegExp): Promise<Line>;
   /** Returns the status of its health check, and the reason; undefined: it serves nothing. */
   health(): Promise<{ readonly status: number; readonly detail?: string } | undefined>;
+  /** Returns the codes of why it would not do its work now; empty: it would; undefined: it serves nothing. */
+  unready(): Promise<readonly string[] | undefined>;
   /** Sends SIGTERM. @returns the exit code once it has ended, and what failed meanwhile */
   terminate(): Promise<{ readonly code: number | null; readonly failures: readonly string[] }>;
   kill(): Promise<void>;
@@ -60,7 +65,7 @@ const FAILURE = /^Something failed while stopping/;
 /** Starts a process. */
 export async function startProcess(
   name: Name,
-  { database, temporal, folder, cut = [] }: Place,
+  { database, temporal, folder, cut = [], settings = {} }: Place,
 ): Promise<TestProcess> {
   const role = name === "mcp" ? "tools" : name;
   const url = new URL(database.urls[role]);
@@ -71,6 +76,7 @@ export async function startProcess(
   for (const server of cut) ways[server].cut();
   url.port = String(ways.database.port);
   const port = await freePort();
+  const monitoringPort = await freePort();
   const child = spawn(process.execPath, [await program(`processes/${name}.ts`)], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
@@ -83,6 +89,9 @@ export async function startProcess(
       ...HEALTH[name] && { [`SEALOOP_${name.toUpperCase()}_PORT`]: String(port) },
       TEMPORAL_ADDRESS: `127.0.0.1:${ways.temporal.port}`,
       TEMPORAL_NAMESPACE: temporal.namespace,
+      // The port of the gateway's; the others take the next ones.
+      SEALOOP_METRICS: String(monitoringPort - PROCESS_NAMES.indexOf(name)),
+      ...settings,
     },
   });
   const lines: Line[] = [];
@@ -123,6 +132,18 @@ export async function startProcess(
       if (!response) return undefined;
       const { detail } = await response.json() as { detail?: string };
       return { status: response.status, detail };
+    },
+    async unready() {
+      const response = await fetch(`http://127.0.0.1:${monitoringPort}/readyz`).catch((error) => {
+        if (error.cause?.code !== "ECONNREFUSED") throw error;
+      });
+      if (!response) return undefined;
+      const { ready, reasons } = await response.json() as {
+        ready: boolean;
+        reasons: { code: string }[];
+      };
+      assert.deepEqual([response.status, ready], reasons.length === 0 ? [200, true] : [503, false]);
+      return reasons.map(({ code }) => code);
     },
     async terminate() {
       child.kill("SIGTERM");

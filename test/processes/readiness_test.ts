@@ -30,8 +30,11 @@ describe("the platform's processes", () => {
     await owner.close();
   }
 
-  async function start(names: readonly Name[], cut?: Place["cut"]): Promise<void> {
-    const place = { database, temporal: await testTemporal(), folder: await testFolder(), cut };
+  async function start(
+    names: readonly Name[],
+    more: Pick<Place, "cut" | "settings"> = {},
+  ): Promise<void> {
+    const place = { database, temporal: await testTemporal(), folder: await testFolder(), ...more };
     await Promise.all(names.map(async (name) => {
       processes.push(await startProcess(name, place));
     }));
@@ -46,6 +49,16 @@ describe("the platform's processes", () => {
       return answer?.status === status ? answer : undefined;
     });
 
+  /** Waits until the probe of a process gives one of these reasons, or none. */
+  const untilUnready = ({ unready }: TestProcess, codes: readonly string[]) =>
+    eventually(async () => {
+      const reasons = await unready();
+      const isExpected = codes.length === 0
+        ? reasons?.length === 0
+        : reasons?.some((code) => codes.includes(code));
+      return isExpected || undefined;
+    }).catch(async () => assert.deepEqual(await unready(), codes));
+
   /** Ends all of them by SIGTERM. */
   async function terminate(): Promise<void> {
     const ends = await all(async ({ name, terminate }) => ({ name, ...await terminate() }));
@@ -54,9 +67,11 @@ describe("the platform's processes", () => {
 
   it("are ready and healthy once the database has its tables, and end while it is away", async () => {
     await start(PROCESS_NAMES);
-    await all(async ({ line, health }) => {
+    await all(async (one) => {
+      const { line, health } = one;
       const { err } = await line(WAITS_FOR_DATABASE);
       assert.match(err!.message, /has no tables yet/);
+      await untilUnready(one, ["waits_for_postgresql"]);
       const answer = await health();
       if (!answer) return;
       assert.equal(answer.status, 503);
@@ -66,15 +81,29 @@ describe("the platform's processes", () => {
     await all(async (one) => {
       await one.line(READY);
       if (HEALTH[one.name]) await untilHealth(one, 200);
+      await untilUnready(one, []);
     });
     await all(async (one) => {
       const refused = one.database.refused();
       one.database.cut();
       await refused;
+      await untilUnready(one, ["database", "waits_for_postgresql", "waits_for_turn"]);
       if (!HEALTH[one.name]) return;
       assert.match((await untilHealth(one, 503)).detail!, /database can't be reached/);
     });
     await terminate();
+  });
+
+  it("work on after SIGTERM for as long as they are told to, while their probes say that they end", async () => {
+    await makeTables();
+    await start(["gateway", "ledger"], { settings: { SEALOOP_DRAIN_SECONDS: "3" } });
+    await all((one) => one.line(READY));
+    const ended = terminate();
+    await all(async (one) => {
+      await untilUnready(one, ["stopping"]);
+      assert.equal((await one.health())?.status, 200);
+    });
+    await ended;
   });
 
   it("end while Temporal is away", async () => {
@@ -89,7 +118,7 @@ describe("the platform's processes", () => {
 
   it("end while they wait for the database, and for Temporal", async () => {
     await makeTables();
-    await start(PROCESS_NAMES, ["database", "temporal"]);
+    await start(PROCESS_NAMES, { cut: ["database", "temporal"] });
     await all(async ({ name, line, database, temporal }) => {
       await line(WAITS_FOR_DATABASE);
       if (name !== "sequencer") return;

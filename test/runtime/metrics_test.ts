@@ -52,6 +52,22 @@ describe("the metrics of a whole platform", () => {
     }
   });
 
+  it("stand beside probes that need no token: each process lives, and is ready", async () => {
+    const probe = async (place: number, path: string) => {
+      const response = await fetch(`http://127.0.0.1:${first + place}${path}`);
+      return { status: response.status, body: await response.json() };
+    };
+    for (const place of PROCESS_NAMES.keys()) {
+      assert.deepEqual(await probe(place, "/livez"), { status: 200, body: { alive: true } });
+      const answer = await eventually(async () => {
+        const answer = await probe(place, "/readyz");
+        return answer.status === 200 ? answer : undefined;
+      });
+      assert.deepEqual(answer.body, { ready: true, reasons: [] });
+      assert.equal((await probe(place, "/")).status, 404);
+    }
+  });
+
   it("count calls by the names of operations, and nothing that callers choose", async () => {
     const url = `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`;
     assert.equal((await fetch(`${url}/v1/itsm/dashboard`)).status, 200);

@@ -13,17 +13,27 @@ import {
   serverNames,
 } from "../runtime/web/mod.ts";
 
+/** Why a process would not do its work now. */
+export interface Unreadiness {
+  /** For programs: `starting`, `stopping`, `database`, `waits_for_temporal`, `not_polled`, … */
+  readonly code: string;
+  /** For people. */
+  readonly says: string;
+}
+
 /**
- * Serves the metrics of a process at `/metrics`, on a port of its own.
+ * Serves, on a port of the process's own, what watches it: `/livez` (it answers), `/readyz` (200: it does its work; 503:
+ * why not), both without a token, and `/metrics`.
  *
- * @returns undefined: the settings name no port, this is no process of the platform, or another program has the port, such
- * as a second worker on this host
- * @throws {BadSetting} others could reach them without a token, or without TLS
+ * @param unready returns why it would not do its work now; empty: it would
+ * @returns undefined: the settings name no port, or this is no process of the platform
+ * @throws {BadSetting} the port is taken; or others could reach the metrics without a token, or without TLS
  */
-export async function serveMetrics(
+export async function serveMonitoring(
   name: string,
   { settings }: Pick<Config, "settings">,
   log: Log,
+  unready: () => Promise<readonly Unreadiness[]>,
 ): Promise<Listening | undefined> {
   const { SEALOOP_METRICS: first, SEALOOP_METRICS_BIND: bind, SEALOOP_METRICS_TOKEN: token } =
     settings;
@@ -42,7 +52,18 @@ export async function serveMetrics(
     names: serverNames(bound),
   });
   app.use(async (ctx) => {
-    if (ctx.path !== "/metrics" || ctx.method !== "GET") throw new Problem("NotFound", "Not found");
+    if (ctx.method !== "GET") throw new Problem("NotFound", "Not found");
+    if (ctx.path === "/livez") {
+      ctx.body = { alive: true };
+      return;
+    }
+    if (ctx.path === "/readyz") {
+      const reasons = await unready();
+      ctx.status = reasons.length === 0 ? 200 : 503;
+      ctx.body = { ready: reasons.length === 0, reasons };
+      return;
+    }
+    if (ctx.path !== "/metrics") throw new Problem("NotFound", "Not found");
     if (token !== undefined && !isSame(ctx.get("authorization"), `Bearer ${token}`)) {
       ctx.set("www-authenticate", "Bearer");
       throw new Problem("Unauthenticated", "The metrics need the token");
@@ -54,9 +75,10 @@ export async function serveMetrics(
   const listening = await serve(app, bound, port)
     .catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EADDRINUSE") throw error;
-      log.warn({ port }, "Another program has the port of the metrics; this process serves none");
+      throw new BadSetting(
+        `Port ${port}, of the ${name}'s metrics, is taken: set another SEALOOP_METRICS for this process`,
+      );
     });
-  if (!listening) return undefined;
   log.info({ address: `${listening.address}/metrics` }, "metrics");
   return listening;
 }
