@@ -85,11 +85,8 @@ export function createSequencerActivities(
 
 /** Creates the activities of a worker. */
 export function createActivities(parts: ActivityParts): OfTenant<ReturnType<typeof activitiesOf>> {
-  const { config, log } = parts;
-  const comms = followComms(
-    commsFilePath(config),
-    (error) => log.error({ reason: error.message }, "The file of who is told is not followed"),
-  );
+  const { config } = parts;
+  const comms = followComms(commsFilePath(config));
   const shared = { ...parts, holder: openHolder(parts.store), media: openMedia(config), comms };
   const byTenant = new Map<string, ReturnType<typeof activitiesOf>>();
   const ofTenant = (tenant: string) => {

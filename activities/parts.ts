@@ -7,8 +7,8 @@ import type { Holder } from "../store/mod.ts";
 
 /** The parts that activities need: the platform's, and a worker's own. */
 export interface ActivityParts extends Platform {
-  /** Shipped runbooks, and those in the user's folder. */
-  readonly runbooks: Catalogue;
+  /** Returns the shipped runbooks, and those in the user's folder, as they are in force now. */
+  runbooks(): Catalogue;
   /** Network whose blocks prove anchors. Default: Bitcoin's main network; tests mine a network of their own. */
   readonly network?: Network;
   /** Loads the services file; returns an error code if that fails. Default: there is no file. */

@@ -1,5 +1,4 @@
-import { join } from "node:path";
-import type { Config, Settings } from "../config.ts";
+import type { Settings } from "../config.ts";
 import {
   type ClassifyReport,
   createEngineApp,
@@ -11,7 +10,7 @@ import {
   openModel,
   openWriter,
 } from "../judgement/engine/mod.ts";
-import { followPolicyFile, openGuard } from "../judgement/guard/mod.ts";
+import { followPolicyFile, openGuard, policyFilePath } from "../judgement/guard/mod.ts";
 import { openStore, requireDatabase, requireReady } from "../store/mod.ts";
 import { isSecure, serve, serverNames } from "../runtime/web/mod.ts";
 import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
@@ -86,8 +85,4 @@ function bindSettings(settings: Settings): Settings {
     SEALOOP_TLS_CERT: undefined,
     SEALOOP_TLS_KEY: undefined,
   };
-}
-
-function policyFilePath({ settings, dataDir }: Config): string {
-  return settings.SEALOOP_POLICY ?? join(dataDir, "sealoop.policy.yaml");
 }

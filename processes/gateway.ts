@@ -3,6 +3,7 @@ import { serve } from "../runtime/web/mod.ts";
 import { createGatewayApp } from "./_gateway_app.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
+import { followReadFiles } from "./_settings_files.ts";
 import { waitForDatabase } from "./_wait_for_database.ts";
 
 /** Milliseconds that model calls have which the server has cut off. */
@@ -15,11 +16,13 @@ async function startGateway(parts: PresentParts): Promise<RunningProcess> {
   parts.presence.begin("gateway", { role: "gateway", url: parts.databaseUrl("gateway") });
   await waitForDatabase(parts, "gateway");
   const open = await openPlatform(parts, "gateway");
+  const files = await followReadFiles(parts.config, open.platform.store, parts.log);
   const { settings } = parts.config;
   const server = await serve(createGatewayApp(open), settings, settings.SEALOOP_GATEWAY_PORT);
   return {
     address: server.address,
     async stop() {
+      for (const file of files) file.stop();
       // What waits for news would end at the server's timeout.
       const { feed, devices } = open.platform;
       const waits = Promise.all([feed.close(), devices.close()]);

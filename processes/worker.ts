@@ -1,32 +1,15 @@
 import { bringBackServices, createActivities, type ReturnedService } from "../activities/mod.ts";
-import {
-  BadScript,
-  loadScripts,
-  releaseScripts,
-  scriptsFolder,
-} from "../judgement/catalogue/mod.ts";
+import { followScripts } from "../judgement/catalogue/mod.ts";
 import { followGovernanceFile, governanceFileOf } from "../calls/governance/mod.ts";
 import { receiveMail } from "../operations/mail/sending/mod.ts";
 import { followModelFile, modelFilePath } from "../operations/models/use/mod.ts";
-import {
-  BadServicesFile,
-  detectorsFilePath,
-  followServices,
-  keepDiscoveringServices,
-  readDetectorsFile,
-} from "../judgement/detection/mod.ts";
-import { fileSource } from "../integrations/files/mod.ts";
+import { followServices, keepDiscoveringServices } from "../judgement/detection/mod.ts";
 import { keepExportingSpans } from "../integrations/observability/mod.ts";
 import { watchManagedProcesses } from "../integrations/host/mod.ts";
 import { keepReceivingMail } from "../integrations/mail/mod.ts";
 import { warmParsers } from "../integrations/strangers/mod.ts";
 import { registry } from "../operations/mod.ts";
-import {
-  BadRunbook,
-  keepDeletingOldData,
-  loadCatalogue,
-  putInForce,
-} from "../judgement/runbooks/mod.ts";
+import { followRunbooks, keepDeletingOldData } from "../judgement/runbooks/mod.ts";
 import { followShieldFile, shieldFilePath } from "../judgement/shield/mod.ts";
 import { usePlatformMetrics, usePollMetrics } from "../runtime/metrics/mod.ts";
 import { getMetricFigures } from "../store/platform/mod.ts";
@@ -45,6 +28,7 @@ import {
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 import { openRetry } from "./_retry.ts";
+import { followReadFiles } from "./_settings_files.ts";
 
 await runProcess("worker", startWorker);
 
@@ -52,12 +36,9 @@ await runProcess("worker", startWorker);
 async function startWorker(parts: PresentParts): Promise<RunningProcess> {
   const { config, log, presence } = parts;
   await installRuntime(log, config.settings.SEALOOP_METRICS !== undefined);
-  const retry = openRetry(log, presence.waitFor, [BadServicesFile, BadRunbook, BadScript]);
+  const retry = openRetry(log, presence.waitFor);
   presence.begin("worker", { role: "worker", url: parts.databaseUrl("worker") });
 
-  readDetectorsFile(detectorsFilePath(config)); // refuses a wrong file now, and not in every sweep
-  const runbooks = loadCatalogue(config);
-  const scripts = loadScripts(scriptsFolder(config));
   const { platform, close } = await retry("PostgreSQL", () => openPlatform(parts, "worker"));
   const { store } = platform;
   usePlatformMetrics(() => getMetricFigures(store.asPlatform()));
@@ -71,27 +52,25 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
       ...(hasMailbox ? [ensureMailbox(client)] : []),
     ]));
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
-  const servicesFile = await retry("PostgreSQL", () => followServices(services, log));
-  const scriptsSource = fileSource(scriptsFolder(config));
-  const kept = [
-    ...await retry("PostgreSQL", () => putInForce(store, runbooks)),
-    ...await retry("PostgreSQL", () => releaseScripts(store, scripts, scriptsSource)),
+  const servicesFile = await followServices(services, log);
+  const runbooks = await followRunbooks(config, store, log);
+  const operations = registry.values();
+  const files = [
+    servicesFile,
+    runbooks,
+    await followScripts(config, store, log),
+    await followGovernanceFile(governanceFileOf(config), { store, log, operations }),
+    await followShieldFile(shieldFilePath(config), store, log),
+    await followModelFile(modelFilePath(config), store, log),
+    ...await followReadFiles(config, store, log),
+    ...await followReadFiles(config, store, log, ["detectors"]),
   ];
-  for (const { name, source } of kept) {
-    log.info({ name, source }, "A runbook or script of another folder stays in force");
-  }
-  const governanceFile = await retry("PostgreSQL", () => {
-    const operations = registry.values();
-    return followGovernanceFile(governanceFileOf(config), { store, log, operations });
-  });
-  const shieldFile = await followShieldFile(shieldFilePath(config), store, log);
-  const modelFile = await followModelFile(modelFilePath(config), store, log);
   warmParsers();
   const stopping = new AbortController();
   const activities = createActivities({
     ...platform,
     temporal: () => Promise.resolve(client),
-    runbooks,
+    runbooks: runbooks.current,
     stopping: stopping.signal,
     refreshServices: servicesFile.refresh,
   });
@@ -151,10 +130,7 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
     async stop() {
       stopping.abort();
       stopWatching();
-      servicesFile.stop();
-      governanceFile.stop();
-      shieldFile.stop();
-      modelFile.stop();
+      for (const file of files) file.stop();
       await Promise.all([workers.stop(), ...background]);
       await Promise.allSettled([temporal.close(), close()]);
     },

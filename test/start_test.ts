@@ -142,7 +142,7 @@ describe("npm start", () => {
       process.kill(before.pid, "SIGKILL");
     }
     await running.until(
-      /PostgreSQL is back[^]*Temporal is back|Temporal is back[^]*PostgreSQL is back/,
+      /PostgreSQL was started again[^]*Temporal was|Temporal was started again[^]*PostgreSQL was/,
     );
     assert.match(running.output(), /PostgreSQL ended \(.*\); restarting it in 0\.5 s/);
     assert.deepEqual(await query("SELECT answer FROM kept"), [{ answer: 42 }]);

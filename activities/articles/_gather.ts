@@ -74,7 +74,7 @@ async function writeTicket(
   return writeTicketArticle({
     ticket,
     events,
-    runbooks: runbooks.runbooks,
+    runbooks: runbooks().runbooks,
     passage: await passageOf(parts, ticket, symptom),
     scrubber,
   }, book);
@@ -139,7 +139,7 @@ async function writePeriod(
   const period = readPeriod(id);
   if (!period) throw new Problem("NotFound", `${id} is no day, month or span of days`);
   const figures = await getPeriodFigures(store.db, period.from, period.to);
-  const shipped = runbooks.runbooks.filter(({ origin }) => origin === "shipped");
+  const shipped = runbooks().runbooks.filter(({ origin }) => origin === "shipped");
   const titles = new Map(shipped.map(({ runbook, title }) => [runbook, title]));
   return writePeriodArticle(period, figures, titles, await scrubberOf(parts, article), book);
 }

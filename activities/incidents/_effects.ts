@@ -22,22 +22,23 @@ import { createWorkflowRunner } from "./_step_workflows.ts";
 
 /** Reads what the steps of an order need to run. */
 export async function readStepContext(
-  { config, store, temporal, runbooks }: ActivityParts,
+  { config, store, temporal, runbooks: inForce }: ActivityParts,
   { ticket_id, action, run, round }: RepairOrder,
   service: Service,
 ): Promise<StepContext> {
+  const { commands } = inForce();
   return {
     dataDir: config.dataDir,
     service,
     values: await getRunbookValues(store.db, service.name),
     allowNetworks: config.settings.SEALOOP_OUTBOUND_ALLOW,
-    commands: runbooks.commands,
+    commands,
     effectOf: (name) => effectIdOf(action, action.steps.findIndex(({ step }) => step === name)),
     runWorkflow: createWorkflowRunner(temporal),
     runScript: (...step) => deviceScripts({ store, temporal }).runScript(service.name, ...step),
     join: (name, effectId) => joinTickets(store, { ticket_id, service, name }, effectId),
     async look({ step, does, look }) {
-      const seen = await observeCommand(does, commandLineOf(look!, runbooks.commands));
+      const seen = await observeCommand(does, commandLineOf(look!, commands));
       const number = action.steps.findIndex((one) => one.step === step);
       await addStepObservation(store.db, { ticket_id, run_id: run.run_id, round }, number, seen);
       return { state: "done", ok: true, code: seen.code };

@@ -11,6 +11,7 @@ import type { DeviceRemedy } from "../../judgement/detection/mod.ts";
 import { checkKind, redactLine, type Service } from "../../integrations/host/mod.ts";
 import { factsOf } from "../../judgement/observation/mod.ts";
 import {
+  type Catalogue,
   fillHolders,
   isUnfit,
   matchRunbooks,
@@ -112,8 +113,16 @@ interface Target {
   readonly facts: ObservedFacts;
 }
 
+/** What an action is made from, besides its runbook and its target. */
+interface Given {
+  readonly values: ParameterValues;
+  readonly catalogue: Catalogue;
+  /** Bounds that the same action exceeded before; absent: it is found now. */
+  readonly exceeded?: readonly string[];
+}
+
 /** Creates the functions that find the action against a fault. */
-export function createActionFinder({ config, store, runbooks, temporal }: ActivityParts) {
+export function createActionFinder({ config, store, runbooks: inForce, temporal }: ActivityParts) {
   const { fillScripts } = deviceScripts({ store, temporal });
 
   /**
@@ -147,7 +156,8 @@ export function createActionFinder({ config, store, runbooks, temporal }: Activi
     const pass = (runbook: Runbook, code: string, why = REASONS[code] ?? code) => {
       passed_over.push({ runbook: runbook.runbook, code, why });
     };
-    const fit = isAsked ? runbooks.runbooks.filter(restarts) : runbooks.runbooks;
+    const catalogue = inForce();
+    const fit = isAsked ? catalogue.runbooks.filter(restarts) : catalogue.runbooks;
     for (const runbook of matchRunbooks(fit, incident)) {
       const obstacle = worn.has(runbook.runbook) ? COMES_BACK : obstacleTo(runbook, incident);
       if (obstacle !== undefined) {
@@ -155,7 +165,7 @@ export function createActionFinder({ config, store, runbooks, temporal }: Activi
         continue;
       }
       try {
-        const action = hashAction(await createAction(runbook, target, values));
+        const action = hashAction(await createAction(runbook, target, { values, catalogue }));
         const tried = repairs.findLast(({ action_sha256, intended_at }) =>
           action_sha256 === action.sha256 && intended_at >= since
         );
@@ -203,17 +213,21 @@ export function createActionFinder({ config, store, runbooks, temporal }: Activi
       getRunbookValues(store.db, action.service),
       listObservations(store.db, ticket_id, run.run_id),
     ]);
-    const runbook = runbooks.runbooks.find(({ runbook }) => runbook === action.runbook);
+    const catalogue = inForce();
+    const runbook = catalogue.runbooks.find(({ runbook }) => runbook === action.runbook);
     if (!service) return { changed: `${action.service} is not listed any more` };
     if (!runbook) return { changed: `The runbook ${action.runbook} is not in force any more` };
-    const current = sourcesOf({ runbook, service, values, catalogue: runbooks });
+    const current = sourcesOf({ runbook, service, values, catalogue });
     const changed = describeChange(action, current, runbook);
     if (changed !== undefined) return { changed };
     if (isBegun) return { service };
     try {
       const seenIn = round ?? Math.max(0, ...all.map((one) => one.round));
       const target = targetOf(service, record, factsOf(all.filter((one) => one.round === seenIn)));
-      const again = hashAction(await createAction(runbook, target, values, action.exceeds));
+      const { exceeds } = action;
+      const again = hashAction(
+        await createAction(runbook, target, { values, catalogue, exceeded: exceeds }),
+      );
       if (again.sha256 === action.sha256) return { service };
       return { changed: "What it acts on has changed, so that it would do something else now" };
     } catch (error) {
@@ -224,17 +238,15 @@ export function createActionFinder({ config, store, runbooks, temporal }: Activi
     }
   }
 
-  /** @param exceeded bounds that the same action exceeded before; absent: it is found now */
   async function createAction(
     runbook: Runbook,
     { service, disk, file, remedy, facts }: Target,
-    values: ParameterValues,
-    exceeded?: readonly string[],
+    { values, catalogue, exceeded }: Given,
   ): Promise<Omit<Action, "id" | "sha256">> {
     const { steps, exceeds } = resolveRunbook(runbook, {
       service: service.name,
       values,
-      catalogue: runbooks,
+      catalogue,
       isLocal: isLocal(service),
       disk,
       file,
@@ -252,7 +264,7 @@ export function createActionFinder({ config, store, runbooks, temporal }: Activi
         step.restart === "service" ? { ...step, ...runOf(service) } : step
       ),
       exceeds,
-      sources: sourcesOf({ runbook, service, values, catalogue: runbooks }),
+      sources: sourcesOf({ runbook, service, values, catalogue }),
     };
   }
 

@@ -1,24 +1,19 @@
 /** The file of the governance policy: its content is put in force as a new version, and sealed. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { BadSetting, type Config } from "../../config.ts";
+import type { Config } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
-import { type FollowedFile, followFile } from "../../integrations/files/mod.ts";
+import { BadFile, type FollowedFile } from "../../integrations/files/mod.ts";
 import {
   type FilePolicy,
   logPolicyChange,
   putPolicyInForce,
 } from "../../integrations/policy_files/mod.ts";
+import { followSettingsFile } from "../../integrations/settings_files/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
-import {
-  addStop,
-  currentPolicy,
-  FILE_STOP,
-  removeStop,
-  setPolicyFileStatus,
-} from "../../store/calls/mod.ts";
+import { addStop, currentPolicy, FILE_STOP, removeStop } from "../../store/calls/mod.ts";
 import { unknownNamesIn } from "./names.ts";
 import { GOVERNANCE_POLICY, type GovernancePolicy, governanceVersion } from "./policy.ts";
 import { type PolicyFile, readGovernanceFile } from "./policy_file.ts";
@@ -39,80 +34,52 @@ export interface GovernanceFile {
   readonly named: boolean;
 }
 
-/** Result of applying the file. */
-export interface AppliedFile {
-  /** Name of the policy in force; undefined: none was ever set. */
-  readonly version: string | undefined;
-  /** Name of the policy in force before. */
-  readonly replaced?: string;
-  /** Why the file is not followed. */
-  readonly trouble?: string;
-  /** Content of the file, where it is followed. */
-  readonly file?: PolicyFile;
-}
-
 /** Returns the file that the settings name, or the one in the data folder. */
 export function governanceFileOf({ settings, dataDir }: Config): GovernanceFile {
   const path = settings.SEALOOP_GOVERNANCE;
   return { path: path ?? join(dataDir, "sealoop.governance.yaml"), named: path !== undefined };
 }
 
+/** Result of applying the file. */
+export interface AppliedFile {
+  /** Name of the policy in force. */
+  readonly version: string;
+  /** Name of the policy in force before. */
+  readonly replaced?: string;
+  readonly file: PolicyFile;
+}
+
 /**
- * Puts the file's content in force. A file that can't be followed changes nothing: the policy in force stays.
+ * Puts the file's content in force.
  *
- * @throws {BadSetting} it can't be followed, and no policy was in force before
+ * @returns undefined: there is no file, and none is required; what was in force stays
+ * @throws {BadFile} it can't be followed: the policy in force stays
  */
 export async function applyGovernanceFile(
   file: GovernanceFile,
   store: Store,
-): Promise<AppliedFile> {
-  const { path } = file;
-  const content = readFile(file);
-  if (content && "policy" in content) {
-    const { policy } = content;
-    const { before, after } = await putPolicyInForce(store, POLICY, policy);
-    await noteFollowed(store, path);
-    return {
-      version: governanceVersion(after),
-      ...(before && { replaced: governanceVersion(before) }),
-      file: content,
-    };
-  }
-  const db = store.db;
-  const stored = await currentPolicy(db, POLICY.table);
-  const trouble = content?.trouble ??
-    (stored && "it does not exist any more; an empty file takes back what it said");
-  if (trouble === undefined) {
-    await noteFollowed(store, path);
-    return { version: undefined };
-  }
-  await setPolicyFileStatus(db, { path, error: trouble });
-  if (stored && GOVERNANCE_POLICY.safeParse(stored.policy).success) {
-    return { version: governanceVersion(stored), trouble };
-  }
-  throw new BadSetting(
-    `Cannot follow the governance file ${path}, and no policy was in force before: ${trouble}. ` +
-      "Mend it (npm run governance -- check <file> says what is wrong), or remove it to use the rules that ship",
-  );
+): Promise<AppliedFile | undefined> {
+  const content = checkGovernanceFile(file);
+  const change = content && await putPolicyInForce(store, POLICY, content.policy);
+  await liftFileStop(store);
+  if (!change) return undefined;
+  const { before, after } = change;
+  const replaced = before && { replaced: governanceVersion(before) };
+  return { version: governanceVersion(after), ...replaced, file: content };
 }
 
-/** Returns the content, or why it can't be read; undefined: there is no file, and none is required. */
-function readFile({ path, named }: GovernanceFile): PolicyFile | { trouble: string } | undefined {
-  try {
-    return readGovernanceFile(readFileSync(path, "utf8"));
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") {
-      return named ? { trouble: "SEALOOP_GOVERNANCE names it, and it does not exist" } : undefined;
-    }
-    return { trouble: code ? `it can't be read (${code})` : message };
+/** Reads the file, and puts nothing in force. @returns undefined: there is none @throws {BadFile} */
+export function checkGovernanceFile({ path, named }: GovernanceFile): PolicyFile | undefined {
+  if (!existsSync(path)) {
+    if (!named) return undefined;
+    throw new BadFile([{ line: 1, text: "SEALOOP_GOVERNANCE names it, and it does not exist" }]);
   }
+  return readGovernanceFile(readFileSync(path, "utf8"));
 }
 
 /** Removes the stop that an unreadable file has set. */
-async function noteFollowed(store: Store, path: string): Promise<void> {
+async function liftFileStop(store: Store): Promise<void> {
   await store.db.transaction(async (trx) => {
-    await setPolicyFileStatus(trx, { path, error: null });
     if (await removeStop(trx, UNREADABLE_STOP)) await sealStop(trx, "resumed", "");
   });
 }
@@ -126,10 +93,10 @@ async function stopEverything(store: Store, reason: string): Promise<void> {
 
 /**
  * Follows the file: applies it now and whenever it has changed. A wrong file changes nothing, and the log says what is
- * wrong with it; nor does a file that is removed.
+ * wrong with it; nor does a file that is removed. Where it is wrong and no policy was ever in force, everything is stopped
+ * until it can be followed.
  *
  * @param operations for warnings about names in rules that match nothing
- * @throws {BadSetting} as {@linkcode applyGovernanceFile}; then everything is stopped until a file can be followed
  */
 export async function followGovernanceFile(
   file: GovernanceFile,
@@ -140,32 +107,34 @@ export async function followGovernanceFile(
   },
 ): Promise<FollowedFile> {
   const { path } = file;
-  let isFirst = true;
-  return await followFile({
+  const followed = {
+    name: "governance",
     path,
-    name: "governance file",
-    log,
     async apply() {
       try {
         logResult(await applyGovernanceFile(file, store));
-        isFirst = false;
       } catch (error) {
-        if (isFirst && error instanceof BadSetting) await stopEverything(store, error.message);
+        if (error instanceof BadFile && !await isPolicyInForce(store)) {
+          await stopEverything(store, error.message);
+        }
         throw error;
       }
     },
-  });
+  } as const;
+  return await followSettingsFile(followed, store, log);
 
-  function logResult({ version, replaced, trouble: reason, file: content }: AppliedFile): void {
-    if (reason) {
-      log.error({ path, reason, in_force: version }, "The governance file is not followed");
-    } else if (version) {
-      logPolicyChange(log, "The governance policy is in force", version, replaced);
-    }
-    for (const reason of content ? unknownNamesIn(content, [...operations]) : []) {
+  function logResult(applied: AppliedFile | undefined): void {
+    if (!applied) return;
+    logPolicyChange(log, "The governance policy is in force", applied.version, applied.replaced);
+    for (const reason of unknownNamesIn(applied.file, [...operations])) {
       log.warn({ reason }, "A rule of the governance file matches nothing");
     }
   }
+}
+
+async function isPolicyInForce({ db }: Store): Promise<boolean> {
+  const stored = await currentPolicy(db, POLICY.table);
+  return stored !== undefined && GOVERNANCE_POLICY.safeParse(stored.policy).success;
 }
 
 async function sealStop(trx: Db, outcome: "stopped" | "resumed", reason: string): Promise<void> {

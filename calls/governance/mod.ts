@@ -22,6 +22,7 @@ export { approversByRules, evaluate, evaluateAgain } from "./evaluate.ts";
 export { isModelAllowed } from "./model_rules.ts";
 export {
   applyGovernanceFile,
+  checkGovernanceFile,
   followGovernanceFile,
   type GovernanceFile,
   governanceFileOf,

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { SHIPPED_RULES } from "../../contract/mod.ts";
+import { adviseField } from "../../integrations/files/mod.ts";
 import type { PolicyVersion } from "../../store/calls/mod.ts";
 import { patternError } from "./patterns.ts";
 
@@ -108,33 +109,48 @@ export function governanceVersion(stored?: PolicyVersion): string {
 const UNQUOTED = /expected string, received (?:number|boolean)$/;
 const QUOTE_IT = "; put it in quotes";
 
-/**
- * Reads a policy.
- *
- * @param place how to name what stands at a path of it
- * @throws {Error} it is none: the message names what is wrong
- */
-export function readGovernancePolicy(
+/** A mistake in a policy, at a path of it. */
+export interface PolicyMistake {
+  readonly path: readonly PropertyKey[];
+  readonly text: string;
+  /** True: the text is the schema's own, and names nothing that the policy has. */
+  readonly isOpen: boolean;
+}
+
+/** Checks a policy. @returns it, or what is wrong with it */
+export function checkGovernancePolicy(
   value: unknown,
-  place: (path: readonly PropertyKey[]) => string = (path) => path.join(".") || "policy",
-): GovernancePolicy {
-  const { data, error } = GOVERNANCE_POLICY.safeParse(value ?? {});
-  if (!data) {
-    const issues = error.issues.flatMap((issue) =>
-      issue.code === "unrecognized_keys"
-        ? issue.keys.map((key) => `${place([...issue.path, key])}: There is no such field`)
-        : [`${place(issue.path)}: ${issue.message}${UNQUOTED.test(issue.message) ? QUOTE_IT : ""}`]
-    );
-    throw new Error(issues.join("; "));
-  }
+): { readonly policy: GovernancePolicy } | { readonly mistakes: readonly PolicyMistake[] } {
+  const { data: policy, error } = GOVERNANCE_POLICY.safeParse(value ?? {});
+  if (!policy) return { mistakes: error.issues.flatMap(toMistakes) };
   const shipped = Object.keys(SHIPPED_RULES);
-  const all = [...shipped, ...data.rules.map(({ name }) => name)];
+  const all = [...shipped, ...policy.rules.map(({ name }) => name)];
   const twice = all.findIndex((name, n) => all.indexOf(name) !== n);
-  if (twice !== -1) {
-    const where = place(["rules", twice - shipped.length]);
-    throw new Error(`${where}: There are two of the name ${all[twice]}`);
+  if (twice === -1) return { policy };
+  const path = ["rules", twice - shipped.length];
+  const text = `There are two of the name ${all[twice]}`;
+  return { mistakes: [{ path, text, isOpen: false }] };
+}
+
+/** Reads a policy. @throws {Error} it is none: the message names what is wrong */
+export function readGovernancePolicy(value: unknown): GovernancePolicy {
+  const read = checkGovernancePolicy(value);
+  if ("policy" in read) return read.policy;
+  const list = read.mistakes.map(({ path, text }) => `${path.join(".") || "policy"}: ${text}`);
+  throw new Error(list.join("; "));
+}
+
+function toMistakes(issue: z.core.$ZodIssue): PolicyMistake[] {
+  const { path, code, message } = issue;
+  if (code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      text: `There is no such field${adviseField(GOVERNANCE_POLICY, path, key)}`,
+      isOpen: true,
+    }));
   }
-  return data;
+  const text = `${message}${UNQUOTED.test(message) ? QUOTE_IT : ""}`;
+  return [{ path, text, isOpen: code !== "custom" }];
 }
 
 function isZone(zone: string): boolean {

@@ -1,6 +1,7 @@
 /** Policies in files, with line numbers for errors. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
-import { type GovernancePolicy, readGovernancePolicy } from "./policy.ts";
+import { BadFile } from "../../integrations/files/mod.ts";
+import { checkGovernancePolicy, type GovernancePolicy } from "./policy.ts";
 
 /** A policy, and the places of its parts in the file. */
 export interface PolicyFile {
@@ -9,22 +10,38 @@ export interface PolicyFile {
   place(path: readonly PropertyKey[]): string;
 }
 
-/** Parses the text of a policy's file. @throws {Error} naming each mistake with its line and its rule */
+/** Parses the text of a policy's file. @throws {BadFile} */
 export function readGovernanceFile(text: string): PolicyFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const lineAt = (offset: number) => `line ${lines.linePos(offset).line}`;
+  const placeAt = (offset: number) => {
+    const { line, col: column } = lines.linePos(offset);
+    return { line, column };
+  };
   const [error] = document.errors;
-  if (error) throw new Error(`${lineAt(error.pos[0])}: ${error.message}`);
+  if (error) {
+    throw new BadFile([{ ...placeAt(error.pos[0]), text: error.message, open: error.message }]);
+  }
   const value: unknown = document.toJS();
-  const place = (path: readonly PropertyKey[]) => {
+  const nameOf = (path: readonly PropertyKey[]) => {
     const [list, at, ...inRule] = path;
     const isRule = list === "rules" && typeof at === "number";
     const fields = (isRule ? inRule : path).filter((one) => typeof one !== "number").join(".");
-    const rule = isRule ? `rule ${nameOfRule(value, at)}` : "";
-    return [lineAt(offsetOf(document.contents, path)), rule, fields].filter(Boolean).join(": ");
+    return [isRule ? `rule ${nameOfRule(value, at)}` : "", fields].filter(Boolean).join(": ");
   };
-  return { policy: readGovernancePolicy(value, place), place };
+  const placeOf = (path: readonly PropertyKey[]) => placeAt(offsetOf(document.contents, path));
+  const read = checkGovernancePolicy(value);
+  if ("mistakes" in read) {
+    throw new BadFile(read.mistakes.map(({ path, text, isOpen }) => ({
+      ...placeOf(path),
+      text: [nameOf(path), text].filter(Boolean).join(": "),
+      ...(isOpen ? { open: text } : {}),
+    })));
+  }
+  return {
+    policy: read.policy,
+    place: (path) => `line ${placeOf(path).line}: ${nameOf(path)}`,
+  };
 }
 
 /** Returns the offset where a path ends, or its last part that exists; of a field the offset of its name. */

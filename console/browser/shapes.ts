@@ -82,11 +82,24 @@ export interface Stop {
   readonly stopped_at: string;
 }
 
+/** A settings file that was refused. */
+export interface RefusedFile {
+  readonly file: string;
+  readonly line: number | null;
+  readonly wrong: string;
+  readonly meanwhile: string;
+  readonly refused_since: string;
+}
+
 /** The platform's parts. */
 export interface PlatformStatus {
   readonly status: "ok" | "degraded";
   readonly backends: Readonly<
-    Record<string, { readonly ok: boolean; readonly error: string | null }>
+    Record<string, {
+      readonly ok: boolean;
+      readonly error: string | null;
+      readonly detail: { readonly refused?: readonly RefusedFile[] } | null;
+    }>
   >;
 }
 

@@ -27,6 +27,8 @@ export const MESSAGE_KINDS = {
   "command.unknown": "Nobody can tell whether a command on a device did its work",
   "act.unknown": "Nobody can tell whether an act in a system of the operator's was done",
   "article.unknown": "Nobody can tell whether an article was deployed",
+  "settings.refused": "A settings file was refused, as it is wrong",
+  "settings.taken": "A new version of a settings file is in force",
   said: "People's own words",
 } as const;
 
@@ -45,6 +47,7 @@ const ASKING: ReadonlySet<MessageKind> = new Set([
   "act.unknown",
   "article.unknown",
   "task.due",
+  "settings.refused",
 ]);
 
 /** Returns true where a person has to do something. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Config } from "../../config.ts";
 import { findTimeZone, similarNames } from "../../contract/mod.ts";
 import { MESSAGE_KINDS, SEVERITIES } from "../../contract/domain/mod.ts";
-import { formatMistakes, type Mistake, readYamlFile } from "../files/mod.ts";
+import { BadFile, type Mistake, readYamlFile } from "../files/mod.ts";
 import { Credential } from "./_credential_name.ts";
 import { Email } from "./_email.ts";
 import { Matrix } from "./_matrix.ts";
@@ -79,7 +79,7 @@ export type CommsSection = z.output<typeof Section>;
 export type Comms = ReadonlyMap<string, CommsSection>;
 
 /** The file is wrong; each message begins with the line. */
-export class BadCommsFile extends Error {
+export class BadCommsFile extends BadFile {
   override readonly name = "BadCommsFile";
 }
 
@@ -104,11 +104,11 @@ export function commsFilePath({ settings, dataDir }: Pick<Config, "settings" | "
 export function readCommsFile(path: string): Comms {
   const read = readYamlFile(path, File, explain);
   const fail = (mistakes: readonly Mistake[]): never => {
-    throw new BadCommsFile(`Cannot use ${path}:\n${formatMistakes(mistakes)}`);
+    throw new BadCommsFile(mistakes, path);
   };
   if ("mistakes" in read) return fail(read.mistakes);
   const mistakes = Object.entries(read.value).flatMap(([tenant, section]) =>
-    findUnknownChannels(section).map(([at, text]) => ({ line: read.lineOf([tenant, ...at]), text }))
+    findUnknownChannels(section).map(([at, text]) => ({ ...read.placeOf([tenant, ...at]), text }))
   );
   return mistakes.length > 0 ? fail(mistakes) : new Map(Object.entries(read.value));
 }
@@ -116,13 +116,8 @@ export function readCommsFile(path: string): Comms {
 /**
  * Returns a function that gives the file as it is now. It is read again when it has changed; while it is wrong, what was
  * read before stays in force, and where nothing was, it gives undefined: nobody knows who is to be told.
- *
- * @param onMistake called once for each wrong version of the file
  */
-export function followComms(
-  path: string,
-  onMistake: (error: Error) => void,
-): () => Comms | undefined {
+export function followComms(path: string): () => Comms | undefined {
   let stamp: string | undefined;
   let comms: Comms | undefined;
   return () => {
@@ -133,7 +128,7 @@ export function followComms(
     try {
       comms = readCommsFile(path);
     } catch (error) {
-      onMistake(error as Error);
+      if (!(error instanceof BadCommsFile)) throw error;
     }
     return comms;
   };
@@ -154,9 +149,8 @@ function findUnknownChannels({ channels, rules }: CommsSection): [PropertyKey[],
   });
 }
 
-function explain(issue: z.core.$ZodIssue): string {
+function explain(issue: z.core.$ZodIssue): string | undefined {
   const field = issue.path.at(-1);
-  if (issue.code === "unrecognized_keys") return "unknown field";
   if (issue.code === "invalid_union" && issue.path.at(-2) === "channels") {
     return "expected one of email, slack, teams, matrix, ntfy and webhook, with its fields";
   }
@@ -164,5 +158,5 @@ function explain(issue: z.core.$ZodIssue): string {
     return `there is no such kind; there are ${[...KINDS, ...GROUPS].join(", ")}`;
   }
   if (issue.code === "invalid_type" && field === "channels") return "expected channels by name";
-  return issue.message;
+  return undefined;
 }

@@ -1,8 +1,9 @@
-import { statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { Logger } from "pino";
 import { isDatabaseAway } from "../../contract/mod.ts";
 
-/** A file to follow, and what to do when it has changed. */
+/** A file, or a folder of files, to follow, and what to do when it has changed. */
 export interface FollowOptions {
   readonly path: string;
   /** Name of the file in the log, such as "services file". */
@@ -15,8 +16,6 @@ export interface FollowOptions {
    * @throws where the content is wrong, or the database can't be reached
    */
   apply(exists: boolean): Promise<void>;
-  /** True: an error of the first `apply` is only logged. By default `followFile` rejects with it. */
-  readonly logFirstError?: boolean;
 }
 
 /** A file that is being followed. */
@@ -39,7 +38,7 @@ const POLL_MS = 2_000;
  * ```
  */
 export async function followFile(
-  { path, name, log, apply, logFirstError = false }: FollowOptions,
+  { path, name, log, apply }: FollowOptions,
 ): Promise<FollowedFile> {
   /** Stamp of the content that was applied or refused; null: none yet. */
   let handled: string | undefined | null = null;
@@ -66,14 +65,17 @@ export async function followFile(
     await running;
   }
 
-  if (logFirstError) await refresh();
-  else await applyChange();
+  await refresh();
   const timer = setInterval(refresh, POLL_MS);
   return { refresh, stop: () => clearInterval(timer) };
 }
 
-/** Returns a text that differs once the file was written anew; undefined: there is no file. */
+/** Returns a text that differs once the file, or one of the folder, was written anew; undefined: there is none. */
 function stampOf(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
-  return stats && `${stats.mtimeMs} ${stats.size} ${stats.ino}`;
+  if (!stats) return undefined;
+  const own = `${stats.mtimeMs} ${stats.size} ${stats.ino}`;
+  if (!stats.isDirectory()) return own;
+  const files = readdirSync(path).sort().map((name) => `${name} ${stampOf(join(path, name))}`);
+  return [own, ...files].join("\n");
 }

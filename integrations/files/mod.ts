@@ -10,9 +10,11 @@
  * @module
  */
 export { type FilePlace, readAddedLines } from "./added_lines.ts";
+export { adviseField } from "./known_fields.ts";
+export { BadFile, type Mistake } from "./bad_file.ts";
 export { pathBelow, realPathBelow } from "./below.ts";
 export { type FollowedFile, followFile } from "./follow_file.ts";
 export { matchesGlob } from "./glob.ts";
 export { readOrCreateSecret } from "./secret_file.ts";
 export { type FileSource, fileSource } from "./source.ts";
-export { formatMistakes, type Mistake, readYaml, readYamlFile } from "./yaml_file.ts";
+export { type Explain, readYaml, readYamlFile } from "./yaml_file.ts";

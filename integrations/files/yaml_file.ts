@@ -1,25 +1,25 @@
 import { existsSync, readFileSync } from "node:fs";
-import { type Document, LineCounter, parseDocument } from "yaml";
+import { type Document, LineCounter, parseDocument, type YAMLParseError } from "yaml";
 import type { z } from "zod";
+import { adviseField } from "./known_fields.ts";
 import { findYamlExcess } from "./_yaml_limits.ts";
+import type { Mistake } from "./bad_file.ts";
 
-/** A mistake in a file. */
-export interface Mistake {
-  /** From 1. */
-  readonly line: number;
-  /** Description of the mistake, and where known what would be right. */
-  readonly text: string;
-}
+/** Place in a file, from 1. */
+type Place = Pick<Mistake, "line" | "column">;
 
 /** Content of a YAML file. */
 export interface YamlContent<T> {
   readonly value: T;
-  /** Returns the line on which a value begins, or else the value that contains it; from 1. */
-  lineOf(path: readonly PropertyKey[]): number;
+  /** Returns the place at which a value begins, or else the value that contains it. */
+  placeOf(path: readonly PropertyKey[]): Place;
 }
 
-/** Explains an issue of a schema where the schema's own words don't. */
-export type Explain = (issue: z.core.$ZodIssue) => string;
+/**
+ * Explains an issue of a schema where the schema's own words don't, in words that everybody may read. Undefined: they do.
+ * Unknown fields need none: the similar one is suggested, or all are listed.
+ */
+export type Explain = (issue: z.core.$ZodIssue) => string | undefined;
 
 /** A file that is read as YAML, with lines. */
 interface Source {
@@ -44,58 +44,67 @@ export function readYamlFile<T extends z.ZodType>(
 export function readYaml<T extends z.ZodType>(
   text: string,
   schema: T,
-  explain: Explain = (issue) => issue.message,
+  explain: Explain = () => undefined,
 ): YamlContent<z.output<T>> | { mistakes: Mistake[] } {
   const excess = findYamlExcess(text);
-  if (excess) return { mistakes: [excess] };
+  if (excess) return { mistakes: [{ ...excess, open: excess.text }] };
   const lines = new LineCounter();
   const source: Source = { document: parseDocument(text, { lineCounter: lines }), lines };
   const { errors } = source.document;
   if (errors.length > 0) {
-    const mistakes = errors.map(({ pos, message }): Mistake => ({
-      line: lines.linePos(pos[0]).line,
-      text: message.split("\n")[0]!,
-    }));
-    return { mistakes };
+    return { mistakes: errors.map((error) => toSyntaxMistake(error, lines)) };
   }
   const parsed = schema.safeParse(source.document.toJS() ?? {});
-  if (parsed.success) return { value: parsed.data, lineOf: (path) => lineOf(source, path) };
+  if (parsed.success) return { value: parsed.data, placeOf: (path) => placeOf(source, path) };
   const issues = parsed.error.issues.flatMap(issuesOfMeantForm);
-  return { mistakes: issues.flatMap((issue) => toMistakes(source, issue, explain(issue))) };
+  return { mistakes: issues.flatMap((issue) => toMistakes(source, schema, issue, explain)) };
 }
 
-/** Formats mistakes as a message, one a line. */
-export function formatMistakes(mistakes: readonly Mistake[]): string {
-  return mistakes.map(({ line, text }) => `  line ${line}: ${text}`).join("\n");
+/** Returns a mistake of the form of YAML. Its message names no value, but for an alias. */
+function toSyntaxMistake({ pos, message }: YAMLParseError, lines: LineCounter): Mistake {
+  const { line, col: column } = lines.linePos(pos[0]);
+  const text = message.split("\n")[0]!.replace(/ at line \d+, column \d+:?$/, "");
+  return { line, column, text, open: text };
 }
 
-function toMistakes(source: Source, issue: z.core.$ZodIssue, explanation: string): Mistake[] {
+function toMistakes(
+  source: Source,
+  schema: z.ZodType,
+  issue: z.core.$ZodIssue,
+  explain: Explain,
+): Mistake[] {
   if (issue.code !== "unrecognized_keys") {
-    const text = `${issue.path.join(".")}: ${explanation}`;
-    return [{ line: lineOf(source, issue.path), text }];
+    const open = explain(issue) ?? issue.message;
+    return [{ ...placeOf(source, issue.path), text: `${issue.path.join(".")}: ${open}`, open }];
   }
-  return issue.keys.map((key) => ({
-    line: keyLine(source, key, issue.path),
-    text: `${[...issue.path, key].join(".")}: ${explanation}`,
-  }));
+  return issue.keys.map((key) => {
+    const open = explain(issue) ?? `unknown field${adviseField(schema, issue.path, key)}`;
+    const text = `${[...issue.path, key].join(".")}: ${open}`;
+    return { ...keyPlace(source, key, issue.path), text, open };
+  });
 }
 
-function lineOf({ document, lines }: Source, path: readonly PropertyKey[]): number {
+function placeOf({ document, lines }: Source, path: readonly PropertyKey[]): Place {
   for (let length = path.length; length >= 0; length--) {
     const node = document.getIn(path.slice(0, length), true) as { range?: [number] } | undefined;
-    if (node?.range) return lines.linePos(node.range[0]).line;
+    if (node?.range) return toPlace(lines, node.range[0]);
   }
-  return 1;
+  return { line: 1 };
 }
 
-/** Returns the line of the key itself: its value may begin on a later one. */
-function keyLine(source: Source, key: string, path: readonly PropertyKey[]): number {
+/** Returns the place of the key itself: its value may begin on a later line. */
+function keyPlace(source: Source, key: string, path: readonly PropertyKey[]): Place {
   const { document, lines } = source;
   const map = (path.length === 0 ? document.contents : document.getIn(path, true)) as {
     items?: { key?: { value?: unknown; range?: [number] } }[];
   } | null;
   const range = map?.items?.find((item) => item.key?.value === key)?.key?.range;
-  return range ? lines.linePos(range[0]).line : lineOf(source, path);
+  return range ? toPlace(lines, range[0]) : placeOf(source, path);
+}
+
+function toPlace(lines: LineCounter, offset: number): Place {
+  const { line, col } = lines.linePos(offset);
+  return { line, column: col };
 }
 
 /**

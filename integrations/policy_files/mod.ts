@@ -2,12 +2,13 @@
  * Policies that the operator sets by files: each change is a new version, and sealed.
  *
  * ```ts
- * const followed = await followPolicy({ path, name: "shield's file", policy: SHIELD, read }, store, log);
+ * const followed = await followPolicy({ name: "shield", path, policy: SHIELD, read }, store, log);
  * ```
  *
  * @module
  */
 export {
+  checkPolicy,
   type FilePolicy,
   followPolicy,
   logPolicyChange,

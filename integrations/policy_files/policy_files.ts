@@ -1,9 +1,11 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
 import { type PolicyChange, type PolicyTable, setPolicy } from "../../store/calls/mod.ts";
-import { type FollowedFile, followFile } from "../files/mod.ts";
+import { SETTINGS_FILES, type SettingsFileName } from "../../contract/domain/mod.ts";
+import type { FollowedFile } from "../files/mod.ts";
+import { followSettingsFile } from "../settings_files/mod.ts";
 
 /** Details of a change that everybody may read: counts, codes and names of fields. */
 type Details = Readonly<Record<string, string | number>>;
@@ -23,11 +25,10 @@ export interface FilePolicy<Policy> {
 
 /** A file that is followed. */
 export interface FollowedPolicy<Policy> {
+  readonly name: SettingsFileName;
   readonly path: string;
-  /** Name of the file in the log: `shield's file`. */
-  readonly name: string;
   readonly policy: FilePolicy<Policy>;
-  /** Reads the file's text. @throws {Error} naming each mistake with its line */
+  /** Reads the file's text. @throws {BadFile} */
   read(text: string): Policy;
 }
 
@@ -57,21 +58,26 @@ export async function followPolicy<Policy extends object>(
   store: Store,
   log: Logger,
 ): Promise<FollowedFile> {
-  return await followFile({
-    path,
+  const text = `The ${SETTINGS_FILES[name].title} is in force`;
+  const file = {
     name,
-    log,
-    logFirstError: true,
-    async apply(exists) {
+    path,
+    async apply(exists: boolean) {
       if (!exists) return;
       const { before, after } = await putPolicyInForce(
         store,
         policy,
         read(readFileSync(path, "utf8")),
       );
-      logPolicyChange(log, `The ${name} is in force`, after.version, before?.version);
+      logPolicyChange(log, text, after.version, before?.version);
     },
-  });
+  };
+  return await followSettingsFile(file, store, log);
+}
+
+/** Reads a policy's file where there is one, and puts nothing in force. @throws {BadFile} */
+export function checkPolicy(path: string, read: (text: string) => unknown): void {
+  if (existsSync(path)) read(readFileSync(path, "utf8"));
 }
 
 /**

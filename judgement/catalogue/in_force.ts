@@ -1,12 +1,37 @@
+import type { Logger } from "pino";
+import type { Config } from "../../config.ts";
 import { toDeviceScript } from "../../contract/domain/mod.ts";
-import type { FileSource } from "../../integrations/files/mod.ts";
+import { type FileSource, fileSource, type FollowedFile } from "../../integrations/files/mod.ts";
+import { followSettingsFile } from "../../integrations/settings_files/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import { makeSalt, type Store } from "../../store/mod.ts";
 import { type InForce, replaceScripts } from "../../store/catalogue/mod.ts";
-import type { Script } from "./load.ts";
+import { loadScripts, type Script, scriptsFolder } from "./load.ts";
 
-/** Actor in receipts: whoever may change the files and restart the worker. */
+/** Actor in receipts: whoever may change the files. */
 const ACTOR = "operator";
+
+/** Follows the user's folder: releases its scripts now and whenever a file of it has changed. One that is wrong changes nothing. */
+export async function followScripts(
+  config: Config,
+  store: Store,
+  log: Logger,
+): Promise<FollowedFile> {
+  const path = scriptsFolder(config);
+  const folder = {
+    name: "scripts",
+    path,
+    async apply() {
+      for (const kept of await releaseScripts(store, loadScripts(path), fileSource(path))) {
+        log.info(
+          { name: kept.name, source: kept.source },
+          "A script of another folder stays released",
+        );
+      }
+    },
+  } as const;
+  return await followSettingsFile(folder, store, log);
+}
 
 /**
  * Releases the scripts of the files, and seals each change; nothing else can be asked for by its name. Public are the

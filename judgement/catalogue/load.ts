@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Config, ROOT } from "../../config.ts";
-import { formatMistakes, readYaml } from "../../integrations/files/mod.ts";
+import { BadFile, readYaml } from "../../integrations/files/mod.ts";
 import { isInterpreter } from "../runbooks/mod.ts";
 import { matchesPattern } from "./fill.ts";
 import { type ScriptDocument, ScriptFile } from "./schema.ts";
@@ -16,7 +16,7 @@ export interface Script extends ScriptDocument {
 }
 
 /** A script's file is wrong; the message names file and line. */
-export class BadScript extends Error {
+export class BadScript extends BadFile {
   override readonly name = "BadScript";
 }
 
@@ -56,19 +56,15 @@ function readFolder(folder: string, origin: Script["origin"]): Script[] {
 }
 
 function parseScript(path: string, text: string): ScriptDocument {
-  const read = readYaml(
-    text,
-    ScriptFile,
-    (issue) => issue.code === "unrecognized_keys" ? "unknown field" : issue.message,
-  );
+  const read = readYaml(text, ScriptFile);
   const mistakes = "mistakes" in read
     ? read.mistakes
     : checkScript(read.value, basename(path)).map(([at, text]) => ({
-      line: read.lineOf(at),
+      ...read.placeOf(at),
       text,
     }));
   if ("value" in read && mistakes.length === 0) return read.value;
-  throw new BadScript(`Cannot use the script's file ${path}:\n${formatMistakes(mistakes)}`);
+  throw new BadScript(mistakes, path);
 }
 
 function checkScript(document: ScriptDocument, file: string): Inconsistency[] {
@@ -116,13 +112,15 @@ function checkReferences(scripts: readonly Script[]): void {
       const isFitting = other !== undefined &&
         Object.keys(other.parameters).every((one) => one in parameters);
       if (!isFitting) {
-        throw new BadScript(
-          `Cannot use the script ${script}: there is no script ${name} whose parameters it has`,
-        );
+        throw wrongReference(script, `there is no script ${name} whose parameters ${script} has`);
       }
       if (name === verify && !other.read_only) {
-        throw new BadScript(`Cannot use the script ${script}: ${name}, which verifies, changes`);
+        throw wrongReference(script, `${name}, which verifies ${script}, changes the device`);
       }
     }
   }
+}
+
+function wrongReference(script: string, text: string): BadScript {
+  return new BadScript([{ line: 1, text }], `${script}.yaml`);
 }

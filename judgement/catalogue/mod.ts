@@ -11,6 +11,6 @@
  * @module
  */
 export { fillArguments, type ScriptValues } from "./fill.ts";
-export { releaseScripts } from "./in_force.ts";
+export { followScripts, releaseScripts } from "./in_force.ts";
 export { BadScript, loadScripts, type Script, scriptsFolder } from "./load.ts";
 export { type ScriptDocument, scriptFileSchema, ScriptId } from "./schema.ts";

@@ -11,9 +11,7 @@ export function detectorsFilePath({ settings, dataDir }: Config): string {
 
 /**
  * Opens the surroundings of the detectors, with the settings that the file has now. While it is wrong, those that it had
- * before stay in force.
- *
- * @throws {BadDetectorsFile} it is wrong, and this process has read no other settings from it
+ * before stay in force, or else the defaults.
  */
 export function openDetectionContext(
   { config, store, temporal, alerts }: Pick<

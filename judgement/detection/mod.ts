@@ -44,7 +44,13 @@ export { checkReportedService, createReportedFinding } from "./reported.ts";
 export { measureDisk } from "./_disks.ts";
 export { readCertificate } from "./_tls.ts";
 export { findLoggedErrors, findNewLines, listServiceLogs } from "./service_logs.ts";
-export { type FollowedServices, followServices, keepDiscoveringServices } from "./services.ts";
+export {
+  checkServicesFile,
+  type FollowedServices,
+  followServices,
+  keepDiscoveringServices,
+  servicesFilePath,
+} from "./services.ts";
 export { BadServicesFile, readServicesFile, servicesFileSchema } from "./services_file.ts";
 export { BadDetectorsFile, detectorsFileSchema, readDetectorsFile } from "./settings.ts";
 export { describeDetectors, detectAll, detectInLog } from "./sweep.ts";

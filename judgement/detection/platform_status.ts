@@ -1,4 +1,6 @@
+import { basename } from "node:path";
 import type { Client } from "@temporalio/client";
+import { describeWhileRefused } from "../../contract/domain/mod.ts";
 import type { Engine } from "../engine/mod.ts";
 import {
   type ChainWatch,
@@ -8,15 +10,17 @@ import {
   isSequencerAtWork,
 } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { getPolicyFileStatus, governanceInForce } from "../../store/calls/mod.ts";
+import { governanceInForce } from "../../store/calls/mod.ts";
 import { getDeviceFigures } from "../../store/devices/mod.ts";
 import {
   countServicesByStatus,
   countTicketsByStatus,
   getOutboxState,
   getSealingTrouble,
+  listRefusedFiles,
   type OutboxState,
   type SealingTrouble,
+  type SettingsFileRecord,
 } from "../../store/platform/mod.ts";
 
 /** The parts that are probed. */
@@ -32,7 +36,7 @@ export interface ProbeStatus {
   readonly ok: boolean;
   /** Milliseconds. */
   readonly elapsed_ms: number;
-  /** Null: the probe failed. */
+  /** Null: the probe failed, and there is nothing to say but its error. */
   readonly detail: Readonly<Record<string, unknown>> | null;
   /** Null: the probe passed. {@linkcode UNREACHABLE}: the part, or the database that it needs, can't be asked. */
   readonly error: string | null;
@@ -48,6 +52,7 @@ export const BACKENDS = [
   "engine",
   "governance",
   "devices",
+  "settings",
 ] as const;
 
 /** The status of all parts at a moment. */
@@ -64,6 +69,10 @@ type Detail = Readonly<Record<string, unknown>>;
 /** A failure whose message everybody may read. Other messages may name addresses or paths. */
 class PublicFailure extends Error {
   override readonly name = "PublicFailure";
+
+  constructor(message: string, readonly detail: Detail | null = null) {
+    super(message);
+  }
 }
 
 /** Error of a part that can't be asked. */
@@ -85,17 +94,23 @@ const PROBES: Readonly<
   engine: probeEngine,
   governance: probeGovernance,
   devices: async ({ store }) => ({ ...await getDeviceFigures(store.db) }),
+  settings: probeSettings,
 };
 
 const cache = new WeakMap<Store, { at: number; status: Promise<PlatformStatus> }>();
 
-/** Returns the last status where that is at most 30 seconds old; otherwise probes all parts. */
+/**
+ * Returns the last status where that is at most 30 seconds old; otherwise probes all parts. Settings files are looked at in
+ * any case: whoever has mended one wants to see it.
+ */
 export async function getPlatformStatus(parts: StatusParts): Promise<PlatformStatus> {
   const cached = cache.get(parts.store);
-  if (cached && performance.now() - cached.at < CACHE_MS) {
-    return { ...await cached.status, cached: true };
-  }
-  return await probePlatform(parts);
+  if (!cached || performance.now() - cached.at >= CACHE_MS) return await probePlatform(parts);
+  const [{ timestamp, backends }, settings] = await Promise.all([
+    cached.status,
+    probeBackend("settings", parts),
+  ]);
+  return toStatus({ ...backends, settings }, timestamp, true);
 }
 
 /** Probes all parts now. Calls of {@linkcode getPlatformStatus} meanwhile wait for the same probes. */
@@ -117,15 +132,20 @@ async function probeAll(parts: StatusParts): Promise<PlatformStatus> {
   const results = await Promise.all(
     BACKENDS.map(async (name) => [name, await probeBackend(name, parts)] as const),
   );
-  return {
-    // A ledger that answers and whose chain is broken is not in order.
-    status: results.every(([, { ok, detail }]) => ok && detail?.chain_intact !== false)
-      ? "ok"
-      : "degraded",
-    timestamp: new Date().toISOString(),
-    cached: false,
-    backends: Object.fromEntries(results) as PlatformStatus["backends"],
-  };
+  const backends = Object.fromEntries(results) as PlatformStatus["backends"];
+  return toStatus(backends, new Date().toISOString(), false);
+}
+
+function toStatus(
+  backends: PlatformStatus["backends"],
+  timestamp: string,
+  cached: boolean,
+): PlatformStatus {
+  // A ledger that answers and whose chain is broken is not in order.
+  const isWell = Object.values(backends).every(({ ok, detail }) =>
+    ok && detail?.chain_intact !== false
+  );
+  return { status: isWell ? "ok" : "degraded", timestamp, cached, backends };
 }
 
 /** Runs one probe. Its failure stays within its own result. */
@@ -136,8 +156,10 @@ async function probe(look: () => Promise<Detail>): Promise<ProbeStatus> {
     const detail = await withTimeout(look());
     return { ok: true, elapsed_ms: elapsed(), detail, error: null };
   } catch (error) {
-    const message = error instanceof PublicFailure ? error.message : UNREACHABLE;
-    return { ok: false, elapsed_ms: elapsed(), detail: null, error: message };
+    const { message, detail } = error instanceof PublicFailure
+      ? error
+      : { message: UNREACHABLE, detail: null };
+    return { ok: false, elapsed_ms: elapsed(), detail, error: message };
   }
 }
 
@@ -206,14 +228,41 @@ async function probeEngine({ engine }: StatusParts): Promise<Detail> {
 }
 
 async function probeGovernance({ store }: StatusParts): Promise<Detail> {
-  const [{ version, stops }, file] = await Promise.all([
+  const [{ version, stops }, refused] = await Promise.all([
     governanceInForce(store.db),
-    getPolicyFileStatus(store.db),
+    listRefusedFiles(store.db),
   ]);
-  if (file?.error) {
+  if (refused.some(({ name }) => name === "governance")) {
     throw new PublicFailure(
       "the policy's file is not followed; npm run governance -- show says why",
     );
   }
   return { policy_version: version, stops: stops.length };
+}
+
+async function probeSettings({ store }: StatusParts): Promise<Detail> {
+  const files = await listRefusedFiles(store.db);
+  if (files.length === 0) return { refused: [] };
+  const refused = files.map(describeRefused);
+  const lines = refused.map(({ file, line, wrong }) =>
+    `${file}${line === null ? "" : `:${line}`}: ${wrong}`
+  );
+  throw new PublicFailure(lines.join("\n"), { refused });
+}
+
+/** Describes a refused file by its first mistake, without its path and without what it says. */
+function describeRefused({ name, path, mistakes, since, takenAt }: SettingsFileRecord) {
+  const first = mistakes[0]!;
+  return {
+    name,
+    file: basename(first.file),
+    line: first.line,
+    column: first.column,
+    wrong: first.open ?? "npm run check-files says what is wrong",
+    mistakes: mistakes.length,
+    folder: first.file === path ? null : basename(path),
+    refused_since: since.toISOString(),
+    in_force_since: takenAt?.toISOString() ?? null,
+    meanwhile: describeWhileRefused(name, takenAt),
+  };
 }

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../../config.ts";
 import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
-import { type FileSource, fileSource, followFile } from "../../integrations/files/mod.ts";
+import { type FileSource, fileSource } from "../../integrations/files/mod.ts";
 import { discoverServices, graphHostName, setOnStop } from "../../integrations/host/mod.ts";
+import { followSettingsFile } from "../../integrations/settings_files/mod.ts";
 import { type Db, inTenant, type Store } from "../../store/mod.ts";
 import { replaceRunbookValues } from "../../store/catalogue/mod.ts";
 import { ensureTenant, listWatchedTenants } from "../../store/keys/mod.ts";
@@ -38,7 +39,7 @@ async function syncServices(
     temporal: locateTemporal(config).address,
     together,
   });
-  const path = pathOf(config);
+  const path = servicesFilePath(config);
   const source = fileSource(path);
   const entries = readServicesFile(path, platform.map(({ name }) => name));
   for (const { name, on_stop = "keep" } of entries) setOnStop(config.dataDir, name, on_stop);
@@ -95,8 +96,17 @@ function restartOf({ restart, on_stop }: Pick<ServiceEntry, "restart" | "on_stop
   return { process: { ...restart.process, on_stop } };
 }
 
-function pathOf({ settings, dataDir }: Config): string {
+/** Returns the path of the file. */
+export function servicesFilePath({ settings, dataDir }: Config): string {
   return settings.SEALOOP_SERVICES ?? join(dataDir, "sealoop.services.yaml");
+}
+
+/** Reads the file as a worker of `npm start` does, and puts nothing in force. @throws {BadServicesFile} */
+export function checkServicesFile(config: Config): void {
+  const database = new URL("postgres://127.0.0.1");
+  const temporal = locateTemporal(config).address;
+  const platform = listPlatformServices(config, { database, temporal, together: true });
+  readServicesFile(servicesFilePath(config), platform.map(({ name }) => name));
 }
 
 /** The services file, while it is being followed. */
@@ -114,8 +124,6 @@ export interface FollowedServices {
  * Puts the services of the platform and of the user's file in force, and the file's again after each change. A new version
  * that is wrong is refused and logged: the old one stays in force. A file that is missing or removed changes nothing; one
  * without services takes back what it had brought.
- *
- * @throws {BadServicesFile} the file is wrong now
  */
 export async function followServices(
   services: ServicesContext,
@@ -123,12 +131,11 @@ export async function followServices(
 ): Promise<FollowedServices> {
   let isInForce = false;
   let problem: string | undefined;
-  const path = pathOf(services.config);
-  const followed = await followFile({
+  const path = servicesFilePath(services.config);
+  const file = {
+    name: "services",
     path,
-    name: "services file",
-    log,
-    async apply(exists) {
+    async apply(exists: boolean) {
       if (isInForce && !exists) return;
       if (!exists) {
         log.info({ path }, "There is no services file here; what such files have brought stays");
@@ -143,7 +150,8 @@ export async function followServices(
       if (isInForce) log.info("The services file has changed and is in force");
       isInForce = true;
     },
-  });
+  } as const;
+  const followed = await followSettingsFile(file, services.store, log);
   return {
     stop: () => followed.stop(),
     async refresh() {
@@ -165,8 +173,8 @@ function logForeign(foreign: readonly ForeignService[], path: string, log: Logge
   }
 }
 
-function problemCode({ message }: BadServicesFile): string {
-  return `services_file_line_${/ line (\d+):/.exec(message)?.[1] ?? 1}`;
+function problemCode({ mistakes: [first] }: BadServicesFile): string {
+  return `services_file_line_${first?.line ?? 1}`;
 }
 
 /** Keeps adding the programs that listen on this host to the graph, until the signal. */

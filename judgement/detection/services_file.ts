@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
-import { formatMistakes, type Mistake, readYamlFile } from "../../integrations/files/mod.ts";
+import { BadFile, type Mistake, readYamlFile } from "../../integrations/files/mod.ts";
 import { type DeclaredPort, type Dependency, EDGE_KINDS } from "../../store/cmdb/mod.ts";
 
 const Argv = z.array(z.string().min(1)).min(1);
@@ -74,7 +74,7 @@ export function servicesFileSchema(): Readonly<Record<string, unknown>> {
 export type ServiceEntry = z.output<typeof Service>;
 
 /** The services file is wrong; each message begins with the line. */
-export class BadServicesFile extends Error {
+export class BadServicesFile extends BadFile {
   override readonly name = "BadServicesFile";
 }
 
@@ -88,16 +88,16 @@ export class BadServicesFile extends Error {
 export function readServicesFile(path: string, known: readonly string[] = []): ServiceEntry[] {
   const read = readYamlFile(path, File, explain);
   const fail = (mistakes: readonly Mistake[]): never => {
-    throw new BadServicesFile(`Cannot use ${path}:\n${formatMistakes(mistakes)}`);
+    throw new BadServicesFile(mistakes, path);
   };
   if ("mistakes" in read) return fail(read.mistakes);
   const { services } = read.value;
   const mistakes = checkServices(services, known)
-    .map(([at, text]) => ({ line: read.lineOf(at), text }));
+    .map(([at, text]) => ({ ...read.placeOf(at), text }));
   return mistakes.length > 0 ? fail(mistakes) : services;
 }
 
-function explain(issue: z.core.$ZodIssue): string {
+function explain(issue: z.core.$ZodIssue): string | undefined {
   const field = issue.path.findLast((part) => typeof part === "string");
   if (issue.code === "invalid_union") {
     if (field === "check") return "expected {http: url}, {tcp: host:port} or {command: [argv]}";
@@ -111,13 +111,7 @@ function explain(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_value" && field === "kind") {
     return `expected kind ${EDGE_KINDS.join(", ")}`;
   }
-  if (issue.code === "unrecognized_keys") {
-    const shape = issue.path.length === 0 ? File.shape : Service.shape;
-    return issue.path.length <= 2
-      ? `unknown field; there are ${Object.keys(shape).join(", ")}`
-      : "unknown field";
-  }
-  return issue.message;
+  return undefined;
 }
 
 type ServiceMistake = [at: PropertyKey[], text: string];

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
-import { formatMistakes, readYaml } from "../../integrations/files/mod.ts";
-import { AlertRule, AlertSettings } from "./_alert_rules.ts";
+import { BadFile, readYaml } from "../../integrations/files/mod.ts";
+import { AlertSettings } from "./_alert_rules.ts";
 
 const percent = (fallback: number) => z.number().min(1).max(100).default(fallback);
 const count = (fallback: number) => z.number().int().min(1).max(1_000_000).default(fallback);
@@ -139,7 +139,7 @@ const DETECTORS_FILE = z.strictObject({
 export type DetectorSettings = z.output<typeof DETECTORS_FILE>;
 
 /** The detectors' file is wrong; each mistake begins with its line. */
-export class BadDetectorsFile extends Error {
+export class BadDetectorsFile extends BadFile {
   override readonly name = "BadDetectorsFile";
 }
 
@@ -155,19 +155,19 @@ let last: { path: string; text: string; settings: DetectorSettings } | undefined
 export function readDetectorsFile(path: string): DetectorSettings {
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
   if (last?.path === path && last.text === text) return last.settings;
-  const read = readYaml(text, DETECTORS_FILE, explain);
+  const read = readYaml(text, DETECTORS_FILE);
   if ("value" in read) {
     last = { path, text, settings: read.value };
     return read.value;
   }
-  throw new BadDetectorsFile(`Cannot use ${path}:\n${formatMistakes(read.mistakes)}`);
+  throw new BadDetectorsFile(read.mistakes, path);
 }
 
 /**
- * Returns the settings that are in force: those of the file or, while it is wrong, those that it had before.
+ * Returns the settings that are in force: those of the file or, while it is wrong, those that it had before. Where this
+ * process has read no others from it, all defaults are.
  *
  * @returns with the problem while the file is wrong
- * @throws {BadDetectorsFile} the file is wrong, and this process has read no other settings from it
  */
 export function getDetectorSettings(
   path: string,
@@ -175,8 +175,9 @@ export function getDetectorSettings(
   try {
     return { settings: readDetectorsFile(path) };
   } catch (error) {
-    if (!(error instanceof BadDetectorsFile) || last?.path !== path) throw error;
-    return { settings: last.settings, problem: error };
+    if (!(error instanceof BadDetectorsFile)) throw error;
+    const settings = last?.path === path ? last.settings : DETECTORS_FILE.parse({});
+    return { settings, problem: error };
   }
 }
 
@@ -186,28 +187,4 @@ export function detectorsFileSchema(): Record<string, unknown> {
     title: "The detectors' file of sealoop",
     ...z.toJSONSchema(DETECTORS_FILE, { io: "input" }),
   };
-}
-
-/** Keys by their place in the file. */
-const SHAPES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  "": DETECTORS_FILE.shape,
-  service_probes: ServiceProbes.shape,
-  host_resources: HostResources.shape,
-  logs: Logs.shape,
-  certificates: Certificates.shape,
-  platform: Platform.shape,
-  alerts: AlertSettings.shape,
-  "alerts.rules": AlertRule.shape,
-  "service_probes.services": Pace,
-  "service_probes.flapping": Flapping.shape,
-  "host_resources.disks": Disk.shape,
-  "logs.files": LogFile.shape,
-  "certificates.watch": Certificate.shape,
-};
-
-function explain(issue: z.core.$ZodIssue): string {
-  if (issue.code !== "unrecognized_keys") return issue.message;
-  const place = issue.path.slice(0, 2).join(".");
-  const keys = Object.keys(SHAPES[place] ?? SHAPES[String(issue.path[0] ?? "")] ?? {});
-  return `unknown key; there are ${keys.join(", ")}`;
 }

@@ -1,6 +1,7 @@
 /** The guardrails' policy: bounds as data, in versions. */
 import { hash } from "node:crypto";
 import { z } from "zod";
+import { BadFile, readYaml } from "../../integrations/files/mod.ts";
 import type { PolicyVersion } from "../../store/calls/mod.ts";
 
 const BOUNDS = z.strictObject({
@@ -58,11 +59,14 @@ export function policyVersionName(stored: PolicyVersion | null): string {
 
 const DEFAULT_SHA256 = hash("sha256", JSON.stringify(DEFAULT_POLICY));
 
-/**
- * Parses a policy as a file gives it.
- *
- * @throws {Error} naming the wrong fields
- */
+/** Reads the text of a policy's file. @throws {BadFile} */
+export function readPolicyFile(text: string): Policy {
+  const read = readYaml(text, POLICY);
+  if ("value" in read) return read.value;
+  throw new BadFile(read.mistakes);
+}
+
+/** Parses a policy as it is stored. @throws {Error} naming the wrong fields */
 export function readPolicy(value: unknown): Policy {
   const { data, error } = POLICY.safeParse(value ?? {});
   if (data) return data;

@@ -1,5 +1,7 @@
 import { join } from "node:path";
+import type { Logger } from "pino";
 import { type Config, ROOT } from "../../config.ts";
+import { followSettingsFile } from "../../integrations/settings_files/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { type InForce, replaceCommands, replaceRunbooks } from "../../store/catalogue/mod.ts";
@@ -7,7 +9,7 @@ import { type Catalogue, loadRunbooks } from "./load.ts";
 
 /** Folder of the runbooks that come with the product. */
 export const SHIPPED_RUNBOOKS: string = join(ROOT, "judgement", "runbooks", "shipped");
-/** Actor in receipts: whoever may change the files and restart the worker. */
+/** Actor in receipts: whoever may change the files. */
 const ACTOR = "operator";
 
 /**
@@ -15,11 +17,47 @@ const ACTOR = "operator";
  *
  * @throws {BadRunbook} names file and line
  */
-export function loadCatalogue(
+export function loadCatalogue(config: Pick<Config, "settings" | "dataDir">): Catalogue {
+  return loadRunbooks(SHIPPED_RUNBOOKS, runbooksFolder(config));
+}
+
+/** Returns the folder of the user's own runbooks, which need not exist. */
+export function runbooksFolder(
   { settings, dataDir }: Pick<Config, "settings" | "dataDir">,
-): Catalogue {
-  const own = settings.SEALOOP_RUNBOOKS ?? join(dataDir, "runbooks");
-  return loadRunbooks(SHIPPED_RUNBOOKS, own);
+): string {
+  return settings.SEALOOP_RUNBOOKS ?? join(dataDir, "runbooks");
+}
+
+/** Runbooks of this host, while their folder is being followed. */
+export interface FollowedRunbooks {
+  /** Returns those that are in force here. */
+  current(): Catalogue;
+  stop(): void;
+}
+
+/**
+ * Follows the user's folder: puts its runbooks in force now and whenever a file of it has changed. While one of them is
+ * wrong, those before stay in force, or else those that ship.
+ */
+export async function followRunbooks(
+  config: Config,
+  store: Store,
+  log: Logger,
+): Promise<FollowedRunbooks> {
+  let current = loadRunbooks(SHIPPED_RUNBOOKS);
+  const folder = {
+    name: "runbooks",
+    path: runbooksFolder(config),
+    async apply() {
+      const catalogue = loadCatalogue(config);
+      for (const { name, source } of await putInForce(store, catalogue)) {
+        log.info({ name, source }, "A runbook of another folder stays in force");
+      }
+      current = catalogue;
+    },
+  } as const;
+  const { stop } = await followSettingsFile(folder, store, log);
+  return { current: () => current, stop };
 }
 
 /**

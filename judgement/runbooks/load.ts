@@ -3,9 +3,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { z } from "zod";
 import {
+  BadFile,
+  type Explain,
   type FileSource,
   fileSource,
-  formatMistakes,
   type Mistake,
   readYaml,
 } from "../../integrations/files/mod.ts";
@@ -37,7 +38,7 @@ export interface Catalogue {
 }
 
 /** A runbook's file is wrong; the message names file and line. */
-export class BadRunbook extends Error {
+export class BadRunbook extends BadFile {
   override readonly name = "BadRunbook";
 }
 
@@ -92,7 +93,7 @@ function readFolder(folder: string, origin: Runbook["origin"]) {
   const names = runbooks.map(({ runbook }) => runbook);
   const duplicate = names.find((name, i) => names.indexOf(name) !== i);
   if (duplicate) {
-    throw new BadRunbook(`Cannot use ${folder}: there are two runbooks named ${duplicate}`);
+    throw new BadRunbook([{ line: 1, text: `there are two runbooks named ${duplicate}` }], folder);
   }
   return { runbooks, commands, texts };
 }
@@ -104,20 +105,17 @@ function parseFile<T extends z.ZodType>(
   findInconsistencies: (document: z.output<T>, file: string) => Inconsistency[],
 ): z.output<T> {
   const fail = (mistakes: readonly Mistake[]): never => {
-    throw new BadRunbook(`Cannot use the runbook file ${path}:\n${formatMistakes(mistakes)}`);
+    throw new BadRunbook(mistakes, path);
   };
   const read = readYaml(text, schema, explain);
   if ("mistakes" in read) return fail(read.mistakes);
   const mistakes = findInconsistencies(read.value, basename(path))
-    .map(([at, text]) => ({ line: read.lineOf(at), text }));
+    .map(([at, text]) => ({ ...read.placeOf(at), text }));
   return mistakes.length > 0 ? fail(mistakes) : read.value;
 }
 
-function explain(issue: z.core.$ZodIssue): string {
-  if (issue.code === "unrecognized_keys") return "unknown field";
-  if (issue.code === "invalid_union") return "is none of the forms that docs/runbooks.md lists";
-  return issue.message;
-}
+const explain: Explain = ({ code }) =>
+  code === "invalid_union" ? "is none of the forms that docs/runbooks.md lists" : undefined;
 
 function checkRunbook(document: RunbookDocument, file: string): Inconsistency[] {
   const { runbook, steps, match } = document;

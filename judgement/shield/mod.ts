@@ -33,4 +33,9 @@ export {
   type ShieldPolicy,
   shippedShieldPolicy,
 } from "./policy.ts";
-export { currentShieldPolicy, followShieldFile, shieldFilePath } from "./policy_file.ts";
+export {
+  checkShieldFile,
+  currentShieldPolicy,
+  followShieldFile,
+  shieldFilePath,
+} from "./policy_file.ts";

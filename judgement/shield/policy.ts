@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { ROOT } from "../../config.ts";
 import { DEVICE_PLATFORMS, SEVERITIES } from "../../contract/domain/mod.ts";
-import { formatMistakes, readYaml, readYamlFile } from "../../integrations/files/mod.ts";
+import { BadFile, readYaml, readYamlFile } from "../../integrations/files/mod.ts";
 import { canonicalize } from "../../ledger/rules/mod.ts";
 import type { PolicyVersion } from "../../store/calls/mod.ts";
 import { Check } from "./checks.ts";
@@ -69,11 +69,11 @@ export function shieldFileSchema(): Record<string, unknown> {
 /**
  * Reads the text of a file, and adds what ships.
  *
- * @throws {Error} naming each mistake with its line
+ * @throws {BadFile}
  */
 export function readShieldPolicy(text: string): ShieldPolicy {
-  const read = readYaml(text, SHIELD_FILE, explain);
-  if ("mistakes" in read) throw new Error(formatMistakes(read.mistakes));
+  const read = readYaml(text, SHIELD_FILE);
+  if ("mistakes" in read) throw new BadFile(read.mistakes);
   const { policies, without } = read.value;
   const ids = policies.map(({ id }) => id);
   const second = ids.findIndex((id, n) => ids.indexOf(id) !== n);
@@ -83,7 +83,7 @@ export function readShieldPolicy(text: string): ShieldPolicy {
     ? [["policies", second], `there is another policy ${ids[second]}`] as const
     : [["without", unknown], `there is no shipped policy ${without[unknown]}`] as const;
   if (second === -1 && unknown === -1) return withShipped(read.value);
-  throw new Error(formatMistakes([{ line: read.lineOf(path), text: reason }]));
+  throw new BadFile([{ ...read.placeOf(path), text: reason }]);
 }
 
 /** Returns the policy that a version has; undefined: none was put in force. */
@@ -111,13 +111,7 @@ function readShipped(): readonly ShieldPolicyEntry[] {
   if (shipped) return shipped;
   const read = readYamlFile(SHIPPED_FILE, SHIELD_FILE);
   if ("value" in read) return shipped = read.value.policies;
-  throw new Error(`Cannot use ${SHIPPED_FILE}:\n${formatMistakes(read.mistakes)}`);
-}
-
-function explain(issue: z.core.$ZodIssue): string {
-  return issue.code === "unrecognized_keys"
-    ? "unknown field; docs/schemas/shield.json lists those that there are"
-    : issue.message;
+  throw new BadFile(read.mistakes, SHIPPED_FILE);
 }
 
 /** Returns false where the rules would end the agent's table, or not end at all. */

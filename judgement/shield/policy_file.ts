@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../../config.ts";
 import type { FollowedFile } from "../../integrations/files/mod.ts";
-import { type FilePolicy, followPolicy } from "../../integrations/policy_files/mod.ts";
+import { checkPolicy, type FilePolicy, followPolicy } from "../../integrations/policy_files/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
 import { currentPolicy } from "../../store/calls/mod.ts";
 import {
@@ -47,12 +47,17 @@ export async function currentShieldPolicy(db: Db): Promise<ShieldPolicyInForce> 
   return { version: stored?.version ?? 0, policy: shieldPolicyOf(stored) };
 }
 
+/** Reads the file, and puts nothing in force. @throws {BadFile} */
+export function checkShieldFile(path: string): void {
+  checkPolicy(path, readShieldPolicy);
+}
+
 /** Follows the file, as {@linkcode followPolicy} does. */
 export async function followShieldFile(
   path: string,
   store: Store,
   log: Logger,
 ): Promise<FollowedFile> {
-  const name = "shield's file";
-  return await followPolicy({ path, name, policy: POLICY, read: readShieldPolicy }, store, log);
+  const file = { name: "shield", path, policy: POLICY, read: readShieldPolicy } as const;
+  return await followPolicy(file, store, log);
 }

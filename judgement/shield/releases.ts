@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { ROOT } from "../../config.ts";
-import { formatMistakes, readYamlFile } from "../../integrations/files/mod.ts";
+import { BadFile, readYamlFile } from "../../integrations/files/mod.ts";
 
 const Day = z.union([z.date(), z.iso.date()]).transform((day) => new Date(day));
 const ReleasesFile = z.strictObject({
@@ -43,5 +43,5 @@ export function supportEnd(
 function readReleases(): z.output<typeof ReleasesFile> {
   const read = readYamlFile(RELEASES_FILE, ReleasesFile);
   if ("value" in read) return read.value;
-  throw new Error(`Cannot use ${RELEASES_FILE}:\n${formatMistakes(read.mistakes)}`);
+  throw new BadFile(read.mistakes, RELEASES_FILE);
 }

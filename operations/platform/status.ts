@@ -22,6 +22,10 @@ const PlatformStatus = z.object({
     tickets: Probe.describe("Number of tickets open and resolved, without those of drills"),
     engine: Probe,
     governance: Probe.describe("Not ok while the governance policy file is not followed"),
+    settings: Probe.describe(
+      "Not ok while a settings file is refused: `refused` of its detail has the file, the line, what is wrong, what would be " +
+        "right, and what holds meanwhile",
+    ),
     devices: Probe.describe(
       "Number of the operator's devices by status, the ages of their heartbeats, how many are low on disk, and commands of a day by status",
     ),

@@ -16,6 +16,7 @@ import {
   shippedRuleOf,
   similarNames,
 } from "../../contract/mod.ts";
+import { describeMistake } from "../../integrations/settings_files/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
@@ -24,11 +25,11 @@ import {
   currentPolicy,
   FILE_STOP,
   FLAG_STOP,
-  getPolicyFileStatus,
   listStops,
   removeStop,
   type Stop,
 } from "../../store/calls/mod.ts";
+import { findSettingsFile } from "../../store/platform/mod.ts";
 import { listKeys } from "../../store/keys/mod.ts";
 import { listActiveFreezes } from "../../store/calendar/mod.ts";
 import { UsageError } from "./_arguments.ts";
@@ -173,11 +174,10 @@ async function show(store: Store): Promise<void> {
       ...shipped,
     ],
   ));
-  const file = await getPolicyFileStatus(store.asPlatform());
-  if (file?.error) {
-    console.log(
-      `\nNOT APPLIED: the file ${file.path}: ${file.error}\nThe policy above stays in force`,
-    );
+  const file = await findSettingsFile(store.asPlatform(), "governance");
+  if (file?.state === "refused") {
+    const lines = file.mistakes.map(describeMistake).join("\n  ");
+    console.log(`\nNOT APPLIED: ${file.path}\n  ${lines}\nThe policy above stays in force`);
   }
   const stops = await listStops(store.asPlatform());
   console.log(stops.length === 0 ? "\nNothing is stopped" : "\nStopped:");

@@ -8,7 +8,7 @@ import { type GatewayCall, openGateway } from "./_gateway_call.ts";
 const USAGE = `Usage: npm run now
 
 Prints what needs people now, the longest wait first, each with the command that goes on: approvals, incidents that are left
-to people, and parts of the platform that are not well.`;
+to people, settings files that were refused, and parts of the platform that are not well.`;
 
 /** An incident that is left to people. */
 interface Ticket {
@@ -19,13 +19,35 @@ interface Ticket {
   readonly opened_at: string;
 }
 
+/** The platform's parts, as far as they are printed. */
+interface PlatformStatus {
+  readonly backends: Readonly<
+    Record<string, {
+      readonly ok: boolean;
+      readonly error: string | null;
+      readonly detail: { readonly refused?: readonly RefusedFile[] } | null;
+    }>
+  >;
+}
+
+/** A settings file that was refused. */
+interface RefusedFile {
+  readonly file: string;
+  readonly line: number | null;
+  readonly wrong: string;
+  readonly refused_since: string;
+}
+
 await runCommand(USAGE, {}, async (openStore) => {
   const config = loadConfig(process.env);
   const call = openGateway(config, await userKey(openStore, config.dataDir));
-  const rows = [...await approvalRows(call), ...await ticketRows(call)].sort(([a], [b]) =>
-    a! < b! ? -1 : 1
-  );
-  const broken = await brokenParts(call);
+  const { backends } = await call<PlatformStatus>("GET", "/v1/status/fresh");
+  const rows = [
+    ...await approvalRows(call),
+    ...await ticketRows(call),
+    ...settingsRows(backends),
+  ].sort(([a], [b]) => a! < b! ? -1 : 1);
+  const broken = brokenParts(backends);
   if (rows.length > 0) console.log(formatTable(["since", "what", "about", "go on with"], rows));
   for (const line of broken) console.log(line);
   if (rows.length + broken.length === 0) console.log("Nothing waits for people");
@@ -53,15 +75,21 @@ async function ticketRows(call: GatewayCall): Promise<string[][]> {
     shortTime(opened_at),
     ticket_id,
     `${title} (${severity}${taken_by ? `, ${taken_by} has it` : ""})`,
-    `npm run console, then /console/incidents/${ticket_id}`,
+    `npm run incidents -- show ${ticket_id}`,
   ]);
 }
 
-async function brokenParts(call: GatewayCall): Promise<string[]> {
-  const { backends } = await call<{
-    backends: Record<string, { readonly ok: boolean; readonly error: string | null }>;
-  }>("GET", "/v1/status/fresh");
-  return Object.entries(backends).filter(([, { ok }]) => !ok)
+function settingsRows({ settings }: PlatformStatus["backends"]): string[][] {
+  return (settings?.detail?.refused ?? []).map(({ file, line, wrong, refused_since }) => [
+    shortTime(refused_since),
+    line === null ? file : `${file}:${line}`,
+    wrong,
+    "npm run check-files",
+  ]);
+}
+
+function brokenParts(backends: PlatformStatus["backends"]): string[] {
+  return Object.entries(backends).filter(([name, { ok }]) => !ok && name !== "settings")
     .map(([name, { error }]) => `${name} is not well: ${error ?? "GET /v1/status says more"}`);
 }
 

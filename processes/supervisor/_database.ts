@@ -2,11 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BadSetting } from "../../config.ts";
 import { ensureAdminKey } from "../../calls/mod.ts";
-import { applyGovernanceFile, governanceFileOf } from "../../calls/governance/mod.ts";
-import { EmbeddedError, startPostgres } from "../../runtime/embedded/mod.ts";
+import { EmbeddedError, logPath, startPostgres } from "../../runtime/embedded/mod.ts";
 import { ensureRecoveryKey } from "../../ledger/mod.ts";
 import { migrate, openStore, type Role, ROLES } from "../../store/mod.ts";
 import { databaseSetting } from "../_database_setting.ts";
+import { applySettings } from "./_settings.ts";
 import type { Supervisor } from "./_supervisor.ts";
 import { describeServer } from "../_presence.ts";
 import { keepServer } from "./kept_server.ts";
@@ -14,8 +14,8 @@ import type { DatabaseUrls } from "./process_list.ts";
 import type { Progress } from "./progress.ts";
 
 /**
- * Starts PostgreSQL, unless the settings name one, brings its schema up to date, makes the first admin key and puts the
- * governance file in force.
+ * Starts PostgreSQL, unless the settings name one, brings its schema up to date, makes the first admin key, checks the
+ * settings files and puts the governance file in force.
  */
 export async function bringUpDatabase(supervisor: Supervisor): Promise<DatabaseUrls> {
   const { config: { settings }, progress } = supervisor;
@@ -27,7 +27,7 @@ export async function bringUpDatabase(supervisor: Supervisor): Promise<DatabaseU
     describe: ({ migrations }) => migrations === 0 ? "up to date" : `${migrations} migrations`,
   });
   if (firstKey) progress.line(`  First key    ${firstKey}  (admin; shown this once)`);
-  await applyPolicy(supervisor, urls.operator);
+  await applySettings(supervisor.config, urls.operator);
   return urls;
 }
 
@@ -38,8 +38,9 @@ async function startEmbedded(
     async run() {
       const server = await keepServer({
         title: "PostgreSQL",
+        log: logPath(dataDir, "postgres"),
         start: () => startPostgres(dataDir, settings.SEALOOP_POSTGRES_PORT, tree),
-        print: (text) => progress.line(`  ${text}`),
+        print: progress.news,
         fail,
       });
       restarted.push(server);
@@ -103,18 +104,4 @@ async function showRecoveryKey(
   await writeFile(file, `${secret}\n`, { mode: 0o600 });
   progress.line(`  Recovery key in ${file}  (of the ledger; move it offline,`);
   progress.line(`               ${purpose}`);
-}
-
-/** Applies the governance file before the first call can arrive. */
-async function applyPolicy({ config, progress }: Supervisor, url: string): Promise<void> {
-  const store = openStore(url, "operator", 1);
-  try {
-    const file = governanceFileOf(config);
-    const { version, trouble } = await applyGovernanceFile(file, store);
-    if (!trouble) return;
-    progress.line(`  The governance file ${file.path} is not followed: ${trouble}`);
-    progress.line(`  Policy ${version} stays in force`);
-  } finally {
-    await store.close();
-  }
 }

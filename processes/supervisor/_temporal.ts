@@ -1,4 +1,4 @@
-import { startTemporal } from "../../runtime/embedded/mod.ts";
+import { logPath, startTemporal } from "../../runtime/embedded/mod.ts";
 import type { Supervisor } from "./_supervisor.ts";
 import { describeServer } from "../_presence.ts";
 import { keepServer } from "./kept_server.ts";
@@ -21,8 +21,9 @@ export async function bringUpTemporal(supervisor: Supervisor): Promise<TemporalA
     async run(report) {
       const server = await keepServer({
         title: "Temporal",
+        log: logPath(dataDir, "temporal"),
         start: () => startTemporal(dataDir, ports, temporal, { progress: report, tree }),
-        print: (text) => progress.line(`  ${text}`),
+        print: progress.news,
         fail,
       });
       restarted.push(server);

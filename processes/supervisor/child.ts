@@ -3,6 +3,7 @@ import { closeSync } from "node:fs";
 import {
   EmbeddedError,
   identifyProcess,
+  logPath,
   openLog,
   readLastLines,
   type Tree,
@@ -55,6 +56,7 @@ export function openChild(options: ChildOptions): Child {
   const { title, print, stableMs = STABLE_MS } = options;
   let restarts = true;
   const delays = restartDelays(stableMs);
+  const log = logPath(options.dataDir, options.name);
   let life = launch(options);
   const place = { id: placeId(options.dataDir, options.name), restarts: 0 };
 
@@ -73,13 +75,13 @@ export function openChild(options: ChildOptions): Child {
       const reason = await life.ended;
       if (!restarts) return;
       const delay = delays.next(Date.now() - startedAt);
-      print(`${title} ended (${reason}); restarting it in ${delay / 1000} s`);
+      print(`${title} ended (${reason}); restarting it in ${delay / 1000} s · tail ${log}`);
       await new Promise((resolve) => setTimeout(resolve, delay));
       if (!restarts) return;
       place.restarts++;
       life = launch(options);
       await begin(env).then(
-        () => print(`${title} is back`),
+        () => print(`${title} was started again · npm run now`),
         () => {}, // it has ended, which the next round prints
       );
     }

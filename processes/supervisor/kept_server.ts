@@ -24,6 +24,8 @@ export interface KeptServer<S extends RunningServer> {
 export interface ServerOptions<S extends RunningServer> {
   /** Name for people: `PostgreSQL`. */
   readonly title: string;
+  /** Path of its log. */
+  readonly log: string;
   /** Starts the server on the same data and the same ports; resolves when it answers. */
   start(): Promise<S>;
   /** Prints a line for the operator. */
@@ -43,7 +45,7 @@ const MAX_SHORT_LIVES = 7;
  * @throws {EmbeddedError} it cannot start the first time, which is not tried again
  */
 export async function keepServer<S extends RunningServer>(
-  { title, start, print, fail, stableMs = STABLE_MS }: ServerOptions<S>,
+  { title, log, start, print, fail, stableMs = STABLE_MS }: ServerOptions<S>,
 ): Promise<KeptServer<S>> {
   let isKept = true;
   let restarts = 0;
@@ -60,7 +62,7 @@ export async function keepServer<S extends RunningServer>(
       if (delays.shortLifeCount() > MAX_SHORT_LIVES) {
         return fail(new EmbeddedError(`${title} ended: ${reason}`));
       }
-      print(`${title} ended (${reason}); restarting it in ${delay / 1000} s`);
+      print(`${title} ended (${reason}); restarting it in ${delay / 1000} s · tail ${log}`);
       await sleep(delay);
       if (!isKept) return;
       startedAt = Date.now();
@@ -68,7 +70,7 @@ export async function keepServer<S extends RunningServer>(
         server = await start();
         restarts++;
         isRunning = true;
-        print(`${title} is back`);
+        print(`${title} was started again · npm run now`);
         startedAt = Date.now();
         reason = await server.ended;
       } catch (error) {

@@ -146,7 +146,7 @@ function loadProcesses({ config, env, tree, restarted, progress }: Supervisor): 
       env: initialEnvironment(entry, env),
       dataDir: config.dataDir,
       tree,
-      print: (text) => progress.line(`  ${text}`),
+      print: progress.news,
     });
     restarted.push(child);
     return { entry, child };

@@ -10,6 +10,8 @@ export interface Progress {
   step<T>(title: string, step: Step<T>): Promise<T>;
   /** Prints a line. */
   line(text: string): void;
+  /** Prints a line about something that happened, with its time of day. @param at default: now */
+  news(text: string, at?: Date): void;
   /** Silences the steps that still run. */
   mute(): void;
 }
@@ -53,6 +55,7 @@ export function openProgress(output: NodeJS.WriteStream): Progress {
   return {
     isTerminal,
     line,
+    news: (text, at = new Date()) => line(`  ${timeOf(at)}  ${text}`),
     mute: () => {
       isMuted = true;
     },
@@ -67,4 +70,12 @@ export function openProgress(output: NodeJS.WriteStream): Progress {
       return result;
     },
   };
+}
+
+/** Returns the time of day on this machine; of another day with the date. */
+function timeOf(at: Date): string {
+  const pad = (part: number) => String(part).padStart(2, "0");
+  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(pad).join(":");
+  if (at.toDateString() === new Date().toDateString()) return time;
+  return `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${time}`;
 }

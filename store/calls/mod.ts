@@ -62,10 +62,8 @@ export {
 } from "./open_calls.ts";
 export {
   currentPolicy,
-  getPolicyFileStatus,
   type PolicyChange,
   type PolicyTable,
   type PolicyVersion,
   setPolicy,
-  setPolicyFileStatus,
 } from "./policies.ts";

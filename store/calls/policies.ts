@@ -81,27 +81,3 @@ export async function setPolicy(
     return { before, after };
   });
 }
-
-/** Status of the governance policy's file. */
-export interface PolicyFileStatus {
-  readonly path: string;
-  /** Why the file is not followed; null: it is, or there is none. */
-  readonly error: string | null;
-}
-
-/** Stores the status of the governance policy's file. */
-export async function setPolicyFileStatus(
-  db: Db,
-  { path, error }: PolicyFileStatus,
-): Promise<void> {
-  await db.execute(
-    `INSERT INTO governance_file (path, error) VALUES ($1, $2)
-     ON CONFLICT (one) DO UPDATE SET path = excluded.path, error = excluded.error, since = now()`,
-    [path, error],
-  );
-}
-
-/** Returns the status of the governance policy's file; undefined: nobody has looked yet. */
-export async function getPolicyFileStatus(db: Db): Promise<PolicyFileStatus | undefined> {
-  return await db.first<PolicyFileStatus>("SELECT path, error FROM governance_file");
-}

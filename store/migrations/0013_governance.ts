@@ -15,12 +15,6 @@ export const governance = `
     salt bytea NOT NULL CHECK (length(salt) = 32),
     set_at timestamptz NOT NULL DEFAULT now()
   );
-  CREATE TABLE governance_file (  -- status of the governance policy's file
-    one boolean PRIMARY KEY DEFAULT true CHECK (one),
-    path text NOT NULL,
-    error text,                   -- why it is not followed; null: it is, or there is none
-    since timestamptz NOT NULL DEFAULT now()
-  );
 
   CREATE TABLE governance_stops (
     kind text NOT NULL CHECK (kind IN ('all', 'key', 'tool')),

@@ -47,6 +47,7 @@ import { ticketPeople } from "./0035_ticket_people.ts";
 import { restartedProcesses } from "./0036_restarted_processes.ts";
 import { people } from "./0037_people.ts";
 import { receiptNames } from "./0038_receipt_names.ts";
+import { settingsFiles } from "./0039_settings_files.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -89,4 +90,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0036_restarted_processes": restartedProcesses,
   "0037_people": people,
   "0038_receipt_names": receiptNames,
+  "0039_settings_files": settingsFiles,
 };

@@ -45,6 +45,16 @@ export {
   reportProcesses,
 } from "./processes.ts";
 export {
+  findSettingsFile,
+  listRefusedFiles,
+  listSettingsFilesOf,
+  lockSettingsFile,
+  putSettingsFile,
+  type SettingsFileReading,
+  type SettingsFileRecord,
+  type SettingsMistake,
+} from "./settings_files.ts";
+export {
   addReportedSpan,
   type CallSpan,
   getSpanFigures,

@@ -99,7 +99,10 @@ export const INCIDENT_TABLES: TableRights = {
   governance_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker", "operator"]],
   shield_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker"]],
   model_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker"]],
-  governance_file: [["SELECT", ...WORKING, "operator"], ["INSERT, UPDATE", "worker", "operator"]],
+  settings_files: [
+    ["SELECT", ...READING, "crossing"],
+    ["INSERT, UPDATE", "gateway", "worker", "engine", "operator"],
+  ],
   governance_stops: [
     ["SELECT", ...WORKING, "operator"],
     ["INSERT, DELETE", "gateway", "worker", "operator"], // the gateway sets the one of the flag read_only
@@ -126,7 +129,10 @@ export const INCIDENT_TABLES: TableRights = {
   // Flags are set over REST, or by calls that were approved.
   flags: [["SELECT", ...WORKING, "operator"], ["INSERT, UPDATE", "gateway", "worker"]],
   // Each process tells of itself; a policy keeps it to its own role, and all are shown to the gateway alone.
-  processes: [["SELECT, INSERT, UPDATE, DELETE", ...EVERYONE]],
+  processes: [
+    ["SELECT, INSERT, UPDATE, DELETE", ...EVERYONE],
+    ["SELECT (host, heard_at)", "crossing"],
+  ],
   // Spans. A function adds those of calls.
   spans: [
     ["SELECT, INSERT, UPDATE (exported)", ...WORKING],

@@ -53,6 +53,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   tenant_ids: { runsAs: "crossing", callers: READING },
   watched_tenants: { runsAs: "crossing", callers: READING },
   ensure_tenant: { runsAs: "crossing", callers: ["worker", "crossing"] },
+  refused_settings_files: { runsAs: "crossing", callers: READING },
   wall_off: { callers: [] },
   count_receipts: { callers: [] },
   name_receipts: { callers: [] },

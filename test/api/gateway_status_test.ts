@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { openStore } from "../../store/mod.ts";
-import { setPolicyFileStatus } from "../../store/calls/mod.ts";
+import { putSettingsFile, reportProcesses } from "../../store/platform/mod.ts";
 import { openTicket } from "../../store/incidents/mod.ts";
 import { putService } from "../../store/cmdb/mod.ts";
 import { eventually } from "../_time.ts";
@@ -14,19 +15,50 @@ describe("the platform's status", () => {
   const status = () =>
     eventually(async () => {
       const { body } = await described.call("/v1/status/fresh", { key: described.partner });
-      const parts = ["ledger", "governance", "services", "tickets"];
+      const parts = ["ledger", "governance", "services", "tickets", "settings"];
       const isSlow = parts.some((name) => /^no answer within/.test(body.backends[name].error));
       return isSlow ? undefined : body;
     });
 
-  it("reports that the policy file is not followed, but not its path", async () => {
+  it("reports what is wrong with a settings file, but neither its path nor what it says", async () => {
     const store = openStore(described.gateway.urls.gateway, "gateway", 1);
-    const file = { path: "/etc/policy.yaml", error: "line 3: rule own" };
-    await setPolicyFileStatus(asSuperuser(store), file);
+    const db = asSuperuser(store);
+    const file = "/etc/sealoop/policy.yaml";
+    const mistake = {
+      file,
+      line: 3,
+      column: 5,
+      text: "acme.x: unknown field",
+      open: "unknown field",
+    };
+    const reading = { name: "governance", host: "one", path: file, hash: "00" } as const;
+    await putSettingsFile(db, { ...reading, mistakes: [mistake] });
+    assert.equal((await status()).backends.settings.ok, true, "no process is on that host");
+    await reportProcesses(store.asPlatform(), [{
+      id: randomUUID(),
+      name: "gateway",
+      host: "one",
+      pid: 1,
+      version: "1",
+      restarts: null,
+      status: "running",
+      waitsFor: null,
+      polls: null,
+    }]);
+
     const { status: overall, backends } = await status();
     assert.deepEqual([overall, backends.governance.ok], ["degraded", false]);
     assert.match(backends.governance.error, /^the policy's file is not followed; [^/]*$/);
-    await setPolicyFileStatus(asSuperuser(store), { ...file, error: null });
+    assert.equal(backends.settings.error, "policy.yaml:3: unknown field");
+    const [refused] = backends.settings.detail.refused;
+    const { line, column, wrong, meanwhile } = refused;
+    assert.deepEqual([refused.file, line, column, wrong], ["policy.yaml", 3, 5, "unknown field"]);
+    assert.match(meanwhile, /every call that changes something is refused/);
+    assert.doesNotMatch(JSON.stringify(backends.settings), /acme|\/etc/);
+
+    await putSettingsFile(db, { ...reading, hash: "01", mistakes: [] });
+    const cached = await described.call("/v1/status", { key: described.partner });
+    assert.equal(cached.body.backends.settings.ok, true, "it is looked at in any case");
     assert.equal((await status()).backends.governance.ok, true);
     await store.close();
   });

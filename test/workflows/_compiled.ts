@@ -84,10 +84,11 @@ export async function startCompiledPlatform(
     fail: (error: Error) => say(error.message),
     print(text: string) {
       say(text);
-      const back = / is back$/.exec(text);
+      const back = / was started again/.exec(text);
       if (back) news.emit(text.slice(0, back.index).toLowerCase());
     },
     stableMs: STEADY_MS,
+    log: dataDir,
   };
   const [postgres, temporal] = await Promise.all([
     keepServer({

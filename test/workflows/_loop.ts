@@ -175,9 +175,10 @@ export async function openParts(
     },
   );
   const client = clientFor(new Client({ connection, namespace: place.namespace }), platform.store);
+  const runbooks = loadCatalogue(config);
   const parts: ActivityParts = {
     ...platform,
-    runbooks: loadCatalogue(config),
+    runbooks: () => runbooks,
     stopping: stopping.signal,
   };
   return {

@@ -38,10 +38,11 @@ const { platform } = await openPlatform({ config, log, databaseUrl: () => worker
 const bare = new Client({ connection: await Connection.connect({ address }), namespace });
 const client = clientFor(bare, platform.store);
 const stopping = new AbortController().signal;
+const runbooks = loadCatalogue(config);
 const worked = createActivities({
   ...platform,
   temporal: () => Promise.resolve(client),
-  runbooks: loadCatalogue(config),
+  runbooks: () => runbooks,
   engine: openEngine({ url: ENGINE_URL!, secret: ENGINE_SECRET!, timeoutMs: 30_000 }),
   stopping,
   network: TEST_NETWORK,

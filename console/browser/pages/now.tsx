@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { read } from "../api.ts";
 import { follow } from "../live.ts";
-import type { ApprovalGroup, Person, PlatformStatus, Ticket } from "../shapes.ts";
+import type { ApprovalGroup, Person, PlatformStatus, RefusedFile, Ticket } from "../shapes.ts";
 import { Page } from "../shell.tsx";
 import { durationText } from "../time.tsx";
 import { Rail } from "../rail.tsx";
@@ -93,6 +93,7 @@ function Inbox({ now: { asked, groups, escalated, running, status } }: { readonl
           ))}
         </ul>
       </section>
+      <BrokenSettings files={status.backends.settings?.detail?.refused ?? []} />
       <Lights status={status} />
     </>
   );
@@ -131,6 +132,28 @@ function TicketCard({ ticket, children }: {
         {taken_by && ` · ${taken_by} has it`}
       </p>
     </li>
+  );
+}
+
+/** Settings files that were refused, with the place, what is wrong, and what holds meanwhile. */
+function BrokenSettings({ files }: { readonly files: readonly RefusedFile[] }) {
+  if (files.length === 0) return null;
+  return (
+    <section aria-labelledby="settings">
+      <h2 id="settings">Broken settings</h2>
+      <ul class="cards">
+        {files.map(({ file, line, wrong, meanwhile, refused_since }) => (
+          <li key={file}>
+            <strong>{line === null ? file : `${file}, line ${line}`}</strong>
+            <p>{wrong}</p>
+            <p class="quiet">
+              Refused for {waited(refused_since)}; {meanwhile}. On its machine,{" "}
+              <code>npm run check-files</code> says more.
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type Config, ROOT } from "../../../config.ts";
 import { Problem } from "../../../contract/mod.ts";
-import { formatMistakes, readYamlFile } from "../../../integrations/files/mod.ts";
+import { BadFile, readYamlFile } from "../../../integrations/files/mod.ts";
 
 const Name = z.string().regex(
   /^[a-z][a-z0-9_-]{0,39}$/,
@@ -41,20 +41,24 @@ export type Stage = Pipeline["stages"][number];
 
 const SHIPPED = join(ROOT, "operations", "crm", "records", "pipelines.yaml");
 
+/** Returns the path of the operator's file. */
+export function pipelinesFilePath({ settings, dataDir }: Config): string {
+  return settings.SEALOOP_PIPELINES ?? join(dataDir, "sealoop.pipelines.yaml");
+}
+
 /**
  * Reads the operator's pipelines, or the shipped ones where there is no file.
  *
  * @throws {Problem} `NotConfigured`: the file is wrong, with each mistake and its line
  */
-export function readPipelines({ settings, dataDir }: Config): readonly Pipeline[] {
-  const own = settings.SEALOOP_PIPELINES ?? join(dataDir, "sealoop.pipelines.yaml");
-  const isOwn = settings.SEALOOP_PIPELINES !== undefined || existsSync(own);
+export function readPipelines(config: Config): readonly Pipeline[] {
+  const own = pipelinesFilePath(config);
+  const isOwn = config.settings.SEALOOP_PIPELINES !== undefined || existsSync(own);
   const read = readYamlFile(isOwn ? own : SHIPPED, Pipelines);
   if ("value" in read) return read.value.pipelines;
-  throw new Problem(
-    "NotConfigured",
-    `Cannot use the operator's file of pipelines:\n${formatMistakes(read.mistakes)}`,
-  );
+  const cause = new BadFile(read.mistakes);
+  const message = `Cannot use the operator's file of pipelines: ${cause.message}`;
+  throw new Problem("NotConfigured", message, { cause });
 }
 
 /** Returns what a stage makes of its deals. */

@@ -4,20 +4,26 @@ import { describeEscalation } from "../../../store/incidents/mod.ts";
 
 type Data = Event["data"];
 
+/** The facts that sentences about events are made from. */
+type Told = Pick<PostmortemFacts, "events" | "moves">;
+
+/** Describes each event of a ticket in a sentence, in Markdown, oldest first. */
+export function describeEvents(facts: Told): { readonly at: string; readonly text: string }[] {
+  return facts.events.map((event) => ({ at: event.at, text: describeEvent(event, facts) }));
+}
+
 /** Formats the events as a table of sentences. Ids of receipts are in a section of their own. */
-export function formatTimeline(facts: PostmortemFacts): string {
-  const { events } = facts;
+export function formatTimeline(facts: Told): string {
+  const events = describeEvents(facts);
   const first = events[0] ? Date.parse(events[0].at) : 0;
-  const lines = events.map((event) =>
-    `| ${event.at} | +${formatOffset(Date.parse(event.at) - first)} | ${
-      describeEvent(event, facts)
-    } |`
+  const lines = events.map(({ at, text }) =>
+    `| ${at} | +${formatOffset(Date.parse(at) - first)} | ${text} |`
   );
   return ["| when | after | event |", "| --- | --- | --- |", ...lines].join("\n");
 }
 
 /** Describes an event in a sentence. @returns Markdown of one line */
-export function describeEvent(event: Event, facts: PostmortemFacts): string {
+export function describeEvent(event: Event, facts: Told): string {
   const { kind, data } = event;
   const move = /^approval_(.+)$/.exec(kind)?.[1];
   if (move) return describeMove(move, data, facts);
@@ -128,7 +134,7 @@ function describeDiagnosis({ round, symptom, cause, action }: Data): string {
 }
 
 /** Describes a move of an approval. One of several votes decides nothing. */
-function describeMove(kind: string, data: Data, { moves }: PostmortemFacts): string {
+function describeMove(kind: string, data: Data, { moves }: Told): string {
   const id = code(data.approval_id);
   const move = moveOf(data, moves);
   const who = moverOf(move);

@@ -9,6 +9,7 @@
  * Doesn't trust: what people and tools have written into a ticket; a postmortem escapes it.
  * @module
  */
+export { describeEvents } from "./_postmortem_timeline.ts";
 export { draftPostmortem, readFacts } from "./postmortem.ts";
 export { formatPostmortem, type PostmortemFacts } from "./postmortem_text.ts";
 export { tellStory } from "./story.ts";

@@ -15,7 +15,7 @@ export { beginModelCall, type ModelCall, requireChat } from "./ask.ts";
 export { openHoldBack, TooLongToCheck } from "./hold_back.ts";
 export { waitForModelCalls } from "./open_calls.ts";
 export { budgetsOf, currentModelPolicy, modelFileSchema, readModelPolicy } from "./policy.ts";
-export { followModelFile, modelFilePath } from "./policy_file.ts";
+export { checkModelFile, followModelFile, modelFilePath } from "./policy_file.ts";
 export { costOf, findPrice, maxCostOf, shippedPrices } from "./prices.ts";
 export { maskTexts, openMasker } from "./private_text.ts";
 export { recoverModelCall } from "./recover.ts";

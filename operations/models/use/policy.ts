@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Caller, TIERS } from "../../../contract/mod.ts";
 import { PRIVACY_MODES, type PrivacyMode } from "../../../contract/domain/mod.ts";
-import { formatMistakes, readYaml } from "../../../integrations/files/mod.ts";
+import { BadFile, readYaml } from "../../../integrations/files/mod.ts";
 import type { Db } from "../../../store/mod.ts";
 import { currentPolicy } from "../../../store/calls/mod.ts";
 import type { ModelBudget, ModelBudgets } from "../../../store/platform/mod.ts";
@@ -61,17 +61,11 @@ export function modelFileSchema(): Record<string, unknown> {
   };
 }
 
-/** Reads the text of a file. @throws {Error} naming each mistake with its line */
+/** Reads the text of a file. @throws {BadFile} */
 export function readModelPolicy(text: string): ModelPolicy {
-  const read = readYaml(text, MODEL_FILE, explain);
+  const read = readYaml(text, MODEL_FILE);
   if ("value" in read) return read.value;
-  throw new Error(formatMistakes(read.mistakes));
-}
-
-function explain(issue: z.core.$ZodIssue): string {
-  return issue.code === "unrecognized_keys"
-    ? "unknown field; docs/schemas/models.json lists those that there are"
-    : issue.message;
+  throw new BadFile(read.mistakes);
 }
 
 /** Returns the policy in force. */

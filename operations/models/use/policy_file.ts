@@ -3,7 +3,11 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../../../config.ts";
 import type { FollowedFile } from "../../../integrations/files/mod.ts";
-import { type FilePolicy, followPolicy } from "../../../integrations/policy_files/mod.ts";
+import {
+  checkPolicy,
+  type FilePolicy,
+  followPolicy,
+} from "../../../integrations/policy_files/mod.ts";
 import type { Store } from "../../../store/mod.ts";
 import { type ModelPolicy, readModelPolicy } from "./policy.ts";
 
@@ -22,12 +26,17 @@ export function modelFilePath({ settings, dataDir }: Config): string {
   return settings.SEALOOP_MODELS ?? join(dataDir, "sealoop.models.yaml");
 }
 
+/** Reads the file, and puts nothing in force. @throws {BadFile} */
+export function checkModelFile(path: string): void {
+  checkPolicy(path, readModelPolicy);
+}
+
 /** Follows the file, as {@linkcode followPolicy} does. */
 export async function followModelFile(
   path: string,
   store: Store,
   log: Logger,
 ): Promise<FollowedFile> {
-  const name = "file of budgets for models";
-  return await followPolicy({ path, name, policy: POLICY, read: readModelPolicy }, store, log);
+  const file = { name: "models", path, policy: POLICY, read: readModelPolicy } as const;
+  return await followPolicy(file, store, log);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { ROOT } from "../../../config.ts";
 import type { ModelProvider } from "../../../contract/domain/mod.ts";
-import { formatMistakes, readYamlFile } from "../../../integrations/files/mod.ts";
+import { BadFile, readYamlFile } from "../../../integrations/files/mod.ts";
 
 const Usd = z.number().min(0).max(10_000).describe("US dollars per million tokens");
 const PRICE = z.strictObject({
@@ -47,7 +47,7 @@ export function shippedPrices(): z.output<typeof Prices> {
   if (shipped) return shipped;
   const read = readYamlFile(PATH, FILE);
   if ("value" in read) return shipped = read.value.prices;
-  throw new Error(`Cannot use ${PATH}:\n${formatMistakes(read.mistakes)}`);
+  throw new BadFile(read.mistakes, PATH);
 }
 
 /** A version of a model as providers name it by its date, after the model's name. */

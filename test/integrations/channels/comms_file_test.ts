@@ -52,18 +52,15 @@ describe("sealoop.comms.yaml", () => {
   });
 
   it("is in force once it could be read, and stays so while it is wrong", () => {
-    const mistakes: string[] = [];
-    const comms = followComms(path, ({ message }) => mistakes.push(message));
+    const comms = followComms(path);
     writeFileSync(path, "platform: { channels: [");
     assert.equal(comms(), undefined);
     assert.equal(comms(), undefined);
-    assert.equal(mistakes.length, 1);
     writeFileSync(path, `platform:${CHANNELS}`);
     assert.equal(comms()?.size, 1);
     writeFileSync(path, "platform: { channels: [[");
     assert.equal(comms()?.size, 1);
-    assert.equal(mistakes.length, 2);
-    assert.equal(followComms(`${path}.missing`, assert.fail)()?.size, 0);
+    assert.equal(followComms(`${path}.missing`)()?.size, 0);
   });
 
   const mistakes: Readonly<Record<string, readonly [rules: string, message: RegExp]>> = {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type FollowedFile, followFile } from "../../../integrations/files/mod.ts";
@@ -20,7 +20,7 @@ describe("followFile()", () => {
   });
   afterEach(() => followed?.stop());
 
-  async function follow(logFirstError = false): Promise<FollowedFile> {
+  async function follow(): Promise<FollowedFile> {
     const log = createLog("test", "info", {
       write: (line) => void logged.push(JSON.parse(line).reason),
     });
@@ -28,7 +28,6 @@ describe("followFile()", () => {
       path,
       name: "file",
       log,
-      logFirstError,
       apply(exists) {
         applied.push(exists);
         return failure ? Promise.reject(failure) : Promise.resolve();
@@ -79,11 +78,18 @@ describe("followFile()", () => {
     assert.deepEqual(applied, [false, true, true]);
   });
 
-  it("rejects with the first error, or only logs it", async () => {
+  it("logs the first error as well, and goes on", async () => {
     failure = new Error("line 1: wrong");
-    await assert.rejects(follow(), failure);
-    assert.deepEqual(logged, []);
-    await follow(true);
+    await follow();
     assert.deepEqual(logged, ["line 1: wrong"]);
+  });
+
+  it("sees the change of a file in a folder", async () => {
+    mkdirSync(path);
+    writeFileSync(join(path, "one.yaml"), "a");
+    const { refresh } = await follow();
+    writeFileSync(join(path, "one.yaml"), "other");
+    await refresh();
+    assert.deepEqual(applied, [true, true]);
   });
 });

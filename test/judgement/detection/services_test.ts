@@ -3,13 +3,10 @@ import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Config, loadConfig } from "../../../config.ts";
-import {
-  BadServicesFile,
-  type FollowedServices,
-  followServices,
-} from "../../../judgement/detection/mod.ts";
+import { type FollowedServices, followServices } from "../../../judgement/detection/mod.ts";
 import type { Store } from "../../../store/mod.ts";
 import { getRunbookValues } from "../../../store/catalogue/mod.ts";
+import { findSettingsFile } from "../../../store/platform/mod.ts";
 import { getImpact, getService, listServiceNames } from "../../../store/cmdb/mod.ts";
 import { createLog } from "../../../runtime/web/mod.ts";
 import { testFolder } from "../../_run.ts";
@@ -86,11 +83,13 @@ describe("followServices()", () => {
     assert.ok((await affectedBy("temporal")).includes("shop"));
   });
 
-  it("rejects a file that is wrong at the start, and changes nothing", async () => {
+  it("changes nothing where the file is wrong at the start, and says so", async () => {
     writeFileSync(path, "services:\n  - { name: shop }\n");
     await follow();
     writeFileSync(path, "services:\n  - { name: other, depends_on: [nobody] }\n");
-    await assert.rejects(follow(), BadServicesFile);
+    const { refresh } = await follow();
+    assert.equal(await refresh(), "services_file_line_2");
+    assert.equal((await findSettingsFile(store.asPlatform(), "services"))?.state, "refused");
     assert.ok((await names()).includes("shop"));
   });
 

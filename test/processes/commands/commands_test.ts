@@ -7,7 +7,8 @@ import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
 import { findKeyOfLink, linkOf } from "../../../operations/calendar/booking/mod.ts";
 import { openStore, type Store } from "../../../store/mod.ts";
-import { addStop, FLAG_STOP, removeStop, setPolicyFileStatus } from "../../../store/calls/mod.ts";
+import { putSettingsFile } from "../../../store/platform/mod.ts";
+import { addStop, FLAG_STOP, removeStop } from "../../../store/calls/mod.ts";
 import { addDevice, addStatement, quarantineDevice } from "../../../store/devices/mod.ts";
 import { takeSignInLink } from "../../../store/people/mod.ts";
 import { findKeyById, findKeys, findTenantToken, hashKey } from "../../../store/keys/mod.ts";
@@ -281,13 +282,17 @@ describe("commands of an operator", () => {
     assert.match(shown, /tool itsm_run_test: look first/);
     assert.match(await run("governance", "resume", "tool", "itsm_run_test"), /^Resumed/);
     assert.match(await run("governance", "show"), /Nothing is stopped/);
-    await setPolicyFileStatus(store.asPlatform(), {
-      path: "/etc/policy.yaml",
-      error: "line 3: rule own",
+    const file = "/etc/policy.yaml";
+    await putSettingsFile(store.asPlatform(), {
+      name: "governance",
+      host: "one",
+      path: file,
+      hash: "00",
+      mistakes: [{ file, line: 3, column: null, text: "rule own", open: null }],
     });
     assert.match(
       await run("governance", "show"),
-      /NOT APPLIED: the file \/etc\/policy\.yaml: line 3: rule own\nThe policy above stays in force/,
+      /NOT APPLIED: \/etc\/policy\.yaml\n {2}policy\.yaml:3: rule own\nThe policy above stays in force/,
     );
     assert.deepEqual((await receipts()).slice(-2).map(({ subject }) => subject), [
       "tool:itsm_run_test",

@@ -42,10 +42,13 @@ describe("openChild()", () => {
     assert.equal(await child.start({ PROBE: "once" }), "http://probe/once");
     const [first] = watched();
     process.kill(first!.pid, "SIGKILL");
-    await until(() => printed.includes("Probe is back"));
+    await until(() => printed.some((line) => line.startsWith("Probe was started again")));
     const [second] = watched();
     assert.notEqual(second!.pid, first!.pid);
-    assert.match(printed[0]!, /^Probe ended \(killed by SIGKILL\); restarting it in 0\.5 s$/);
+    assert.match(
+      printed[0]!,
+      /^Probe ended \(killed by SIGKILL\); restarting it in 0\.5 s · tail \S+\/logs\/\S+\.log$/,
+    );
   });
 
   it("leaves a retired process ended", async () => {
