@@ -25,6 +25,6 @@ export class BadFile extends Error {
 }
 
 /** Formats mistakes as a message, one a line. */
-export function formatMistakes(mistakes: readonly Mistake[]): string {
+function formatMistakes(mistakes: readonly Mistake[]): string {
   return mistakes.map(({ line, text }) => `  line ${line}: ${text}`).join("\n");
 }

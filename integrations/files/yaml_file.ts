@@ -74,7 +74,7 @@ function toMistakes(
   explain: Explain,
 ): Mistake[] {
   if (issue.code !== "unrecognized_keys") {
-    const open = explain(issue) ?? issue.message;
+    const open = explain(issue) ?? messageOf(issue, source);
     return [{ ...placeOf(source, issue.path), text: `${issue.path.join(".")}: ${open}`, open }];
   }
   return issue.keys.map((key) => {
@@ -90,6 +90,14 @@ function placeOf({ document, lines }: Source, path: readonly PropertyKey[]): Pla
     if (node?.range) return toPlace(lines, node.range[0]);
   }
   return { line: 1 };
+}
+
+/** Returns the schema's own words; of a field that is not there, that it is missing. */
+function messageOf({ code, path, message }: z.core.$ZodIssue, { document }: Source): string {
+  const isMissing = code === "invalid_type" && path.length > 0 && !document.hasIn(path);
+  return isMissing
+    ? message.replace(/^Invalid input: (.*), received \w+$/, "missing; $1")
+    : message;
 }
 
 /** Returns the place of the key itself: its value may begin on a later line. */

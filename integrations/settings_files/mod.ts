@@ -8,5 +8,5 @@
  *
  * @module
  */
-export { followSettingsFile, type SettingsFile } from "./follow.ts";
+export { followSettingsFile } from "./follow.ts";
 export { describeMistake, describeRefusal, mistakesOf, noteSettingsFile } from "./note.ts";

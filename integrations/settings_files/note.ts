@@ -23,6 +23,8 @@ interface NamedFile {
   readonly path: string;
 }
 
+/** Mistakes of a file that are told. */
+const MAX_TOLD = 3;
 /** Says of a file that was taken and is gone that it still holds. */
 const GONE =
   "it does not exist any more, and what it said stays in force; an empty file takes it back";
@@ -84,17 +86,19 @@ async function tell(
   record: SettingsFileRecord,
   before: SettingsFileRecord | undefined,
 ): Promise<void> {
-  const { name, path, state, since } = record;
+  const { name, path, state, hash } = record;
   const file = basename(path);
   const isMended = state === "taken" && before?.state === "refused";
   const subject = state === "refused"
     ? `${file} was refused`
+    : hash === null
+    ? `${file} was removed`
     : isMended
     ? `${file} was mended and taken`
     : `${file} was taken`;
   const text = state === "refused"
     ? describeRefusal(record).slice(1).join("\n")
-    : `The ${SETTINGS_FILES[name].title} ${path}, as it was read at ${since.toISOString()}`;
+    : `It is the ${SETTINGS_FILES[name].title}: ${path}`;
   await addMessage(trx, {
     kind: state === "refused" ? "settings.refused" : "settings.taken",
     from: "settings",
@@ -110,15 +114,17 @@ export function describeRefusal(
 ): readonly string[] {
   return [
     `${basename(path)} was refused`,
-    ...mistakes.map(describeMistake),
+    ...mistakes.slice(0, MAX_TOLD)
+      .map((one) => describeMistake({ ...one, file: basename(one.file) })),
+    ...(mistakes.length > MAX_TOLD ? [`${mistakes.length - MAX_TOLD} more mistakes`] : []),
     describeWhileRefused(name, takenAt),
     "npm run check-files",
   ];
 }
 
-/** Describes a mistake in a line: `sealoop.comms.yaml:3:5: what is wrong`. */
+/** Describes a mistake in a line: `/srv/sealoop.comms.yaml:3:5: what is wrong`, with the whole path of its file. */
 export function describeMistake({ file, line, column, text }: SettingsMistake): string {
-  const place = [basename(file), line, column].filter((part) => part !== null).join(":");
+  const place = [file, line, column].filter((part) => part !== null).join(":");
   return `${place}: ${text}`;
 }
 

@@ -21,7 +21,6 @@ export { checkCommand, isInterpreter } from "./commands.ts";
 export { NotApplicable } from "./errors.ts";
 export { fillHolders } from "./holders.ts";
 export {
-  type FollowedRunbooks,
   followRunbooks,
   loadCatalogue,
   putInForce,

@@ -10,10 +10,12 @@ import { runbookFiles } from "./_runbooks.ts";
 import { scriptFiles } from "./_scripts.ts";
 import { schemaFiles } from "./_schemas.ts";
 import { settingsPage } from "./_settings.ts";
+import { settingsFilesPage } from "./_settings_files.ts";
 import { sourcesPage } from "./_sources.ts";
 
 const FILES: readonly GeneratedFile[] = [
   settingsPage,
+  settingsFilesPage,
   detectorsPage,
   sourcesPage,
   referencePage,

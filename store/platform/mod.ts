@@ -50,7 +50,6 @@ export {
   listSettingsFilesOf,
   lockSettingsFile,
   putSettingsFile,
-  type SettingsFileReading,
   type SettingsFileRecord,
   type SettingsMistake,
 } from "./settings_files.ts";

@@ -92,7 +92,7 @@ describe("detection over REST", () => {
     assert.equal(status, 503);
     assert.match(
       body.detail,
-      /line 6: service_probes\.timeout: unknown key; there are enabled, timeout_ms/,
+      /line 6: service_probes\.timeout: unknown field; did you mean timeout_ms/,
     );
     assert.doesNotMatch(body.detail, /detectors\.yaml/);
     await writeFile(file, QUIET);

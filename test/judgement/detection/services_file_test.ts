@@ -71,13 +71,13 @@ describe("readServicesFile()", () => {
       "an unknown list",
       "# mine\nsevices: []\n",
       2,
-      /^ +line 2: sevices: unknown field; there are services$/m,
+      /^ +line 2: sevices: unknown field; did you mean services\?$/m,
     ],
     [
       "an unknown field",
       "services:\n  - name: a\n    chekc: 1\n",
       3,
-      /services\.0\.chekc: unknown field; there are name,.* check/,
+      /services\.0\.chekc: unknown field; did you mean check\?/,
     ],
     [
       "an unknown field whose value begins later",

@@ -37,7 +37,7 @@ logs: { enabled: false }
   });
 
   const refused: [name: string, text: string, line: number, says: RegExp][] = [
-    ["an unknown block", "logs: {}\nlogz: {}\n", 2, /logz: unknown key.*service_probes/],
+    ["an unknown block", "logs: {}\nlogz: {}\n", 2, /logz: unknown field; did you mean logs\?/],
     ["an unknown key", "logs:\n  window_seconds: 60\n  windw: 1\n", 3, /windw.*window_seconds/],
     [
       "an unknown key of a file",

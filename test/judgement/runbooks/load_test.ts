@@ -57,7 +57,7 @@ describe("loadRunbooks()", () => {
     await write("restart-service.yaml", original.replace("restart: service", "reboot: now"));
     assert.match(
       refusal(),
-      /^Cannot use the runbook file own\/restart-service\.yaml:\n {2}line \d+: steps\.0\.reboot: unknown field/,
+      /^Cannot use own\/restart-service\.yaml:\n {2}line \d+: steps\.0\.reboot: unknown field/,
     );
     await write("restart-service.yaml", original.replace("version: 1.0.0", "version: one"));
     assert.match(refusal(), /line 3: version: Expected a version like 1\.0\.0/);

@@ -292,7 +292,7 @@ describe("commands of an operator", () => {
     });
     assert.match(
       await run("governance", "show"),
-      /NOT APPLIED: \/etc\/policy\.yaml\n {2}policy\.yaml:3: rule own\nThe policy above stays in force/,
+      /NOT APPLIED: \/etc\/policy\.yaml\n {2}\/etc\/policy\.yaml:3: rule own\nThe policy above stays in force/,
     );
     assert.deepEqual((await receipts()).slice(-2).map(({ subject }) => subject), [
       "tool:itsm_run_test",
