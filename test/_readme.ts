@@ -44,10 +44,10 @@ export function applySettings(text: string, settings: Readonly<Record<string, st
 
 /** Patterns of ids, times and counts, which differ from run to run. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
+  [/\b\d\d:\d\d:\d\d\b/g, "\\d\\d:\\d\\d:\\d\\d"],
   [/\b[0-9a-f]{8}(?:[0-9a-f]{4,8})?\b/g, "[0-9a-f]+"],
   [/\b\d+(?:\\\.\d+)? s\b/g, "\\d+\\.\\d s"],
   [/\b42\b/g, "\\d+"],
-  [/\b\d\d:\d\d:\d\d\b/g, "\\d\\d:\\d\\d:\\d\\d"],
 ];
 
 /** Turns expected output into a pattern: `…` matches anything, and any white space matches any other or none. */

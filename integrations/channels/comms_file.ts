@@ -142,7 +142,9 @@ function findUnknownChannels({ channels, rules }: CommsSection): [PropertyKey[],
       list.flatMap((name, i): [PropertyKey[], string][] => {
         if (names.includes(name)) return [];
         const [similar] = similarNames(name, names);
-        const advice = similar ? `; did you mean ${similar}?` : `; there are ${names.join(", ")}`;
+        const advice = similar
+          ? `; did you mean ${similar}?`
+          : `; there are ${names.join(", ") || "none"}`;
         return [[["rules", n, ...path, i], `there is no channel ${name}${advice}`]];
       })
     );
