@@ -291,7 +291,7 @@ describe("a platform started by npm start", () => {
     const lines = terminal!.text.trim().split("\n").map((line) => toPattern(line).source);
     try {
       await runInShell([define!]);
-      await platform.until(new RegExp(lines.slice(0, 2).join("[^]*")));
+      await platform.until(new RegExp(lines.slice(0, 3).join("[^]*")));
       await runInShell([breaks!]);
       await platform.until(new RegExp(lines.join("[^]*")));
       await runInShell([breakFrozen!]);
