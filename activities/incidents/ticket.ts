@@ -10,6 +10,7 @@ import {
 } from "../../contract/domain/mod.ts";
 import { chooseObservers } from "../../judgement/observation/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import { getPublicService } from "../../store/cmdb/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   addTicketEvents,
@@ -74,7 +75,7 @@ export function ticketActivities({ store }: ActivityParts) {
     const isOpened = await db.transaction(async (trx) => {
       if (!await insertTicket(trx, newTicket(id, order, text))) return false;
       await addTicketEvents(trx, id, eventsOf(order, "opened"));
-      await requestSeal(trx, receiptOf(order, id, "ticket.open"));
+      await requestSeal(trx, await receiptOf(trx, order, id, "ticket.open"));
       return true;
     });
     return isOpened ? id : await takeOver(order);
@@ -99,7 +100,7 @@ export function ticketActivities({ store }: ActivityParts) {
       }
       await takeOverTicket(trx, ticket.id, run.workflow_id, run.run_id);
       await addTicketEvents(trx, ticket.id, eventsOf(order, "taken_over"));
-      await requestSeal(trx, receiptOf(order, ticket.id, "ticket.take_over"));
+      await requestSeal(trx, await receiptOf(trx, order, ticket.id, "ticket.take_over"));
       return ticket.id;
     });
   }
@@ -139,8 +140,15 @@ function eventsOf(
   ];
 }
 
-function receiptOf({ finding, code, run }: TicketOrder, ticketId: string, action: string) {
-  const { check, fingerprint, related = [] } = finding;
+/** Returns the receipt of a ticket. It names the service where the operator has made its name public. */
+async function receiptOf(
+  trx: Db,
+  { finding, code, run }: TicketOrder,
+  ticketId: string,
+  action: string,
+) {
+  const { check, fingerprint, related = [], service } = finding;
+  const named = await getPublicService(trx, service);
   return {
     id: receiptIdOf(run, "TICKET"),
     category: "ticket_opened",
@@ -152,6 +160,7 @@ function receiptOf({ finding, code, run }: TicketOrder, ticketId: string, action
       check,
       code,
       fingerprint,
+      ...(named ? { service_id: named.id } : {}),
       ...run,
       ...(related.length > 0 ? { related: related.length } : {}),
     },

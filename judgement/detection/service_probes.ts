@@ -7,7 +7,12 @@ import {
   type ProbeHistory,
   putProbeHistories,
 } from "../../store/incidents/mod.ts";
-import { getService, listWatchedServices, recordProbeResults } from "../../store/cmdb/mod.ts";
+import {
+  getService,
+  listWatchedServices,
+  recordObservations,
+  recordProbeResults,
+} from "../../store/cmdb/mod.ts";
 import { LOCAL_HOSTS } from "./_local_hosts.ts";
 import { findAlertFaults, joinAlertFaults } from "./alert_faults.ts";
 import { findDeviceFaults } from "./device_faults.ts";
@@ -22,6 +27,7 @@ import {
   type RecheckTime,
   untilDeadline,
 } from "./detector.ts";
+import { sealObservations } from "./public_services.ts";
 import { createServiceFinding } from "./findings.ts";
 import type { DetectorSettings } from "./settings.ts";
 
@@ -98,10 +104,9 @@ async function detectFailures(
     complete: missed === 0,
     unknown: [...devices.unknown, ...alerts.unknown],
     async saveState(trx) {
-      await recordProbeResults(
-        trx,
-        probed.map(({ service: { name }, result: { healthy } }) => ({ name, healthy })),
-      );
+      const seen = probed.map(({ service: { name }, result: { healthy } }) => ({ name, healthy }));
+      await recordProbeResults(trx, seen);
+      await sealObservations(trx, await recordObservations(trx, seen));
       const marks = probed.map((
         { service: { name }, state: { state, looks, flapping }, result },
       ): NewProbeHistory => ({

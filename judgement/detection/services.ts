@@ -12,6 +12,7 @@ import { ensureTenant, listWatchedTenants } from "../../store/keys/mod.ts";
 import { type ForeignService, replaceServices, type ServiceRecord } from "../../store/cmdb/mod.ts";
 import { locateTemporal } from "../../runtime/temporal/mod.ts";
 import { addHostEdges, listPlatformServices } from "./_platform_services.ts";
+import { publishNames } from "./public_services.ts";
 import { BadServicesFile, readServicesFile, type ServiceEntry } from "./services_file.ts";
 
 const DISCOVERY_INTERVAL_MS = 60_000;
@@ -73,11 +74,14 @@ async function replaceDeclared(
   await replaceServices(trx, "platform", ofOrigin("platform"), source.name);
   if (!source.exists) return [];
   await replaceRunbookValues(trx, Object.fromEntries(values), source.name);
-  return await replaceServices(trx, "file", ofOrigin("file"), source.name);
+  const foreign = await replaceServices(trx, "file", ofOrigin("file"), source.name);
+  const names = entries.flatMap((one) => one.public ? [[one.name, one.public] as const] : []);
+  await publishNames(trx, new Map(names), source.name);
+  return foreign;
 }
 
 function toRecord(
-  { tenant: _, depends_on, runbook_values: __, on_stop, ...entry }: ServiceEntry,
+  { tenant: _, depends_on, runbook_values: __, public: ___, on_stop, ...entry }: ServiceEntry,
 ): ServiceRecord {
   return {
     ...entry,

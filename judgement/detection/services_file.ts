@@ -45,6 +45,9 @@ const Service = z.strictObject({
     .describe("What it is: web, database, queue, host, …"),
   host: z.string().min(1).max(255).default("localhost").describe("Machine that it is on"),
   owner: z.string().min(1).max(200).optional().describe("Who answers for it"),
+  public: z.string().trim().min(1).max(60).optional().describe(
+    "Name on the public status page, with its uptime and incidents, for ever; absent: private",
+  ),
   depends_on: z.array(DependsOn).default([])
     .describe("What it needs: names, or {service, kind} with the kind of the edge"),
   ports: z.array(Port).default([])
@@ -125,8 +128,15 @@ function checkServices(
   services.forEach(({ name }, i) => first.has(name) || first.set(name, i));
   const all = new Set([...first.keys(), ...known]);
   const tenantOf = (name: string) => services[first.get(name) ?? -1]?.tenant ?? PLATFORM_TENANT;
-  return services.flatMap(({ name, tenant, depends_on, restart, on_stop }, i) => {
+  return services.flatMap((service, i) => {
+    const { name, tenant, depends_on, restart, on_stop, check } = service;
     const mistakes: ServiceMistake[] = [];
+    if (service.public !== undefined && !check) {
+      mistakes.push([
+        ["services", i, "public"],
+        `nothing looks at ${name}; a public one needs a check`,
+      ]);
+    }
     if (on_stop !== undefined && !(restart && "process" in restart)) {
       mistakes.push([
         ["services", i, "on_stop"],

@@ -58,6 +58,7 @@ const header = () =>
       "nav",
       { "aria-label": "Pages" },
       h("a", { href: "/#receipts" }, "Receipts"),
+      h("a", { href: "/status" }, "Status"),
       h("a", { href: "/#yourself" }, "Verify it yourself"),
       h("a", { href: "/docs" }, "API"),
     ),

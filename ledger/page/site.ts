@@ -18,6 +18,7 @@ import { find } from "./find.ts";
 import { overviewPage } from "./overview.ts";
 import { receiptPage } from "./receipt.ts";
 import { printPage } from "./shell.ts";
+import { showStatus } from "./status.ts";
 import { showStory } from "./story.ts";
 import { receiptUrl } from "./views/mod.ts";
 
@@ -48,6 +49,7 @@ export function bindSite<S>(
     router.get(path, async (ctx) => send(ctx, await respond(ctx).catch(showProblem), assets));
   page("/", ({ query }) => showOverview(parts, readQuery(query)));
   page("/find", ({ query }) => find(parts.call, String(query.q ?? "")));
+  page("/status", () => showStatus(parts.call));
   for (const path of ["/incidents/:id", "/approvals/:id", "/about/:id"]) {
     page(path, ({ params }) => showStory(parts.call, params.id));
   }

@@ -1,7 +1,7 @@
 /** Sentences about approvals, and about calls that agents and people make. */
+import type { Tell } from "./_tell.ts";
 import { countWords, printDuration, sayCode } from "./_words.ts";
 import { asCount, asList, asText } from "./receipt.ts";
-import type { Tell } from "./sentences.ts";
 
 const approval: Tell = ({ action, outcome, details }) => {
   const needed = asCount(details.needed);

@@ -1,8 +1,8 @@
 /** Sentences about incidents and repairs. */
 import { TIMELINE_STEPS, type TimelineStep } from "../../contract/domain/mod.ts";
+import type { Tell } from "./_tell.ts";
 import { countWords, joinWords, printDuration, sayCode } from "./_words.ts";
 import { asCount, asList, asObject, asText, type StoryReceipt } from "./receipt.ts";
-import type { Tell } from "./sentences.ts";
 
 /** Kinds of checks that detectors make, as a sentence has them. */
 const CHECKS: Readonly<Record<string, string>> = {

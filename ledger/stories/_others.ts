@@ -1,7 +1,7 @@
 /** Sentences about devices, publications, and the platform's own book-keeping. */
+import type { Tell } from "./_tell.ts";
 import { printDuration, sayCode } from "./_words.ts";
 import { asCount, asText } from "./receipt.ts";
-import type { Tell } from "./sentences.ts";
 
 const command: Tell = ({ action, outcome, details }) => {
   const script = asText(details.script);
@@ -30,7 +30,7 @@ const article: Tell = ({ category, action, outcome, details }) => {
   return `The article ended as ${sayCode(outcome)}${code ? ` (${sayCode(code)})` : ""}`;
 };
 
-const published: Tell = ({ details }) => {
+const publishedFile: Tell = ({ details }) => {
   const type = asText(details.media_type).split("/")[0];
   const what =
     { video: "A film", audio: "A recording", image: "A picture", text: "Captions" }[type!];
@@ -67,8 +67,25 @@ const sealedForOthers: Tell = () =>
 
 const fixed = (text: string): Tell => () => text;
 
+const published: Tell = ({ outcome, details }) => {
+  const name = asText(details.name);
+  return outcome === "public"
+    ? `A service was named in public: ${name}`
+    : "A service that was public was made private again";
+};
+
+const observed: Tell = ({ details }) => {
+  const [probes, failed] = [asCount(details.probes), asCount(details.failed)];
+  if (probes === undefined || failed === undefined) return undefined;
+  return `A public service was looked at ${probes} times: ${
+    failed === 0 ? "it was up each time" : `${failed} times it was not up`
+  }`;
+};
+
 /** Sentences by category. */
 export const OTHER_SENTENCES: Readonly<Record<string, Tell>> = {
+  service_published: published,
+  service_observed: observed,
   device_command: command,
   device_enrolled: fixed("A device was enrolled"),
   device_replaced: fixed("A device was enrolled again in place of itself"),
@@ -80,7 +97,7 @@ export const OTHER_SENTENCES: Readonly<Record<string, Tell>> = {
   article_intended: article,
   article_published: article,
   article_ended: article,
-  media_published: published,
+  media_published: publishedFile,
   media_made: made,
   pipeline_item: item,
   post_written: fixed("A post was written"),

@@ -19,6 +19,7 @@ export const KINDS = {
     "self_heal",
     "escalation",
     "service_brought_back",
+    "service_published",
     "platform_fix",
   ],
   approvals: ["approval", "governed_act", "governance_stop"],

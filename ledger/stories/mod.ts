@@ -15,3 +15,4 @@ export { isName, readStoryReceipt, type StoryReceipt } from "./receipt.ts";
 export { type Sentence, tellReceipt } from "./sentences.ts";
 export { type Story, tellStory } from "./story.ts";
 export { planTimeline } from "./timeline.ts";
+export { computeStatus, type ServiceStatus } from "./status.ts";

@@ -1,16 +1,9 @@
 import { APPROVAL_SENTENCES } from "./_approval.ts";
 import { INCIDENT_SENTENCES } from "./_incident.ts";
 import { OTHER_SENTENCES } from "./_others.ts";
+import type { Tell } from "./_tell.ts";
 import { sayCode, sentence } from "./_words.ts";
 import { namesIn, type StoryReceipt } from "./receipt.ts";
-
-/**
- * Says what a receipt tells, without a point at its end.
- *
- * @param since milliseconds since the incident's first receipt, where it is told with that
- * @returns undefined: it has another form than such receipts have
- */
-export type Tell = (receipt: StoryReceipt, since: number | undefined) => string | undefined;
 
 /** What one receipt tells. */
 export interface Sentence {
@@ -32,7 +25,7 @@ const SENTENCES: ReadonlyMap<string, Tell> = new Map(
   Object.entries({ ...INCIDENT_SENTENCES, ...APPROVAL_SENTENCES, ...OTHER_SENTENCES }),
 );
 
-/** Says in one sentence what a receipt tells. @param since see {@linkcode Tell} */
+/** Says in one sentence what a receipt tells. @param since milliseconds since the incident's first receipt, where it is told with that */
 export function tellReceipt(receipt: StoryReceipt, since?: number): Sentence {
   const told = SENTENCES.get(receipt.category)?.(receipt, since);
   return {

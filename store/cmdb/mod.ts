@@ -7,6 +7,13 @@
  * @module
  */
 export {
+  getPublicService,
+  MAX_GAP_MS,
+  type ObservedPeriod,
+  recordObservations,
+  replacePublicNames,
+} from "./public_services.ts";
+export {
   type Dependency,
   EDGE_KINDS,
   type EdgeKind,

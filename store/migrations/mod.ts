@@ -48,6 +48,7 @@ import { restartedProcesses } from "./0036_restarted_processes.ts";
 import { people } from "./0037_people.ts";
 import { receiptNames } from "./0038_receipt_names.ts";
 import { settingsFiles } from "./0039_settings_files.ts";
+import { publicServices } from "./0040_public_services.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -91,4 +92,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0037_people": people,
   "0038_receipt_names": receiptNames,
   "0039_settings_files": settingsFiles,
+  "0040_public_services": publicServices,
 };

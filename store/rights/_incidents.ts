@@ -17,6 +17,7 @@ const TICKET_WORK =
 export const INCIDENT_TABLES: TableRights = {
   // Services and incidents
   services: [["SELECT", ...READING, "crossing"], ["INSERT, UPDATE, DELETE", "worker"]],
+  public_services: [["SELECT, INSERT, UPDATE", "worker"]],
   service_edges: [["SELECT", ...READING], ["INSERT, UPDATE, DELETE", "worker"]],
   // Which run works on a ticket, the worker alone says.
   tickets: [

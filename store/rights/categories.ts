@@ -74,6 +74,8 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "repair_held",
     "undo_held",
     "service_brought_back",
+    "service_published",
+    "service_observed",
     "platform_scan",
     "device_discovery",
     "media_made",

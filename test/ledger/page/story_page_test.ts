@@ -117,6 +117,9 @@ describe("the page of an incident", () => {
         await pages.open(path);
         assert.deepEqual(await findBarriers(page), [], `${scheme}, ${width} px`);
         assert.ok(await contentWidth(page) <= width, `scrolls sideways at ${width} px`);
+        await page.goto(`${pages.address}/status`);
+        assert.deepEqual(await findBarriers(page), [], `status, ${scheme}, ${width} px`);
+        assert.ok(await contentWidth(page) <= width, `the status scrolls sideways at ${width} px`);
       }
     }
   });
