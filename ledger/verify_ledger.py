@@ -14,12 +14,17 @@ import http.client
 import json
 import re
 import sys
+import unicodedata
 import urllib.error
 import urllib.request
 from collections import namedtuple
+from decimal import Decimal
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+try:  # 20 times as fast as the Python below, and the same verdicts
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+except ImportError:
+    Ed25519PublicKey = None
 
 OUTSIDE = {
     "3.0": {"canonical_bytes", "signature", "hash_sha256"},
@@ -37,6 +42,7 @@ MAX_BYTES = 8 * 1024 * 1024
 NDJSON = "application/x-ndjson"
 SPACES = b" \t\r\n"
 P = 2 ** 255 - 19  # of the curve's field
+D = -121665 * pow(121666, -1, P) % P
 L = 2 ** 252 + 27742317777372353535851937790883648493  # order of its group
 # The y of points of small order: a key among them signs anything
 SMALL_ORDER_Y = {
@@ -129,6 +135,8 @@ def signed_by(public_key, signature, message):
         return False
     if int.from_bytes(signature[32:], "little") >= L:
         return False
+    if Ed25519PublicKey is None:
+        return signed_in_python(public_key, signature, message)
     try:
         Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
         return True
@@ -140,6 +148,51 @@ def is_point(encoded):
     """True for a canonical encoding that is not of a point of small order; whether it is on the curve is not checked."""
     y = int.from_bytes(encoded, "little") & (2 ** 255 - 1)
     return len(encoded) == 32 and y < P and y not in SMALL_ORDER_Y
+
+
+def signed_in_python(public_key, signature, message):
+    """Verifies the equation of Ed25519, with points as (X, Y, Z, T). See RFC 8032, 5.1."""
+    key = point_of(public_key)
+    if key is None:
+        return False
+    scalar = int.from_bytes(signature[32:], "little")
+    digest = hashlib.sha512(signature[:32] + public_key + message).digest()
+    factor = int.from_bytes(digest, "little") % L
+    minus = (P - key[0], key[1], 1, P - key[3])
+    table = [None, BASE, minus, ed_add(BASE, minus)]
+    result = (0, 1, 1, 0)
+    for bit in range(252, -1, -1):
+        result = ed_add(result, result)
+        part = table[(scalar >> bit & 1) + 2 * (factor >> bit & 1)]
+        result = ed_add(result, part) if part else result
+    x, y, z, _ = result
+    x, y = x * pow(z, -1, P) % P, y * pow(z, -1, P) % P
+    return (y | (x & 1) << 255).to_bytes(32, "little") == signature[:32]
+
+
+def point_of(encoded):
+    """A point by its canonical encoding, or None."""
+    number = int.from_bytes(encoded, "little")
+    y, sign = number & (2 ** 255 - 1), number >> 255
+    square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if (x * x - square) % P:
+        return None
+    x = P - x if x & 1 != sign else x
+    return x, y, 1, x * y % P
+
+
+def ed_add(one, other):
+    a = (one[1] - one[0]) * (other[1] - other[0]) % P
+    b = (one[1] + one[0]) * (other[1] + other[0]) % P
+    c, d = 2 * one[3] * other[3] * D % P, 2 * one[2] * other[2] % P
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+BASE = point_of((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
 
 
 def whole(value):
@@ -751,6 +804,602 @@ def main(source, trust):
     for reason in absent:
         print(printable(f"Cannot verify: {reason}"), file=sys.stderr)
     return 1 if broken else 2 if absent else 0
+
+
+# Opened evidence: what the operator shows of the private evidence behind receipts (npm run evidence -- … --save FILE)
+
+JS_SPACE = "\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+SPACE = re.compile(f"[{JS_SPACE}\x85]+")
+AT_END = re.compile(f"[{JS_SPACE}]+$")
+INVISIBLE = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
+    "|\ufe0f(?=[\ufe00-\ufe0f])"
+)
+NOT_CLAIMED = "not claimed: what eyes saw, whose finger it was, that the names are true, that these are all receipts"
+ALGORITHM_OF = {"EC": "ES256", "OKP": "EdDSA", "RSA": "RS256"}
+
+
+def escape_invisible(text):
+    """Spells out what can't be seen, as the platform does where people decide."""
+    return INVISIBLE.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
+
+
+def shown_lines(approval):
+    """The lines that people are shown of an approval, and that their passkey signs the hash of."""
+    needed = approval["needed"]
+    fields = [
+        ("approval", approval["approval_id"]),
+        ("asks for", approval["description"] or approval["subject"]),
+        ("because", "\n".join(approval["reasons"])),
+        ("rule", "none" if approval["rule"] is None else approval["rule"]),
+        ("reaches", "\n".join(approval["reaches"])),
+        ("evidence", "\n".join(f"{one['kind']} {one['id']}" for one in approval["evidence"])),
+        ("asked by", f"{approval['requested_by']} of {approval['tenant_id']}"),
+        ("needs", "one person" if needed == 1 else f"{needed} different people"),
+    ]
+    texts = [(name, escape_invisible(text)) for name, text in fields if text]
+    return [line for name, text in [*texts, ("action", shown_action(approval["action"]))] for line in field_lines(name, text)]
+
+
+def field_lines(name, text):
+    return [AT_END.sub("", f"{'' if n else name:<12}{line}") for n, line in enumerate(text.split("\n"))]
+
+
+def shown_action(action):
+    texts = []
+    json_text = shown_value(action, "", "", texts)
+    return "\n".join([json_text, *texts])
+
+
+def shown_value(value, name, indent, texts):
+    if isinstance(value, str):
+        lines = escape_invisible(value).split("\n")
+        if len(lines) == 1:
+            return json.dumps(lines[0], ensure_ascii=False)
+        marked = "\n".join(AT_END.sub("", f"| {line}") for line in lines)
+        texts.append(f"{escape_invisible(SPACE.sub(' ', name).strip(' '))}:\n{marked}")
+        return f'"{len(lines)} lines, below"'
+    inner = indent + "  "
+    if isinstance(value, list):
+        items = [shown_value(item, str(n), inner, texts) for n, item in enumerate(value)]
+    elif isinstance(value, dict):
+        order = sorted((utf_16(escape_invisible(key)), utf_16(key), key) for key in value)
+        items = [
+            f"{json.dumps(escape_invisible(key), ensure_ascii=False)}: {shown_value(value[key], key, inner, texts)}"
+            for _, _, key in order
+        ]
+    else:
+        return shown_number(value) if type(value) in (int, float) else json.dumps(value)
+    opening, closing = "[]" if isinstance(value, list) else "{}"
+    if not items:
+        return opening + closing
+    return opening + "\n" + ",\n".join(inner + item for item in items) + f"\n{indent}{closing}"
+
+
+def utf_16(text):
+    return text.encode("utf-16-be")
+
+
+def shown_number(value):
+    """A number as JavaScript prints it."""
+    try:
+        value = float(value)
+    except OverflowError:
+        return "null"
+    if value in (float("inf"), float("-inf")):
+        return "null"
+    if value == 0:
+        return "0"
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    text, point = "".join(map(str, digits)), len(digits) + exponent
+    if len(text) <= point <= 21:
+        text += "0" * (point - len(text))
+    elif 0 < point <= 21:
+        text = f"{text[:point]}.{text[point:]}"
+    elif -6 < point <= 0:
+        text = "0." + "0" * -point + text
+    else:
+        mantissa = text[0] + ("." + text[1:] if len(text) > 1 else "")
+        text = f"{mantissa}e{'+' if point > 0 else '-'}{abs(point - 1)}"
+    return ("-" if sign else "") + text
+
+
+def as_javascript(value):
+    """A value with its numbers as JavaScript reads them: 1.0 is 1."""
+    if isinstance(value, list):
+        return [as_javascript(item) for item in value]
+    if isinstance(value, dict):
+        return {name: as_javascript(item) for name, item in value.items()}
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def is_text(value):
+    return isinstance(value, str)
+
+
+def is_hash(value):
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
+def is_count(value):
+    return type(value) is int and 0 <= value < 2 ** 53
+
+
+def one_of(*values):
+    return lambda value: type(value) in (int, str) and value in values
+
+
+def or_null(shape):
+    return lambda value: value is None or shape(value)
+
+
+def list_of(shape):
+    return lambda value: isinstance(value, list) and all(map(shape, value))
+
+
+def map_of(shape):
+    return lambda value: isinstance(value, dict) and all(map(shape, value.values()))
+
+
+def fields_with(shapes, optional={}):
+    every = {**shapes, **optional}
+    return lambda value: isinstance(value, dict) and shapes.keys() <= value.keys() and all(
+        name in every and every[name](item) for name, item in value.items())
+
+
+def is_public_key(value):
+    return any(shape(value) for shape in PUBLIC_KEYS)
+
+
+PUBLIC_KEYS = [
+    fields_with({"kty": one_of("EC"), "crv": one_of("P-256"), "x": is_text, "y": is_text}),
+    fields_with({"kty": one_of("OKP"), "crv": one_of("Ed25519"), "x": is_text}),
+    fields_with({"kty": one_of("RSA"), "n": is_text, "e": is_text}),
+]
+IS_BUNDLE = fields_with({
+    "sealoop_evidence": one_of(1),
+    "log_key": or_null(is_text),
+    "checkpoint": or_null(is_text),
+    "receipts": list_of(fields_with({
+        "record": is_text,
+        "hashes": or_null(list_of(is_hash)),
+        "opened": map_of(fields_with({"salt": is_hash, "content": is_text})),
+    })),
+})
+IS_STATEMENT = fields_with({
+    "passkey_id": is_text,
+    "public_key": is_public_key,
+    "enrolment": is_text,
+    "statement": fields_with({
+        "version": one_of(1), "approval": is_text, "cycle": is_count, "move": one_of("approved"), "act": is_hash,
+        "shown_sha256": is_hash, "nonce": is_text,
+    }),
+    "assertion": fields_with({
+        "credential_id": is_text, "client_data": is_text, "authenticator_data": is_text, "signature": is_text,
+    }),
+    "rp_id": is_text,
+    "origin": is_text,
+}, {"list": fields_with({
+    "statement": fields_with({
+        "version": one_of(1), "move": one_of("approved"), "size": is_count, "root": is_hash, "nonce": is_text,
+    }),
+    "index": is_count,
+    "path": list_of(is_hash),
+})})
+IS_SHOWN = fields_with({
+    "approval_id": is_text, "subject": is_text, "description": is_text, "rule": or_null(is_text), "reasons": list_of(is_text),
+    "reaches": list_of(is_text), "evidence": list_of(fields_with({"kind": is_text, "id": is_text})),
+    "requested_by": is_text, "tenant_id": is_text, "needed": is_count, "action_salt": is_hash,
+})
+
+
+class Answer(Exception):
+    """A passkey's answer does not count; its text is the code of the reason."""
+
+
+def unbase64url(text):
+    if not re.fullmatch("[A-Za-z0-9_-]*", text) or len(text) % 4 == 1:
+        raise Answer("malformed")
+    value = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    if to_base64url(value) != text:
+        raise Answer("malformed")
+    return value
+
+
+def to_base64url(value):
+    return base64.urlsafe_b64encode(value).decode().rstrip("=")
+
+
+def challenge_of(signed):
+    """What a passkey was given to sign: the hash of the statement, or of the list in which that is proven to be."""
+    statement, place = signed["statement"], signed.get("list")
+    if place:
+        leaf, size = sha256(b"\0", canonical(statement)), place["statement"]["size"]
+        root = inclusion_root(leaf, place["index"], size, [bytes.fromhex(one) for one in place["path"]])
+        if root is None or root.hex() != place["statement"]["root"]:
+            raise Answer("list")
+        statement = place["statement"]
+    return to_base64url(sha256(canonical(statement)))
+
+
+def check_answer(signed):
+    """Checks the answer of a passkey. See WebAuthn, 7.2. Raises Answer where it does not count."""
+    answer, origin = signed["assertion"], signed["origin"]
+    host = re.fullmatch(r"https?://([^/:@?#]+)(?::[0-9]+)?", origin)
+    if not host or host[1] != signed["rp_id"]:
+        raise Answer("rp_id")
+    check_assertion(answer, signed["public_key"], challenge_of(signed), signed["rp_id"], origin)
+
+
+def check_assertion(answer, public_key, challenge, rp_id, origin):
+    client_data = unbase64url(answer["client_data"])
+    try:
+        fields = json.loads(client_data.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise Answer("malformed")
+    if not isinstance(fields, (dict, list)):
+        raise Answer("malformed")
+    fields = fields if isinstance(fields, dict) else {}
+    if fields.get("type") != "webauthn.get":
+        raise Answer("type")
+    if fields.get("challenge") != challenge:
+        raise Answer("challenge")
+    if fields.get("origin") != origin or fields.get("crossOrigin") is True or fields.get("topOrigin"):
+        raise Answer("origin")
+    data = unbase64url(answer["authenticator_data"])
+    if len(data) < 37:
+        raise Answer("malformed")
+    if data[:32] != sha256(rp_id.encode()):
+        raise Answer("rp_id")
+    if data[32] & 5 != 5:  # a person was there, and was verified
+        raise Answer("user_verification")
+    signature = unbase64url(answer["signature"])
+    if not verify_signature(public_key, data + sha256(client_data), signature):
+        raise Answer("signature")
+
+
+def verify_signature(key, message, signature):
+    try:
+        if key["kty"] == "EC":
+            return verify_es256(unbase64url(key["x"]), unbase64url(key["y"]), message, signature)
+        if key["kty"] == "RSA":
+            return verify_rs256(unbase64url(key["n"]), unbase64url(key["e"]), message, signature)
+        return signed_by(unbase64url(key["x"]), signature, message)
+    except Answer:
+        return False
+
+
+# The curve P-256: y² = x³ - 3x + b over a field of Q_P elements, its order and its generator. See SEC 2, 2.4.2
+Q_P = 2 ** 256 - 2 ** 224 + 2 ** 192 + 2 ** 96 - 1
+Q_B = 0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B
+Q_N = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+Q_G = (
+    0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
+    0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
+)
+
+
+def verify_es256(x, y, message, der):
+    """Verifies ECDSA over P-256 with SHA-256. See FIPS 186-5, 6.4.2."""
+    pair, key = der_pair(der), (int.from_bytes(x, "big"), int.from_bytes(y, "big"))
+    if pair is None or len(x) != 32 or len(y) != 32 or max(key) >= Q_P:
+        return False
+    if (key[1] ** 2 - key[0] ** 3 + 3 * key[0] - Q_B) % Q_P or not all(1 <= part < Q_N for part in pair):
+        return False
+    inverse = pow(pair[1], -1, Q_N)
+    first = int.from_bytes(sha256(message), "big") * inverse % Q_N
+    second = pair[0] * inverse % Q_N
+    table, point = [None, Q_G, key, p256_add(Q_G, key)], None
+    for bit in range(255, -1, -1):
+        point = p256_add(point, point)
+        point = p256_add(point, table[(first >> bit & 1) + 2 * (second >> bit & 1)])
+    return point is not None and point[0] % Q_N == pair[0]
+
+
+def p256_add(one, other):
+    """Adds two points; None is the point at infinity."""
+    if one is None or other is None:
+        return other if one is None else one
+    if one[0] == other[0]:
+        if (one[1] + other[1]) % Q_P == 0:
+            return None
+        slope = (3 * one[0] ** 2 - 3) * pow(2 * one[1], -1, Q_P) % Q_P
+    else:
+        slope = (other[1] - one[1]) * pow(other[0] - one[0], -1, Q_P) % Q_P
+    x = (slope ** 2 - one[0] - other[0]) % Q_P
+    return x, (slope * (one[0] - x) - one[1]) % Q_P
+
+
+def der_pair(der):
+    """The two integers of a signature, each in its one form, or None. See RFC 3279, 2.2.3."""
+    if len(der) < 2 or der[0] != 0x30 or der[1] != len(der) - 2:
+        return None
+    at, pair = 2, []
+    for _ in range(2):
+        head = der[at:at + 2]
+        part = der[at + 2:at + 2 + head[1]] if len(head) == 2 else b""
+        if head[:1] != b"\x02" or not part or len(part) != head[1] or part[0] >= 0x80:
+            return None
+        if part[0] == 0 and part[1:2] < b"\x80" or len(part.lstrip(b"\0")) > 32:
+            return None
+        pair.append(int.from_bytes(part, "big"))
+        at += 2 + head[1]
+    return pair if at == len(der) else None
+
+
+def verify_rs256(n, e, message, signature):
+    """Verifies RSASSA-PKCS1-v1_5 with SHA-256. See RFC 8017, 8.2.2."""
+    modulus, size = int.from_bytes(n, "big"), len(n.lstrip(b"\0"))
+    value = int.from_bytes(signature, "big")
+    digest = bytes.fromhex("3031300d060960864801650304020105000420") + sha256(message)
+    if len(signature) != size or value >= modulus or size < len(digest) + 11:
+        return False
+    expected = b"\0\1" + b"\xff" * (size - len(digest) - 3) + b"\0" + digest
+    return pow(value, int.from_bytes(e, "big"), modulus).to_bytes(size, "big") == expected
+
+
+def inclusion_root(root, index, size, proof):
+    """The root that an inclusion proof leads to, or None. See RFC 9162, 2.1.3.2."""
+    if not 0 <= index < size:
+        return None
+    last = size - 1
+    for one in proof:
+        if last == 0:
+            return None
+        if index & 1 or index == last:
+            root = sha256(b"\1", one, root)
+            while index and not index & 1:
+                index, last = index >> 1, last >> 1
+        else:
+            root = sha256(b"\1", root, one)
+        index, last = index >> 1, last >> 1
+    return root if last == 0 else None
+
+
+class Opened:
+    """A receipt with what was opened of it, checked by itself."""
+
+    def __init__(self, fields, checkpoint, trust):
+        self.says, self.faults, self.absent = [], [], []
+        try:
+            entry = parse(fields["record"])
+        except ValueError:
+            entry = None
+        self.entry = entry if isinstance(entry, dict) else {}
+        self.position = claimed_position(entry)
+        self.details = self.entry["details"] if isinstance(self.entry.get("details"), dict) else {}
+        self.check_signature(trust)
+        self.check_place(fields["hashes"], checkpoint, trust)
+        self.contents = self.check_entries(fields["opened"])
+        self.opened = {name: as_javascript(parse(content)) for name, content in self.contents.items()}
+
+    def text(self, name):
+        value = self.entry.get(name)
+        return value if isinstance(value, str) else ""
+
+    def check_signature(self, trust):
+        signature = self.entry.get("signature")
+        public = signature.get("public_key") if isinstance(signature, dict) else None
+        before = {"hash_sha256": self.entry.get("prev_hash")}
+        if self.position < 0 or any(problems(self.entry, self.position, before, [Key(0, public)])):
+            self.faults.append("the receipt is not what its key has signed")
+            return
+        pinned = key_at(self.position, trust.keys)
+        is_pinned = pinned is not None and pinned.public == public
+        known = "which is pinned" if is_pinned else "as the file says"
+        self.says.append(f"signed by the ledger's key of fingerprint {sha256(unhex(public)).hex()[:16]}…, {known}")
+        if trust.keys and not is_pinned and not trust.log_key:
+            self.absent.append("no pinned key vouches for the key that signed it: pin the log as well")
+
+    def check_place(self, hashes, checkpoint, trust):
+        if not checkpoint or hashes is None:
+            missing = "no signed checkpoint in the file has it"
+            (self.absent if trust.log_key else self.says).append(missing)
+            return
+        try:
+            record = sha256(canonical(self.entry)).hex()
+            leaf = canonical({"chain_position": self.position, "id": self.text("id"), "record_sha256": record})
+        except (TypeError, ValueError, RecursionError):
+            leaf = b""
+        proof = [bytes.fromhex(one) for one in hashes]
+        if inclusion_root(sha256(b"\0", leaf), self.position, checkpoint.size, proof) != checkpoint.root:
+            self.faults.append("its proof does not lead to the root that the log signed")
+            return
+        whose = "whose key is pinned" if trust.log_key else "with the key that the file names"
+        self.says.append(f"in the log: {len(proof)} hashes lead to the root that {checkpoint.origin} signed for "
+                         f"{checkpoint.size} receipts, {whose}")
+
+    def check_entries(self, opened):
+        commitments = self.details.get("commitments")
+        commitments = commitments if isinstance(commitments, dict) else {}
+        contents = {}
+        for name in sorted(opened):
+            salt, content = opened[name]["salt"], opened[name]["content"]
+            is_sealed = name in commitments and sha256(unhex(salt), content.encode()).hex() == commitments[name]
+            if is_sealed and is_canonical(content):
+                contents[name] = content
+            else:
+                self.faults.append(f"its {name} is not what was sealed")
+        closed = sorted(commitments.keys() - opened.keys())
+        if contents:
+            self.says.append(f"opened, and what was sealed: {', '.join(contents)}")
+        if closed:
+            self.says.append(f"not opened: {', '.join(closed)}")
+        return contents
+
+    def voter(self):
+        voter = self.opened.get("voter")
+        names = [voter.get(name) for name in ("key_id", "principal")] if isinstance(voter, dict) else [None]
+        return names if all(map(is_text, names)) else None
+
+    def is_signed_decision(self):
+        return (self.text("category"), self.text("action"), self.details.get("signed_with")) == (
+            "approval", "approval.approved", "passkey")
+
+    def claims(self, receipts):
+        """What is claimed of what a passkey has signed, a line each; none where that does not hold."""
+        missing = [
+            name for name in ("action", "shown", "statement")
+            if name not in self.opened and not (name == "statement" and self.details.get("statement"))
+        ]
+        if missing:
+            self.absent.append(f"what the passkey signed is not opened: {', '.join(missing)}")
+            return []
+        signed = self.opened.get("statement", as_javascript(self.details.get("statement")))
+        fault, lines = self.check_signed(signed)
+        if fault:
+            self.faults.append(fault)
+            return []
+        key, place = signed["public_key"], signed.get("list")
+        gesture = place and (f"by one gesture over a list of {place['statement']['size']}, of which this is number "
+                             f"{place['index'] + 1}")
+        return [
+            f"this credential, with user verification, signed exactly this text: passkey {signed['passkey_id']}, "
+            f"{ALGORITHM_OF[key['kty']]}, on a page of {signed['origin']}",
+            *(f"| {line}" for line in lines),
+            *([gesture] if gesture else []),
+            *self.enrolment(signed, receipts),
+        ]
+
+    def check_signed(self, signed):
+        shown, action = self.opened["shown"], self.contents["action"]
+        if not IS_STATEMENT(signed):
+            return "its statement is none that a passkey signs", []
+        if not IS_SHOWN(shown):
+            return "its shown fields are not those of an approval", []
+        statement, subject = signed["statement"], self.text("subject")
+        if {statement["approval"], shown["approval_id"], self.details.get("approval_id")} != {subject}:
+            return "what was signed is about another approval", []
+        if statement["cycle"] != as_javascript(self.details.get("cycle")):
+            return "what was signed is about the approval before it was reopened", []
+        act = sha256(unhex(shown["action_salt"]), action.encode()).hex()
+        if act != self.details.get("action_commitment") or statement["act"] != act:
+            return "what was signed is about another act", []
+        asked = parse(action)
+        lines = shown_lines({**shown, "action": asked if isinstance(asked, dict) else {}})
+        if sha256("".join(f"{line}\n" for line in lines).encode()).hex() != statement["shown_sha256"]:
+            return "what was signed is over another text than the one that is opened", []
+        try:
+            check_answer(signed)
+        except Answer as code:
+            return f"the passkey's answer does not count ({code})", []
+        return None, lines
+
+    def enrolment(self, signed, receipts):
+        """Whose passkey it is, by the receipt of its enrolment where the file has it."""
+        found = next((one for one in receipts if one.text("id") == signed["enrolment"]), None)
+        if not found or "passkey" not in found.opened:
+            return [f"its enrolment, receipt {signed['enrolment']}, is not opened"]
+        passkey, voter = found.opened["passkey"], self.voter()
+        passkey = passkey if isinstance(passkey, dict) else {}
+        key = passkey["public_key"] if isinstance(passkey.get("public_key"), dict) else {}
+        same = found.text("category") == "passkey_enrolled" and found.position < self.position
+        same = same and passkey.get("credential_id") == signed["assertion"]["credential_id"]
+        same = same and all(key.get(name) == value for name, value in signed["public_key"].items())
+        name = passkey.get("principal")
+        if same and is_text(name) and (not voter or folded(name) == folded(voter[1])):
+            return [f"enrolled before that for {name}, by receipt #{found.position}"]
+        self.faults.append("its passkey is not the one that was enrolled for the voter")
+        return []
+
+    def describe(self, claims):
+        voter = self.voter()
+        named = [f"{self.text('actor')} is {voter[1]}, by key {voter[0]}"] if voter else []
+        about = f"{self.text('action')} {self.text('subject')}: {self.text('outcome')}, {self.text('timestamp')}"
+        yield f"#{self.position} {self.text('id')} {about}"
+        yield from (f"  {line}" for line in [*self.says, *named, *claims])
+
+
+def is_canonical(content):
+    try:
+        value = parse(content)
+        return not oddity(value) and canonical(value) == content.encode()
+    except (ValueError, RecursionError):
+        return False
+
+
+def folded(name):
+    return re.sub(" +", " ", unicodedata.normalize("NFKC", name).strip()).lower()
+
+
+def check_people(name, receipts):
+    """Who has decided about an approval: as many different people as it needs, and not who asked. Gives lines and faults."""
+    lines, faults, voters = [], [], {}
+    decisions = [one for one in receipts if one.text("action") == "approval.approved"]
+    for decision in decisions:
+        voter, actor = decision.voter(), decision.text("actor")
+        if not voter:
+            continue
+        if actor in voters and folded(voters[actor][1]) != folded(voter[1]):
+            faults.append(f"{name}: {actor} is two people")
+        voters[actor] = voter
+    names = [folded(principal) for _, principal in voters.values()]
+    if len(set(names)) < len(names):
+        faults.append(f"{name}: one person has decided under two names")
+    if decisions:
+        details = decisions[-1].details
+        needed, named = as_javascript(details.get("needed")), details.get("approvers")
+        needed, named = needed if is_count(needed) else 0, named if list_of(is_text)(named) else []
+        count = len(set(named))
+        if decisions[-1].text("outcome") == "approved" and count < max(needed, len(named)):
+            faults.append(f"{name}: it says that it is approved, by {count} of {needed} people")
+        else:
+            known = sum(one in voters for one in named)
+            lines.append(f"{name}: {count} of {needed} people have approved; {known} of them are opened")
+    if voters:
+        asked = next((one for one in receipts if one.text("action") == "approval.requested"), None)
+        asker = asked.opened.get("requested_by") if asked else None
+        if not is_text(asker):
+            lines.append(f"{name}: who asked is not opened, so whether one of them did can't be told")
+        elif any(asked.text("actor") == f"key:{key}" or folded(who) == folded(asker) for key, who in voters.values()):
+            faults.append(f"{name}: who asked for it has approved it")
+        else:
+            lines.append(f"{name}: {asker} asked, who is none of those who are opened")
+    return lines, faults
+
+
+def verify_evidence(path, trust):
+    try:
+        with open(path, "rb") as file:
+            fields = parse(decode(file.read()))
+        canonical(fields)
+    except (OSError, TypeError, ValueError, RecursionError) as error:
+        raise CannotTell(f"{path}: {getattr(error, 'strerror', None) or 'it is no file of opened evidence'}")
+    if oddity(fields) or not IS_BUNDLE(as_javascript(fields)):
+        raise CannotTell(f"{path}: It is no file of opened evidence, or says something twice")
+    seen, trust.seen = trust.seen, None  # a checkpoint that is older than the newest one seen is as good
+    wrong, lacking, checkpoints = judge(trust, fields["checkpoint"], fields["log_key"])
+    checkpoint = checkpoints[0] if checkpoints else None
+    faults = ["the file's checkpoint is not one of its log"] if wrong else []
+    if seen and checkpoint and checkpoint.size == seen.size and checkpoint.root != seen.root:
+        faults.append("you have seen another checkpoint of this size: the log was forked")
+    absent = ["the file's checkpoint lacks what the trust file asks for"] if lacking and trust.log_key else []
+    receipts = [Opened(one, checkpoint, trust) for one in fields["receipts"]]
+    lines, signatures, approvals = [], 0, {}
+    for receipt in receipts:
+        claims = receipt.claims(receipts) if receipt.is_signed_decision() else []
+        signatures += bool(claims)
+        lines += receipt.describe(claims)
+        faults += [f"#{receipt.position}: {fault}" for fault in receipt.faults]
+        absent += [f"#{receipt.position}: {reason}" for reason in receipt.absent]
+        if receipt.text("category") == "approval":
+            approvals.setdefault(receipt.text("subject"), []).append(receipt)
+    for name, about in approvals.items():
+        said, wrong = check_people(name, about)
+        lines += said
+        faults += wrong
+    absent += [] if receipts else ["there is no receipt in the file"]
+    lines += [NOT_CLAIMED] if signatures else []
+    lines += [f"WRONG {fault}" for fault in faults] + [f"UNKNOWN {reason}" for reason in absent]
+    lines.append(", ".join([
+        counted(len(receipts), "receipt"), counted(signatures, "passkey signature"), counted(len(faults), "problem")]))
+    print("\n".join(map(escape_invisible, lines)))
+    return 1 if faults else 2 if absent else 0
+
+
+def counted(number, what):
+    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def read_trust(path):
