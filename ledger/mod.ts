@@ -68,6 +68,8 @@ export {
   type StoredReceipt,
   useRootKey,
 } from "./receipts/mod.ts";
+export { bundleEvidence, readOpenable } from "./opening/mod.ts";
+export { formatBundle, verifyEvidence } from "./opened/mod.ts";
 export { formatLeaf, type TrustedKey } from "./rules/mod.ts";
 export {
   computeFingerprint,

@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
-"""Verifies a sealoop ledger: every hash, signature and link, and that its signed checkpoint is of these receipts.
+"""Verifies a sealoop ledger, or a file of evidence that its operator has opened.
 
-usage: verify_ledger.py ADDRESS_OR_FILE [TRUST_FILE] [--allow-unsigned]
-ADDRESS_OR_FILE: the ledger's address, or a file that /api/export gave: one page of all receipts, an array of them, or one
-a line; nothing else may be in it, and no name twice.
-TRUST_FILE: what you know of the ledger from elsewhere (sealoop.trust.json); without it, whatever it names is believed.
---allow-unsigned: receipts of era 1 are not signed; with a trust file they count only with this, or with "min_era": 1.
+Of a ledger it checks every hash, signature and link, and that its signed checkpoint is of these receipts. Needs nothing but
+Python 3.9; where the package cryptography is installed, it is faster.
+
+  verify_ledger.py https://ledger.example --pin sealoop.trust.json      the first time: pins its keys, if everything holds
+  verify_ledger.py https://ledger.example sealoop.trust.json            from then on: it can show nothing else any more
+  verify_ledger.py export.ndjson sealoop.trust.json                     a file that /api/export gave
+  verify_ledger.py --evidence opened.json sealoop.trust.json            what people have approved, and what they signed
+
+What is pinned at first sight is what the ledger has shown: compare its keys with another source as soon as you have one.
 Ends with 0 where everything holds, with 1 where something does not, and with 2 where that can't be told.
 """
+import argparse
 import base64
 import hashlib
 import http.client
 import json
+import os
 import re
 import sys
 import unicodedata
@@ -573,6 +579,8 @@ class Remote:
             raise unreadable(self.address, error)
         log_key = log.get("verifier_key") if isinstance(log, dict) else None
         self.log_key = log_key if isinstance(log_key, str) else None
+        log = log if isinstance(log, dict) else {}
+        self.witnesses = {name: log[name] for name in ("witnesses", "witness_quorum") if log.get("witnesses")}
         self.checkpoint = self.read_checkpoint() if trust.log_key or self.log_key else None
 
     def read_checkpoint(self):
@@ -627,7 +635,7 @@ class File:
 
     def __init__(self, path, trust):
         self.path, self.checkpoint = path, trust.seen
-        self.keys, self.log_key, self.total, self.data, self.faults = [], None, None, None, []
+        self.keys, self.log_key, self.total, self.data, self.faults, self.witnesses = [], None, None, None, [], {}
         try:
             with open(path, "rb") as file:
                 lines = (line for line in file if line.strip(SPACES))
@@ -769,7 +777,7 @@ class Verification:
             self.report(f"position {key.start}", reason)
 
 
-def main(source, trust):
+def main(source, trust, pin=None):
     is_address = source.startswith(("http://", "https://"))
     opened = Remote(source, trust) if is_address else File(source, trust)
     published = keys_of(opened.keys)
@@ -1207,8 +1215,8 @@ class Opened:
             self.faults.append("its proof does not lead to the root that the log signed")
             return
         whose = "whose key is pinned" if trust.log_key else "with the key that the file names"
-        self.says.append(f"in the log: {len(proof)} hashes lead to the root that {checkpoint.origin} signed for "
-                         f"{checkpoint.size} receipts, {whose}")
+        self.says.append(f"in the log: its proof, of length {len(proof)}, leads to the root that {checkpoint.origin} signed "
+                         f"for {checkpoint.size} receipts, {whose}")
 
     def check_entries(self, opened):
         commitments = self.details.get("commitments")
@@ -1415,15 +1423,60 @@ def read_trust(path):
         raise CannotTell(f"{path} is no trust file: {error}")
 
 
+def write_pins(path, opened, keys, eras):
+    """Pins what a ledger has shown, as the trust file of all verifiers."""
+    if not keys:
+        raise CannotTell("the ledger names no key that could be pinned")
+    checkpoint = opened.checkpoint if isinstance(opened.checkpoint, str) else None
+    has_log = bool(opened.log_key and checkpoint)
+    fields = {
+        "ledger_keys": [named(key) for key in keys],
+        **({"log_key": opened.log_key} if has_log else {}),
+        **(opened.witnesses if has_log else {}),
+        "min_era": next((n for n, count in enumerate(eras, 1) if count), 1),
+        **({"checkpoint": checkpoint} if has_log else {}),
+    }
+    Trust(fields)  # a file that this program takes
+    with open(path, "x", encoding="utf-8") as file:
+        file.write(json.dumps(fields, indent=2, ensure_ascii=False) + "\n")
+    print(f"wrote {path}: compare its keys with another source before you rely on it")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    parser.add_argument("source", nargs="?", metavar="ADDRESS_OR_FILE", help=(
+        "the ledger's address, or a file that /api/export gave: one page of all receipts, an array of them, or one a line; "
+        "nothing else may be in it, and no name twice"))
+    parser.add_argument("trust", nargs="?", metavar="TRUST_FILE", help=(
+        "what you know of the ledger from elsewhere, sealoop.trust.json; without it, whatever it names is believed"))
+    parser.add_argument("--evidence", metavar="FILE", help=(
+        "verifies opened evidence in place of a ledger, and prints what is claimed, and what is not"))
+    parser.add_argument("--pin", metavar="NEW_FILE", help=(
+        "writes a new trust file with what the ledger shows, where everything holds"))
+    parser.add_argument("--allow-unsigned", action="store_true", help=(
+        'receipts of era 1 are not signed; with a trust file they count only with this, or with "min_era": 1'))
+    given = parser.parse_args()
+    if given.evidence and given.source and not given.trust:
+        given.source, given.trust = None, given.source
+    if bool(given.evidence) == bool(given.source) or given.evidence and given.pin:
+        parser.error("give an address or a file, or --evidence and a file")
+    return given
+
+
+def run():
+    given = arguments()
+    if given.pin and os.path.exists(given.pin):
+        raise CannotTell(f"the file {given.pin} exists already; give it as TRUST_FILE, without --pin")
+    known = read_trust(given.trust) if given.trust else Trust()
+    if given.allow_unsigned:
+        known.min_era = 1
+    return verify_evidence(given.evidence, known) if given.evidence else main(given.source, known, given.pin)
+
+
 if __name__ == "__main__":
     try:
-        arguments = [argument for argument in sys.argv[1:] if argument != "--allow-unsigned"]
-        if len(arguments) not in (1, 2):
-            raise CannotTell(f"there is nothing to verify\n\n{__doc__}")
-        known = read_trust(arguments[1]) if len(arguments) == 2 else Trust()
-        if "--allow-unsigned" in sys.argv:
-            known.min_era = 1
-        sys.exit(main(arguments[0], known))
+        sys.exit(run())
     except (CannotTell, Wrong) as error:
         print(printable(f"Cannot verify: {error}"), file=sys.stderr)
         sys.exit(2)

@@ -110,8 +110,8 @@ export function describeVerification(
     },
     reference_verifier: {
       language: "python",
-      needs: "Python 3.9 and the package cryptography",
-      usage: `python3 verify_ledger.py ${ledgerUrl} sealoop.trust.json`,
+      needs: "Python 3.9; the package cryptography makes it faster",
+      usage: `python3 verify_ledger.py ${ledgerUrl} --pin sealoop.trust.json`,
       source: program,
     },
   };

@@ -121,7 +121,7 @@ function checkPlace(
     return void faults.push("its proof does not lead to the root that the log signed");
   }
   says.push(
-    `in the log: ${hashes.length} hashes lead to the root that ${origin} signed for ${size} receipts, ` +
+    `in the log: its proof, of length ${hashes.length}, leads to the root that ${origin} signed for ${size} receipts, ` +
       (isPinned ? "whose key is pinned" : "with the key that the file names"),
   );
 }

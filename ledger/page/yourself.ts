@@ -9,7 +9,7 @@ export function verifyYourself(ledgerUrl: string, logKey: string | null): View {
   const command = (text: string) => h("pre", { tabindex: 0 }, h("code", {}, text));
   const python = `curl -s ${ledgerUrl}/api/how-to-verify \\\n` +
     `  | python3 -c 'import json, sys; print(json.load(sys.stdin)["reference_verifier"]["source"])' \\\n` +
-    `  > verify_ledger.py\npython3 verify_ledger.py ${ledgerUrl} sealoop.trust.json`;
+    `  > verify_ledger.py\npython3 verify_ledger.py ${ledgerUrl} --pin sealoop.trust.json`;
   return h(
     "section",
     { id: "yourself", "aria-labelledby": "yourself-title" },
@@ -17,8 +17,14 @@ export function verifyYourself(ledgerUrl: string, logKey: string | null): View {
     h(
       "p",
       {},
-      "This page comes from the server that it checks. To verify without trusting the server, use one of these, with a ",
-      "trust file: what you know of this ledger from elsewhere.",
+      "This page comes from the server that it checks. To verify without trusting the server, use one of these. The first ",
+      "time pins in ",
+      h("code", {}, "sealoop.trust.json"),
+      " what the ledger has shown; compare its keys with another source. From then on give the file without ",
+      h("code", {}, "--pin"),
+      " (for the command: with ",
+      h("code", {}, "--trust"),
+      "), and the ledger can show nothing else any more.",
     ),
     h(
       "ul",
@@ -26,16 +32,18 @@ export function verifyYourself(ledgerUrl: string, logKey: string | null): View {
       h(
         "li",
         {},
-        "A short Python program, and ",
+        "A Python program, which needs nothing but Python 3.9, and ",
         h("a", { href: "/api/how-to-verify" }, "the rules of each era"),
-        ". Read the program before you run it:",
+        ". Read the program before you run it; ",
+        h("code", {}, "--help"),
+        " tells what else it does:",
         command(python),
       ),
       h(
         "li",
         {},
         "The project’s command, from your own copy:",
-        command(`npm run verify -- ${ledgerUrl} --trust sealoop.trust.json`),
+        command(`npm run verify -- ${ledgerUrl} --pin sealoop.trust.json`),
       ),
       h(
         "li",

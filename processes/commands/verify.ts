@@ -16,6 +16,7 @@ import {
   pinShown,
   readFileKeys,
   type Trust,
+  verifyEvidence,
   verifySource,
   withCheckpoint,
   writeDurably,
@@ -27,6 +28,7 @@ import { openMeter } from "./_meter.ts";
 const USAGE =
   `Usage: npm run verify -- <address of a public ledger, or file> [--trust <file>] [--remember] [--allow-unsigned]
          [--pin <new file>] [--threads <n>]
+       npm run verify -- --evidence <file> [--trust <file>]
 
 Verifies every receipt, every link, and that the ledger's signed checkpoint matches the receipts. A file is an export of a
 ledger (/api/export): one receipt a line, an array, or one page with all of them, and nothing else.
@@ -35,6 +37,9 @@ key, witnesses, the newest checkpoint seen. Without it, whatever the ledger name
 --remember: writes the checkpoint into the trust file if everything is valid.
 --allow-unsigned: receipts of era 1 are not signed; with a trust file they count only with this, or with "min_era": 1.
 --pin: writes a new trust file with what the ledger shows, if everything is valid. Compare its keys with another source.
+--evidence: verifies a file of private evidence that an operator has opened (npm run evidence -- … --save <file>), without a
+ledger: its receipts and their place in the log, that what was opened is what was sealed, and of approvals what passkeys have
+signed, and who decided. Prints what is claimed, and what is not.
 Exit code: 0 everything is valid, 1 something is not, 2 nobody can tell, as something is missing or can't be read.`;
 
 await runToEnd(() =>
@@ -53,8 +58,15 @@ async function main(): Promise<number> {
     "allow-unsigned": { type: "boolean" },
     pin: { type: "string" },
     threads: { type: "string" },
+    evidence: { type: "string" },
   });
-  const { trust: trustFile, remember, pin } = values;
+  const { trust: trustFile, remember, pin, evidence } = values;
+  if (evidence !== undefined) {
+    if (address !== undefined || remember || pin !== undefined) {
+      throw new UsageError("--evidence takes --trust alone");
+    }
+    return await verifyOpened(evidence, readTrust(trustFile));
+  }
   if (address === undefined || more.length > 0) throw new UsageError("Give one address or file");
   if (remember && trustFile === undefined) throw new UsageError("--remember needs --trust");
   if (pin !== undefined && existsSync(pin)) throw new UsageError(`The file ${pin} exists already`);
@@ -74,6 +86,12 @@ async function main(): Promise<number> {
   } finally {
     await close();
   }
+}
+
+async function verifyOpened(file: string, trust: Trust): Promise<number> {
+  const { exit, lines } = await verifyEvidence(readFileSync(file, "utf8"), trust, NODE_PRIMITIVES);
+  console.log(lines.join("\n"));
+  return exit;
 }
 
 function readTrust(file: string | undefined, allowUnsigned = false): Trust {

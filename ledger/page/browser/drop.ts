@@ -1,3 +1,4 @@
+import { isEvidenceFile } from "../../opened/mod.ts";
 import { type FileReport, findValue, NOBLE } from "../checks/mod.ts";
 import {
   formatCount,
@@ -11,6 +12,7 @@ import {
 } from "../views/mod.ts";
 import { byId, fill } from "./dom.ts";
 import { decodeText, FetchError, fetchKeys, fetchRecords, fetchText, parseJson } from "./fetch.ts";
+import { describeEvidence } from "./evidence.ts";
 import type { Pool } from "./pool.ts";
 import { isTrustFile, pinTrust } from "./trust.ts";
 
@@ -20,7 +22,7 @@ const MAX_BREAKS = 20;
 /** A trust file is small; exported files are not. */
 const MAX_TRUST_BYTES = 100_000;
 
-/** Checks files that are chosen or dropped on the page: published ones by their SHA-256, and exports by what is in them. */
+/** Checks files that are chosen or dropped on the page: published ones by their SHA-256, exports and opened evidence by what is in them. */
 export function offerFileCheck(pool: Pool): void {
   const zone = byId("drop");
   const input = byId("file") as HTMLInputElement;
@@ -55,6 +57,7 @@ async function checkFile(pool: Pool, file: File): Promise<View> {
   try {
     // What is JSON is checked by itself first, so that a server can't pass an export off as something else.
     const beginning = await file.slice(0, 100).text();
+    if (isEvidenceFile(beginning)) return await describeEvidence(name, await file.text());
     const failed = /^\s*[{[]/.test(beginning) ? await checkJson(pool, file, name) : undefined;
     if (typeof failed === "object") return failed.view;
     const sha256 = await hashFile(file);
