@@ -811,6 +811,8 @@ def main(source, trust, pin=None):
     print(f"{verification.tree.size} receipts, {found}" + (f", checkpoint of {sizes}" if sizes else ""))
     for reason in absent:
         print(printable(f"Cannot verify: {reason}"), file=sys.stderr)
+    if pin and not broken and not absent:
+        write_pins(pin, opened, keys, eras)
     return 1 if broken else 2 if absent else 0
 
 

@@ -22,7 +22,7 @@ export interface OpenedReceipt {
 }
 
 /** An entry: SHA-256 over salt and content is the commitment in the receipt. */
-export interface OpenedEntry {
+interface OpenedEntry {
   /** 32 bytes, hex. */
   readonly salt: string;
   /** Canonical JSON. */

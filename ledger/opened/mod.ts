@@ -10,4 +10,4 @@
  * @module
  */
 export { BadEvidence, type EvidenceBundle, formatBundle, isEvidenceFile } from "./bundle.ts";
-export { type EvidenceReport, verifyEvidence } from "./verify.ts";
+export { verifyEvidence } from "./verify.ts";

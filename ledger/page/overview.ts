@@ -43,7 +43,11 @@ export function overviewPage(data: OverviewData): View {
       h(
         "div",
         { id: "drop", class: "drop", hidden: true },
-        h("label", { for: "file" }, "Check a published or an exported file or opened evidence, or pin a trust file"),
+        h(
+          "label",
+          { for: "file" },
+          "Check a published or an exported file or opened evidence, or pin a trust file",
+        ),
         h("input", { id: "file", type: "file" }),
         h(
           "p",

@@ -34,7 +34,7 @@ const LOG_NAME = "ledger.example";
 const LOG_NOTE = { name: LOG_NAME, publicKey: LOG.publicKey, kind: "log" } as const;
 
 /** Verifier key of the log. */
-export const LOG_KEY = formatVerifierKey(LOG_NOTE);
+const LOG_KEY = formatVerifierKey(LOG_NOTE);
 /** What somebody has pinned of the ledger. */
 export const PINNED = {
   ledger_keys: [{ public_key: LEDGER.hex, from_position: 0 }],

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import pg from "pg";
 import { ROOT } from "../../../config.ts";
 import {
@@ -23,6 +24,7 @@ import { verify } from "./_verify.ts";
 
 const VECTOR = join(ROOT, "test", "vectors", "mixed-era-chain.json");
 const { records } = mixedChain;
+const run = promisify(execFile);
 
 describe("npm run verify", () => {
   describe("of an address", () => {
@@ -47,19 +49,27 @@ describe("npm run verify", () => {
       await ledger.stop();
     });
 
-    it("agrees with the verifier in Python", function () {
-      if (spawnSync("python3", ["-c", "import cryptography"]).status !== 0) {
-        console.log("      needs python3 with the package cryptography");
-        this.skip();
-      }
-      return new Promise<void>((resolve, reject) => {
-        const program = join(ROOT, "ledger", "verify_ledger.py");
-        execFile("python3", [program, served.address], (error, out) => {
-          if (error) return reject(error);
-          assert.match(out, /^56 receipts, 0 problems/m);
-          resolve();
-        });
-      });
+    it("agrees with the verifier in Python, whose command on the page works as it is printed", async () => {
+      const page = await (await fetch(`${served.address}/`)).text();
+      const [, printed] = /<code>(curl -s [^<]*verify_ledger\.py[^<]*)<\/code>/.exec(page)!;
+      const command = printed!.replaceAll("&#39;", "'").replaceAll("&quot;", '"')
+        .replaceAll("&gt;", ">").replaceAll("http://127.0.0.1:0", served.address);
+      const cwd = await testFolder();
+      const first = await run("bash", ["-c", command], { cwd });
+      assert.match(first.stdout, /^56 receipts, 0 problems/m);
+      assert.match(first.stdout, /^wrote sealoop\.trust\.json: compare its keys/m);
+      const pins = join(folder, "pinned-by-node.json");
+      assert.equal((await verify(served.address, "--pin", pins)).status, 0);
+      const read = (file: string) => JSON.parse(readFileSync(file, "utf8"));
+      assert.deepEqual(read(join(cwd, "sealoop.trust.json")), read(pins));
+      const python = (...args: string[]) => run("python3", ["verify_ledger.py", ...args], { cwd });
+      await assert.rejects(
+        python(served.address, "--pin", "sealoop.trust.json"),
+        /exists already; give it as TRUST_FILE/,
+      );
+      const again = await python(served.address, "sealoop.trust.json");
+      assert.match(again.stdout, /^56 receipts, 0 problems, checkpoint of 56/m);
+      assert.match((await python("--help")).stdout, /--pin NEW_FILE/);
     });
 
     it("pins what a ledger shows, and remembers its newest checkpoint", async () => {
