@@ -52,7 +52,7 @@ export function openGovernor(
     const signs = evaluation.callerApproves && call.caller.session && !dryRun;
     const recorded: RecordedEvaluation = {
       ...evaluation,
-      ...(signs ? { statement: await takeCallStatement(parts, call, evaluation) } : {}),
+      ...(signs ? { signed: await takeCallStatement(parts, call, evaluation) } : {}),
       id: `GOV-${randomHex(12)}`,
       receiptId: randomHex(16),
       callReceiptId: dryRun || sealsEnd(call) || evaluation.decision !== "allow"

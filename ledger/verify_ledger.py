@@ -838,7 +838,8 @@ def escape_invisible(text):
 def shown_lines(approval):
     """The lines that people are shown of an approval, and that their passkey signs the hash of."""
     needed = approval["needed"]
-    fields = [
+    people = "one person" if needed == 1 else f"{needed} different people"
+    return lines_of([
         ("approval", approval["approval_id"]),
         ("asks for", approval["description"] or approval["subject"]),
         ("because", "\n".join(approval["reasons"])),
@@ -846,10 +847,24 @@ def shown_lines(approval):
         ("reaches", "\n".join(approval["reaches"])),
         ("evidence", "\n".join(f"{one['kind']} {one['id']}" for one in approval["evidence"])),
         ("asked by", f"{approval['requested_by']} of {approval['tenant_id']}"),
-        ("needs", "one person" if needed == 1 else f"{needed} different people"),
-    ]
+        ("needs", f"{people}, by passkey alone" if approval.get("passkey") else people),
+    ], approval["action"])
+
+
+def shown_call_lines(call):
+    """The lines that a person is shown of a call of their own, which a rule leaves to people."""
+    return lines_of([
+        ("your call", call["summary"]),
+        ("because", "\n".join(call["reasons"])),
+        ("rule", call["rule"]),
+        ("reaches", "\n".join(call["reaches"])),
+        ("made by", f"{call['requested_by']} of {call['tenant_id']}"),
+    ], call["action"])
+
+
+def lines_of(fields, action):
     texts = [(name, escape_invisible(text)) for name, text in fields if text]
-    return [line for name, text in [*texts, ("action", shown_action(approval["action"]))] for line in field_lines(name, text)]
+    return [line for name, text in [*texts, ("action", shown_action(action))] for line in field_lines(name, text)]
 
 
 def field_lines(name, text):
@@ -921,7 +936,7 @@ def as_javascript(value):
         return [as_javascript(item) for item in value]
     if isinstance(value, dict):
         return {name: as_javascript(item) for name, item in value.items()}
-    return int(value) if type(value) is float and value.is_integer() else value
+    return int(value) if type(value) is float and value.is_integer() and abs(value) < 1e21 else value
 
 
 def is_text(value):
@@ -977,30 +992,42 @@ IS_BUNDLE = fields_with({
         "opened": map_of(fields_with({"salt": is_hash, "content": is_text})),
     })),
 })
-IS_STATEMENT = fields_with({
-    "passkey_id": is_text,
-    "public_key": is_public_key,
-    "enrolment": is_text,
-    "statement": fields_with({
-        "version": one_of(1), "approval": is_text, "cycle": is_count, "move": one_of("approved"), "act": is_hash,
-        "shown_sha256": is_hash, "nonce": is_text,
-    }),
-    "assertion": fields_with({
-        "credential_id": is_text, "client_data": is_text, "authenticator_data": is_text, "signature": is_text,
-    }),
-    "rp_id": is_text,
-    "origin": is_text,
-}, {"list": fields_with({
+
+
+def signed_over(statement, optional={}):
+    return fields_with({
+        "passkey_id": is_text,
+        "public_key": is_public_key,
+        "enrolment": is_text,
+        "statement": statement,
+        "assertion": fields_with({
+            "credential_id": is_text, "client_data": is_text, "authenticator_data": is_text, "signature": is_text,
+        }),
+        "rp_id": is_text,
+        "origin": is_text,
+    }, optional)
+
+
+IS_APPROVAL_STATEMENT = signed_over(fields_with({
+    "version": one_of(1), "approval": is_text, "cycle": is_count, "move": one_of("approved"), "act": is_hash,
+    "shown_sha256": is_hash, "nonce": is_text,
+}), {"list": fields_with({
     "statement": fields_with({
         "version": one_of(1), "move": one_of("approved"), "size": is_count, "root": is_hash, "nonce": is_text,
     }),
     "index": is_count,
     "path": list_of(is_hash),
 })})
-IS_SHOWN = fields_with({
-    "approval_id": is_text, "subject": is_text, "description": is_text, "rule": or_null(is_text), "reasons": list_of(is_text),
-    "reaches": list_of(is_text), "evidence": list_of(fields_with({"kind": is_text, "id": is_text})),
-    "requested_by": is_text, "tenant_id": is_text, "needed": is_count, "action_salt": is_hash,
+IS_CALL_STATEMENT = signed_over(fields_with({
+    "version": one_of(1), "call": is_text, "act": is_hash, "shown_sha256": is_hash, "nonce": is_text,
+}))
+SHOWN_OF_ALL = {"reasons": list_of(is_text), "reaches": list_of(is_text), "requested_by": is_text, "tenant_id": is_text}
+IS_SHOWN_APPROVAL = fields_with({
+    **SHOWN_OF_ALL, "approval_id": is_text, "subject": is_text, "description": is_text, "rule": or_null(is_text),
+    "evidence": list_of(fields_with({"kind": is_text, "id": is_text})), "needed": is_count, "action_salt": is_hash,
+}, {"passkey": lambda value: type(value) is bool})
+IS_SHOWN_CALL = fields_with({
+    **SHOWN_OF_ALL, "summary": is_text, "rule": is_text, "action": lambda value: isinstance(value, dict),
 })
 
 
@@ -1167,6 +1194,9 @@ def inclusion_root(root, index, size, proof):
     return root if last == 0 else None
 
 
+OTHER_ACT = "what was signed is about another act"
+
+
 class Opened:
     """A receipt with what was opened of it, checked by itself."""
 
@@ -1243,21 +1273,26 @@ class Opened:
         names = [voter.get(name) for name in ("key_id", "principal")] if isinstance(voter, dict) else [None]
         return names if all(map(is_text, names)) else None
 
-    def is_signed_decision(self):
-        return (self.text("category"), self.text("action"), self.details.get("signed_with")) == (
-            "approval", "approval.approved", "passkey")
+    def is_call(self):
+        """True for a call of a person's own, which a rule has left to people."""
+        return self.text("category") == "governance_decision"
+
+    def is_signed(self):
+        is_decision = (self.text("category"), self.text("action")) == ("approval", "approval.approved")
+        return self.details.get("signed_with") == "passkey" and (self.is_call() or is_decision)
 
     def claims(self, receipts):
         """What is claimed of what a passkey has signed, a line each; none where that does not hold."""
         missing = [
-            name for name in ("action", "shown", "statement")
+            name for name in ("action", "shown", "statement")[self.is_call():]
             if name not in self.opened and not (name == "statement" and self.details.get("statement"))
         ]
         if missing:
             self.absent.append(f"what the passkey signed is not opened: {', '.join(missing)}")
             return []
         signed = self.opened.get("statement", as_javascript(self.details.get("statement")))
-        fault, lines = self.check_signed(signed)
+        fault, lines, signer = (self.read_call if self.is_call() else self.read_approval)(signed)
+        fault = fault or self.check_text(signed, lines)
         if fault:
             self.faults.append(fault)
             return []
@@ -1269,48 +1304,63 @@ class Opened:
             f"{ALGORITHM_OF[key['kty']]}, on a page of {signed['origin']}",
             *(f"| {line}" for line in lines),
             *([gesture] if gesture else []),
-            *self.enrolment(signed, receipts),
+            *self.enrolment(signed, signer, receipts),
         ]
 
-    def check_signed(self, signed):
-        shown, action = self.opened["shown"], self.contents["action"]
-        if not IS_STATEMENT(signed):
-            return "its statement is none that a passkey signs", []
-        if not IS_SHOWN(shown):
-            return "its shown fields are not those of an approval", []
+    def read_approval(self, signed):
+        """A sentence where what was signed is not about this approval, the lines that were signed, and who has signed."""
+        shown, action, voter = self.opened["shown"], self.contents["action"], self.voter()
+        if not IS_APPROVAL_STATEMENT(signed):
+            return "its statement is none that a passkey signs", [], None
+        if not IS_SHOWN_APPROVAL(shown):
+            return "its shown fields are not those of an approval", [], None
         statement, subject = signed["statement"], self.text("subject")
         if {statement["approval"], shown["approval_id"], self.details.get("approval_id")} != {subject}:
-            return "what was signed is about another approval", []
+            return "what was signed is about another approval", [], None
         if statement["cycle"] != as_javascript(self.details.get("cycle")):
-            return "what was signed is about the approval before it was reopened", []
+            return "what was signed is about the approval before it was reopened", [], None
         act = sha256(unhex(shown["action_salt"]), action.encode()).hex()
         if act != self.details.get("action_commitment") or statement["act"] != act:
-            return "what was signed is about another act", []
+            return OTHER_ACT, [], None
         asked = parse(action)
-        lines = shown_lines({**shown, "action": asked if isinstance(asked, dict) else {}})
-        if sha256("".join(f"{line}\n" for line in lines).encode()).hex() != statement["shown_sha256"]:
-            return "what was signed is over another text than the one that is opened", []
+        return None, shown_lines({**shown, "action": asked if isinstance(asked, dict) else {}}), voter and voter[1]
+
+    def read_call(self, signed):
+        shown, action = self.opened["shown"], self.text("action")
+        if not IS_CALL_STATEMENT(signed):
+            return "its statement is none that a passkey signs", [], None
+        if not IS_SHOWN_CALL(shown):
+            return "its shown fields are not those of a call", [], None
+        if signed["statement"]["call"] != action or shown["action"].get("operation") != action:
+            return "what was signed is about another call", [], None
+        if signed["statement"]["act"] != sha256(canonical(shown["action"])).hex():
+            return OTHER_ACT, [], None
+        return None, shown_call_lines(shown), shown["requested_by"]
+
+    def check_text(self, signed, lines):
+        if sha256("".join(f"{line}\n" for line in lines).encode()).hex() != signed["statement"]["shown_sha256"]:
+            return "what was signed is over another text than the one that is opened"
         try:
             check_answer(signed)
         except Answer as code:
-            return f"the passkey's answer does not count ({code})", []
-        return None, lines
+            return f"the passkey's answer does not count ({code})"
+        return None
 
-    def enrolment(self, signed, receipts):
+    def enrolment(self, signed, signer, receipts):
         """Whose passkey it is, by the receipt of its enrolment where the file has it."""
         found = next((one for one in receipts if one.text("id") == signed["enrolment"]), None)
         if not found or "passkey" not in found.opened:
             return [f"its enrolment, receipt {signed['enrolment']}, is not opened"]
-        passkey, voter = found.opened["passkey"], self.voter()
+        passkey = found.opened["passkey"]
         passkey = passkey if isinstance(passkey, dict) else {}
         key = passkey["public_key"] if isinstance(passkey.get("public_key"), dict) else {}
         same = found.text("category") == "passkey_enrolled" and found.position < self.position
         same = same and passkey.get("credential_id") == signed["assertion"]["credential_id"]
         same = same and all(key.get(name) == value for name, value in signed["public_key"].items())
         name = passkey.get("principal")
-        if same and is_text(name) and (not voter or folded(name) == folded(voter[1])):
+        if same and is_text(name) and (signer is None or folded(name) == folded(signer)):
             return [f"enrolled before that for {name}, by receipt #{found.position}"]
-        self.faults.append("its passkey is not the one that was enrolled for the voter")
+        self.faults.append("its passkey is not the one that was enrolled for the person")
         return []
 
     def describe(self, claims):
@@ -1388,7 +1438,7 @@ def verify_evidence(path, trust):
     receipts = [Opened(one, checkpoint, trust) for one in fields["receipts"]]
     lines, signatures, approvals = [], 0, {}
     for receipt in receipts:
-        claims = receipt.claims(receipts) if receipt.is_signed_decision() else []
+        claims = receipt.claims(receipts) if receipt.is_signed() else []
         signatures += bool(claims)
         lines += receipt.describe(claims)
         faults += [f"#{receipt.position}: {fault}" for fault in receipt.faults]

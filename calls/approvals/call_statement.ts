@@ -33,6 +33,7 @@ export async function asSigner(
  * Takes the caller's signed decision about a call of theirs that a rule leaves to people: what was given to their session,
  * signed by a passkey of theirs, about exactly this call. Nobody can give it again.
  *
+ * @returns it, and the fields from which the lines that were shown are made
  * @throws {Problem} `PasskeyNeeded`: it comes without one, and the problem has what is to be signed; `Forbidden`, `Conflict`:
  * why what came does not count
  */
@@ -40,7 +41,7 @@ export async function takeCallStatement(
   parts: Parts,
   call: CheckedCall,
   { rule, reasons }: Pick<RecordedEvaluation, "rule" | "reasons">,
-): Promise<SignedStatement<CallStatement>> {
+): Promise<{ readonly statement: SignedStatement<CallStatement>; readonly shown: ShownCall }> {
   const { caller, request: { passkey } } = call;
   const { db } = parts.store;
   const shown = await toShown(parts, call, rule, reasons);
@@ -60,10 +61,8 @@ export async function takeCallStatement(
         "This is not the call that was shown: make it again, and read it",
       );
     }
-    return {
-      statement,
-      ...await useOwnPasskey({ caller, urls: parts.urls }, trx, assertion, challenge),
-    };
+    const answer = await useOwnPasskey({ caller, urls: parts.urls }, trx, assertion, challenge);
+    return { statement: { statement, ...answer }, shown };
   });
 }
 
@@ -93,7 +92,7 @@ async function askToSign(
     "Sign what is shown, and make the same call with the answer in the header x-passkey";
   const proposal = { challenge_id: id, challenge, statement, rp_id: rpId, credentials };
   return new Problem("PasskeyNeeded", detail, {
-    body: { detail, passkey: { ...proposal, shown } },
+    body: { detail, passkey: { ...proposal, shown: escapeInvisible(shown) } },
   });
 }
 
@@ -107,7 +106,7 @@ async function toShown(
 ): Promise<ShownCall> {
   const { operation, caller: { principal, tenant }, input } = call;
   const target = targetOf(input);
-  return escapeInvisible({
+  return {
     summary: operation.summary,
     rule,
     reasons: [...reasons],
@@ -115,5 +114,5 @@ async function toShown(
     requested_by: principal,
     tenant_id: tenant,
     action: actionOf(call).action,
-  });
+  };
 }

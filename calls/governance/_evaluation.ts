@@ -1,5 +1,6 @@
 import type { Problem } from "../../contract/mod.ts";
 import type { CallStatement, Decision, SignedStatement } from "../../contract/domain/mod.ts";
+import type { ShownCall } from "../../ledger/passkeys/mod.ts";
 
 /** A decision about a call, before it is on record. */
 export interface Evaluation {
@@ -15,8 +16,11 @@ export interface Evaluation {
    * signed in counts once their passkey has signed the call.
    */
   readonly callerApproves: boolean;
-  /** What the caller's passkey has signed about this call. */
-  readonly statement?: SignedStatement<CallStatement>;
+  /** What the caller's passkey has signed about this call, and the fields from which the lines that were shown are made. */
+  readonly signed?: {
+    readonly statement: SignedStatement<CallStatement>;
+    readonly shown: ShownCall;
+  };
   /** Id of the second opinion in its own log; absent: none was given, or it has none. */
   readonly opinionId?: string;
   /** Thrown where it is a denial; absent: `Denied` with the reasons. */

@@ -102,7 +102,7 @@ function receiptOf(entry: DecisionEntry): SealRequest {
     ...callerEvidence(operation, caller),
     arguments: redactSecrets(asJson(operation.durability?.asEvidence?.(input) ?? input)),
     reasons: evaluation.reasons,
-    ...(evaluation.statement ? { statement: evaluation.statement } : {}),
+    ...evaluation.signed,
   };
   return {
     id: evaluation.receiptId,
@@ -120,6 +120,7 @@ function receiptOf(entry: DecisionEntry): SealRequest {
       policy_version: evaluation.policyVersion,
       ...(evaluation.opinionId ? { opa_decision_id: evaluation.opinionId } : {}),
       ...(evaluation.callerApproves ? { caller_approves: true } : {}),
+      ...(evaluation.signed ? { signed_with: "passkey" } : {}),
       ...(evaluation.dryRun ? { dry_run: true } : {}),
       ...(approvalId ? { approval_id: approvalId } : {}),
       ...(callReceiptId ? { call_receipt_id: callReceiptId } : {}),

@@ -1,25 +1,48 @@
-import type { SignedStatement } from "../../contract/domain/mod.ts";
+import type {
+  ApprovalStatement,
+  CallStatement,
+  SignedStatement,
+} from "../../contract/domain/mod.ts";
 import {
+  challengeOf,
   PasskeyError,
   type ShownApproval,
+  type ShownCall,
+  shownCallLines,
   shownLines,
   signedChallenge,
   verifyAssertion,
 } from "../passkeys/mod.ts";
-import type { Primitives } from "../rules/mod.ts";
-import { COUNT, HASH, listOf, object, oneOf, orNull, TEXT } from "./_shapes.ts";
+import { canonicalize, type Primitives } from "../rules/mod.ts";
+import { voterOf } from "./_people.ts";
+import { COUNT, HASH, listOf, mapOf, object, oneOf, orNull, type Shape, TEXT } from "./_shapes.ts";
 import { asObject, type CheckedReceipt } from "./_receipt.ts";
 
-const STATEMENT = object({
-  passkey_id: TEXT,
-  public_key: (value) =>
-    [
-      object({ kty: oneOf("EC"), crv: oneOf("P-256"), x: TEXT, y: TEXT }),
-      object({ kty: oneOf("OKP"), crv: oneOf("Ed25519"), x: TEXT }),
-      object({ kty: oneOf("RSA"), n: TEXT, e: TEXT }),
-    ].some((shape) => shape(value)),
-  enrolment: TEXT,
-  statement: object({
+const PUBLIC_KEYS = [
+  object({ kty: oneOf("EC"), crv: oneOf("P-256"), x: TEXT, y: TEXT }),
+  object({ kty: oneOf("OKP"), crv: oneOf("Ed25519"), x: TEXT }),
+  object({ kty: oneOf("RSA"), n: TEXT, e: TEXT }),
+];
+
+/** What a passkey has signed, with its answer. */
+const signedOver = (statement: Shape, optional: Readonly<Record<string, Shape>> = {}) =>
+  object({
+    passkey_id: TEXT,
+    public_key: (value) => PUBLIC_KEYS.some((shape) => shape(value)),
+    enrolment: TEXT,
+    statement,
+    assertion: object({
+      credential_id: TEXT,
+      client_data: TEXT,
+      authenticator_data: TEXT,
+      signature: TEXT,
+    }),
+    rp_id: TEXT,
+    origin: TEXT,
+  }, optional);
+
+const APPROVAL_STATEMENT = signedOver(
+  object({
     version: oneOf(1),
     approval: TEXT,
     cycle: COUNT,
@@ -28,53 +51,76 @@ const STATEMENT = object({
     shown_sha256: HASH,
     nonce: TEXT,
   }),
-  assertion: object({
-    credential_id: TEXT,
-    client_data: TEXT,
-    authenticator_data: TEXT,
-    signature: TEXT,
-  }),
-  rp_id: TEXT,
-  origin: TEXT,
-}, {
-  list: object({
-    statement: object({
-      version: oneOf(1),
-      move: oneOf("approved"),
-      size: COUNT,
-      root: HASH,
-      nonce: TEXT,
+  {
+    list: object({
+      statement: object({
+        version: oneOf(1),
+        move: oneOf("approved"),
+        size: COUNT,
+        root: HASH,
+        nonce: TEXT,
+      }),
+      index: COUNT,
+      path: listOf(HASH),
     }),
-    index: COUNT,
-    path: listOf(HASH),
-  }),
-});
+  },
+);
+const CALL_STATEMENT = signedOver(
+  object({ version: oneOf(1), call: TEXT, act: HASH, shown_sha256: HASH, nonce: TEXT }),
+);
 
-const SHOWN = object({
+const SHOWN_OF_ALL = {
+  reasons: listOf(TEXT),
+  reaches: listOf(TEXT),
+  requested_by: TEXT,
+  tenant_id: TEXT,
+};
+const SHOWN_APPROVAL = object({
+  ...SHOWN_OF_ALL,
   approval_id: TEXT,
   subject: TEXT,
   description: TEXT,
   rule: orNull(TEXT),
-  reasons: listOf(TEXT),
-  reaches: listOf(TEXT),
   evidence: listOf(object({ kind: TEXT, id: TEXT })),
-  requested_by: TEXT,
-  tenant_id: TEXT,
   needed: COUNT,
   action_salt: HASH,
+}, { passkey: oneOf(true, false) });
+const SHOWN_CALL = object({
+  ...SHOWN_OF_ALL,
+  summary: TEXT,
+  rule: TEXT,
+  action: mapOf(() => true),
 });
 
-/** What a passkey has signed, and the lines that it has signed of. */
+/** What a passkey has signed, the lines that it has signed of, and who the evidence says has signed. */
 export interface Signed {
-  readonly signed: SignedStatement;
+  readonly signed: SignedStatement<ApprovalStatement | CallStatement>;
   readonly lines: readonly string[];
+  /** Principal; undefined: it is not opened. */
+  readonly signer: string | undefined;
 }
 
 const UTF_8 = new TextEncoder();
 
+/** Returns true for a receipt that says that a passkey has signed what it is about. */
+export function isSigned({ category, action, details }: CheckedReceipt): boolean {
+  return details.signed_with === "passkey" &&
+    (isCall({ category }) || category === "approval" && action === "approval.approved");
+}
+
+/** A call of a person's own, which a rule has left to people. */
+const isCall = ({ category }: Pick<CheckedReceipt, "category">) =>
+  category === "governance_decision";
+
+/** Returns the names of the entries that it takes to check what a passkey has signed, and that are not opened. */
+export function listMissing({ category, opened, details }: CheckedReceipt): string[] {
+  const needed = isCall({ category }) ? ["shown", "statement"] : ["action", "shown", "statement"];
+  return needed.filter((name) => !opened.has(name) && !(name === "statement" && details.statement));
+}
+
 /**
- * Checks what a passkey has signed about an approval: that it is about this very one, its act, and the lines that are made of
- * what was opened; and the passkey's answer itself.
+ * Checks what a passkey has signed: that it is about this very approval or call, its act, and the lines that are made of what
+ * was opened; and the passkey's answer itself.
  *
  * @returns a sentence where that does not hold
  */
@@ -82,14 +128,25 @@ export async function checkSigned(
   receipt: CheckedReceipt,
   primitives: Primitives,
 ): Promise<Signed | string> {
+  const read = isCall(receipt) ? readCall(receipt, primitives) : readApproval(receipt, primitives);
+  if (typeof read === "string") return read;
+  const text = read.lines.map((line) => `${line}\n`).join("");
+  if (primitives.sha256(UTF_8.encode(text)) !== read.signed.statement.shown_sha256) {
+    return "what was signed is over another text than the one that is opened";
+  }
+  const fault = await findFault(read.signed, primitives);
+  return fault === undefined ? read : `the passkey's answer does not count (${fault})`;
+}
+
+function readApproval(receipt: CheckedReceipt, { sha256, fromHex }: Primitives): Signed | string {
   const { subject, details, opened, contents } = receipt;
   const signed = (opened.get("statement") ?? details.statement) as SignedStatement;
   const shown = opened.get("shown") as Omit<ShownApproval, "action"> & {
     readonly action_salt: string;
   };
   const action = contents.get("action")!;
-  if (!STATEMENT(signed)) return "its statement is none that a passkey signs";
-  if (!SHOWN(shown)) return "its shown fields are not those of an approval";
+  if (!APPROVAL_STATEMENT(signed)) return "its statement is none that a passkey signs";
+  if (!SHOWN_APPROVAL(shown)) return "its shown fields are not those of an approval";
   const { statement } = signed;
   if ([statement.approval, shown.approval_id, details.approval_id].some((id) => id !== subject)) {
     return "what was signed is about another approval";
@@ -97,29 +154,41 @@ export async function checkSigned(
   if (statement.cycle !== details.cycle) {
     return "what was signed is about the approval before it was reopened";
   }
-  const { sha256, fromHex } = primitives;
   const act = sha256(Uint8Array.from([...fromHex(shown.action_salt), ...UTF_8.encode(action)]));
-  if (act !== details.action_commitment || statement.act !== act) {
-    return "what was signed is about another act";
-  }
+  if (act !== details.action_commitment || statement.act !== act) return OTHER_ACT;
   const lines = shownLines({ ...shown, action: asObject(JSON.parse(action)) });
-  const text = lines.map((line) => `${line}\n`).join("");
-  if (sha256(UTF_8.encode(text)) !== statement.shown_sha256) {
-    return "what was signed is over another text than the one that is opened";
-  }
-  const fault = await findFault(signed, primitives);
-  return fault === undefined ? { signed, lines } : `the passkey's answer does not count (${fault})`;
+  return { signed, lines, signer: voterOf(receipt)?.principal };
 }
+
+function readCall(receipt: CheckedReceipt, { sha256 }: Primitives): Signed | string {
+  const { action, opened } = receipt;
+  const signed = opened.get("statement") as SignedStatement<CallStatement>;
+  const shown = opened.get("shown") as ShownCall;
+  if (!CALL_STATEMENT(signed)) return "its statement is none that a passkey signs";
+  if (!SHOWN_CALL(shown)) return "its shown fields are not those of a call";
+  const { call, act } = signed.statement;
+  if (call !== action || shown.action.operation !== action) {
+    return "what was signed is about another call";
+  }
+  if (act !== sha256(UTF_8.encode(canonicalize(shown.action)))) return OTHER_ACT;
+  return { signed, lines: shownCallLines(shown), signer: shown.requested_by };
+}
+
+const OTHER_ACT = "what was signed is about another act";
+
+const isAboutCall = ({ statement }: Signed["signed"]) => "call" in statement;
 
 /** Returns the code of what is wrong with a passkey's answer; undefined: nothing is. */
 async function findFault(
-  signed: SignedStatement,
+  signed: Signed["signed"],
   primitives: Primitives,
 ): Promise<string | undefined> {
   const { assertion, public_key, rp_id: rpId, origin } = signed;
   if (/^https?:\/\/([^/:@?#]+)(?::[0-9]+)?$/.exec(origin)?.[1] !== rpId) return "rp_id";
   try {
-    const challenge = signedChallenge(primitives, signed);
+    const challenge = isAboutCall(signed)
+      ? challengeOf(primitives, signed.statement)
+      : signedChallenge(primitives, signed as SignedStatement);
     const passkey = { credential_id: assertion.credential_id, public_key };
     await verifyAssertion(primitives, assertion, passkey, { challenge, rpId, origins: [origin] });
     return undefined;

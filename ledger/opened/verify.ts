@@ -4,7 +4,7 @@ import type { Trust } from "../trust/mod.ts";
 import { judgeLog } from "./_log.ts";
 import { checkPeople, isSameName, voterOf } from "./_people.ts";
 import { asObject, type CheckedReceipt, checkOpened } from "./_receipt.ts";
-import { checkSigned, type Signed } from "./_signed.ts";
+import { checkSigned, isSigned, listMissing, type Signed } from "./_signed.ts";
 import { parseBundle } from "./bundle.ts";
 
 /** The verdict on a file of opened evidence. */
@@ -39,7 +39,7 @@ export async function verifyEvidence(
   const lines: string[] = [];
   let signatures = 0;
   for (const receipt of receipts) {
-    const claims = isSignedDecision(receipt) ? await claimsOf(receipt, receipts, primitives) : [];
+    const claims = isSigned(receipt) ? await claimsOf(receipt, receipts, primitives) : [];
     if (claims.length > 0) signatures++;
     lines.push(...describe(receipt, claims));
     faults.push(...receipt.faults.map((fault) => `#${receipt.position}: ${fault}`));
@@ -65,18 +65,13 @@ export async function verifyEvidence(
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
-const isSignedDecision = ({ category, action, details }: CheckedReceipt) =>
-  category === "approval" && action === "approval.approved" && details.signed_with === "passkey";
-
 /** Checks what a passkey has signed. @returns what is claimed then, a line each; none where it does not hold */
 async function claimsOf(
   receipt: CheckedReceipt,
   receipts: readonly CheckedReceipt[],
   primitives: Primitives,
 ): Promise<string[]> {
-  const missing = ["action", "shown", "statement"].filter((name) =>
-    !receipt.opened.has(name) && !(name === "statement" && receipt.details.statement)
-  );
+  const missing = listMissing(receipt);
   if (missing.length > 0) {
     receipt.absent.push(`what the passkey signed is not opened: ${missing.join(", ")}`);
     return [];
@@ -106,7 +101,7 @@ async function claimsOf(
 
 /** Describes whose passkey it is, by the receipt of its enrolment where the file has it. */
 function enrolmentOf(
-  { signed }: Signed,
+  { signed, signer }: Signed,
   receipt: CheckedReceipt,
   receipts: readonly CheckedReceipt[],
 ): string | undefined {
@@ -119,13 +114,13 @@ function enrolmentOf(
   const isSame = found.category === "passkey_enrolled" && found.position < receipt.position &&
     credential_id === signed.assertion.credential_id &&
     Object.entries(signed.public_key).every(([name, value]) => key[name] === value);
-  const voter = voterOf(receipt);
   if (
-    isSame && typeof principal === "string" && (!voter || isSameName(principal, voter.principal))
+    isSame && typeof principal === "string" &&
+    (signer === undefined || isSameName(principal, signer))
   ) {
     return `enrolled before that for ${principal}, by receipt #${found.position}`;
   }
-  receipt.faults.push("its passkey is not the one that was enrolled for the voter");
+  receipt.faults.push("its passkey is not the one that was enrolled for the person");
   return undefined;
 }
 

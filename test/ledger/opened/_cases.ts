@@ -1,7 +1,17 @@
 /** Files of opened evidence with the verdict that all verifiers come to. */
 import type { SignedStatement } from "../../../contract/domain/mod.ts";
 import type { EvidenceBundle } from "../../../ledger/opened/mod.ts";
-import { ACTION, ANN, APPROVAL, approval, BOB, CY, type Difference, open } from "./_make.ts";
+import {
+  ACTION,
+  ANN,
+  APPROVAL,
+  approval,
+  BOB,
+  CY,
+  type Difference,
+  open,
+  ownCall,
+} from "./_make.ts";
 
 /** A file, and what is said of it. */
 export interface Case {
@@ -66,6 +76,8 @@ export function makeCases(): Case[] {
       "over a list of 5, of which this is number 4",
       one({ list: true }),
     ),
+    good("an approval by passkey alone", "by passkey alone", one({ onlyPasskey: true })),
+    good("a call that its person signed", "your call   Erase a contact", open(ownCall())),
     good("nothing pinned", "as the file says", whole, { trust: "nothing" }),
     good("a key's decision", "0 passkey signatures", one({ byKey: true })),
     good(
@@ -141,6 +153,22 @@ export function makeCases(): Case[] {
       "a shown field of another kind",
       "not those of an approval",
       one({ shown: { reaches: "shop" } }),
+    ),
+    wrong("another call's", "about another call", open(ownCall({ call: "contacts.delete" }))),
+    wrong(
+      "a call with other arguments",
+      "about another act",
+      open(ownCall({ act: "0".repeat(64) })),
+    ),
+    wrong(
+      "a call of which another text was shown",
+      "over another text",
+      open(ownCall({ shown: { summary: "Show a contact" } })),
+    ),
+    wrong(
+      "a call without user verification",
+      "does not count (user_verification)",
+      open(ownCall({ deviations: { flags: 1 } })),
     ),
     unsigned("another origin's", "origin", { deviations: { origin: "https://evil.example" } }),
     unsigned("a frame's", "origin", { deviations: { crossOrigin: true } }),

@@ -1,9 +1,14 @@
 /** Files of opened evidence, good ones and wrong ones, as an operator could make them. */
 import { hash } from "node:crypto";
-import type { ApprovalStatement, SignedStatement } from "../../../contract/domain/mod.ts";
+import type {
+  ApprovalStatement,
+  CallStatement,
+  SignedStatement,
+} from "../../../contract/domain/mod.ts";
 import { NODE_PRIMITIVES } from "../../../ledger/crypto/mod.ts";
 import { formatVerifierKey } from "../../../ledger/log/mod.ts";
 import {
+  callStatementOf,
   challengeOf,
   listStatementOf,
   placesIn,
@@ -168,6 +173,8 @@ export interface Difference {
   readonly details?: Readonly<Record<string, unknown>>;
   readonly list?: boolean;
   readonly enrolledFor?: string;
+  /** True: it takes a passkey. */
+  readonly onlyPasskey?: boolean;
   /** True: the receipt itself has what was signed. */
   readonly isPublic?: boolean;
   /** True: keys decide. */
@@ -177,7 +184,8 @@ export interface Difference {
 /** Returns the receipts of an approval: of enrolments, of the request, and of each decision. */
 export function approval(difference: Difference = {}): Draft[] {
   const { voters = [ANN, BOB], needed = voters.length, askedBy = "loop" } = difference;
-  const shown = { ...APPROVAL, needed, requested_by: askedBy, ...difference.shown };
+  const passkey = difference.onlyPasskey ? { passkey: true } : {};
+  const shown = { ...APPROVAL, needed, requested_by: askedBy, ...passkey, ...difference.shown };
   const action = difference.action ?? ACTION;
   const actionText = canonicalize(action);
   const act = commit(ACTION_SALT, actionText);
@@ -237,6 +245,61 @@ export function approval(difference: Difference = {}): Draft[] {
   ];
 }
 
+/** What a person's call differs in from an ordinary one. */
+export interface CallDifference {
+  readonly call?: string;
+  readonly act?: string;
+  readonly shown?: Readonly<Record<string, unknown>>;
+  readonly deviations?: Deviations;
+}
+
+/** Returns the receipts of a call that a person makes and signs: of the enrolment, and of the decision. */
+export function ownCall({ call, act, shown, deviations }: CallDifference = {}): Draft[] {
+  const { authenticator, passkey, id } = enrolled(ANN);
+  const action = { operation: "contacts.erase", tool: "contacts_erase", arguments: ACTION };
+  const seen = {
+    summary: "Erase a contact",
+    rule: "erasing-asks",
+    reasons: ["It can't be undone"],
+    reaches: [],
+    requested_by: ANN.name,
+    tenant_id: "platform",
+    action,
+  };
+  const statement = callStatementOf(NODE_PRIMITIVES, seen, {
+    act: act ?? hash("sha256", canonicalize(action)),
+    nonce: "00",
+  });
+  const over = { ...statement, call: call ?? statement.call };
+  const assertion = authenticator.assert(challengeOf(NODE_PRIMITIVES, over), deviations);
+  const signed: SignedStatement<CallStatement> = {
+    passkey_id: id,
+    public_key: passkey.public_key,
+    enrolment: hash("sha256", "receipt 0").slice(0, 16),
+    statement: over,
+    assertion,
+    rp_id: RP_ID,
+    origin: ORIGIN,
+  };
+  return [
+    ...approval({ voters: [ANN] }).slice(0, 1).map((draft) => ({
+      ...draft,
+      evidence: { passkey: { ...passkey, passkey_id: id, key_id: ANN.keyId, principal: "Ann" } },
+    })),
+    {
+      fields: {
+        category: "governance_decision",
+        actor: `key:${ANN.keyId}`,
+        subject: "contacts_erase",
+        action: action.operation,
+        outcome: "allow",
+      },
+      details: { caller_approves: true, signed_with: "passkey" },
+      evidence: { arguments: ACTION, statement: signed, shown: { ...seen, ...shown } },
+    },
+  ];
+}
+
 function enrolled({ name, algorithm }: Person) {
   const authenticator = createAuthenticator(RP_ID, ORIGIN, algorithm);
   const challenge = Buffer.from(saltOf(name), "hex").toString("base64url");
@@ -260,6 +323,7 @@ function sign(
     ...APPROVAL,
     needed,
     requested_by: difference.askedBy ?? "loop",
+    ...difference.onlyPasskey ? { passkey: true } : {},
     action: ACTION,
     action_commitment: act,
   };

@@ -9,7 +9,7 @@ import type { SignedStatement } from "../../../contract/domain/mod.ts";
 import { NODE_PRIMITIVES } from "../../../ledger/crypto/mod.ts";
 import { BadEvidence, verifyEvidence } from "../../../ledger/opened/mod.ts";
 import { NOBLE } from "../../../ledger/page/checks/mod.ts";
-import { signedChallenge, verifyAssertion } from "../../../ledger/passkeys/mod.ts";
+import { challengeOf, signedChallenge, verifyAssertion } from "../../../ledger/passkeys/mod.ts";
 import { NOTHING_PINNED, parseTrust } from "../../../ledger/trust/mod.ts";
 import { type Case, makeCases } from "./_cases.ts";
 import { PINNED, PINNED_OTHER } from "./_make.ts";
@@ -89,7 +89,9 @@ describe("opened evidence", () => {
       const signed = signedOf(one);
       const { assertion, public_key } = signed;
       const { verified } = await verifyAuthenticationResponse({
-        expectedChallenge: signedChallenge(NODE_PRIMITIVES, signed),
+        expectedChallenge: "call" in signed.statement
+          ? challengeOf(NODE_PRIMITIVES, signed.statement)
+          : signedChallenge(NODE_PRIMITIVES, signed),
         expectedOrigin: signed.origin,
         expectedRPID: signed.rp_id,
         requireUserVerification: true,
