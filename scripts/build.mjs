@@ -21,6 +21,7 @@ const PAGES = {
     "app.tsx",
     "approval.tsx",
     "incident.tsx",
+    "governance.tsx",
     "console.css",
     "../../ledger/page/browser/icon.svg",
   ],

@@ -9,7 +9,7 @@ import type { Evaluation } from "./_evaluation.ts";
 import { withOpinion } from "./_opinion.ts";
 import { hasFreeText, judgeText, targetOf } from "./guardrails.ts";
 import type { Rule } from "./policy.ts";
-import { ruleFor } from "./rules.ts";
+import { ruleFor, weighRule } from "./rules.ts";
 
 type Parts = Pick<Platform, "store" | "usage" | "config" | "adviser">;
 
@@ -109,19 +109,21 @@ async function evaluateRules(
     },
   }) ?? shippedRule(operation, input);
   const signs = caller.session?.mayApprove === true;
-  const callerApproves = rule.then === "needs_approval" && request.door === "rest" &&
-    (signs || caller.mayApprove && !rule.passkey);
-  const others = rule.approvers - (callerApproves ? 1 : 0);
+  const { decision, approvers, callerApproves } = weighRule(rule, {
+    door: request.door,
+    mayApprove: caller.mayApprove,
+    signs,
+  });
   const reasons = [rule.reason ?? `Rule ${rule.name} of the policy says so`];
   if (callerApproves) {
     const how = signs ? "decides about this call by their passkey" : "has decided by this call";
     reasons.push(`The caller may approve, and ${how}`);
   }
   return {
-    decision: others > 0 ? rule.then : "allow",
+    decision,
     rule: rule.name,
     reasons,
-    approvers: Math.max(others, 1),
+    approvers,
     passkey: rule.passkey,
     callerApproves,
     guardrails: rule.guardrails && !humanControl && rule.then !== "deny",

@@ -38,4 +38,5 @@ export {
   NO_RULES,
   readGovernancePolicy,
 } from "./policy.ts";
+export { type Outcome, type PastCall, replayRules } from "./replay.ts";
 export { isWithinHours, ruleFor } from "./rules.ts";

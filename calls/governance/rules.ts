@@ -1,4 +1,5 @@
 import type { Caller, Door, Effect } from "../../contract/mod.ts";
+import type { Decision } from "../../contract/domain/mod.ts";
 import { fitsPattern } from "./patterns.ts";
 import { DAYS, type Rule } from "./policy.ts";
 
@@ -18,6 +19,39 @@ export interface Facts {
   blastRadius(): Promise<number | null>;
   /** Counts one call of the key for a rule, and returns whether there are more than `calls` in the period. */
   isRateOver(rule: string, calls: number, seconds: number): Promise<boolean>;
+}
+
+/** What a rule comes to for a call. */
+interface Weight {
+  readonly decision: Decision;
+  /** Number of people who must approve besides the caller, ≥ 1. */
+  readonly approvers: number;
+  /** True: a rule asks people, and the caller is one of them, by this very call over REST. */
+  readonly callerApproves: boolean;
+}
+
+/** What of a call counts for the weight of a rule. */
+interface Voter {
+  readonly door: Door;
+  /** True: the key may approve. */
+  readonly mayApprove: boolean;
+  /** True: a person who has signed in, and may approve with a passkey. */
+  readonly signs: boolean;
+}
+
+/** Weighs a rule that matches: the call itself may be one of the approvals that it asks for, unless that takes a passkey. */
+export function weighRule(
+  { then, approvers, passkey }: Pick<Rule, "then" | "approvers" | "passkey">,
+  { door, mayApprove, signs }: Voter,
+): Weight {
+  const callerApproves = then === "needs_approval" && door === "rest" &&
+    (signs || mayApprove && !passkey);
+  const others = approvers - (callerApproves ? 1 : 0);
+  return {
+    decision: others > 0 ? then : "allow",
+    approvers: Math.max(others, 1),
+    callerApproves,
+  };
 }
 
 /**

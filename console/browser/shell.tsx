@@ -9,6 +9,7 @@ import { Stopped } from "./stopped.tsx";
 const PAGES = [
   ["/console", "Now"],
   ["/console/incidents", "Incidents"],
+  ["/console/governance", "Governance"],
 ] as const;
 
 /** What every page has around its content. */

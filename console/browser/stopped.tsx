@@ -50,6 +50,38 @@ export function Stopped({ person }: { readonly person: Person }) {
   );
 }
 
+/** Stops everything, or lets it go on, and says what that does. */
+export function StopSwitch({ person }: { readonly person: Person }) {
+  const isSet = stops.value.some(({ kind, by }) => kind === "all" && by === "flag");
+  return (
+    <section aria-labelledby="stop">
+      <h2 id="stop">The stop</h2>
+      <p>
+        It refuses every call that changes something, from the next one on, in every process;
+        repairs and approved calls that have not begun wait. Reading goes on, and so do votes,
+        cancelling and revoking.
+      </p>
+      {stops.value.filter(({ kind }) => kind !== "all").map(({ kind, name, reason }) => (
+        <p key={kind + name}>
+          The {kind} <code>{name}</code> is stopped: {reason}.
+        </p>
+      ))}
+      {person.rights.includes("operate")
+        ? (
+          <button
+            type="button"
+            class={isSet ? "plain" : "danger"}
+            disabled={acts.busy}
+            onClick={() => void setStop(!isSet)}
+          >
+            {isSet ? "Resume everything" : "Stop everything"}
+          </button>
+        )
+        : <p class="quiet">Stopping takes a key of tier admin.</p>}
+    </section>
+  );
+}
+
 /** How a stop ends that the page can't lift. */
 const OTHERS: Readonly<Record<Stop["by"], string>> = {
   flag: "",

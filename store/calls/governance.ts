@@ -176,16 +176,19 @@ export interface DecisionSearch {
   readonly limit: number;
 }
 
+/** Columns of a {@linkcode ListedDecision}. */
+export const DECISION_COLUMNS =
+  `id, at, tenant_id AS tenant, key_id AS "keyId", principal, door, tool, operation, effect, decision, rule, reasons,
+   caller_approves AS "callerApproves", policy_version AS "policyVersion", dry_run AS "dryRun", approval_id AS "approvalId",
+   receipt_id AS "receiptId", call_receipt_id AS "callReceiptId"`;
+
 /** Lists decisions, newest first. */
 export async function listDecisions(
   db: Db,
   { decision, tool, approvalId, limit }: DecisionSearch,
 ): Promise<ListedDecision[]> {
   return await db.query<ListedDecision>(
-    `SELECT id, at, tenant_id AS tenant, key_id AS "keyId", principal, door, tool, operation, effect, decision, rule, reasons,
-       caller_approves AS "callerApproves", policy_version AS "policyVersion", dry_run AS "dryRun", approval_id AS "approvalId",
-       receipt_id AS "receiptId", call_receipt_id AS "callReceiptId"
-     FROM governance_decisions
+    `SELECT ${DECISION_COLUMNS} FROM governance_decisions
      WHERE ($1::text IS NULL OR decision = $1) AND ($2::text IS NULL OR tool = $2)
        AND ($3::text IS NULL OR approval_id = $3)
      ORDER BY at DESC, id LIMIT $4`,

@@ -61,7 +61,14 @@ export {
   settleEndedCalls,
 } from "./open_calls.ts";
 export {
+  countDecisions,
+  type DecisionCount,
+  listPastDecisions,
+  searchDecisions,
+} from "./past_decisions.ts";
+export {
   currentPolicy,
+  listPolicyVersions,
   type PolicyChange,
   type PolicyTable,
   type PolicyVersion,

@@ -62,6 +62,18 @@ export async function currentPolicy(
   return await db.first<PolicyRecord>(CURRENT[table]);
 }
 
+/** Returns the newest versions of the governance policy, newest first. @param limit > 0 */
+export async function listPolicyVersions(
+  db: Db,
+  limit: number,
+): Promise<(PolicyVersion & { readonly setAt: Date })[]> {
+  return await db.query(
+    `SELECT version, policy, commitment, set_at AS "setAt" FROM governance_policies
+     ORDER BY version DESC LIMIT $1`,
+    [limit],
+  );
+}
+
 /** Puts a policy in force as a new version, unless it is in force already. */
 export async function setPolicy(
   db: Db,

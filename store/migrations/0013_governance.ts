@@ -47,7 +47,7 @@ export const governance = `
     settled boolean NOT NULL,     -- false: the call was allowed, and its end is not known yet
     PRIMARY KEY (tenant_id, id)
   );
-  CREATE INDEX governance_decisions_newest ON governance_decisions (tenant_id, at DESC);
+  CREATE INDEX governance_decisions_newest ON governance_decisions (tenant_id, at DESC, id DESC);
   CREATE INDEX governance_decisions_open ON governance_decisions (tenant_id, at) WHERE NOT settled;
 
   -- Puts decisions about calls of any tenants on record with the receipts that are requested for them: all or none.
