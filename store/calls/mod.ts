@@ -62,7 +62,6 @@ export {
 } from "./open_calls.ts";
 export {
   countDecisions,
-  type DecisionCount,
   listPastDecisions,
   searchDecisions,
 } from "./past_decisions.ts";

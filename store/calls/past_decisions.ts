@@ -36,7 +36,7 @@ export async function searchDecisions(
 }
 
 /** How often calls were decided about, by what they have in common. */
-export interface DecisionCount {
+interface DecisionCount {
   readonly by: "key" | "rule" | "tool";
   /** Id of the key, or name of the rule or the tool. */
   readonly name: string;
