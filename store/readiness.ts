@@ -9,8 +9,9 @@ const START_TIMEOUT_MS = 60_000;
 const CACHED_MS = 1_000;
 /** Sentences about a database that lacks something, by PostgreSQL's code. */
 const LACKS: Readonly<Record<string, string>> = {
-  "42P01": "The database has no tables yet; npm start makes them",
-  "42501": "The database's role lacks the rights of this version; npm start grants them",
+  "42P01": "The database has no tables yet; npm start or npm run setup makes them",
+  "42501":
+    "The database's role lacks the rights of this version; npm start or npm run setup grants them",
 };
 
 /** The database answers and lacks what this version needs. The message says what, and what would help. */
@@ -61,7 +62,7 @@ async function checkSchema(store: Pick<Store, "asPlatform">): Promise<void> {
   const missing = Object.keys(migrations).filter((name) => !applied.has(name));
   if (missing.length === 0) return;
   throw new DatabaseNotReady(
-    `The database lacks ${missing.length} migrations of this version; npm start applies them`,
+    `The database lacks ${missing.length} migrations of this version; npm start or npm run setup applies them`,
   );
 }
 

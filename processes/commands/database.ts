@@ -1,25 +1,43 @@
-/** `npm run database -- roles`: prints the statements that create the platform's roles on a PostgreSQL of the operator's own. */
+/** `npm run database`: the roles, the schema and its state, on a PostgreSQL of the operator's own. */
 import { randomBytes } from "node:crypto";
-import { createDatabaseSql, createRolesSql, type Role, ROLES } from "../../store/mod.ts";
+import { loadConfig } from "../../config.ts";
+import {
+  createDatabaseSql,
+  createRolesSql,
+  migrate,
+  openStore,
+  requireDatabase,
+  type Role,
+  ROLES,
+  type Store,
+} from "../../store/mod.ts";
 import { databaseSetting } from "../_database_setting.ts";
 import { runToEnd } from "../_end.ts";
+import { localDatabaseUrl } from "../_local_database.ts";
 import { parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 
 const USAGE =
   `Usage: npm run -s database -- roles [--at <host:port>] [--name <database>] > roles.sql
+       npm run database -- migrate | check
 
-Prints SQL that creates the roles of the platform, each with a password of its own, and the database. Run it once, as an
-administrator of the server: psql -f roles.sql. Its last lines are the settings of the platform as comments. Keep the file
-secret. Run again, it gives the roles new passwords.
---at: default localhost:5432. --name: of the database, default sealoop.`;
+roles: prints SQL that creates the roles of the platform, each with a password of its own, and the database. Run it once, as
+who may create roles and databases: psql -f roles.sql. Its last lines are the settings of the platform as comments. Keep the
+file secret. Run again, it gives the roles new passwords.
+  --at: default localhost:5432. --name: of the database, default sealoop.
+migrate: brings the schema up to date, and each role's rights, as the owner (DATABASE_URL) alone.
+check: says whether the schema is that of this version; ends with 1 if it is not.`;
 
-await runToEnd(() => {
+await runToEnd(async () => {
   try {
     const { positionals, values } = parseArguments(USAGE, {
       at: { type: "string", default: "localhost:5432" },
       name: { type: "string", default: "sealoop" },
     });
-    if (positionals.join(" ") !== "roles") throw new UsageError("Give roles");
+    const [verb, ...more] = positionals;
+    if (more.length > 0) throw new UsageError(`There is no ${more.join(" ")} to give`);
+    if (verb === "migrate") return await asOwner(bringUpToDate);
+    if (verb === "check") return await asOwner(check);
+    if (verb !== "roles") throw new UsageError("Give roles, migrate or check");
     if (!/^[a-z_][a-z0-9_]*$/.test(values.name!)) {
       throw new UsageError("--name is of lower-case letters, digits and _");
     }
@@ -29,6 +47,30 @@ await runToEnd(() => {
     return reportFailure(error, USAGE);
   }
 });
+
+async function asOwner(work: (owner: Store) => Promise<void>): Promise<number> {
+  const owner = openStore(localDatabaseUrl(loadConfig(process.env), "owner"), "owner", 2);
+  try {
+    await work(owner);
+    return 0;
+  } finally {
+    await owner.close();
+  }
+}
+
+async function bringUpToDate(owner: Store): Promise<void> {
+  const applied = await migrate(owner);
+  console.log(
+    applied.length === 0
+      ? "The schema is up to date"
+      : `Applied ${applied.length} migrations, ${applied[0]} to ${applied.at(-1)}`,
+  );
+}
+
+async function check(owner: Store): Promise<void> {
+  await requireDatabase(owner);
+  console.log("The schema is that of this version");
+}
 
 function rolesFile(place: string, database: string): string {
   const roles = Object.keys(ROLES) as Role[];
@@ -40,7 +82,10 @@ function rolesFile(place: string, database: string): string {
   );
   return [
     createRolesSql(passwords),
+    // Who is no superuser has to be a member of a role to make a database for it.
+    `GRANT ${ROLES.owner} TO CURRENT_USER;`,
     ...createDatabaseSql(database),
+    `REVOKE ${ROLES.owner} FROM CURRENT_USER;`,
     "",
     "-- Settings of the platform. Each process needs its own alone.",
     ...settings,

@@ -11,4 +11,6 @@
 export { type Child, openChild } from "./child.ts";
 export { keepServer } from "./kept_server.ts";
 export { initialEnvironment, PROCESSES, serverEnvironment } from "./process_list.ts";
+export { prepareDatabase } from "./prepare.ts";
+export { openProgress } from "./progress.ts";
 export { runPlatform } from "./platform.ts";

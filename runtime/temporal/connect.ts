@@ -119,6 +119,20 @@ export async function connectTemporal(config: Config, store: Store): Promise<Tem
   };
 }
 
+/** Connects a client that starts nothing, so that it needs no secret. @throws where nothing answers */
+export async function connectBare(config: Config): Promise<TemporalConnection> {
+  const { connectionOptions, namespace } = readSettings(config);
+  const connection = await Connection.connect({
+    ...connectionOptions,
+    connectTimeout: CONNECT_TIMEOUT,
+  });
+  return {
+    client: new Client({ connection, namespace }),
+    namespace,
+    close: () => connection.close(),
+  };
+}
+
 /** Connects a worker. @throws where nothing answers */
 export async function connectWorker(config: Config): Promise<WorkerConnection> {
   const { NativeConnection } = await import("@temporalio/worker"); // loading it takes half a second, which clients don't need

@@ -11,6 +11,7 @@
  */
 export {
   clientFor,
+  connectBare,
   connectTemporal,
   connectWorker,
   locateTemporal,
@@ -24,7 +25,7 @@ export {
 } from "./long_lived_workflows.ts";
 export { authenticatedWork } from "./authenticated_work.ts";
 export { readEnvelope, workerCodec } from "./payloads.ts";
-export { registerTemporal, sweepNow } from "./register.ts";
+export { prepareNamespace, registerTemporal, sweepNow } from "./register.ts";
 export { createSdkLogger, installRuntime } from "./sdk_log.ts";
 export type { WorkerParts } from "./_worker_group.ts";
 export { listWorkerQueues, startWorkers, type Workers } from "./workers.ts";

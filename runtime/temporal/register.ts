@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Client,
   ScheduleAlreadyRunning,
@@ -21,10 +22,14 @@ const INDEXED_VALUE = {
 } as const;
 
 /** Codes of gRPC answers. @see google.rpc.Code */
+const NOT_FOUND = 5;
 const ALREADY_EXISTS = 6;
 const PERMISSION_DENIED = 7;
 const UNIMPLEMENTED = 12;
 const DAY_SECONDS = 86_400;
+/** A new namespace is known to all of a cluster only after a moment. */
+const MAX_ATTEMPTS = 30;
+const PAUSE_MS = 1_000;
 
 /** One entry of `schedules`. */
 type ScheduleSettings = TemporalSettings["schedules"][string];
@@ -46,6 +51,32 @@ export async function registerTemporal(
       return putSchedule(client, `sealoop-${name}`, { ...schedule, every });
     }),
   );
+}
+
+/**
+ * Makes the namespace, if there is none, and adds missing search attributes. Safe to repeat.
+ *
+ * @throws where the operator of the cluster allows nobody else to do so
+ */
+export async function prepareNamespace(client: Client, { temporal }: Config): Promise<void> {
+  const { options: { namespace }, connection: { workflowService } } = client;
+  try {
+    await workflowService.describeNamespace({ namespace });
+  } catch (error) {
+    if ((error as { code?: number }).code !== NOT_FOUND) throw error;
+    await workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: msToTs(temporal.retention_days * DAY_SECONDS * 1000),
+    });
+  }
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await addSearchAttributes(client, temporal.search_attributes);
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
 }
 
 /** Starts a run of the schedule of sweeps now, or as soon as the one that runs has ended. */
