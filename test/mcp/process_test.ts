@@ -80,11 +80,11 @@ describe("the tool server's processes", () => {
       [{ ...away, SEALOOP_MCP_KEY: key }, /^Cannot reach the database: start the platform/],
       [
         { ...at(empty.urls.tools), SEALOOP_MCP_KEY: key },
-        /has no tables yet; npm start makes them/,
+        /has no tables yet; npm start or npm run setup makes them/,
       ],
       [
         { ...at(revoked.urls.tools), SEALOOP_MCP_KEY: key },
-        /role lacks the rights of this version; npm start grants them/,
+        /role lacks the rights of this version; npm start or npm run setup grants them/,
       ],
       [{ ...at(database.urls.gateway), SEALOOP_MCP_KEY: key }, /has to log in as sealoop_tools/],
       [
