@@ -60,11 +60,7 @@ export {
   settleCall,
   settleEndedCalls,
 } from "./open_calls.ts";
-export {
-  countDecisions,
-  listPastDecisions,
-  searchDecisions,
-} from "./past_decisions.ts";
+export { countDecisions, listPastDecisions, searchDecisions } from "./past_decisions.ts";
 export {
   currentPolicy,
   listPolicyVersions,
