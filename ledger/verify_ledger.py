@@ -826,6 +826,7 @@ INVISIBLE = re.compile(
     "\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
     "|\ufe0f(?=[\ufe00-\ufe0f])"
 )
+BY_KEY = "approved by a key: no passkey has signed it"
 NOT_CLAIMED = "not claimed: what eyes saw, whose finger it was, that the names are true, that these are all receipts"
 ALGORITHM_OF = {"EC": "ES256", "OKP": "EdDSA", "RSA": "RS256"}
 
@@ -1368,6 +1369,7 @@ class Opened:
         named = [f"{self.text('actor')} is {voter[1]}, by key {voter[0]}"] if voter else []
         about = f"{self.text('action')} {self.text('subject')}: {self.text('outcome')}, {self.text('timestamp')}"
         yield f"#{self.position} {self.text('id')} {about}"
+        named += [BY_KEY] if self.text("action") == "approval.approved" and not self.is_signed() else []
         yield from (f"  {line}" for line in [*self.says, *named, *claims])
 
 

@@ -107,7 +107,7 @@ export const exampleHowToVerify = {
   fetch: { page_size: 1000 },
   reference_verifier: {
     language: "python",
-    needs: "Python 3.9 and the package cryptography",
+    needs: "Python 3.9; the package cryptography makes it faster",
     usage: "python3 verify_ledger.py http://127.0.0.1:8082 sealoop.trust.json",
     source: "…",
   },

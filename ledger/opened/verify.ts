@@ -18,6 +18,7 @@ export interface EvidenceReport {
 /** Names of the algorithms by the kinds of their keys. */
 const ALGORITHM_OF = { EC: "ES256", OKP: "EdDSA", RSA: "RS256" } as const;
 
+const BY_KEY = "approved by a key: no passkey has signed it";
 const NOT_CLAIMED =
   "not claimed: what eyes saw, whose finger it was, that the names are true, that these are all receipts";
 
@@ -128,9 +129,10 @@ function describe(receipt: CheckedReceipt, claims: readonly string[]): string[] 
   const { position, id, action, subject, outcome, timestamp, actor, says } = receipt;
   const voter = voterOf(receipt);
   const named = voter ? [`${actor} is ${voter.principal}, by key ${voter.key_id}`] : [];
+  const isByKey = action === "approval.approved" && !isSigned(receipt);
   return [
     `#${position} ${id} ${action} ${subject}: ${outcome}, ${timestamp}`,
-    ...[...says, ...named, ...claims].map((line) => `  ${line}`),
+    ...[...says, ...named, ...isByKey ? [BY_KEY] : [], ...claims].map((line) => `  ${line}`),
   ];
 }
 

@@ -79,7 +79,7 @@ export function makeCases(): Case[] {
     good("an approval by passkey alone", "by passkey alone", one({ onlyPasskey: true })),
     good("a call that its person signed", "your call   Erase a contact", open(ownCall())),
     good("nothing pinned", "as the file says", whole, { trust: "nothing" }),
-    good("a key's decision", "0 passkey signatures", one({ byKey: true })),
+    good("a key's decision", "no passkey has signed it", one({ byKey: true })),
     good(
       "a published statement",
       "signed exactly this text",

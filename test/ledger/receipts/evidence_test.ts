@@ -124,6 +124,9 @@ describe("private evidence", () => {
     );
     const altered = await run("by-command");
     assert.match(altered.stdout, /^note is NOT what was sealed/);
-    assert.match(altered.stderr, /not what was sealed: note does not fit its commitment/);
+    assert.match(
+      altered.stderr,
+      /not what was sealed: note of by-command does not fit its commitment/,
+    );
   });
 });
