@@ -1,4 +1,4 @@
-import { API_VERSION, PRODUCT } from "./domain/mod.ts";
+import { API_VERSION, GROUPS, PRODUCT } from "./domain/mod.ts";
 import { type Components, createComponents } from "./_components.ts";
 import { describeResponses, ERROR_SCHEMAS } from "./_responses.ts";
 import { hasDryRun, isGoverned } from "./governance.ts";
@@ -47,7 +47,10 @@ export function buildOpenApi<C>(
       };
     }
   }
-  const tags = [...new Set(operations.map(({ group }) => group))].map((name) => ({ name }));
+  const routed = operations.filter(({ rest = {} }) => Object.keys(rest).length > 0);
+  const used = new Set(routed.map(({ group }) => group));
+  const tags = Object.entries(GROUPS).filter(([name]) => used.has(name))
+    .map(([name, description]) => ({ name, description }));
   return {
     openapi: "3.1.0",
     info: {

@@ -30,7 +30,7 @@ export interface Operation<Context = never> {
   readonly summary: string;
   /** More detail, in Markdown. */
   readonly description?: string;
-  /** Section of the descriptions. */
+  /** Section of the descriptions, of `GROUPS`. */
   readonly group: string;
   readonly effect: Effect;
   readonly access: Access;

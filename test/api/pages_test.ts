@@ -4,6 +4,7 @@ import type { Page } from "puppeteer-core";
 import { ledgerOperations } from "../../ledger/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 import { type Operation, splitByContract } from "../../contract/mod.ts";
+import { GROUPS } from "../../contract/domain/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { newPage, type TestPage } from "../_browser.ts";
 import { serveLedger } from "../ledger/_ledger.ts";
@@ -12,6 +13,7 @@ import { startGateway, type TestGateway } from "./_gateway.ts";
 const { own } = splitByContract(operations);
 const routesOf = (all: readonly { readonly rest?: Readonly<Record<string, string>> }[]) =>
   all.flatMap(({ rest = {} }) => Object.entries(rest));
+const hasRoute = ({ rest = {} }: (typeof own)[number]) => Object.keys(rest).length > 0;
 const WAIT = { timeout: 120_000 };
 
 describe("documentation pages", () => {
@@ -95,6 +97,47 @@ describe("documentation pages", () => {
     assert.ok(sent.includes(key), "a key is also sent where none is needed");
     assertClean();
   });
+
+  it("/docs lists all groups where the browser's search finds them, and filters by any words", async () => {
+    await open("/docs");
+    const groups = new Set(own.filter(hasRoute).map(({ group }) => group));
+    await tab.page.waitForSelector("#groups a", WAIT);
+    assert.deepEqual(new Set(await texts(tab.page, "#groups a")), groups);
+    await tab.page.locator(".operation-filter-input").fill("dependencies reach");
+    const sections = "document.querySelectorAll('.opblock-tag-section').length";
+    await tab.page.waitForFunction(`${sections} === 1`, WAIT);
+    const shown = await listBlocks();
+    assert.ok(shown.length > 0 && shown.every(({ id }) => id.startsWith("operations-cmdb-")));
+    assertClean();
+  });
+
+  it("/redoc finds operations by words, and describes each group", async () => {
+    await open("/redoc");
+    await tab.page.locator('[role="search"] input').fill("postmortem");
+    await tab.page.waitForSelector('[role="search"] [role="menuitem"]', WAIT);
+    const [text] = await texts(tab.page, "#redoc");
+    for (const group of new Set(own.filter(hasRoute).map(({ group }) => group))) {
+      assert.ok(text!.includes(GROUPS[group]!), group);
+    }
+    assertClean();
+  });
+
+  for (const [path, part] of [["/docs", ".swagger-ui"], ["/redoc", "body"]] as const) {
+    it(`${path} is dark where the reader prefers that`, async () => {
+      const shade = async (value: string) => {
+        await tab.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value }]);
+        await open(path);
+        await tab.page.waitForSelector(part, WAIT);
+        const color = await tab.page.evaluate(`(() => {
+          const [body, root] = [document.body, document.documentElement]
+            .map((one) => getComputedStyle(one).backgroundColor);
+          return body === "rgba(0, 0, 0, 0)" ? root : body;
+        })()`) as string;
+        return color.match(/\d+/g)!.slice(0, 3).map(Number).reduce((sum, one) => sum + one);
+      };
+      assert.ok(await shade("dark") < 200);
+    });
+  }
 
   /** Lists the operations of the page. */
   async function listBlocks(): Promise<{ id: string; path: string; padlock: string }[]> {

@@ -8,6 +8,7 @@ import {
   splitByContract,
   toJsonSchema,
 } from "../../contract/mod.ts";
+import { GROUPS } from "../../contract/domain/mod.ts";
 import { operations } from "../../operations/mod.ts";
 
 interface ListedOperation {
@@ -94,6 +95,11 @@ describe("the operations", () => {
       assert.ok(!groups.has(group), group);
       assert.deepEqual([presentation?.resource, presentation?.prompt], [undefined, undefined], "clients would see them");
     }
+  });
+
+  it("are of groups that say what they are about", () => {
+    const unknown = operations.filter(({ group }) => !(group in GROUPS)).map(({ name }) => name);
+    assert.deepEqual(unknown, []);
   });
 
   it("are 139 routes and 66 tools, without those beyond the contract", () => {
