@@ -63,6 +63,7 @@ export function videoActivities({ config, store, media }: TenantParts) {
         total: scenes.length,
         heading: scene.heading,
         text: scene.text,
+        incident: scene.incident ?? undefined,
         hasFace: kind === "avatar",
         ...FILM_FORMATS[format],
         image: await findImage(scene, bounds),

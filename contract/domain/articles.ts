@@ -1,3 +1,4 @@
+import type { IncidentPicture } from "./timeline.ts";
 import type { Authorship } from "./writing.ts";
 
 /** Kinds of what an article is written from. All are the platform's own. */
@@ -85,6 +86,8 @@ export interface ArticleText {
   readonly sections: readonly ArticleSection[];
   /** Receipts that prove what it says. */
   readonly receipts: readonly { readonly id: string; readonly what: string }[];
+  /** Of an incident: its picture. */
+  readonly incident?: IncidentPicture;
 }
 
 /** Result of one check of an article. */

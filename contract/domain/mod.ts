@@ -227,7 +227,7 @@ export type {
   SignedStatement,
 } from "./passkeys.ts";
 export { type Phase, PHASES } from "./phase.ts";
-export { TIMELINE_STEPS, type TimelineStep } from "./timeline.ts";
+export { type IncidentPicture, TIMELINE_STEPS, type TimelineStep } from "./timeline.ts";
 export type { PlatformFigures } from "./platform_figures.ts";
 export {
   itemApprovalId,

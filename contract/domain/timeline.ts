@@ -17,3 +17,10 @@ export interface TimelineStep {
   readonly from_ms: number;
   readonly to_ms: number;
 }
+
+/** What the picture of an incident shows: what took how long, and where it is sealed. */
+export interface IncidentPicture {
+  readonly timeline: readonly TimelineStep[];
+  /** Receipt of its end. */
+  readonly receipt_id: string;
+}

@@ -45,7 +45,11 @@ export function layOut(picture: Picture, { image, scale, isFree = false }: {
       letterSpacing: -1,
     }, title),
   ];
-  const middle = isCard ? [] : [layOutMiddle(picture, image, size)];
+  const middle = picture.timeline
+    ? [layOutTimeline(picture.timeline, size)]
+    : isCard
+    ? []
+    : [layOutMiddle(picture, image, size)];
   const end = box({ flexDirection: "column", gap: size(20) }, [
     ...(picture.progress === undefined ? [] : [layOutProgress(picture.progress, size)]),
     box({ color: COLOUR.dim, fontSize: size(22) }, footer),
@@ -95,6 +99,29 @@ function layOutMiddle(
     alignItems: isTall ? "flex-start" : "center",
     gap: size(56),
   }, side ? [side, words] : [words]);
+}
+
+/** What took how long: a line a step, as long as it took. */
+function layOutTimeline(
+  { lines, took }: NonNullable<Picture["timeline"]>,
+  size: (pixels: number) => number,
+): Element {
+  const percent = (share: number) => `${Math.round(share * 1000) / 10}%`;
+  const bar = { height: size(22), borderRadius: size(4) };
+  const rows = lines.map(({ name, from, share, took }) =>
+    box({ alignItems: "center", gap: size(24) }, [
+      box({ width: size(190), fontSize: size(30), fontWeight: 600 }, name),
+      box({ ...bar, flexGrow: 1, flexBasis: 0, backgroundColor: COLOUR.dark }, [
+        box({ width: percent(Math.min(from, 0.992)) }, []),
+        box({ ...bar, width: percent(Math.max(share, 0.008)), backgroundColor: COLOUR.accent }, []),
+      ]),
+      box({ width: size(170), fontSize: size(30), justifyContent: "flex-end" }, took),
+    ])
+  );
+  return box({ flexDirection: "column", gap: size(18), width: "100%" }, [
+    ...rows,
+    box({ color: COLOUR.dim, fontSize: size(26) }, `${took} in all`),
+  ]);
 }
 
 function layOutImage(src: string, size: (pixels: number) => number): Element {

@@ -32,10 +32,10 @@ interface FittedWords extends Pick<Picture, "title" | "label" | "lines"> {
 const fitted = new Map<string, FittedWords>();
 
 for (const asked of JSON.parse(await text(process.stdin)) as Picture[]) {
-  const { width, height, title, label, lines, mouth, out } = asked;
+  const { width, height, title, label, lines, timeline, mouth, out } = asked;
   const image = asked.image &&
     `data:image/png;base64,${readFileSync(asked.image).toString("base64")}`;
-  const key = JSON.stringify([width, height, title, label, lines, mouth !== undefined]);
+  const key = JSON.stringify([width, height, title, label, lines, timeline, mouth !== undefined]);
   const { scale, ...words } = fitted.get(key) ?? await fit(asked, image);
   fitted.set(key, { scale, ...words });
   const elements = layOut({ ...asked, ...words }, { image, scale });

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { TimelinePlan } from "../../ledger/stories/mod.ts";
 import type { MediaFile, MediaFiles } from "./files.ts";
 import { addProvenance } from "./provenance.ts";
 import type { MediaTools, RunBounds } from "./tools.ts";
@@ -15,6 +16,8 @@ export interface Picture {
   readonly footer: string;
   /** The sentence before, and the one that is being said; absent: a card. */
   readonly lines?: readonly [before: string, now: string];
+  /** What took how long, below the title in place of the words. */
+  readonly timeline?: TimelinePlan;
   /** Share of the film that is over, 0 to 1. */
   readonly progress?: number;
   /** Path of a PNG beside the words. */
@@ -28,6 +31,8 @@ export interface Card {
   readonly label: string;
   readonly title: string;
   readonly footer: string;
+  /** What took how long, below the title. */
+  readonly timeline?: TimelinePlan;
   /** Pixels; default 1200 × 630, which links are shown with. */
   readonly width?: number;
   readonly height?: number;

@@ -1,6 +1,8 @@
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { IncidentPicture } from "../../contract/domain/mod.ts";
 import { Problem } from "../../contract/mod.ts";
+import { planTimeline } from "../../ledger/stories/mod.ts";
 import type { MediaFiles } from "./files.ts";
 import { drawPictures, type Picture } from "./pictures.ts";
 import { type Cue, speak } from "./speech.ts";
@@ -16,6 +18,8 @@ export interface SceneScript {
   readonly text: string;
   /** Path of a picture, PNG or JPEG, as others sent it. */
   readonly image?: string | undefined;
+  /** What its picture shows in place of the words; captions have those. */
+  readonly incident?: IncidentPicture | undefined;
   /** Speech that is there already; absent: the text is spoken. */
   readonly voice?: { readonly path: string; readonly cues: readonly Cue[] } | undefined;
   /** True: a face speaks, whose mouth follows the voice's loudness. */
@@ -158,7 +162,8 @@ async function drawShots(
   },
   { cwd, signal }: Omit<RunBounds, "seconds">,
 ): Promise<string> {
-  const { n, total, heading, hasFace, width, height } = script;
+  const { n, total, heading, hasFace, width, height, incident } = script;
+  const plan = incident && planTimeline(incident.timeline);
   const image = script.image && await takeImage(tools, script.image, { cwd, signal });
   const nameOf = ({ cue, mouth }: Shot) => `picture-${cue}-${mouth}.png`;
   const pictures = new Map<string, Picture>();
@@ -169,8 +174,13 @@ async function drawShots(
       height,
       label: hasFace ? "Animation" : `${n} of ${total}`,
       title: heading,
-      footer: hasFace ? "A drawn face, moved by the loudness of a synthetic voice" : "sealoop",
-      lines: [cues[shot.cue - 1]?.text ?? "", cues[shot.cue]?.text ?? ""],
+      footer: hasFace
+        ? "A drawn face, moved by the loudness of a synthetic voice"
+        : incident
+        ? `Sealed in receipt ${incident.receipt_id}`
+        : "sealoop",
+      lines: plan ? ["", ""] : [cues[shot.cue - 1]?.text ?? "", cues[shot.cue]?.text ?? ""],
+      ...(plan ? { timeline: plan } : {}),
       progress: (n - 1 + (shot.cue + 1) / Math.max(1, cues.length)) / total,
       ...(image ? { image } : {}),
       ...(hasFace ? { mouth: shot.mouth } : {}),

@@ -14,5 +14,5 @@ export { KINDS, type ReceiptKind } from "./kinds.ts";
 export { isName, readStoryReceipt, type StoryReceipt } from "./receipt.ts";
 export { type Sentence, tellReceipt } from "./sentences.ts";
 export { type Story, tellStory } from "./story.ts";
-export { planTimeline } from "./timeline.ts";
+export { planTimeline, type TimelinePlan } from "./timeline.ts";
 export { computeStatus, type ServiceStatus } from "./status.ts";

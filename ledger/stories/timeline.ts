@@ -13,7 +13,7 @@ interface TimelineLine {
 }
 
 /** A timeline's picture: one line a step, and the length of all. Pages, articles and films draw the same one. */
-interface TimelinePlan {
+export interface TimelinePlan {
   readonly lines: readonly TimelineLine[];
   readonly took: string;
   /** All of it in one sentence, for those who don't see it. */

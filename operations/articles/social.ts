@@ -133,7 +133,12 @@ async function readSource(
     const { title, description, content, deploy } = article;
     const [lead] = content!.sections;
     const sentences = lead!.blocks.flatMap((block) => block.sentences.map(({ text }) => text));
-    return { title: title!, sentences: [...sentences, description!], link: deploy!.url };
+    return {
+      title: title!,
+      sentences: [...sentences, description!],
+      link: deploy!.url,
+      incident: content!.incident,
+    };
   }
   const { passages } = await engine.search(topic!, store.tenant);
   for (const { id } of passages) {

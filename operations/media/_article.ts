@@ -1,7 +1,11 @@
 import { z } from "zod";
 import type { Context } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { type ArticleBlock, MEDIA_LIMITS } from "../../contract/domain/mod.ts";
+import {
+  type ArticleBlock,
+  type IncidentPicture,
+  MEDIA_LIMITS,
+} from "../../contract/domain/mod.ts";
 import { isSpeakable, splitSentences } from "../../integrations/media/mod.ts";
 import { getArticle } from "../../store/articles/mod.ts";
 
@@ -29,7 +33,12 @@ export interface SpokenSection {
 export async function readArticle(
   { store }: Pick<Context, "store">,
   id: string,
-): Promise<{ readonly title: string; readonly sections: readonly SpokenSection[] }> {
+): Promise<{
+  readonly title: string;
+  readonly sections: readonly SpokenSection[];
+  /** Of an incident: its picture. */
+  readonly incident: IncidentPicture | undefined;
+}> {
   const article = await getArticle(store.db, id);
   if (!article) throw new Problem("NotFound", `There is no article ${id}`);
   if (!article.content) throw new Problem("Conflict", `${id} is not written yet`);
@@ -50,7 +59,7 @@ export async function readArticle(
       `${id} is too long: ${characters} characters and ${maxSentences} sentences in ${scenes} sections are possible`,
     );
   }
-  return { title, sections };
+  return { title, sections, incident: article.content.incident };
 }
 
 /** Returns the sentences of a section. One sentence stands for those of a block that hold commands. */

@@ -137,8 +137,12 @@ async function readScenes(
     throw new Problem("Conflict", "Send either scenes or article_id");
   }
   if (!scenes) {
-    const { sections } = await readArticle(context, article_id!);
-    return sections.map(({ heading, text }) => ({ heading: heading.slice(0, 120), text }));
+    const { sections, incident } = await readArticle(context, article_id!);
+    return sections.map(({ heading, text }) => ({
+      heading: heading.slice(0, 120),
+      text,
+      incident,
+    }));
   }
   const length = scenes.reduce((sum, { text }) => sum + text.length, 0);
   if (length > MEDIA_LIMITS.characters) {

@@ -1,4 +1,9 @@
-import type { FilmArtifacts, MediaState, Segment } from "../../contract/domain/mod.ts";
+import type {
+  FilmArtifacts,
+  IncidentPicture,
+  MediaState,
+  Segment,
+} from "../../contract/domain/mod.ts";
 import type { FilmFields, FilmSummary } from "../../contract/records/mod.ts";
 import type { Db, Row } from "../connection.ts";
 
@@ -28,6 +33,8 @@ interface NewScene {
   readonly image?: string | undefined;
   /** Speech that is there already. */
   readonly audioId?: string | undefined;
+  /** What its picture shows in place of the words. */
+  readonly incident?: IncidentPicture | undefined;
 }
 
 /** A scene, and what was made of it. */
@@ -38,6 +45,7 @@ export interface VideoScene {
   readonly text: string;
   readonly image: string | null;
   readonly audioId: string | null;
+  readonly incident: IncidentPicture | null;
   /** Times that it was begun. */
   readonly attempts: number;
   /** Null: not made yet. */
@@ -82,11 +90,19 @@ export async function addVideoProject(trx: Db, project: NewVideoProject): Promis
      VALUES ($1, $2, $3, $4, $5, $6)`,
     [id, kind, title, format, captions, requestedBy],
   );
-  for (const [index, { heading, text, image, audioId }] of scenes.entries()) {
+  for (const [index, { heading, text, image, audioId, incident }] of scenes.entries()) {
     await trx.execute(
-      `INSERT INTO video_scenes (project_id, n, heading, text, image, audio_id)
-       VALUES ($1, $2, $3, $4, $5, $6)`,
-      [id, index + 1, heading, text, image ?? null, audioId ?? null],
+      `INSERT INTO video_scenes (project_id, n, heading, text, image, audio_id, incident)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      [
+        id,
+        index + 1,
+        heading,
+        text,
+        image ?? null,
+        audioId ?? null,
+        incident ? JSON.stringify(incident) : null,
+      ],
     );
   }
 }
@@ -224,5 +240,5 @@ function toScene(row: Row): VideoScene {
     seconds,
     cues,
   };
-  return { n, heading, text, image, audioId: row.audio_id, attempts, made };
+  return { n, heading, text, image, audioId: row.audio_id, incident: row.incident, attempts, made };
 }

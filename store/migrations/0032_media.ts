@@ -39,6 +39,7 @@ export const media = `
     text text NOT NULL,
     image text,                   -- hash of a file, or a path below the inbox folder
     audio_id text,                -- speech that is there already; null: its text is spoken
+    incident json,                -- {timeline, receipt_id} that its picture shows in place of the words
     attempts integer NOT NULL DEFAULT 0,
     video_sha256 text,            -- null: not made yet
     sound_sha256 text,

@@ -141,7 +141,7 @@ export const PEOPLE_TABLES: TableRights = {
     ["UPDATE", "worker"],
   ],
   video_scenes: [
-    ["SELECT, INSERT (project_id, n, heading, text, image, audio_id)", ...WORKING],
+    ["SELECT, INSERT (project_id, n, heading, text, image, audio_id, incident)", ...WORKING],
     ["UPDATE", "worker"],
   ],
   audio_clips: [

@@ -217,7 +217,11 @@ describe("media by operations", () => {
     const made = section("What we did", "We made a new one.");
     made.blocks[0]!.sentences.push({ text: "By `rm -rf /var/spool/x`.", facts: [1] });
     const sections = [section(null, "It `stopped`."), made];
-    const content = { title: "Down", description: "d", sections, receipts: [] };
+    const incident = {
+      timeline: [{ step: "repair", from_ms: 0, to_ms: 2_000 }],
+      receipt_id: "00c0ffee00c0ffee",
+    };
+    const content = { title: "Down", description: "d", sections, receipts: [], incident };
     await asSuperuser(loop.store).execute("UPDATE articles SET content = $2 WHERE id = $1", [
       id,
       JSON.stringify(content),
@@ -226,6 +230,7 @@ describe("media by operations", () => {
     const { state, failure } = await finished(film.project_id);
     assert.equal(state, "done", failure);
     const scenes = await listScenes(loop.store.db, film.project_id);
+    assert.deepEqual(scenes.map((scene) => scene.incident), [incident, incident]);
     assert.deepEqual(scenes.map(({ heading, text }) => [heading, text]), [
       ["Down", "It stopped."],
       ["What we did", "We made a new one. The article has the commands."],

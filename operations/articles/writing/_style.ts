@@ -19,6 +19,14 @@ li { margin: .35rem 0 }
 .about { color: var(--quiet); margin-bottom: 1.6rem }
 h1 ~ .about + p { font-size: 1.15rem }
 code { background: var(--code); border-radius: 4px; padding: .1em .35em; font: .875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere }
+.timeline { margin: 1.6rem 0 }
+.timeline table { border-collapse: collapse; width: 100% }
+.timeline caption, .timeline figcaption { color: var(--quiet); font-size: .9375rem; text-align: left; padding: .3rem 0 }
+.timeline th { text-align: left; font-weight: 400; width: 7.5rem; padding: .15rem .8rem .15rem 0 }
+.timeline td:last-child { width: 6rem; text-align: right; white-space: nowrap }
+.timeline svg { display: block; width: 100%; height: .7rem }
+.timeline .line { fill: var(--code) }
+.timeline .step { fill: var(--link) }
 .proof { border-top: 1px solid var(--line); margin-top: 2.8rem }
 .list { list-style: none; padding: 0 }
 .list li { border-top: 1px solid var(--line); padding: 1.1rem 0 }

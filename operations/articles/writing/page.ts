@@ -1,6 +1,7 @@
 /** The HTML of articles: one page each, without scripts, and with its style inside. */
 import { hash } from "node:crypto";
 import type { ArticleAuthorship, ArticleBlock, ArticleText } from "../../../contract/domain/mod.ts";
+import { planTimeline } from "../../../ledger/stories/mod.ts";
 import { STYLE } from "./_style.ts";
 import { formatDay } from "./_words.ts";
 
@@ -84,13 +85,40 @@ export function renderArticle(text: ArticleText, context: PageContext): string {
 <article>
 <h1>${escapeHtml(text.title)}</h1>
 <p class="about">${formatDay(writtenAt)} · ${readingTime(words)}</p>
-${body.join("\n")}
+${renderPicture(text, ledgerUrl)}${body.join("\n")}
 ${renderProof(text, ledgerUrl, receiptId)}
 </article>
 </main>
 <footer><p>${by}</p></footer>
 </body>
 </html>
+`;
+}
+
+/** Draws what took how long, with the receipt that says so. */
+function renderPicture({ incident }: ArticleText, ledgerUrl: string): string {
+  const plan = incident && planTimeline(incident.timeline);
+  if (!plan) return "";
+  const rows = plan.lines.map(({ name, from, share, took }) =>
+    `<tr><th scope="row">${name}</th><td><svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">` +
+    `<rect class="line" width="1000" height="10"/><rect class="step" x="${
+      Math.min(996, Math.round(from * 1000))
+    }" width="${
+      Math.max(4, Math.round(share * 1000))
+    }" height="10"/></svg></td><td>${took}</td></tr>`
+  );
+  const url = `${ledgerUrl}/receipt/${encodeURIComponent(incident.receipt_id)}`;
+  return `<figure class="timeline">
+<table>
+<caption>What took how long, ${plan.took} in all</caption>
+<tbody>
+${rows.join("\n")}
+</tbody>
+</table>
+<figcaption>Sealed in receipt <a href="${escapeHtml(url)}"><code>${
+    escapeHtml(incident.receipt_id)
+  }</code></a></figcaption>
+</figure>
 `;
 }
 
@@ -149,7 +177,8 @@ export function escapeHtml(text: string): string {
 }
 
 /** Returns an article as Markdown, for the people who approve it. */
-export function toMarkdown({ title, description, sections }: ArticleText): string {
+export function toMarkdown({ title, description, sections, incident }: ArticleText): string {
+  const plan = incident && planTimeline(incident.timeline);
   const blocks = ({ kind, sentences }: ArticleBlock) =>
     kind === "paragraph"
       ? sentences.map(({ text }) => text).join(" ")
@@ -159,6 +188,7 @@ export function toMarkdown({ title, description, sections }: ArticleText): strin
   return [
     `# ${title}`,
     `*${description}*`,
+    ...plan ? [`Picture: ${plan.says} (receipt ${incident.receipt_id}).`] : [],
     ...sections.flatMap((one) => [
       ...one.heading === null ? [] : [`## ${one.heading}`],
       ...one.blocks.map(blocks),

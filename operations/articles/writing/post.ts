@@ -1,4 +1,6 @@
 /** Posts for social networks, by rules: sentences of an article or of the knowledge base, as many as fit. */
+import type { IncidentPicture } from "../../../contract/domain/mod.ts";
+import { planTimeline } from "../../../ledger/stories/mod.ts";
 
 /** A network, and how it counts. */
 interface Network {
@@ -19,12 +21,17 @@ export const NETWORKS = {
 /** Name of a network. */
 export type NetworkName = keyof typeof NETWORKS;
 
+/** Most characters of the description of a picture. */
+const MAX_ALT = 400;
+
 /** Source of a post. */
 export interface PostSource {
   readonly title: string;
   /** Sentences, the most important first. */
   readonly sentences: readonly string[];
   readonly link?: string | undefined;
+  /** Of an incident: what its card shows. */
+  readonly incident?: IncidentPicture | undefined;
 }
 
 /** A post. */
@@ -41,7 +48,11 @@ export interface Post {
 const MAX_SENTENCES = 5;
 
 /** Writes a post: the title, as many whole sentences as fit, and the link. */
-export function writePost(network: NetworkName, { title, sentences, link }: PostSource): Post {
+export function writePost(
+  network: NetworkName,
+  { title, sentences, link, incident }: PostSource,
+): Post {
+  const plan = incident && planTimeline(incident.timeline);
   const { limit, link: linkLength }: Network = NETWORKS[network];
   const ofLink = link === undefined ? 0 : (linkLength ?? countCharacters(link)) + 2;
   const room = limit - ofLink;
@@ -54,7 +65,7 @@ export function writePost(network: NetworkName, { title, sentences, link }: Post
     text: link === undefined ? words : `${words}\n\n${link}`,
     length: countCharacters(words) + ofLink,
     limit,
-    alt_text: shorten(`A card with the title: ${title}`, 200),
+    alt_text: shorten(`A card with the title: ${title}${plan ? `. ${plan.says}` : ""}`, MAX_ALT),
   };
 }
 

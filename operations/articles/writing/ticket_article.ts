@@ -1,5 +1,6 @@
 import type { ArticleSection, ArticleText } from "../../../contract/domain/mod.ts";
 import type { TimelineEvent } from "../../../store/incidents/mod.ts";
+import { timelineOf } from "../../incidents/tickets/mod.ts";
 import { type FactBook, section, sentence } from "./_facts.ts";
 import { describeAdvice } from "./_ticket_advice.ts";
 import type { TicketFacts } from "./_ticket_facts.ts";
@@ -29,7 +30,15 @@ export function writeTicketArticle(facts: TicketFacts, book: FactBook): ArticleT
     description: story.description,
     sections,
     receipts: listReceipts(facts),
+    ...pictureOf(facts),
   };
+}
+
+/** Returns what the picture of the incident shows; nothing where its end has no receipt, or nothing says how long it took. */
+function pictureOf({ ticket, events }: TicketFacts): Pick<ArticleText, "incident"> {
+  const timeline = timelineOf(events);
+  if (ticket.receipt_id === null || timeline.length === 0) return {};
+  return { incident: { timeline, receipt_id: ticket.receipt_id } };
 }
 
 function listReceipts({ ticket, events }: TicketFacts): ArticleText["receipts"] {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { printSrt, printVtt, readProvenance, renderCard } from "../../../integrations/media/mod.ts";
+import { planTimeline } from "../../../ledger/stories/mod.ts";
 import { findMissingMedia, openTestMedia } from "./_media.ts";
 
 const CARD = {
@@ -19,6 +20,23 @@ describe("renderCard()", function () {
     assert.equal(png.toString("latin1", 1, 4), "PNG");
     assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [1200, 630]);
     assert.equal((await renderCard(media, CARD)).sha256, sha256);
+  });
+
+  it("draws what took how long, as long as it took", async () => {
+    const media = await openTestMedia();
+    const draw = async (ms: number) => {
+      const timeline = planTimeline([
+        { step: "detect", from_ms: 0, to_ms: 120 },
+        { step: "diagnose", from_ms: 120, to_ms: 900 },
+        { step: "approve", from_ms: 900, to_ms: 900 + ms },
+        { step: "repair", from_ms: 900 + ms, to_ms: 2400 + ms },
+        { step: "verify", from_ms: 2400 + ms, to_ms: 2900 + ms },
+      ])!;
+      return await renderCard(media, { ...CARD, timeline });
+    };
+    const quick = await draw(2_000);
+    assert.notEqual(quick.sha256, (await draw(9_000)).sha256);
+    assert.notEqual(quick.sha256, (await renderCard(media, CARD)).sha256);
   });
 
   it("writes the receipt into its manifest, where the programs for that are there", async function () {

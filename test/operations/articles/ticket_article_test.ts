@@ -3,7 +3,9 @@ import {
   checkArticle,
   openFactBook,
   openScrubber,
+  renderArticle,
   type TicketFacts,
+  toMarkdown,
   writeTicketArticle,
 } from "../../../operations/articles/writing/mod.ts";
 
@@ -259,6 +261,40 @@ describe("articles about tickets", () => {
       measured.text,
       /The report was in these words: “The till in hall 3 prints/,
     );
+  });
+
+  it("have a picture of what took how long, with the receipt that says so", () => {
+    const at = (ms: number) => new Date(Date.parse(AT) + ms).toISOString();
+    const events = [
+      { ...detected("refused"), at: at(100) },
+      { kind: "diagnosed", at: at(400) },
+      { kind: "remediated", at: at(2_400) },
+      { kind: "verified", at: at(2_900) },
+    ];
+    const receipt_id = "00c0ffee00c0ffee";
+    const article = write({ receipt_id }, events);
+    assert.equal(article.incident!.receipt_id, receipt_id);
+    const page = renderArticle(article, {
+      siteUrl: "https://site.example",
+      siteName: "site",
+      ledgerUrl: "https://ledger.example",
+      slug: "a",
+      receiptId: "0000000000000001",
+      authorship: { written_by: "rules", provider: null, dropped: [], fallback: null } as never,
+      writtenAt: AT,
+    });
+    const figure = /<figure class="timeline">[^]*?<\/figure>/.exec(page)![0];
+    assert.match(
+      figure,
+      /Diagnose<\/th>[^]*300 ms[^]*Repair<\/th>[^]*2\.0 s[^]*Verify<\/th>[^]*500 ms/,
+    );
+    assert.match(figure, /ledger\.example\/receipt\/00c0ffee00c0ffee/);
+    assert.doesNotMatch(figure, /style=/);
+    assert.match(
+      toMarkdown(article),
+      /Picture: What took how long, 2\.8 s in all: .*repair 2\.0 s/,
+    );
+    assert.equal(write({}, events).incident, undefined, "its end has no receipt");
   });
 
   it("are refused where they tell nothing, or not in English", () => {
