@@ -2,14 +2,23 @@ import { type GovernanceDecision, isGoverned, Problem } from "../contract/mod.ts
 import { randomHex } from "../ledger/mod.ts";
 import { batch, type Holder } from "../store/mod.ts";
 import { governanceInForce } from "../store/calls/mod.ts";
-import { asSigner, holdCall, takeCallStatement } from "./approvals/mod.ts";
+import {
+  actionOf,
+  asSigner,
+  findSameCall,
+  holdCall,
+  sha256,
+  takeCallStatement,
+} from "./approvals/mod.ts";
 import {
   decisionOf,
   evaluate,
   openDecisionRecorder,
   openPolicyCache,
+  putOnRecord,
   type RecordedEvaluation,
 } from "./governance/mod.ts";
+import { useGrant } from "./grants/mod.ts";
 import type { Platform } from "./platform.ts";
 import type { CheckedCall } from "./run.ts";
 
@@ -64,6 +73,8 @@ export function openGovernor(
     const asksPeople = call.operation.governance?.asksPeople === true &&
       recorded.decision === "needs_approval";
     if (!dryRun && recorded.decision === "needs_approval" && !asksPeople) {
+      const granted = await allowByGrant(parts, call, recorded, holder);
+      if (granted) return decisionOf(call, granted);
       const recordRefusal = (refused: RecordedEvaluation) =>
         recordDecision({ call, evaluation: refused, runs: false });
       return await holdCall(parts, call, recorded, policy.max_waiting_per_key, recordRefusal);
@@ -76,6 +87,40 @@ export function openGovernor(
     if (!asksPeople) return decision;
     return { ...decision, required: { needed, rule, reasons, receiptId, passkey } };
   };
+}
+
+/**
+ * Allows a call that a rule alone leaves to people, where a standing grant is about exactly that: the use is counted in the
+ * transaction that puts the decision on record. A call that waits for people already goes on waiting.
+ *
+ * @returns undefined: people are asked
+ */
+async function allowByGrant(
+  parts: Platform,
+  call: CheckedCall,
+  asked: RecordedEvaluation,
+  holder: Holder,
+): Promise<RecordedEvaluation | undefined> {
+  if (!asked.isGrantable || call.operation.governance?.resolveStableInput) return undefined;
+  if (await findSameCall(parts, call)) return undefined;
+  const { id, approvers, callReceiptId, reasons } = asked;
+  const actionSha256 = sha256(actionOf(call).text);
+  const number = await holder.number();
+  return await parts.store.db.transaction(async (trx) => {
+    const used = await useGrant(parts.store, trx, { actionSha256, approvers, id });
+    if (!used) return undefined;
+    const { grant, use, max_uses } = used;
+    const evaluation: RecordedEvaluation = {
+      ...asked,
+      decision: "allow",
+      rule: grant,
+      reasons: [...reasons, `${grant} allows it without asking: use ${use} of ${max_uses}`],
+      grant: { grant, use },
+      callReceiptId: sealsEnd(call) ? callReceiptId : undefined,
+    };
+    await putOnRecord(trx, [{ call, evaluation, runs: true, holder: number }]);
+    return evaluation;
+  });
 }
 
 /** Returns whether the end of the call gets a receipt of its own; over REST some operations seal their change themselves. */

@@ -152,12 +152,13 @@ function argumentsOf({ operation, input, request }: EndedCall): unknown {
   return operation.durability?.asEvidence?.(sent as Record<string, unknown>) ?? sent;
 }
 
-function decisionDetails({ id, decision, dryRun, approvalId }: GovernanceDecision) {
+function decisionDetails({ id, decision, dryRun, approvalId, grant }: GovernanceDecision) {
   return {
     decision,
     decision_id: id,
     ...(dryRun ? { dry_run: true } : {}),
     ...(approvalId ? { approval_id: approvalId } : {}),
+    ...grant,
   };
 }
 

@@ -18,6 +18,7 @@ const PAGES: Readonly<Record<string, keyof Assets>> = {
   "/console/incidents": "app",
   "/console/incidents/:id": "incident",
   "/console/governance": "governance",
+  "/console/grants": "app",
   "/console/you": "app",
   "/console/approvals": "app",
   "/console/approvals/:id": "approval",

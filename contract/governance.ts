@@ -97,6 +97,8 @@ export interface GovernanceDecision {
   readonly dryRun: boolean;
   /** The approval that the call waits for, or that allowed it. */
   readonly approvalId?: string;
+  /** The use of the standing grant that allowed it. */
+  readonly grant?: { readonly grant: string; readonly use: number };
   /** Set where the answer is the outcome of an earlier, approved call: when that ended, ISO 8601. */
   readonly earlier?: string;
   /** Id that the call's receipt must have. Absent: it gets an id of its own. */

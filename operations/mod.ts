@@ -24,6 +24,7 @@ import { complianceOperations } from "./compliance/mod.ts";
 import { crmOperations } from "./crm/mod.ts";
 import { commandSubject, deviceOperations, deviceSubject } from "./devices/mod.ts";
 import { governanceOperations } from "./governance/mod.ts";
+import { grantOperations, grantSubject } from "./grants/mod.ts";
 import { integrationOperations } from "./integrations/mod.ts";
 import { reportOperations } from "./reports/mod.ts";
 import { keyOperations } from "./keys/mod.ts";
@@ -53,6 +54,7 @@ export const approvalSubjects: readonly ApprovalSubject<Platform>[] = [
   emailSubject,
   articleSubject,
   itemSubject,
+  grantSubject,
 ];
 
 /** All operations that interfaces list, in the order of the descriptions. */
@@ -68,6 +70,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...mailOperations,
   ...approvalOperations,
   ...peopleOperations,
+  ...grantOperations,
   ...boardOperations,
   ...calendarOperations,
   ...noticeOperations,

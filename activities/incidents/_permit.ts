@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasApproved, voterOf } from "../../calls/approvals/mod.ts";
+import { useGrant } from "../../calls/grants/mod.ts";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { type Finding, LOOP_ACTOR, type Permission } from "../../contract/domain/mod.ts";
@@ -14,10 +15,12 @@ import {
   getTaker,
   getVerdict,
   listEffectsOfAction,
+  listTicketEvents,
   putVerdict,
   type RepairVerdict,
   returnTicketToRun,
 } from "../../store/incidents/mod.ts";
+import { findGrantOfAct, getGrant } from "../../store/grants/mod.ts";
 import { getPrincipal } from "../../store/keys/mod.ts";
 import { listActiveFreezes } from "../../store/calendar/mod.ts";
 import type { ActivityParts } from "../parts.ts";
@@ -63,6 +66,8 @@ export function createPermit({ store, engine, config }: ActivityParts) {
     if (decision !== "needs_approval") return { ...permission, granted: decision === "allow" };
     const approval = request.approval_id && await approvalOf(request.approval_id, request);
     if (approval) return { ...permission, granted: true, approval };
+    const grant = await useGrantFor(request, verdict);
+    if (grant) return { ...permission, granted: true, ...grant };
     return { ...permission, granted: false, requested_by: await requesterOf(request.finding) };
   }
 
@@ -163,6 +168,61 @@ export function createPermit({ store, engine, config }: ActivityParts) {
     const { approvers } = approval;
     const voters = approvers.map(({ principal }) => voterOf(db, approvalId, principal));
     return { approval_id: approvalId, approvers: await Promise.all(voters) };
+  }
+
+  /**
+   * Uses a standing grant of exactly this action, where a runbook's bounds alone ask people, and no rail of the guardrails.
+   * Safe to repeat: an action uses a grant once. A repair that has not begun uses none that was revoked since.
+   */
+  async function useGrantFor(
+    { action, ticket_id, run, round }: RepairRequest,
+    verdict: RepairVerdict,
+  ): Promise<Pick<Permission, "grant" | "use"> | undefined> {
+    if (verdict.frozen || !await isAskedByBounds(ticket_id, action.id)) return undefined;
+    const used = await findGrantOfAct(db, action.id);
+    if (used) {
+      const hasBegun = (await listEffectsOfAction(db, action.id)).length > 0;
+      const isRevoked = (await getGrant(db, used.grantId))?.revokedAt !== null;
+      const isFrozen = (await listActiveFreezes(db)).length > 0;
+      if (!hasBegun && (isRevoked || isFrozen)) return undefined;
+      return { grant: used.grantId, use: used.number };
+    }
+    const asked = {
+      actionSha256: action.sha256,
+      approvers: config.settings.SEALOOP_APPROVERS,
+      id: action.id,
+    };
+    return await db.transaction(async (trx) => {
+      const use = await useGrant(store, trx, asked);
+      if (!use) return undefined;
+      const receipt_id = receiptIdOf(run, `GRANT-${round}`);
+      const details = { ...use, action_id: action.id };
+      await addTicketEvent(trx, ticket_id, {
+        key: `${run.run_id}/granted-${round}`,
+        kind: "granted",
+        data: { round, ...details, receipt_id },
+      });
+      await requestSeal(trx, {
+        id: receipt_id,
+        category: "grant",
+        actor: LOOP_ACTOR,
+        subject: ticket_id,
+        action: "grant.used",
+        outcome: "granted",
+        details: { ...details, ...run },
+      });
+      return { grant: use.grant, use: use.use };
+    });
+  }
+
+  /** Returns whether all rails of the guardrails let an action pass, so that its runbook's bounds alone ask people. */
+  async function isAskedByBounds(ticketId: string, actionId: string): Promise<boolean> {
+    const events = await listTicketEvents(db, ticketId);
+    const asked = events.findLast(({ kind, data }) =>
+      kind === "approval_needed" && data.action_id === actionId
+    );
+    const rails = asked?.data.rails as GuardVerdict["rails"] | undefined;
+    return rails !== undefined && rails.every(({ passed }) => passed);
   }
 
   /** Returns the principal of the key that requested the run. */

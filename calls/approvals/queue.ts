@@ -115,7 +115,7 @@ class AlreadyHeld extends Error {
 }
 
 /** Finds the same call of the same key that is open; where its meaning moves, by its words and not by their meaning now. */
-async function findSameCall(
+export async function findSameCall(
   { store }: Parts,
   call: CheckedCall,
 ): Promise<HeldCall | undefined> {

@@ -2,6 +2,14 @@ import type { Problem } from "../../contract/mod.ts";
 import type { CallStatement, Decision, SignedStatement } from "../../contract/domain/mod.ts";
 import type { ShownCall } from "../../ledger/passkeys/mod.ts";
 
+/** A use of a standing grant, as records name it. */
+interface GrantUseRef {
+  /** `GRN-` and 12 hex characters. */
+  readonly grant: string;
+  /** From 1. */
+  readonly use: number;
+}
+
 /** A decision about a call, before it is on record. */
 export interface Evaluation {
   readonly decision: Decision;
@@ -21,6 +29,10 @@ export interface Evaluation {
     readonly statement: SignedStatement<CallStatement>;
     readonly shown: ShownCall;
   };
+  /** True where people are asked by a rule alone: neither the guardrails nor a second opinion ask or deny. */
+  readonly isGrantable: boolean;
+  /** Use of the standing grant that allowed it; absent: none did. */
+  readonly grant?: GrantUseRef;
   /** Id of the second opinion in its own log; absent: none was given, or it has none. */
   readonly opinionId?: string;
   /** Thrown where it is a denial; absent: `Denied` with the reasons. */

@@ -27,7 +27,12 @@ export async function withOpinion(
       decision: evaluation.decision,
       rule: evaluation.rule,
     });
-    const told = decisionId === null ? evaluation : { ...evaluation, opinionId: decisionId };
+    const isGrantable = evaluation.isGrantable && decision === "allow";
+    const told = {
+      ...evaluation,
+      isGrantable,
+      ...(decisionId === null ? {} : { opinionId: decisionId }),
+    };
     if (stricter(decision, evaluation.decision) === evaluation.decision) return told;
     const because = reasons.length > 0 ? reasons : ["The policy of OPA says so"];
     return { ...told, decision, rule: "opa", reasons: because, callerApproves: false };
@@ -35,7 +40,7 @@ export async function withOpinion(
     const problem = asProblem(error);
     const reasons = [`Nothing is allowed without a second opinion: ${problem.message}`];
     const denial = { decision: "deny", rule: "opa-away", reasons, problem } as const;
-    return { ...evaluation, ...denial, callerApproves: false };
+    return { ...evaluation, ...denial, callerApproves: false, isGrantable: false };
   }
 }
 

@@ -19,13 +19,13 @@ export function decisionOf(call: CheckedCall, evaluation: RecordedEvaluation): G
 /** The parts of an evaluation that the caller is told. */
 export type AnsweredEvaluation = Pick<
   RecordedEvaluation,
-  "id" | "decision" | "rule" | "reasons" | "policyVersion" | "dryRun" | "callReceiptId"
+  "id" | "decision" | "rule" | "reasons" | "policyVersion" | "dryRun" | "callReceiptId" | "grant"
 >;
 
 /** Returns the fields that every decision has. */
 export function baseOf(evaluation: AnsweredEvaluation): GovernanceDecision {
-  const { id, decision, rule, policyVersion, dryRun, callReceiptId } = evaluation;
-  return { id, decision, rule, policyVersion, dryRun, callReceiptId };
+  const { id, decision, rule, policyVersion, dryRun, callReceiptId, grant } = evaluation;
+  return { id, decision, rule, policyVersion, dryRun, callReceiptId, ...(grant ? { grant } : {}) };
 }
 
 /** Adds to a problem the decision by which the call ended so. */

@@ -123,6 +123,7 @@ function receiptOf(entry: DecisionEntry): SealRequest {
       ...(evaluation.signed ? { signed_with: "passkey" } : {}),
       ...(evaluation.dryRun ? { dry_run: true } : {}),
       ...(approvalId ? { approval_id: approvalId } : {}),
+      ...evaluation.grant,
       ...(callReceiptId ? { call_receipt_id: callReceiptId } : {}),
     },
     evidence: evidenceAsText ? { text: JSON.stringify(evidence) } : evidence,

@@ -78,7 +78,7 @@ const UNCOUNTED: UsageMeter = {
 function stopped(stops: readonly Stop[]): Evaluation {
   const what = { all: "Everything that changes something", key: "This key", tool: "This tool" };
   const reasons = stops.map(({ kind, reason }) => `${what[kind]} is stopped: ${reason}`);
-  const nobody = { approvers: 1, passkey: false, callerApproves: false };
+  const nobody = { approvers: 1, passkey: false, callerApproves: false, isGrantable: false };
   return { decision: "deny", rule: "stopped", reasons, ...nobody };
 }
 
@@ -126,6 +126,7 @@ async function evaluateRules(
     approvers,
     passkey: rule.passkey,
     callerApproves,
+    isGrantable: others > 0 && rule.then === "needs_approval",
     guardrails: rule.guardrails && !humanControl && rule.then !== "deny",
   };
 }
@@ -153,12 +154,13 @@ async function withGuardrails(
       judged,
       changes,
     );
-    if (stricter(decision, evaluation.decision) === evaluation.decision) return evaluation;
-    return { ...evaluation, decision, rule: "guardrails", reasons, callerApproves: false };
+    const told = { ...evaluation, isGrantable: evaluation.isGrantable && decision === "allow" };
+    if (stricter(decision, evaluation.decision) === evaluation.decision) return told;
+    return { ...told, decision, rule: "guardrails", reasons, callerApproves: false };
   } catch (error) {
     const problem = asProblem(error);
     const reasons = [problem.message];
     const denial = { decision: "deny", rule: "guardrails-away", reasons, problem } as const;
-    return { ...evaluation, ...denial, callerApproves: false };
+    return { ...evaluation, ...denial, callerApproves: false, isGrantable: false };
   }
 }

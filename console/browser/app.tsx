@@ -1,6 +1,7 @@
 /** The pages of the console that have no script of their own, by their paths. */
 import { render } from "preact";
 import { ApprovalsPage } from "./pages/approvals.tsx";
+import { GrantsPage } from "./pages/grants.tsx";
 import { IncidentsPage } from "./pages/incidents.tsx";
 import { NowPage } from "./pages/now.tsx";
 import { SignInPage } from "./pages/sign_in.tsx";
@@ -10,6 +11,7 @@ const PAGES = {
   "/console": NowPage,
   "/console/sign-in": SignInPage,
   "/console/approvals": ApprovalsPage,
+  "/console/grants": GrantsPage,
   "/console/incidents": IncidentsPage,
   "/console/you": YouPage,
 };

@@ -106,6 +106,12 @@ function Decision({ shown }: { readonly shown: ApprovalDetails }) {
       <Before />
       <Moves shown={shown} />
       {shown.status === "pending" && <Buttons shown={shown} />}
+      {(shown.status === "pending" || shown.status === "approved") &&
+        (shown.act || shown.action.runbook) && person.value?.rights.includes("approve") && (
+        <p>
+          <a href={`/console/grants?approval=${id}`}>Grant this for a while</a>
+        </p>
+      )}
       {(shown.status === "denied" || shown.status === "expired") && (
         <p class="actions">
           <button

@@ -16,6 +16,7 @@ export interface Approval extends StatedApproval {
   readonly ticket_id: string | null;
   /** Those that have the same ask for the same. */
   readonly group: string;
+  readonly action_sha256: string;
   readonly target: string | null;
   readonly approvers: readonly { readonly principal: string }[];
   readonly escalated: boolean;

@@ -218,12 +218,15 @@ export type {
   ApprovalStatement,
   Assertion,
   CallStatement,
+  GrantStatement,
+  GrantTerms,
   ListPlace,
   ListStatement,
   Passkey,
   PasskeyAnswer,
   PublicJwk,
   Registration,
+  SignedGrant,
   SignedStatement,
 } from "./passkeys.ts";
 export { type Phase, PHASES } from "./phase.ts";

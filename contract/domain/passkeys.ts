@@ -70,6 +70,39 @@ export interface ListPlace {
   readonly path: readonly string[];
 }
 
+/** What a standing grant says, as people are shown it. */
+export interface GrantTerms {
+  /** `GRN-` and 12 hex characters. */
+  readonly grant_id: string;
+  readonly tenant_id: string;
+  /** Exactly these actions, each as people were asked about it once. */
+  readonly acts: readonly {
+    readonly approval_id: string;
+    /** The tool, or the runbook and its service. */
+    readonly what: string;
+    readonly action_sha256: string;
+  }[];
+  /** How often, all acts together. */
+  readonly max_uses: number;
+  /** ISO 8601. */
+  readonly expires_at: string;
+  /** Principal. */
+  readonly made_by: string;
+  /** How many people it takes, the one who makes it among them. */
+  readonly needed: number;
+}
+
+/** What a person's passkey signs when they make a standing grant. */
+export interface GrantStatement {
+  readonly version: 1;
+  readonly grant: string;
+  readonly move: "granted";
+  /** SHA-256 of the lines that were shown, each with a line feed. */
+  readonly shown_sha256: string;
+  /** 32 random hex characters, given out once. */
+  readonly nonce: string;
+}
+
 /** What a person's passkey signs when they make a call that a rule leaves to people. */
 export interface CallStatement {
   readonly version: 1;
@@ -82,6 +115,9 @@ export interface CallStatement {
   /** 32 random hex characters, given out once. */
   readonly nonce: string;
 }
+
+/** A person's signed grant. */
+export type SignedGrant = SignedStatement<GrantStatement>;
 
 /** A person's signed statement. */
 export interface SignedStatement<Statement = ApprovalStatement> {

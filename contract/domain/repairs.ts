@@ -96,6 +96,9 @@ export interface Permission {
   readonly receipt_id: string | null;
   /** The approval that the decision needed. */
   readonly approval?: { readonly approval_id: string; readonly approvers: readonly string[] };
+  /** The standing grant that allowed it without asking, and which of its uses this is. */
+  readonly grant?: string;
+  readonly use?: number;
   /** Principal in whose name a person is asked. */
   readonly requested_by?: string;
 }

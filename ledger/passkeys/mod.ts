@@ -13,6 +13,7 @@
  * @module
  */
 export { type Expected, PasskeyError, verifyAssertion } from "./assertion.ts";
+export { grantLines, grantStatementOf } from "./grant.ts";
 export { listStatementOf, placesIn, signedChallenge } from "./list.ts";
 export { ALGORITHMS } from "./public_key.ts";
 export { verifyRegistration } from "./registration.ts";

@@ -1,4 +1,9 @@
-import type { ApprovalStatement, CallStatement, ListStatement } from "../../contract/domain/mod.ts";
+import type {
+  ApprovalStatement,
+  CallStatement,
+  GrantStatement,
+  ListStatement,
+} from "../../contract/domain/mod.ts";
 import { canonicalize, type Primitives } from "../rules/mod.ts";
 import { toBase64Url } from "./_base64url.ts";
 import { type ShownApproval, type ShownCall, shownCallLines, shownLines } from "./shown.ts";
@@ -47,7 +52,7 @@ function hashLines(sha256: Primitives["sha256"], lines: readonly string[]): stri
 /** Returns what the passkey is given to sign: SHA-256 of the statement's canonical JSON, base64url. */
 export function challengeOf(
   { sha256, fromHex }: Pick<Primitives, "sha256" | "fromHex">,
-  statement: ApprovalStatement | ListStatement | CallStatement,
+  statement: ApprovalStatement | ListStatement | CallStatement | GrantStatement,
 ): string {
   const text = canonicalize(statement);
   return toBase64Url(fromHex(sha256(new TextEncoder().encode(text))));

@@ -49,6 +49,7 @@ import { people } from "./0037_people.ts";
 import { receiptNames } from "./0038_receipt_names.ts";
 import { settingsFiles } from "./0039_settings_files.ts";
 import { publicServices } from "./0040_public_services.ts";
+import { grants } from "./0041_grants.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -93,4 +94,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0038_receipt_names": receiptNames,
   "0039_settings_files": settingsFiles,
   "0040_public_services": publicServices,
+  "0041_grants": grants,
 };

@@ -8,6 +8,7 @@
  */
 export {
   findPasskey,
+  getChallenge,
   hadPasskey,
   listPasskeys,
   newChallengeId,

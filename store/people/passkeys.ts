@@ -117,6 +117,19 @@ export async function putChallenge(
   );
 }
 
+/** Returns a challenge that a session can still answer, or undefined. */
+export async function getChallenge(
+  db: Db,
+  id: string,
+  sessionId: string,
+): Promise<PasskeyChallenge | undefined> {
+  return await db.first<PasskeyChallenge>(
+    `SELECT id, session_id AS "sessionId", about, challenge, statement FROM passkey_challenges
+     WHERE id = $1 AND session_id = $2 AND expires_at > now()`,
+    [id, sessionId],
+  );
+}
+
 /** Takes a challenge, which nobody can take again. @returns undefined: it was answered, has expired, or is another session's */
 export async function takeChallenge(
   trx: Db,

@@ -95,6 +95,19 @@ export const INCIDENT_TABLES: TableRights = {
     ["SELECT, DELETE", "operator"],
   ],
 
+  // Standing grants: the gateway takes them from people, and whoever decides about acts counts their uses.
+  grants: [
+    ["SELECT", ...WORKING, "operator"],
+    [
+      "INSERT (id, terms, signed, made_by_key, approval_id, receipt_id, expires_at), UPDATE (revoked_at, revoked_by)",
+      "gateway",
+    ],
+  ],
+  grant_uses: [
+    ["SELECT", ...WORKING, "operator"],
+    ["INSERT (grant_id, number, act)", ...WORKING],
+  ],
+
   // Governance: rules come from files and from the operator's commands.
   guard_policies: [["SELECT", ...READING, "crossing"], ["INSERT", "engine"]],
   governance_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker", "operator"]],

@@ -24,7 +24,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   touch_keys: { runsAs: "crossing", callers: SERVERS },
   take_sign_in_link: { runsAs: "crossing", callers: ["gateway"] },
   find_session: { runsAs: "crossing", callers: ["gateway"] },
-  find_passkey: { runsAs: "crossing", callers: ["gateway", "worker"] },
+  find_passkey: { runsAs: "crossing", callers: WORKING },
   note_passkey_use: { runsAs: "crossing", callers: ["gateway"] },
   delete_evidence: { runsAs: "crossing", callers: ["operator"] },
   delete_old_evidence: { runsAs: "crossing", callers: ["worker", "operator"] },

@@ -180,6 +180,24 @@ describe("the console", () => {
     await setGovernance(people.store, {});
   });
 
+  it("lets a person grant an act for a while, and revoke that by a click", async () => {
+    await signIn();
+    const webhook = { url: "https://hooks.example.com/tickets", events: ["ticket.opened"] };
+    const held = await people.call("POST", "/v1/itsm/webhooks", "program", webhook);
+    const { approval_id } = held.body.governance;
+    await open(`/console/approvals/${approval_id}`, /Grant this for a while/);
+    await press("Grant this for a while");
+    await shows(/Let this run without asking/);
+    await press("Show what you sign");
+    assert.match(await shows(/lets run/), /at most\s+10 times, all of them together/);
+    await press("Grant with your passkey");
+    const text = await shows(/in force · used 0 of 10 times/);
+    const id = /GRN-[0-9a-f]{12}/.exec(text)![0];
+    await press(`Revoke ${id}`);
+    await shows(/revoked by ann/);
+    await people.vote(approval_id, "deny", "bob");
+  });
+
   it("shows acts that are equal but for their targets together, and decides about them by one gesture", async () => {
     await signIn();
     const restart = (service: string, command = "restart") =>
@@ -279,6 +297,7 @@ describe("the console", () => {
         ["/console/incidents", /Incidents/],
         ["/console/you", /Passkeys/],
         [`/console/approvals?group=${group}`, /2 ask for the same/],
+        [`/console/grants?approval=${approval_id}`, /What may run without asking/],
         [`/console/approvals/${approval_id}`, /Exactly what is decided/],
         [`/console/incidents/${ticket.ticket_id}`, /Post-mortem/],
       ] as const;

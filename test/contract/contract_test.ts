@@ -134,6 +134,7 @@ describe("the operations", () => {
     assert.deepEqual(control.map(({ name }) => name).sort(), [
       "admin.set_flag", "admin.set_flags",
       "approvals.approve", "approvals.deny", "approvals.reopen",
+      "grants.make", "grants.revoke",
       "keys.revoke",
       "people.approve_list", "people.deny_list",
       "people.enrol_passkey", "people.revoke_passkey", "people.sign_in", "people.sign_out",

@@ -58,6 +58,8 @@ export const PermissionSchema = z.object({
   policy_version: Word.optional(),
   receipt_id: SealedId.nullable(),
   approval: z.object({ approval_id: ApprovalId, approvers: z.array(Name) }).optional(),
+  grant: Word.optional(),
+  use: z.number().optional(),
   requested_by: Name.optional(),
 });
 

@@ -55,6 +55,7 @@ function listReceipts({ ticket, events }: TicketFacts): ArticleText["receipts"] 
 const RECEIPTS: Readonly<Record<string, string>> = {
   permitted: "what the guardrails found",
   approval_needed: "what the guardrails found: a person is asked",
+  granted: "the use of a standing grant",
   approval_requested: "the question to a person",
   approval_approved: "the approval",
   escalated: "the call for people",
@@ -71,6 +72,7 @@ const MOMENTS: Readonly<Record<string, (data: TimelineEvent["data"]) => string>>
     typeof cause === "string" ? "A cause is named." : "The diagnosis names no cause.",
   permitted: () => "The guardrails have nothing against the repair.",
   refused: () => "The guardrails refuse the repair.",
+  granted: () => "People have allowed such a repair beforehand.",
   approval_requested: () => "A person is asked.",
   approval_approved: () => "A person approves the repair.",
   approval_denied: () => "A person denies the repair.",

@@ -51,6 +51,8 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
     sentence(`Runbook ${runbook} was not carried out, and was made anew: ${why}`),
   permitted: () => "The guardrails allowed the repair.",
   approval_needed: () => "The guardrails asked for the consent of a person.",
+  granted: ({ grant, use, max_uses }) =>
+    `The standing grant ${code(grant)} allowed it without asking: use ${use} of ${max_uses}.`,
   refused: () => "The guardrails refused the repair.",
   intended: ({ runbook, step }) =>
     `The intent to run step ${code(step)} of runbook ${code(runbook)} was sealed.`,
