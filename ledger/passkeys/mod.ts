@@ -15,6 +15,7 @@
 export { type Expected, PasskeyError, verifyAssertion } from "./assertion.ts";
 export { grantLines, grantStatementOf } from "./grant.ts";
 export { listStatementOf, placesIn, signedChallenge } from "./list.ts";
+export { compareLines, DIFFERS } from "./compare.ts";
 export { ALGORITHMS } from "./public_key.ts";
 export { verifyRegistration } from "./registration.ts";
 export { type ShownApproval, type ShownCall, shownCallLines, shownLines } from "./shown.ts";

@@ -1,9 +1,8 @@
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { shownLines } from "../../../ledger/passkeys/mod.ts";
+import { compareLines, shownLines } from "../../../ledger/passkeys/mod.ts";
 import { createActs } from "../acts.ts";
 import { read } from "../api.ts";
-import { compareLines } from "../lines.ts";
 import { follow } from "../live.ts";
 import type { Approval, Person } from "../shapes.ts";
 import { Page } from "../shell.tsx";

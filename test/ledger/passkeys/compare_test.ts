@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { compareLines, DIFFERS } from "../../console/browser/lines.ts";
+import { compareLines, DIFFERS } from "../../../ledger/passkeys/mod.ts";
 
 /** Returns the lines that are shown of each: the shared ones with its own in their places. */
 function wholeOf({ shared, own }: ReturnType<typeof compareLines>, n: number): string[] {
