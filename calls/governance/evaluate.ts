@@ -126,7 +126,7 @@ async function evaluateRules(
     approvers,
     passkey: rule.passkey,
     callerApproves,
-    isGrantable: others > 0 && rule.then === "needs_approval",
+    isGrantable: decision === "needs_approval",
     guardrails: rule.guardrails && !humanControl && rule.then !== "deny",
   };
 }
