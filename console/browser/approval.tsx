@@ -172,6 +172,8 @@ function Before() {
       <p>
         {repairs.length === 0
           ? "This runbook was not run for this service before."
+          : repairs.length === 1
+          ? "This runbook was run once for this service."
           : `This runbook was run ${repairs.length} times for this service; it was healthy after ${healed} of them.`}
       </p>
       <ul>

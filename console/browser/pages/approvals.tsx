@@ -23,6 +23,7 @@ const acts = createActs(refresh);
 const compared = computed(() => compareLines((shown.value ?? []).map(shownLines)));
 
 async function refresh(): Promise<void> {
+  if (!query.has("group")) return location.replace("/console");
   const tenant = query.get("tenant");
   const of = tenant ? `?${new URLSearchParams({ tenant_id: tenant })}` : "";
   try {
