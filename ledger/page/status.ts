@@ -11,6 +11,8 @@ interface Status {
 }
 
 const DAY_MS = 86_400_000;
+/** Looks are sealed every hour; where none was for longer, nobody is told that all is well. */
+const STALE_MS = 2 * 3_600_000 + 600_000;
 const MAX_INCIDENTS = 20;
 /** Share of a day's observed time from which a service is called up. */
 const MOSTLY_UP = 0.995;
@@ -35,7 +37,7 @@ export async function showStatus(call: Call): Promise<SiteResponse> {
       "p",
       { class: "quiet" },
       "Up is what two looks within two minutes of each other both found healthy. What was not looked at counts as neither " +
-        "up nor down, and is left white. The platform makes these looks itself; that it looked honestly, no receipt proves.",
+        "up nor down, and its days are empty. The platform makes these looks itself; that it looked honestly, no receipt proves.",
     ),
   ]);
 }
@@ -43,7 +45,8 @@ export async function showStatus(call: Call): Promise<SiteResponse> {
 function serviceSection(service: ServiceStatus, { from, to }: Status): View {
   const { service_id: id, name, uptime, observed_ms, seen_at, incidents } = service;
   const open = incidents.filter(({ ended_at }) => ended_at === null);
-  const state = open.length > 0 ? "broken" : seen_at === null ? "nothing" : "intact";
+  const isStale = seen_at !== null && !(Date.now() - Date.parse(seen_at) < STALE_MS);
+  const state = open.length > 0 ? "broken" : seen_at === null || isStale ? "nothing" : "intact";
   return h(
     "section",
     { class: `verdict service ${state}`, "aria-labelledby": id },
@@ -53,7 +56,7 @@ function serviceSection(service: ServiceStatus, { from, to }: Status): View {
       { class: "big" },
       {
         broken: `${pluralize(open.length, "open incident")}`,
-        nothing: "Not observed yet",
+        nothing: isStale ? "Not looked at lately" : "Not observed yet",
         intact: "No open incident",
       }[state],
     ),

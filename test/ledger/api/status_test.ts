@@ -35,6 +35,7 @@ describe("/api/status", () => {
   let ledger: Awaited<ReturnType<typeof serveLedger>>;
   before(async () => {
     sealing = await startSealing();
+    const OLD = "SVC-00000000000c";
     const named = (id: string, name: string, outcome = "public") => ({
       category: "service_published",
       subject: id,
@@ -74,6 +75,8 @@ describe("/api/status", () => {
       // What a key holder has sealed counts for nothing.
       { ...seen(SHOP, TODAY, 86_400_000, 86_400_000), category: "api_seal" },
       seen(SHOP, TODAY, 3_500_000, 3_400_000),
+      named(OLD, "Zoo"),
+      seen(OLD, YESTERDAY, 60_000, 60_000),
       named(MAIL, "Mail"),
       named(MAIL, "Mail", "private"),
     ];
@@ -136,6 +139,7 @@ describe("/api/status", () => {
     const page = await (await fetch(`${ledger.address}/status`)).text();
     const text = page.replace(/<[^>]+>/g, " ");
     assert.match(text, /Shop\s+1 open incident\s+Up 98\.591 % of the 118 min/);
+    assert.match(text, /Zoo\s+Not looked at lately\s+Up 100 % of the 1 min/);
     assert.doesNotMatch(text, /Mail|Post/);
   });
 });
