@@ -107,6 +107,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if ((settings.SEALOOP_TLS_CERT === undefined) !== (settings.SEALOOP_TLS_KEY === undefined)) {
     throw new BadSetting("SEALOOP_TLS_CERT and SEALOOP_TLS_KEY go together: set both, or neither");
   }
+  if (settings.SEALOOP_OIDC_ISSUER !== undefined && !settings.SEALOOP_OIDC_CLIENT_ID) {
+    throw new BadSetting(
+      "SEALOOP_OIDC_ISSUER needs SEALOOP_OIDC_CLIENT_ID, the id of the client that sealoop is at it",
+    );
+  }
   if (settings.SEALOOP_ARTICLES_SITE === "git") {
     if (!settings.SEALOOP_ARTICLES_GIT || !settings.SEALOOP_ARTICLES_URL) {
       throw new BadSetting(

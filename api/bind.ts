@@ -18,7 +18,8 @@ import {
 } from "../contract/mod.ts";
 import { createDisconnectSignal, type RequestState } from "../runtime/web/mod.ts";
 import { sendEvents } from "./_events.ts";
-import type { SessionCookie } from "./_session.ts";
+import type { BrowserCookies } from "./_cookies.ts";
+import { readPasskey } from "./_passkey.ts";
 import { createFieldReader, type FieldReader } from "./_fields.ts";
 
 /**
@@ -31,13 +32,13 @@ export function bindOperations<C>(
   router: Router<RequestState>,
   operations: readonly Operation<C>[],
   invoke: Invoke<C>,
-  cookie: SessionCookie,
+  cookies: BrowserCookies,
 ): void {
   for (const operation of operations) {
     for (const [operationId, route] of Object.entries(operation.rest ?? {})) {
       const [method, path] = route.split(" ") as [string, string];
       const reader = createFieldReader(operation, method, path);
-      const handle = createHandler(operation, operationId, reader, invoke, cookie);
+      const handle = createHandler(operation, operationId, reader, invoke, cookies);
       const pattern = path.replace(/\{(\w+)\}/g, ":$1");
       router.register(pattern, [method], [handle], { name: operationId });
     }
@@ -49,7 +50,7 @@ function createHandler<C>(
   operationId: string,
   { readFields, places }: FieldReader,
   invoke: Invoke<C>,
-  cookie: SessionCookie,
+  cookies: BrowserCookies,
 ) {
   return async (ctx: Context) => {
     const state = ctx.state as RequestState;
@@ -66,8 +67,8 @@ function createHandler<C>(
         as: operationId,
         requestId: state.requestId,
         credential: ctx.get("x-api-key") || undefined,
-        session: cookie.read(ctx),
-        passkey: cookie.readPasskey(ctx),
+        passkey: readPasskey(ctx),
+        ...cookies.read(ctx, operation),
         token: ctx.get("x-a2a-token") || undefined,
         signed: operation.governance?.signedByDevice && signedParts(ctx, body.digest()),
         address: state.address,
@@ -77,7 +78,7 @@ function createHandler<C>(
         identified: ({ keyId }) => void (state.keyId = keyId),
         signal,
       });
-      const output = cookie.keep(ctx, operation, result.output);
+      const output = cookies.keep(ctx, operation, result.output);
       sendResult(ctx, operation, { ...result, output });
     } catch (error) {
       if (error instanceof Problem && error.receiptId) ctx.set("x-receipt-id", error.receiptId);

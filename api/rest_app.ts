@@ -16,7 +16,7 @@ import {
   type RequestState,
   serveRoutes,
 } from "../runtime/web/mod.ts";
-import { sessionCookie } from "./_session.ts";
+import { browserCookies } from "./_cookies.ts";
 import { bindOperations } from "./bind.ts";
 
 /** The parts of a REST server. */
@@ -39,7 +39,7 @@ export function createRestApp<C>(
   const app = createApp({ ...http, foreignPages: "read" });
   const router = new Router<RequestState>();
   routes?.(router);
-  bindOperations(router, operations, invoke, sessionCookie(http.secure));
+  bindOperations(router, operations, invoke, browserCookies(http));
   const { own, extensions } = splitByContract(operations);
   bindPages(router, () => buildOpenApi(own, info), info.title);
   if (extensions.length > 0) {

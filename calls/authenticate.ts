@@ -36,7 +36,11 @@ export async function authenticate(
   }
   if (governance?.signedByDevice) return await signingDevice(parts, request);
   if (key) return callerOf(key, address);
-  return session === undefined ? anonymous(address) : await sessionCaller(parts, session, address);
+  const person = session === undefined ? undefined : await sessionCaller(parts, session, address);
+  if (person) return person;
+  // Browsers send the cookie of a session that has ended by themselves, also to sign in anew.
+  if (session === undefined || access === "public") return anonymous(address);
+  throw new Problem("Unauthenticated", "Your session has ended: sign in again");
 }
 
 /** Returns the caller that a key stands for, at an address. */
@@ -49,15 +53,17 @@ export function callerOf(
 
 /**
  * Returns the person whose session it is: the holder of its key, with all that the key may, except that no call of theirs counts
- * as their decision.
+ * as their decision. Undefined: the session or its key has ended.
  */
-async function sessionCaller({ store }: Parts, token: string, address: string): Promise<Caller> {
+async function sessionCaller(
+  { store }: Parts,
+  token: string,
+  address: string,
+): Promise<Caller | undefined> {
   const db = store.asPlatform();
   const session = await findSession(db, token);
   const [key] = session ? await findValidKeys(db, [session.keyId]) : [];
-  if (!session || !key) {
-    throw new Problem("Unauthenticated", "Your session has ended: sign in again");
-  }
+  if (!session || !key) return undefined;
   const { id, expiresAt, recovers } = session;
   return {
     ...callerOf(key, address),

@@ -41,7 +41,7 @@ export function refuseApprover({ mayApprove }: Caller): void {
 }
 
 function authorizeRest({ access, effect }: Operation<never>, caller: Caller): void {
-  if (caller.scope === "audit" && effect !== "read") {
+  if (caller.scope === "audit" && effect !== "read" && access !== "session") {
     throw new Problem("Forbidden", "A key of scope audit only reads");
   }
   // authenticate() has checked the token or the device's signature, or run() checks the code

@@ -91,7 +91,8 @@ async function contextOf(
   commit: Context["commit"],
 ): Promise<Context> {
   const { operation: { governance = {} }, request, caller, input } = call;
-  const { door, requestId, signal, progress = () => {}, detached = false, signed } = request;
+  const { door, requestId, signal, progress = () => {}, detached = false, signed, signIn } =
+    request;
   const crosses = caller.tier === "admin";
   const owner = crosses ? await governance.ownerOf?.(input, parts) : undefined;
   return {
@@ -105,6 +106,7 @@ async function contextOf(
     detached,
     spansTenants: crosses && governance.spansTenants === true,
     signed,
+    signIn,
     decisionId: decision?.id,
     requiredApproval: decision?.required,
     callerApproves: decision?.callerApproves,

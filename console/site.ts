@@ -15,6 +15,7 @@ type Assets = Readonly<Record<typeof NAMES[number], Asset>>;
 const PAGES: Readonly<Record<string, keyof Assets>> = {
   "/console": "app",
   "/console/sign-in": "app",
+  "/console/sign-in/answer": "app", // where the identity provider sends browsers back to
   "/console/incidents": "app",
   "/console/incidents/:id": "incident",
   "/console/governance": "governance",

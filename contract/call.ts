@@ -14,6 +14,8 @@ export interface CallRequest {
   readonly session?: string | undefined;
   /** A passkey's answer about this very call, of a person who has signed in. */
   readonly passkey?: PasskeyAnswer | undefined;
+  /** The secret of a sign-in that this browser has begun, from its cookie, likewise. */
+  readonly signIn?: string | undefined;
   /** Value of the header `x-a2a-token`, over REST. */
   readonly token?: string | undefined;
   /** Present in calls over REST of operations that devices sign. */

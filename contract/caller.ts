@@ -69,6 +69,8 @@ export interface CallContext {
   readonly callerApproves?: boolean | undefined;
   /** `GOV-` and 12 hex characters: the governance decision that allowed the call. Ids of what it creates derive from it. */
   readonly decisionId?: string | undefined;
+  /** The secret of a sign-in that the caller's browser has begun, where the operation ends one. */
+  readonly signIn?: string | undefined;
   /** The request as a device has signed it, where one calls. */
   readonly signed?: SignedRequest | undefined;
 }

@@ -16,6 +16,8 @@ export interface Presentation {
   readonly shownOnce?: readonly string[];
   /** Set where a call opens or ends a browser's session: its field `session` is the secret, which goes into the cookie alone. */
   readonly session?: "opens" | "ends";
+  /** Set where a call begins or ends a browser's sign-in: its field `sign_in` is the secret, likewise. */
+  readonly signIn?: "begins" | "ends";
   /** Kinds of errors that this operation can return, besides those that any can. */
   readonly errors?: readonly string[];
   /** Success status over REST; 200 by default. */

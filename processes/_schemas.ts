@@ -1,5 +1,6 @@
 import { governanceFileSchema } from "../calls/governance/mod.ts";
 import { modelFileSchema } from "../operations/models/use/mod.ts";
+import { peopleFileSchema } from "../operations/people/mod.ts";
 import type { JsonSchema } from "../contract/mod.ts";
 import { commsFileSchema } from "../integrations/channels/mod.ts";
 import { detectorsFileSchema, servicesFileSchema } from "../judgement/detection/mod.ts";
@@ -13,4 +14,5 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   comms: commsFileSchema(),
   shield: shieldFileSchema(),
   models: modelFileSchema(),
+  people: peopleFileSchema(),
 };

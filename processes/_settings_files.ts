@@ -19,6 +19,7 @@ import { loadCatalogue, runbooksFolder } from "../judgement/runbooks/mod.ts";
 import { checkShieldFile, shieldFilePath } from "../judgement/shield/mod.ts";
 import { pipelinesFilePath, readPipelines } from "../operations/crm/records/mod.ts";
 import { checkModelFile, modelFilePath } from "../operations/models/use/mod.ts";
+import { checkPeopleFile, peopleFilePath } from "../operations/people/mod.ts";
 import type { Store } from "../store/mod.ts";
 import type { SettingsMistake } from "../store/platform/mod.ts";
 import type { Log } from "../runtime/web/mod.ts";
@@ -46,6 +47,7 @@ const READERS: Readonly<Record<SettingsFileName, SettingsReader>> = {
   policy: { path: policyFilePath, check: (config) => checkPolicyFile(policyFilePath(config)) },
   shield: { path: shieldFilePath, check: (config) => checkShieldFile(shieldFilePath(config)) },
   models: { path: modelFilePath, check: (config) => checkModelFile(modelFilePath(config)) },
+  people: { path: peopleFilePath, check: checkPeopleFile },
   comms: { path: commsFilePath, check: (config) => readCommsFile(commsFilePath(config)) },
   peers: { path: peersFilePath, check: (config) => listPeers(config, PLATFORM_TENANT) },
   mail: { path: mailRulesPath, check: readMailRules },

@@ -9,6 +9,7 @@ import { watchManagedProcesses } from "../integrations/host/mod.ts";
 import { keepReceivingMail } from "../integrations/mail/mod.ts";
 import { warmParsers } from "../integrations/strangers/mod.ts";
 import { registry } from "../operations/mod.ts";
+import { followPeopleFile } from "../operations/people/mod.ts";
 import { followRunbooks, keepDeletingOldData } from "../judgement/runbooks/mod.ts";
 import { followShieldFile, shieldFilePath } from "../judgement/shield/mod.ts";
 import { usePlatformMetrics, usePollMetrics } from "../runtime/metrics/mod.ts";
@@ -62,6 +63,7 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
     await followGovernanceFile(governanceFileOf(config), { store, log, operations }),
     await followShieldFile(shieldFilePath(config), store, log),
     await followModelFile(modelFilePath(config), store, log),
+    await followPeopleFile(config, store, log),
     ...await followReadFiles(config, store, log),
     ...await followReadFiles(config, store, log, ["detectors"]),
   ];

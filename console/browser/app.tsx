@@ -12,6 +12,7 @@ const PAGES = {
   "/console/sign-in": SignInPage,
   "/console/approvals": ApprovalsPage,
   "/console/grants": GrantsPage,
+  "/console/sign-in/answer": SignInPage,
   "/console/incidents": IncidentsPage,
   "/console/you": YouPage,
 };

@@ -51,6 +51,11 @@ export const SETTINGS_FILES = {
     keeps: "before",
     without: "the default budgets are in force",
   },
+  people: {
+    title: "people file",
+    keeps: "before",
+    without: "nobody signs in by the identity provider",
+  },
   comms: {
     title: "file of who is told",
     keeps: "until_restart",

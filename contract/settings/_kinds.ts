@@ -35,6 +35,9 @@ export const secret = (about: string) => text(about);
 export const safe = (about: string) =>
   z.url().refine(isSafe, "Expected https (http for loopback alone)")
     .transform((address) => address.replace(/\/$/, "")).describe(about);
+/** The same as its owner spells it, as names are compared by the letter. */
+export const issuer = (about: string) =>
+  z.url().refine(isSafe, "Expected https (http for loopback alone)").describe(about);
 /** An address of a PostgreSQL, or none. */
 export const postgres = (about: string) => url(/^postgres(ql)?$/, about);
 

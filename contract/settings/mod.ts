@@ -14,6 +14,7 @@ import { LOOP_SETTINGS } from "./loop.ts";
 import { MESSAGE_SETTINGS } from "./messages.ts";
 import { MODEL_SETTINGS } from "./models.ts";
 import { OBSERVABILITY_SETTINGS } from "./observability.ts";
+import { PEOPLE_SETTINGS } from "./people.ts";
 import { PLATFORM_SETTINGS } from "./platform.ts";
 import { PUBLISHING_SETTINGS } from "./publishing.ts";
 
@@ -25,6 +26,7 @@ import { PUBLISHING_SETTINGS } from "./publishing.ts";
  */
 export const SETTINGS = z.strictObject({
   ...PLATFORM_SETTINGS,
+  ...PEOPLE_SETTINGS,
   ...LEDGER_SETTINGS,
   ...LOOP_SETTINGS,
   ...MODEL_SETTINGS,

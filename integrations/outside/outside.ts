@@ -3,6 +3,7 @@ import { type GrcClient, openCisoAssistant } from "../grc/mod.ts";
 import { type KeycloakClient, openKeycloak } from "../identity/mod.ts";
 import { type MeshClient, openMeshCentral } from "../mesh/mod.ts";
 import { collectorCredential, collectorUrl } from "../observability/mod.ts";
+import { type OidcClient, openOidc } from "../oidc/mod.ts";
 import { openWeaviate, type RagClient } from "../rag/mod.ts";
 import { openFleet, type RmmClient } from "../rmm/mod.ts";
 import { openN8n, type SoarClient } from "../soar/mod.ts";
@@ -17,6 +18,8 @@ export interface OutsideSystems {
   readonly rag: RagClient | undefined;
   /** Also the identity provider of organizations. */
   readonly audit: KeycloakClient | undefined;
+  /** By which people sign in. */
+  readonly oidc: OidcClient | undefined;
   /** Where posts are published. */
   readonly mastodon: MastodonClient | undefined;
 }
@@ -30,6 +33,7 @@ export function openOutside(config: Config): OutsideSystems {
     soar: openN8n(config),
     rag: openWeaviate(config),
     audit: openKeycloak(config),
+    oidc: openOidc(config),
     mastodon: openMastodon(config),
   };
 }

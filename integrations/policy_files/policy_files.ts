@@ -21,6 +21,8 @@ export interface FilePolicy<Policy> {
   details(policy: Policy, before: Policy | undefined): Details;
   /** Returns private evidence besides the policy and its salt. */
   evidence?(policy: Policy): Readonly<Record<string, string>>;
+  /** Makes what follows from a change, in its transaction. */
+  apply?(trx: Db, policy: Policy): Promise<void>;
 }
 
 /** A file that is followed. */
@@ -44,7 +46,10 @@ export async function putPolicyInForce<Policy extends object>(
       kind.table,
       { ...policy } as Record<string, unknown>,
     );
-    if (change.after !== change.before) await sealChange(trx, kind, change);
+    if (change.after !== change.before) {
+      await sealChange(trx, kind, change);
+      await kind.apply?.(trx, policy);
+    }
     return change;
   });
 }

@@ -1,5 +1,5 @@
 /**
- * People who have signed in to the console: their sessions, their passkeys, and what these sign.
+ * People who have signed in to the console: how they do, their sessions, their passkeys, and what these sign.
  *
  * ```ts
  * const operations = [...approvalOperations, ...peopleOperations];
@@ -8,12 +8,19 @@
  */
 import { approveList, denyList, listStatement } from "./lists.ts";
 import { enrolPasskey, passkeyChallenge, passkeyList, revokeOwnPasskey } from "./passkeys.ts";
+import { beginSignIn, endSignIn, signInWays } from "./provider.ts";
 import { sessionInfo, signIn, signOut } from "./session.ts";
 import { approvalStatement } from "./statement.ts";
 
+export { peopleFileSchema } from "./people_file.ts";
+export { checkPeopleFile, followPeopleFile, peopleFilePath } from "./people_file_in_force.ts";
+
 /** Operations of this folder, all of them beyond the contract. */
 export const peopleOperations = [
+  signInWays,
   signIn,
+  beginSignIn,
+  endSignIn,
   sessionInfo,
   signOut,
   passkeyList,

@@ -10,7 +10,8 @@ import { Timestamp } from "../schemas/mod.ts";
 /** Longest time of a session. Its key may end before. */
 const SESSION_SECONDS = 12 * 3_600;
 
-const Person = z.object({
+/** Somebody who has signed in. */
+export const Person = z.object({
   principal: z.string().describe("The person, as their key names them"),
   tenant_id: z.string(),
   rights: z.array(z.enum(["read", "respond", "approve", "operate"])).describe(
@@ -20,7 +21,8 @@ const Person = z.object({
   expires_at: Timestamp.describe("When the session ends"),
 });
 
-const examplePerson = {
+/** An example of them. */
+export const examplePerson = {
   principal: "Ada",
   tenant_id: "platform",
   rights: ["read" as const, "respond" as const, "approve" as const, "operate" as const],
@@ -61,25 +63,42 @@ export const signIn = operation({
         "This link was used, has expired, or is none: `npm run console` on the platform's machine prints another one",
       );
     }
-    const opened = await store.asTenant(key.tenant).transaction(async (trx) => {
-      const { token, id } = await putSession(trx, taken, SESSION_SECONDS);
-      await requestSeal(trx, {
-        category: "session_opened",
-        actor: PERSON_ACTOR,
-        subject: "session",
-        action: "people.sign_in",
-        outcome: "success",
-        details: { recovers: taken.recovers },
-        evidence: { caller: { key_id: key.id, principal: key.principal }, session: id },
-      });
-      return token;
-    });
-    await touchKeys(store.asPlatform(), new Map([[key.id, new Date()]]));
-    const expiresAt = new Date(Date.now() + SESSION_SECONDS * 1_000);
-    const person = { ...key, session: { expiresAt, mayApprove: key.mayApprove } };
-    return { ...await toPerson(store.forTenant(key.tenant), person), session: opened };
+    return await openSession(context, taken, "link");
   },
 });
+
+/**
+ * Opens a session of the holder of a valid key, always a new one: what the browser had before ends, whoever gave it that.
+ *
+ * @param way by which they have signed in
+ */
+export async function openSession(
+  { store, caller }: Pick<Context, "store" | "caller">,
+  { keyId, recovers }: { readonly keyId: string; readonly recovers: boolean },
+  way: "link" | "provider",
+): Promise<z.output<typeof Person> & { readonly session: string }> {
+  const [key] = await findValidKeys(store.asPlatform(), [keyId]);
+  if (!key) throw new Problem("Unauthenticated", "Your key has ended: ask your operator");
+  const { session: before } = caller;
+  if (before) await endSession(store.asTenant(caller.tenant), before.id);
+  const opened = await store.asTenant(key.tenant).transaction(async (trx) => {
+    const { token, id } = await putSession(trx, { keyId, recovers }, SESSION_SECONDS);
+    await requestSeal(trx, {
+      category: "session_opened",
+      actor: PERSON_ACTOR,
+      subject: "session",
+      action: "people.sign_in",
+      outcome: "success",
+      details: { recovers, way },
+      evidence: { caller: { key_id: key.id, principal: key.principal }, session: id },
+    });
+    return token;
+  });
+  await touchKeys(store.asPlatform(), new Map([[keyId, new Date()]]));
+  const expiresAt = new Date(Date.now() + SESSION_SECONDS * 1_000);
+  const person = { ...key, session: { expiresAt, mayApprove: key.mayApprove } };
+  return { ...await toPerson(store.forTenant(key.tenant), person), session: opened };
+}
 
 /** Who has signed in. */
 export const sessionInfo = operation({

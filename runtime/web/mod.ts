@@ -18,5 +18,6 @@ export { createLog, type Log, STANDARD_ERROR } from "./log.ts";
 export { FOREVER } from "./reads.ts";
 export { serveRoutes } from "./methods.ts";
 export { bindDescription, bindPages } from "./pages.ts";
-export { serverNames } from "./server_names.ts";
+export type { ForeignPageOptions } from "./foreign_pages.ts";
+export { isOwnPage, serverNames } from "./server_names.ts";
 export { isLoopback, isSecure, type Listening, serve } from "./serve.ts";

@@ -71,6 +71,15 @@ function targetAuthority(target: string): readonly string[] {
   return [/^https?:\/\/([^/?#]*)/i.exec(target)?.[1] ?? ""];
 }
 
+/** Returns true where no page of another origin sends a request. Programs, and browsers for reads, name no origin. */
+export function isOwnPage(
+  req: IncomingMessage,
+  options: { readonly names: ServerNames; readonly secure: boolean },
+): boolean {
+  const { origin } = req.headers;
+  return origin === undefined || isOwnOrigin(origin, req, options);
+}
+
 /**
  * Returns true where a page of an origin is the server's own: its address is the one in `Host`, or the public one. A server
  * with TLS has pages over TLS alone, except by loopback names.

@@ -63,6 +63,7 @@ export {
 export { countDecisions, listPastDecisions, searchDecisions } from "./past_decisions.ts";
 export {
   currentPolicy,
+  holdPolicies,
   listPolicyVersions,
   type PolicyChange,
   type PolicyTable,

@@ -22,12 +22,13 @@ export interface PolicyChange {
   readonly after: PolicyRecord;
 }
 
-/** Tables of policies: of the guardrails, of governance, of the shield, and of the use of models. */
+/** Tables of policies: of the guardrails, of governance, of the shield, of the use of models, and of who may sign in. */
 export type PolicyTable =
   | "guard_policies"
   | "governance_policies"
   | "shield_policies"
-  | "model_policies";
+  | "model_policies"
+  | "people_policies";
 
 const CURRENT: Readonly<Record<PolicyTable, string>> = {
   guard_policies:
@@ -38,6 +39,8 @@ const CURRENT: Readonly<Record<PolicyTable, string>> = {
     "SELECT version, policy, commitment, salt FROM shield_policies ORDER BY version DESC LIMIT 1",
   model_policies:
     "SELECT version, policy, commitment, salt FROM model_policies ORDER BY version DESC LIMIT 1",
+  people_policies:
+    "SELECT version, policy, commitment, salt FROM people_policies ORDER BY version DESC LIMIT 1",
 };
 
 const INSERT: Readonly<Record<PolicyTable, string>> = {
@@ -49,9 +52,11 @@ const INSERT: Readonly<Record<PolicyTable, string>> = {
     "INSERT INTO shield_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
   model_policies:
     "INSERT INTO model_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
+  people_policies:
+    "INSERT INTO people_policies (version, policy, commitment, salt) VALUES ($1, $2, $3, $4)",
 };
 
-/** Advisory lock under which versions are numbered. */
+/** Advisory lock under which versions are numbered, until the transaction ends. */
 const LOCK = 7_365_616_109;
 
 /** Returns the policy in force; undefined: none was set. */
@@ -74,6 +79,11 @@ export async function listPolicyVersions(
   );
 }
 
+/** Keeps every policy in force as it is until the transaction ends. */
+export async function holdPolicies(trx: Db): Promise<void> {
+  await trx.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+}
+
 /** Puts a policy in force as a new version, unless it is in force already. */
 export async function setPolicy(
   db: Db,
@@ -81,7 +91,7 @@ export async function setPolicy(
   policy: Readonly<Record<string, unknown>>,
 ): Promise<PolicyChange> {
   return await db.transaction(async (trx) => {
-    await trx.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+    await holdPolicies(trx);
     const before = await currentPolicy(trx, table);
     const text = JSON.stringify(policy);
     if (before && computeCommitment(before.salt, text) === before.commitment) {

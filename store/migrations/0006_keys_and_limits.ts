@@ -49,6 +49,7 @@ export const keysAndLimits = `
     details text := CASE change
       WHEN 'key_issued' THEN '"commitments":{"principal":"[0-9a-f]{64}","tenant":"[0-9a-f]{64}"},'
         || '"may_approve":(true|false),"scope":"[a-z]+","tier":"[a-z]+"'
+      WHEN 'key_changed' THEN '"may_approve":(true|false),"scope":"[a-z]+","tier":"[a-z]+","valid":(true|false)'
       WHEN 'key_replaced' THEN '"new_key":"[0-9a-f]{16}"'
       ELSE ''
     END;

@@ -50,6 +50,7 @@ import { receiptNames } from "./0038_receipt_names.ts";
 import { settingsFiles } from "./0039_settings_files.ts";
 import { publicServices } from "./0040_public_services.ts";
 import { grants } from "./0041_grants.ts";
+import { peopleFile } from "./0042_people_file.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -95,4 +96,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0039_settings_files": settingsFiles,
   "0040_public_services": publicServices,
   "0041_grants": grants,
+  "0042_people_file": peopleFile,
 };

@@ -1,5 +1,5 @@
 /**
- * How people sign in: links that work once, sessions, and passkeys.
+ * How people sign in: links that work once, an identity provider, sessions, and passkeys.
  *
  * ```ts
  * const session = await findSession(db, token);
@@ -19,6 +19,17 @@ export {
   revokePasskey,
   takeChallenge,
 } from "./passkeys.ts";
+export {
+  changePersonKey,
+  getPersonKey,
+  listPeople,
+  noteIdentity,
+  type PersonKey,
+  type PersonRecord,
+  type ProviderIdentity,
+  putPerson,
+} from "./people.ts";
+export { type ProviderSignIn, putProviderSignIn, takeProviderSignIn } from "./provider_sign_ins.ts";
 export { pruneSignIns } from "./retention.ts";
 export {
   endSession,

@@ -1,7 +1,6 @@
-import { hash, randomBytes } from "node:crypto";
-import { KEY_PREFIX } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 import { KEYS_CHANGED } from "../keys/mod.ts";
+import { hashToken, newForm } from "./_tokens.ts";
 
 /** A secret that is stored as its hash alone. */
 interface Secret {
@@ -25,16 +24,6 @@ type TakenLink = Pick<Session, "keyId" | "recovers">;
 
 const LINK = newForm("link");
 const SESSION = newForm("session");
-const hashToken = (token: string) => hash("sha256", token, "buffer");
-
-function newForm(kind: string) {
-  const start = `${KEY_PREFIX}_${kind}_`;
-  const form = new RegExp(`^${start}[A-Za-z0-9_-]{43}$`);
-  return {
-    make: () => start + randomBytes(32).toString("base64url"),
-    fits: (text: string) => form.test(text),
-  };
-}
 
 /** Makes a link that signs the holder of a key in, once. @returns its secret, which is stored nowhere */
 export async function putSignInLink(db: Db, link: TakenLink, seconds: number): Promise<string> {

@@ -113,6 +113,7 @@ export const INCIDENT_TABLES: TableRights = {
   governance_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker", "operator"]],
   shield_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker"]],
   model_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker"]],
+  people_policies: [["SELECT", ...WORKING, "operator", "crossing"], ["INSERT", "worker"]],
   settings_files: [
     ["SELECT", ...READING, "crossing"],
     ["INSERT, UPDATE", "gateway", "worker", "engine", "operator"],

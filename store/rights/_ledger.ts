@@ -68,7 +68,10 @@ export const LEDGER_TABLES: TableRights = {
   ],
   keys: [
     ["SELECT", ...WORKING, "operator"],
-    ["SELECT, INSERT, UPDATE (expires_at, revoked_at, last_used_at)", "crossing"],
+    [
+      "SELECT, INSERT, UPDATE (tier, scope, may_approve, expires_at, revoked_at, last_used_at)",
+      "crossing",
+    ],
   ],
   platform_secrets: Object.entries(SECRETS).map(([purpose, roles]) => [
     `SELECT (${purpose})`,

@@ -14,6 +14,11 @@ export const PEOPLE_TABLES: TableRights = {
     ["SELECT", "crossing"],
     ["SELECT, DELETE", "worker"],
   ],
+  people: [[
+    "SELECT, INSERT (tenant_id, key_id, issuer, subject, groups), UPDATE (groups, signed_in_at)",
+    "crossing",
+  ]],
+  provider_sign_ins: [["SELECT, INSERT, DELETE", "gateway"]],
   passkeys: [
     ["SELECT", "gateway", "operator"],
     [

@@ -27,7 +27,7 @@ const OF_OPERATIONS = [
 ];
 
 /**
- * Categories of receipts that each role may request. Receipts of keys (`key_issued`, `key_replaced`, `key_revoked`) are
+ * Categories of receipts that each role may request. Receipts of keys (`key_issued`, `key_changed`, `key_replaced`, `key_revoked`) are
  * requested by the functions that issue and change keys, and by nothing else.
  */
 export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]>>> = {

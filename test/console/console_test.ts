@@ -60,7 +60,9 @@ describe("the console", () => {
 
   async function signIn(): Promise<void> {
     await tab.page.goto("about:blank");
-    await open(`/console/sign-in#${await signInLink(people, "ann")}`, /wait|Nothing waits/);
+    await open(`/console/sign-in#${await signInLink(people, "ann")}`, /Go on only if you asked/);
+    await press("Sign in by this link");
+    await shows(/waits? for|Nothing waits/);
   }
 
   /** Returns what hinders people with assistive technology. */
@@ -80,10 +82,10 @@ describe("the console", () => {
     await signIn();
     assert.equal(await tab.page.evaluate("location.hash"), "");
     assert.equal(await tab.page.evaluate("document.cookie"), "", "scripts can't read it");
-    await open(
-      `/console/sign-in#${"slp_link_".padEnd(52, "x")}`,
-      /was used, has expired, or is none/,
-    );
+    await tab.page.goto("about:blank");
+    await open(`/console/sign-in#${"slp_link_".padEnd(52, "x")}`, /Go on only if you asked/);
+    await press("Sign in by this link");
+    await shows(/was used, has expired, or is none/);
   });
 
   it("lets a person approve by a passkey, knowing what and why", async () => {

@@ -5,7 +5,9 @@ import type { Finding, LookingProbe } from "./views.ts";
 /** Returns the probes of the systems that are set, and that stand for a form of the platform's own. */
 export function createRemoteProbes(
   { grc, rmm, mesh, soar, rag }: OutsideSystems,
-): Readonly<Record<Exclude<keyof OutsideSystems, "audit" | "mastodon">, LookingProbe | undefined>> {
+): Readonly<
+  Record<Exclude<keyof OutsideSystems, "audit" | "mastodon" | "oidc">, LookingProbe | undefined>
+> {
   return {
     grc: grc && { mode: "remote", pause: grc.pause, look: () => lookAtRegister(grc) },
     rmm: rmm && { mode: "remote", pause: rmm.pause, look: () => lookAtFleet(rmm) },

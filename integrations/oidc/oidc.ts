@@ -1,0 +1,147 @@
+import * as oidc from "openid-client";
+import type { Config } from "../../config.ts";
+import { type HttpClient, openHttpClient } from "../http/mod.ts";
+import { describeFailure, OidcUnreachable } from "./errors.ts";
+
+/** What a browser's answer has to fit; the provider sees the state, the nonce, and a hash of the verifier. */
+export interface OidcExpectation {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+/** Who somebody is, as the provider has signed. */
+export interface OidcIdentity {
+  readonly subject: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** The provider. It is discovered when it is first needed, and again every hour. */
+export interface OidcClient {
+  /** As the settings spell it. */
+  readonly issuer: string;
+  /** @throws {OidcUnreachable} nobody can sign in by it now */
+  discover(): Promise<void>;
+  /** Begins a sign-in. @returns the address to send the browser to, and what its answer has to fit @throws {OidcUnreachable} */
+  begin(redirectUri: string): Promise<OidcExpectation & { readonly url: string }>;
+  /**
+   * Takes the answer that a browser brings back.
+   *
+   * @param query of the address that it was sent back to
+   * @param wanted claim that is asked for once more where the ID token lacks it
+   * @throws {OidcRefused} it does not fit, or the provider has refused
+   * @throws {OidcUnreachable}
+   */
+  finish(
+    redirectUri: string,
+    query: string,
+    expected: OidcExpectation,
+    wanted: string,
+  ): Promise<OidcIdentity>;
+}
+
+/** Time after which the provider is discovered anew, and after a failure. */
+const REFRESH_MS = 3_600_000;
+const RETRY_MS = 5_000;
+const TIMEOUT_MS = 5_000;
+
+/** Opens the provider that the settings name; undefined: they name none. Nothing is connected. */
+export function openOidc({ settings }: Pick<Config, "settings">): OidcClient | undefined {
+  const {
+    SEALOOP_OIDC_ISSUER: issuer,
+    SEALOOP_OIDC_CLIENT_ID: clientId,
+    SEALOOP_OIDC_CLIENT_SECRET: secret,
+    SEALOOP_OIDC_SCOPES: scope,
+    SEALOOP_OUTBOUND_ALLOW: allow,
+  } = settings;
+  if (issuer === undefined || clientId === undefined) return undefined;
+  const server = new URL(issuer);
+  const http = openHttpClient({ allow, allowHosts: [server.hostname] });
+  let known: { readonly client: Promise<oidc.Configuration>; until: number } | undefined;
+
+  async function discoverNow(): Promise<oidc.Configuration> {
+    const client = await oidc.discovery(server, clientId!, secret, undefined, {
+      [oidc.customFetch]: guardedFetch(http),
+      execute: [
+        oidc.enableNonRepudiationChecks, // the ID token's signature counts, and not TLS alone
+        ...(server.protocol === "http:" ? [oidc.allowInsecureRequests] : []),
+      ],
+    });
+    const { issuer: own } = client.serverMetadata();
+    if (new URL(own).href === server.href) return client;
+    throw new Error(`it calls itself ${own}`); // as a provider of many organizations, whose people would all fit
+  }
+
+  async function client(): Promise<oidc.Configuration> {
+    if (!known || Date.now() >= known.until) {
+      const next = { client: discoverNow(), until: Date.now() + REFRESH_MS };
+      next.client.catch(() => next.until = Date.now() + RETRY_MS);
+      known = next;
+    }
+    try {
+      return await known.client;
+    } catch (error) {
+      const { message } = describeFailure(issuer!, error);
+      throw new OidcUnreachable(message, { cause: error });
+    }
+  }
+
+  return {
+    issuer,
+    async discover() {
+      await client();
+    },
+    async begin(redirectUri) {
+      const provider = await client();
+      const codeVerifier = oidc.randomPKCECodeVerifier();
+      const [state, nonce] = [oidc.randomState(), oidc.randomNonce()];
+      const url = oidc.buildAuthorizationUrl(provider, {
+        redirect_uri: redirectUri,
+        scope,
+        state,
+        nonce,
+        code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: "S256",
+      });
+      return { url: url.href, state, nonce, codeVerifier };
+    },
+    async finish(redirectUri, query, { state, nonce, codeVerifier }, wanted) {
+      const provider = await client();
+      const answer = new URL(redirectUri);
+      answer.search = query;
+      try {
+        const tokens = await oidc.authorizationCodeGrant(provider, answer, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: codeVerifier,
+          idTokenExpected: true,
+        });
+        const claims = tokens.claims()!;
+        const { userinfo_endpoint } = provider.serverMetadata();
+        const more = Object.hasOwn(claims, wanted) || !userinfo_endpoint
+          ? {}
+          : await oidc.fetchUserInfo(provider, tokens.access_token, claims.sub);
+        return { subject: claims.sub, claims: { ...more, ...claims } };
+      } catch (error) {
+        throw describeFailure(issuer, error);
+      }
+    },
+  };
+}
+
+/** Returns a fetch that goes over the guarded client. A redirect is an answer like any other. */
+function guardedFetch(http: HttpClient): oidc.CustomFetch {
+  return async (url, { method, headers, body }) => {
+    const { status, headers: answered, body: bytes } = await http.request(url, {
+      method: method as "GET" | "POST",
+      headers,
+      ...(body ? { body: String(body) } : {}),
+      timeoutMs: TIMEOUT_MS,
+    });
+    const isEmpty = [101, 204, 205, 304].includes(status);
+    return new Response(isEmpty ? null : new Uint8Array(bytes), {
+      status,
+      headers: { ...answered },
+    });
+  };
+}
