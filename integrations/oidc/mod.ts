@@ -10,4 +10,4 @@
  * @module
  */
 export { OidcRefused, OidcUnreachable } from "./errors.ts";
-export { type OidcClient, type OidcExpectation, type OidcIdentity, openOidc } from "./oidc.ts";
+export { type OidcClient, type OidcIdentity, openOidc } from "./oidc.ts";

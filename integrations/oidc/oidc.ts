@@ -4,7 +4,7 @@ import { type HttpClient, openHttpClient } from "../http/mod.ts";
 import { describeFailure, OidcUnreachable } from "./errors.ts";
 
 /** What a browser's answer has to fit; the provider sees the state, the nonce, and a hash of the verifier. */
-export interface OidcExpectation {
+interface OidcExpectation {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;

@@ -6,7 +6,7 @@ import { BadFile, readYaml } from "../../integrations/files/mod.ts";
 import type { ProviderIdentity } from "../../store/people/mod.ts";
 
 /** What people may do, as their keys allow it. */
-export const RIGHTS = ["read", "respond", "approve", "operate"] as const;
+const RIGHTS = ["read", "respond", "approve", "operate"] as const;
 
 const Name = z.string().min(1).max(300);
 const Tenant = z.string().min(1).max(200).superRefine((name, context) => {

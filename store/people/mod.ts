@@ -29,7 +29,7 @@ export {
   type ProviderIdentity,
   putPerson,
 } from "./people.ts";
-export { type ProviderSignIn, putProviderSignIn, takeProviderSignIn } from "./provider_sign_ins.ts";
+export { putProviderSignIn, takeProviderSignIn } from "./provider_sign_ins.ts";
 export { pruneSignIns } from "./retention.ts";
 export {
   endSession,

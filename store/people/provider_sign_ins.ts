@@ -2,7 +2,7 @@ import type { Db } from "../connection.ts";
 import { hashToken, newForm } from "./_tokens.ts";
 
 /** A sign-in by an identity provider that a browser has begun. */
-export interface ProviderSignIn {
+interface ProviderSignIn {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;

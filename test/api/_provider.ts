@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Provider } from "oidc-provider";
 
 /** Somebody with an account there. */
-export interface Account {
+interface Account {
   readonly sub: string;
   readonly preferred_username?: string;
   readonly groups?: readonly string[];

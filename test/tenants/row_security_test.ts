@@ -45,6 +45,8 @@ const NOBODYS = new Set([
   "shield_policies",
   "span_export",
   "model_policies",
+  "people_policies",
+  "provider_sign_ins",
   "usage",
 ]);
 /** Tables whose shared rows every tenant may read. */

@@ -98,7 +98,7 @@ export function SignInPage() {
               Your link signs you in as the person whom it was made for. Go on only if you asked for
               it.
             </p>
-            <button class="primary" disabled={isBusy.value} onClick={useLink}>
+            <button type="button" disabled={isBusy.value} onClick={useLink}>
               Sign in by this link
             </button>
           </>
@@ -122,7 +122,7 @@ function Provider(
   if (problem) return <p class="problem">Nobody can sign in by the identity provider: {problem}</p>;
   return (
     <p>
-      <button class="primary" disabled={isBusy.value} onClick={useProvider}>
+      <button type="button" disabled={isBusy.value} onClick={useProvider}>
         Sign in with {new URL(issuer).host}
       </button>
     </p>
