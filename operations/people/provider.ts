@@ -114,7 +114,7 @@ export const endSignIn = operation({
     shownOnce: ["session"],
     errors: ["Unauthenticated", "Forbidden", "NotConfigured", "Unavailable"],
   },
-  governance: { rule: "key-decides", humanControl: true },
+  governance: { rule: "key-decides", humanControl: true, unnamed: true },
   durability: { sealsItself: true },
   example: {
     input: { answer: "code=…&state=…" },
