@@ -136,7 +136,7 @@ describe("the operations", () => {
       "approvals.approve", "approvals.deny", "approvals.reopen",
       "grants.make", "grants.revoke",
       "keys.revoke",
-      "people.approve_list", "people.deny_list",
+      "people.approve_list", "people.deny_list", "people.end_sign_in",
       "people.enrol_passkey", "people.revoke_passkey", "people.sign_in", "people.sign_out",
       "workflows.cancel",
     ]);
