@@ -46,6 +46,7 @@ export async function openConsole(people: People): Promise<ConsoleTab> {
     await page.goto(people.platform.urls.gateway + path);
     return await shows(text);
   };
+  const press = (name: string) => page.locator(`::-p-aria(${name})`).click();
   return {
     page,
     problems,
@@ -53,13 +54,15 @@ export async function openConsole(people: People): Promise<ConsoleTab> {
     devtools,
     open,
     shows,
-    press: (name) => page.locator(`::-p-aria(${name})`).click(),
+    press,
     async keys(...keys) {
       for (const key of keys) await page.keyboard.press(key);
     },
     async signIn(who = "ann") {
       await page.goto("about:blank");
-      await open(`/console/sign-in#${await signInLink(people, who)}`, /waits? for|Nothing waits/);
+      await open(`/console/sign-in#${await signInLink(people, who)}`, /Go on only if you asked/);
+      await press("Sign in by this link");
+      await shows(/waits? for|Nothing waits/);
     },
     async addAuthenticator() {
       const { authenticatorId } = await devtools.send("WebAuthn.addVirtualAuthenticator", {
