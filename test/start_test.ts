@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -246,7 +247,39 @@ describe("npm start", () => {
       ...databaseSettings("postgres://nobody@127.0.0.1:1/none"),
     });
     assert.equal(await platform.ended, 1);
-    assert.match(platform.output(), /Cannot use the database at 127\.0\.0\.1:1: .*ECONNREFUSED/);
+    const last = /\nStopped: Cannot use the database at 127\.0\.0\.1:1: .*ECONNREFUSED.*\n$/;
+    assert.match(platform.output(), last);
+    assert.doesNotMatch(platform.output(), READY);
+  });
+
+  it("starts nothing on a disk that is full, and its last line says so", async function () {
+    const folder = await testFolder();
+    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=20m", "tmpfs", folder]);
+    if (mounted.status !== 0) this.skip(); // it takes root
+    try {
+      const platform = start({ SEALOOP_DATA: join(folder, "data") });
+      assert.equal(await platform.ended, 1);
+      assert.match(
+        platform.output(),
+        /\nStopped: The disk is full: .* MiB left.*SEALOOP_DATA.*\n$/,
+      );
+      assert.doesNotMatch(platform.output(), READY);
+    } finally {
+      spawnSync("umount", ["-l", folder]);
+    }
+  });
+
+  it("refuses to start over a settings file that is wrong and was never in force, with its line", async () => {
+    const folder = join(await testFolder(), "data");
+    mkdirSync(folder, { mode: 0o711 });
+    writeFileSync(join(folder, "sealoop.policy.yaml"), "freezes: []\nbound: {}\n");
+    const platform = start({ SEALOOP_DATA: folder });
+    assert.equal(await platform.ended, 1);
+    assert.match(
+      platform.output(),
+      /sealoop\.policy\.yaml:2:1: bound: unknown field; did you mean bounds\?\n/,
+    );
+    assert.doesNotMatch(platform.output(), READY);
   });
 
   /** Returns the settings of an own database. @param urls by role, or one for all */

@@ -8,6 +8,8 @@ import {
   listManagedRecords,
   type Tree,
 } from "../../runtime/embedded/mod.ts";
+import { requireSpace } from "./_disk.ts";
+import { isDatabaseAway } from "../../contract/mod.ts";
 import { bringUpDatabase } from "./_database.ts";
 import { userSignInLink } from "../_sign_in.ts";
 import { openStore } from "../../store/mod.ts";
@@ -46,7 +48,7 @@ export async function runPlatform(
   const kept: Supervisor["kept"] = [];
   let tree: Tree | undefined;
   let dataDir: string | undefined;
-  let code = 0;
+  let cause: string | undefined;
   try {
     const config = loadConfig(env);
     tree = await claimDataFolder(config.dataDir, (names) => {
@@ -55,6 +57,7 @@ export async function runPlatform(
     dataDir = config.dataDir;
     const stopRequest = waitForStopRequest(tree);
     const supervisor: Supervisor = { config, env, progress, tree, restarted, kept, fail };
+    await requireSpace(dataDir);
     await checkPorts(listWantedPorts(supervisor));
     await Promise.race([bringUp(supervisor), stopRequest, failure]);
     const reason = await Promise.race([stopRequest, failure]);
@@ -62,15 +65,16 @@ export async function runPlatform(
     progress.line(`\nStopping: ${reason}`);
   } catch (error) {
     progress.mute();
-    progress.line(`\n${explain(error)}`);
-    code = 1;
+    cause = explain(error);
+    progress.line(`\n${cause}`);
   }
   for (const part of restarted) part.stopRestarting();
   await tree?.stop();
   await tree?.release();
   if (dataDir) { for (const line of describeServices(dataDir)) progress.line(line); }
-  if (tree) progress.line("Stopped");
-  return code;
+  const [why] = cause?.trim().split("\n") ?? []; // whoever looks at the last line sees it
+  if (tree) progress.line(why === undefined ? "Stopped" : `Stopped: ${why}`);
+  return cause === undefined ? 0 : 1;
 }
 
 /** Describes the services whose processes this platform has run: those that are left running, and those that are not. */
@@ -105,6 +109,7 @@ async function bringUp(supervisor: Supervisor): Promise<void> {
     });
     return [entry.name, address] as const;
   }));
+  await requireSpace(dataDir);
   presence.ready();
   const { gateway, mcp, ledger } = Object.fromEntries(addresses);
   const operator = openStore(urls.operator, "operator", 1);
@@ -153,11 +158,15 @@ function loadProcesses({ config, env, tree, restarted, progress }: Supervisor): 
   });
 }
 
+/** Code of PostgreSQL's errors about a full disk. */
+const PG_DISK_FULL = "53100";
+
 /** Returns the text of an error for the operator; an unforeseen one with its stack. */
 function explain(error: unknown): string {
   if (error instanceof EmbeddedError || error instanceof BadSetting) return error.message;
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "ENOSPC") return `The disk is full: ${error.message}`;
+  if (code === "ENOSPC" || code === PG_DISK_FULL) return `The disk is full: ${error.message}`;
+  if (isDatabaseAway(error)) return `The database does not answer: ${error.message}`;
   return code ? error.message : error.stack ?? error.message;
 }
