@@ -1,9 +1,17 @@
 /** Where passkeys decide: by a rule that takes them alone, and about calls of people who have signed in. */
 import assert from "node:assert/strict";
-import { exportReceipts } from "../../ledger/mod.ts";
+import {
+  bundleEvidence,
+  exportReceipts,
+  formatBundle,
+  NODE_PRIMITIVES,
+  NOTHING_PINNED,
+  readOpenable,
+  verifyEvidence,
+} from "../../ledger/mod.ts";
 import { createDiskWiper } from "../calls/_disk_wiper.ts";
 import { setGovernance } from "../_governance.ts";
-import { asSuperuser } from "../_superuser.ts";
+import { storeAs } from "../_servers.ts";
 import type { TestAuthenticator } from "../ledger/passkeys/_authenticator.ts";
 import { approvalCalls } from "./_approvals.ts";
 import { openPeople, type People } from "./_people.ts";
@@ -64,11 +72,19 @@ describe("a person's passkey", () => {
     const all = await exportReceipts(people.store, { from: 0, to: 10_000 });
     const { text } = all.find(({ text }) => JSON.parse(text).id === decision.receipt_id)!;
     assert.ok(!text.includes(phone.credentialId), "it is private");
-    const [evidence] = await asSuperuser(people.store).query<{ content: string }>(
-      "SELECT content FROM evidence WHERE receipt_id = $1 AND name = 'statement'",
-      [decision.receipt_id],
+    const operator = await storeAs(people.store, "operator");
+    const opened = await bundleEvidence(
+      operator,
+      await readOpenable(operator, decision.receipt_id),
     );
-    assert.match(evidence!.content, new RegExp(phone.credentialId));
+    const file = formatBundle(opened);
+    const { exit, lines } = await verifyEvidence(file, NOTHING_PINNED, NODE_PRIMITIVES);
+    assert.equal(exit, 0, lines.join("\n"));
+    const said = lines.join("\n");
+    assert.match(said, /signed exactly this text: .* ES256/);
+    assert.match(said, /\| your call {3}/);
+    assert.match(said, /"disk": "sda"/);
+    assert.match(said, /enrolled before that for ann, by receipt #/);
   });
 
   it("decides about exactly this call, once, while it is valid and its person is verified", async () => {
