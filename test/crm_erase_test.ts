@@ -37,7 +37,7 @@ const NO_TEXTS = new Set((
   "suppressions ticket_sightings webhooks " +
   "device_inventories device_states device_statements heartbeat_batches split_views tenant_approvers tenant_tokens " +
   "used_enrolment_codes model_spending model_uses spans alert_silences open_acts repair_verdicts " +
-  "sign_in_links sessions people passkeys passkey_challenges grants grant_uses"
+  "sign_in_links sessions people passkeys passkey_challenges grants grant_uses public_services"
 ).split(" "));
 /** Tables whose rows are deleted. */
 const DELETED = new Set((
