@@ -6,7 +6,7 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
-const NAMES = ["app", "approval", "incident", "governance", "console", "icon"] as const;
+const NAMES = ["app", "approval", "incident", "governance", "setup", "console", "icon"] as const;
 
 /** The files that pages load. */
 type Assets = Readonly<Record<typeof NAMES[number], Asset>>;
@@ -20,6 +20,7 @@ const PAGES: Readonly<Record<string, keyof Assets>> = {
   "/console/incidents/:id": "incident",
   "/console/governance": "governance",
   "/console/grants": "app",
+  "/console/setup": "setup",
   "/console/you": "app",
   "/console/approvals": "app",
   "/console/approvals/:id": "approval",

@@ -22,6 +22,7 @@ const PAGES = {
     "approval.tsx",
     "incident.tsx",
     "governance.tsx",
+    "setup.tsx",
     "console.css",
     "../../ledger/page/browser/icon.svg",
   ],

@@ -10,6 +10,7 @@ const PAGES = [
   ["/console", "Now"],
   ["/console/incidents", "Incidents"],
   ["/console/governance", "Governance"],
+  ["/console/setup", "Setup"],
 ] as const;
 
 /** What every page has around its content. */

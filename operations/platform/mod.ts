@@ -5,6 +5,7 @@ import { logSearch } from "./logs.ts";
 import { portCheck, portList } from "./ports.ts";
 import { resourceList } from "./resources.ts";
 import { selfHealJournal } from "./self_heal_journal.ts";
+import { platformSetup } from "./setup.ts";
 import { platformStatus, platformStatusFresh, platformStatusLive } from "./status.ts";
 
 /** Operations of this folder. */
@@ -20,4 +21,5 @@ export const platformOperations = [
   logSearch,
   briefing,
   selfHealJournal,
+  platformSetup,
 ];

@@ -67,3 +67,4 @@ export {
   type SpanRecord,
 } from "./spans.ts";
 export { exportSpans, getSpanExport, markSpanExported } from "./span_export.ts";
+export { getDeliveredMessage, getHealedDrill } from "./setup.ts";

@@ -56,12 +56,27 @@ function bar(name: View, n: number, max: number): View {
 const DAY_MS = 86_400_000;
 const DAYS = 30;
 
+/** What a chart of days counts, and where a day leads. */
+interface Counted {
+  readonly noun: string;
+  readonly hrefOf: (day: string) => string;
+}
+
+const RECEIPTS: Counted = {
+  noun: "receipt",
+  hrefOf: (day) => `/?kind=all&day=${day}#receipts`,
+};
+
 /**
- * Shows receipts per day for the thirty days up to the newest one.
+ * Shows receipts, or something else, per day for the thirty days up to the newest one.
  *
  * @param today like `2026-07-01`; receipts that claim a later day are left out
  */
-export function daysChart(days: ReadonlyMap<string, number>, today: string): View {
+export function daysChart(
+  days: ReadonlyMap<string, number>,
+  today: string,
+  { noun, hrefOf }: Counted = RECEIPTS,
+): View {
   const known = [...days.keys()].filter((day) => day <= today && !Number.isNaN(Date.parse(day)));
   const last = known.filter((day) => /^\d{4}-\d\d-\d\d$/.test(day)).sort().at(-1);
   if (!last) return h("p", { class: "quiet" }, "Nothing counted yet.");
@@ -81,7 +96,7 @@ export function daysChart(days: ReadonlyMap<string, number>, today: string): Vie
         viewBox: "0 0 300 72",
         preserveAspectRatio: "none",
         role: "group",
-        "aria-label": `${pluralize(sum, "receipt")} from ${shown[0]![0]} to ${last}; at most ${
+        "aria-label": `${pluralize(sum, noun)} from ${shown[0]![0]} to ${last}; at most ${
           formatCount(max)
         } a day`,
       },
@@ -94,10 +109,10 @@ export function daysChart(days: ReadonlyMap<string, number>, today: string): Vie
           width: 8,
           height,
         };
-        const says = `${day}: ${pluralize(n, "receipt")}`;
+        const says = `${day}: ${pluralize(n, noun)}`;
         return n === 0 ? h("rect", rect) : h(
           "a",
-          { href: `/?kind=all&day=${day}#receipts`, "aria-label": says },
+          { href: hrefOf(day), "aria-label": says },
           h("rect", rect, h("title", {}, says)),
         );
       }),
