@@ -11,6 +11,7 @@
  * @module
  */
 export { ensureAdminKey } from "./admin_key.ts";
+export { authorize } from "./authorize.ts";
 export { createInvoke } from "./invoke.ts";
 export { openFailureLimiter } from "./failure_limiter.ts";
 export { type Follower, openFeedWatch } from "./feed_watch.ts";

@@ -7,6 +7,8 @@ import type { Track } from "./_track.ts";
 export interface RepairApproval {
   readonly approvalId: string;
   readonly status: ApprovalResult["status"];
+  /** True: it was denied, and another repair is offered instead. */
+  readonly offered: boolean;
 }
 
 /** Asks people to approve a repair, and waits for as long as they may take. The approval outlives this run. */
@@ -18,7 +20,7 @@ export async function askAboutRepair(
   const approvalId = `APR-${action.id.slice(0, 12)}`;
   const { id: _, sha256: action_sha256, ...shown } = action;
   run.showApproval(approvalId);
-  const status = await askPeople({
+  const { status, offered = false } = await askPeople({
     approval_id: approvalId,
     subject: ticket_id,
     action_sha256,
@@ -28,5 +30,5 @@ export async function askAboutRepair(
     asking_run: { ...asking, finding },
   }, `${action.runbook} for ${action.service}?`);
   run.showApproval(undefined);
-  return { approvalId, status };
+  return { approvalId, status, offered };
 }

@@ -26,12 +26,11 @@ export function outliving(workflowId: string) {
 export async function askPeople(
   request: ApprovalRequest,
   question: string,
-): Promise<ApprovalResult["status"]> {
-  const { status } = await executeChild(approval, {
+): Promise<ApprovalResult> {
+  return await executeChild(approval, {
     ...outliving(`approval-${request.approval_id}`),
     ...request.asking_run ? {} : { parentClosePolicy: ParentClosePolicy.TERMINATE },
     args: [request],
     staticSummary: question,
   });
-  return status;
 }

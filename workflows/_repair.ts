@@ -20,7 +20,7 @@ interface Outcome {
   readonly done: boolean;
 }
 
-/** What the repair was made from has changed since, and nothing was done: it is made anew. */
+/** What the repair was made from has changed since, or another one is offered instead; nothing was done: it is made anew. */
 export const OUTDATED = "outdated";
 
 /** Obstacles by the decision about a repair that was not permitted. */
@@ -82,12 +82,12 @@ async function repairIfPermitted(run: Track, request: RepairRequest): Promise<Ou
   let result = await remediate(run, request, earlierApproval);
   if (result === "healed") return { done: true };
   if (result.permission.decision === "needs_approval" && !result.permission.granted) {
-    const { approvalId, status } = await askAboutRepair(run, request, result.permission);
-    if (status !== "approved" && status !== OUTDATED) {
+    const { approvalId, status, offered } = await askAboutRepair(run, request, result.permission);
+    if (status !== "approved" && status !== OUTDATED && !offered) {
       return { obstacle: `approval_${status}`, done: false };
     }
     if (await isHealed(run, request)) return { done: true }; // the next step proves it
-    if (status === OUTDATED) return { obstacle: OUTDATED, done: false };
+    if (status !== "approved") return { obstacle: OUTDATED, done: false };
     result = await remediate(run, request, approvalId);
     if (result === "healed") return { done: true };
   }

@@ -68,11 +68,11 @@ async function waitForPeople(request: ApprovalRequest): Promise<ApprovalResult> 
     await condition(allHandlersFinished); // one of them may have reopened it
   } while (state.status === "pending");
   if (state.status === "approved") await continueApproved(request, state);
-  if (state.status === "outdated") await askAnew(request, state);
+  if (state.status === "outdated" || state.offered) await askAnew(request, state);
   return { ...state, action_sha256 };
 }
 
-/** Lets the loop ask for what is right now. It may have ended; one that waits goes on by itself. */
+/** Lets the loop ask for what is right now, or offered instead. It may have ended; one that waits goes on by itself. */
 async function askAnew(
   { approval_id, action_sha256, asking_run }: ApprovalRequest,
   { receipt_id }: ApprovalState,

@@ -60,7 +60,7 @@ async function issue(command_id: string): Promise<void> {
   const { held } = await perform(SEAL, `Prepares ${command_id}`).prepareCommand(order);
   if (held) {
     setCurrentDetails(`**waiting_approval** · waits for people: ${held.approval_id}`);
-    const status = await askPeople({ ...held, subject: command_id }, `Run ${command_id}?`);
+    const { status } = await askPeople({ ...held, subject: command_id }, `Run ${command_id}?`);
     setCurrentDetails(`**${status}** by people: ${held.approval_id}`);
     await perform(SEAL, `Takes over that ${held.approval_id} is ${status}`).decideCommand(order);
   }

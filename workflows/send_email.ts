@@ -40,7 +40,7 @@ async function prepare(email_id: string): Promise<void> {
     .prepareEmail({ email_id, run: currentRun() });
   if (!held) return;
   setCurrentDetails(`**held** · waits for people: ${held.approval_id}`);
-  const status = await askPeople({ ...held, subject: email_id }, `Send ${email_id}?`);
+  const { status } = await askPeople({ ...held, subject: email_id }, `Send ${email_id}?`);
   setCurrentDetails(`**${status}** by people: ${held.approval_id}`);
   await perform(SEAL, `Takes over that ${held.approval_id} is ${status}`)
     .decideEmail({ email_id, run: currentRun() });

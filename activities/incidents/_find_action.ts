@@ -24,6 +24,7 @@ import {
   type Runbook,
   type RunbookIncident,
 } from "../../judgement/runbooks/mod.ts";
+import { findOpenOffer, getOffer, type StoredOffer } from "../../store/approvals/mod.ts";
 import { getRunbookValues } from "../../store/catalogue/mod.ts";
 import {
   type FindingRecord,
@@ -87,7 +88,7 @@ export interface MadeAction extends Pick<RoundOrder, "ticket_id" | "run"> {
   readonly round?: number;
   readonly action: Pick<
     Action,
-    "runbook" | "version" | "service" | "exceeds" | "sources" | "sha256"
+    "runbook" | "version" | "service" | "exceeds" | "sources" | "sha256" | "instead_of"
   >;
 }
 
@@ -141,6 +142,8 @@ export function createActionFinder({ config, store, runbooks: inForce, temporal 
     ]);
     const since = finding.requested_by === undefined ? "" : finding.observed_at;
     const target = targetOf(service, record, facts);
+    const offer = await findOpenOffer(store.db, ticket_id);
+    if (offer) return await offeredAction(offer, target, values);
     const isAsked = finding.code === RESTART_ASKED; // then no fault is to be mended, and no words say which
     const incident: RunbookIncident = {
       service,
@@ -181,6 +184,32 @@ export function createActionFinder({ config, store, runbooks: inForce, temporal 
     return { action: null, passed_over };
   }
 
+  /** Returns the repair that a person offers; where it can't be used here, no other one takes its place. */
+  async function offeredAction(
+    { approvalId, runbook: name, values: offered }: StoredOffer,
+    target: Target,
+    values: ParameterValues,
+  ): Promise<FoundAction> {
+    const nothing = (code: string, why: string) => ({
+      action: null,
+      passed_over: [{ runbook: name, code, why }],
+    });
+    const catalogue = inForce();
+    const runbook = catalogue.runbooks.find((one) => one.runbook === name);
+    if (!runbook) return nothing("not_in_force", "it is not in force any more");
+    if (runbook.needs.some((need) => !target.service[need])) {
+      return nothing("not_fit", "the service has not what it needs");
+    }
+    try {
+      const filled = { ...values, ...offered };
+      const made = await createAction(runbook, target, { values: filled, catalogue });
+      return { action: hashAction({ ...made, instead_of: approvalId }), passed_over: [] };
+    } catch (error) {
+      if (!(error instanceof NotApplicable)) throw error;
+      return nothing(error.code, error.message);
+    }
+  }
+
   /** Returns the runbooks that have healed a service so often lately that the fault must have another cause. */
   async function listWorn(service: string): Promise<Set<string>> {
     const since = new Date(Date.now() - CURES_MS);
@@ -207,12 +236,15 @@ export function createActionFinder({ config, store, runbooks: inForce, temporal 
     { action, finding, ticket_id, run, round }: MadeAction,
     isBegun: boolean,
   ): Promise<Comparison> {
-    const [service, record, values, all] = await Promise.all([
+    const { instead_of } = action;
+    const [service, record, given, all, offer] = await Promise.all([
       findService(store.db, action.service),
       getFinding(store.db, finding.fingerprint),
       getRunbookValues(store.db, action.service),
       listObservations(store.db, ticket_id, run.run_id),
+      instead_of === undefined ? undefined : getOffer(store.db, instead_of),
     ]);
+    const values = { ...given, ...offer?.values };
     const catalogue = inForce();
     const runbook = catalogue.runbooks.find(({ runbook }) => runbook === action.runbook);
     if (!service) return { changed: `${action.service} is not listed any more` };
@@ -225,9 +257,8 @@ export function createActionFinder({ config, store, runbooks: inForce, temporal 
       const seenIn = round ?? Math.max(0, ...all.map((one) => one.round));
       const target = targetOf(service, record, factsOf(all.filter((one) => one.round === seenIn)));
       const { exceeds } = action;
-      const again = hashAction(
-        await createAction(runbook, target, { values, catalogue, exceeded: exceeds }),
-      );
+      const made = await createAction(runbook, target, { values, catalogue, exceeded: exceeds });
+      const again = hashAction({ ...made, ...(instead_of === undefined ? {} : { instead_of }) });
       if (again.sha256 === action.sha256) return { service };
       return { changed: "What it acts on has changed, so that it would do something else now" };
     } catch (error) {

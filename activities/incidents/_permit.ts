@@ -3,11 +3,11 @@ import { hasApproved, voterOf } from "../../calls/approvals/mod.ts";
 import { useGrant } from "../../calls/grants/mod.ts";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { type Finding, LOOP_ACTOR, type Permission } from "../../contract/domain/mod.ts";
+import { LOOP_ACTOR, type Permission } from "../../contract/domain/mod.ts";
 import { EngineUnavailable } from "../../judgement/engine/mod.ts";
 import type { GuardVerdict, ValidateRequest } from "../../judgement/guard/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import { getApproval } from "../../store/approvals/mod.ts";
+import { getApproval, getOffer } from "../../store/approvals/mod.ts";
 import {
   addTicketEvent,
   findTicketOfRun,
@@ -68,7 +68,7 @@ export function createPermit({ store, engine, config }: ActivityParts) {
     if (approval) return { ...permission, granted: true, approval };
     const grant = await useGrantFor(request, verdict);
     if (grant) return { ...permission, granted: true, ...grant };
-    return { ...permission, granted: false, requested_by: await requesterOf(request.finding) };
+    return { ...permission, granted: false, requested_by: await requesterOf(request) };
   }
 
   /**
@@ -129,7 +129,8 @@ export function createPermit({ store, engine, config }: ActivityParts) {
     const { ticket_id, action, run, round } = request;
     const mark = `permit-${round}${frozen ? "-frozen" : ""}`;
     const isBounded = action.exceeds.length === 0;
-    const decision = verdict.decision === "allow" && !isBounded
+    const isOffered = action.instead_of !== undefined;
+    const decision = verdict.decision === "allow" && (!isBounded || isOffered)
       ? "needs_approval"
       : verdict.decision;
     const { policy_version, rails } = verdict;
@@ -225,8 +226,12 @@ export function createPermit({ store, engine, config }: ActivityParts) {
     return rails !== undefined && rails.every(({ passed }) => passed);
   }
 
-  /** Returns the principal of the key that requested the run. */
-  async function requesterOf({ requested_by }: Finding): Promise<string> {
+  /** Returns who asks: whoever offers the repair instead of another one, by their key, or who requested the run. */
+  async function requesterOf(
+    { action: { instead_of }, finding: { requested_by } }: RepairRequest,
+  ): Promise<string> {
+    const offer = instead_of === undefined ? undefined : await getOffer(db, instead_of);
+    if (offer) return `key:${offer.keyId}`;
     const keyId = /^key:(.+)$/.exec(requested_by ?? "")?.[1];
     return (keyId && await getPrincipal(db, keyId)) ?? LOOP_ACTOR;
   }

@@ -85,6 +85,7 @@ export async function groundsOfRepair(
     rule: rules.length > 0 ? rules.join(", ") : null,
     reasons: [
       ...new Set([
+        ...(typeof action.instead_of === "string" ? [whyInstead(action.instead_of)] : []),
         ...whyAnew(events),
         ...exceeds,
         ...failed.flatMap(({ reasons }) => reasons),
@@ -93,6 +94,11 @@ export async function groundsOfRepair(
     reaches: typeof action.service === "string" ? await listReached(db, action.service) : [],
     evidence,
   });
+}
+
+/** Tells that something is offered by whoever denied another approval. */
+export function whyInstead(denied: string): string {
+  return `Whoever denied ${denied} offers this instead`;
 }
 
 /** Tells why a repair is asked for anew; empty: it is not. */

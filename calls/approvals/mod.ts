@@ -20,6 +20,7 @@ export { countedApprovers } from "./rights.ts";
 export { hasApproved, putQuestion, type StoredQuestion } from "./question.ts";
 export { findSameCall, holdCall, repeatHeldCall } from "./queue.ts";
 export { castVotes, MAX_LISTED, proposeList } from "./lists.ts";
+export { offerCall } from "./offer.ts";
 export { castVote, deliverVotes } from "./votes.ts";
 export { asSigner, takeCallStatement } from "./call_statement.ts";
 export { proposeStatement, useOwnPasskey } from "./statement.ts";

@@ -95,7 +95,8 @@ async function moveByVote(
     return await sealForgedVote(trx, approval, move);
   }
   const receiptId = receiptIdOf({ workflow_id: `approval-${approval.id}`, run_id: vote.id }, move);
-  if (vote.number !== null) return moveResult(approval, receiptId);
+  const offered = vote.offer !== null;
+  if (vote.number !== null) return moveResult(approval, receiptId, offered);
   const { counted, notCounted } = await countedApprovers(trx, approval);
   const [key] = await findValidKeys(trx, [vote.keyId]);
   const refusal = vote.refused
@@ -130,6 +131,7 @@ async function moveByVote(
     notCounted: move === "approved" ? notCounted : [],
     reason: vote.reason,
     statement: vote.statement,
+    offer: vote.offer,
   });
 }
 
@@ -218,12 +220,13 @@ async function recordMove(
     evidence: {
       action,
       ...(reason ? { reason } : {}),
+      ...(approvalMove.offer ? { offer: approvalMove.offer } : {}),
       ...voteEvidence(approval, approvalMove),
     },
   });
   const moved = (await getApproval(trx, approval_id))!;
   await tellPeople(trx, moved, approvalMove);
-  return moveResult(moved, receiptId);
+  return moveResult(moved, receiptId, Boolean(approvalMove.offer));
 }
 
 /** Seals, once between two moves, that somebody who is not the gateway has reached Temporal with a vote. */
@@ -252,9 +255,9 @@ async function sealForgedVote(
   );
 }
 
-function moveResult(approval: ApprovalRecord, receipt_id: string): MoveResult {
+function moveResult(approval: ApprovalRecord, receipt_id: string, offered = false): MoveResult {
   const { status, approvers, escalated, moves } = approval;
   const keys = approvers.map(({ key_id }) => `key:${key_id}`);
   const notice = webUiNotice(approval);
-  return { status, approvers: keys, escalated, moves, receipt_id, notice };
+  return { status, approvers: keys, escalated, moves, receipt_id, notice, offered };
 }

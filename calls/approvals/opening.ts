@@ -7,7 +7,12 @@ import {
 } from "../../contract/domain/mod.ts";
 import { canonicalize, requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
-import { addApprovalMove, getApproval, putApproval } from "../../store/approvals/mod.ts";
+import {
+  addApprovalMove,
+  type ApprovalRecord,
+  getApproval,
+  putApproval,
+} from "../../store/approvals/mod.ts";
 import { getPrincipal } from "../../store/keys/mod.ts";
 import type { Platform } from "../platform.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
@@ -16,6 +21,7 @@ import { groundsOfRepair } from "./grounds.ts";
 import { webUiNotice } from "./notice.ts";
 import { requireSame } from "./question.ts";
 import { tellPeople, tellTicket } from "./tell.ts";
+import { voterOf } from "./voter.ts";
 
 /** A request to people, with the run of its workflow. */
 export interface ApprovalOpening extends ApprovalRequest {
@@ -64,7 +70,7 @@ export async function recordOpening(
     await requestSeal(trx, {
       id: receipt_id,
       category: "approval",
-      actor: approval.requestedByKey ? `key:${approval.requestedByKey}` : LOOP_ACTOR,
+      actor: await askerOf(trx, approval),
       subject: approval_id,
       action: "approval.requested",
       outcome: "pending",
@@ -81,10 +87,20 @@ export async function recordOpening(
         requested_by: approval.requestedBy,
         description: approval.description,
         grounds: approval.grounds,
+        ...(approval.insteadOf ? { instead_of: approval.insteadOf } : {}),
       },
     });
     return opened;
   });
+}
+
+/** Returns how the receipt names who asks. Whoever offers something instead has decided, which nothing public links. */
+async function askerOf(
+  trx: Db,
+  { id, insteadOf, requestedBy, requestedByKey }: ApprovalRecord,
+): Promise<string> {
+  if (insteadOf) return await voterOf(trx, id, requestedBy);
+  return requestedByKey ? `key:${requestedByKey}` : LOOP_ACTOR;
 }
 
 /** Stores what a loop asks. @throws {Problem} `Conflict`: somebody has asked something else by its id */
@@ -127,6 +143,7 @@ async function newApproval(trx: Db, opening: ApprovalOpening, terms: ApprovalTer
     expiresInSeconds: terms.expires_in_seconds,
     escalateAfterSeconds: terms.escalate_after_seconds,
     askingRun: opening.asking_run ? { ...opening.asking_run } : null,
+    insteadOf: typeof action.instead_of === "string" ? action.instead_of : null,
   };
 }
 

@@ -17,7 +17,7 @@ import type { Platform } from "../platform.ts";
 import { type CheckedCall, checkRunnable } from "../run.ts";
 import { actionOf, bindAction, sha256 } from "./action.ts";
 import { openApproval } from "./ask.ts";
-import { groundsOfCall } from "./grounds.ts";
+import { groundsOfCall, whyInstead } from "./grounds.ts";
 import { denied, endDecision, type HeldApproval, heldDecision, resultOf } from "./_held_answers.ts";
 
 /** Most bytes of an action: a person has to read it. */
@@ -31,6 +31,7 @@ type Parts = Pick<Platform, "store" | "temporal" | "config">;
  *
  * @param maxWaiting most calls of a key that may wait at a time
  * @param recordRefusal puts a refusal on record
+ * @param insteadOf approval that the caller denies, and offers this instead of
  * @throws {Problem} nobody can be asked, or the call could not be run; then nothing is kept
  */
 export async function holdCall(
@@ -39,6 +40,7 @@ export async function holdCall(
   evaluation: RecordedEvaluation,
   maxWaiting: number,
   recordRefusal: (evaluation: RecordedEvaluation) => Promise<void>,
+  insteadOf: string | null = null,
 ): Promise<GovernanceDecision> {
   const db = platform.store.db;
   const refuse = async (why: string) => {
@@ -69,7 +71,8 @@ export async function holdCall(
   const bound = bindAction(action, text, group);
   const approvalId = `APR-${randomBytes(6).toString("hex")}`;
   const about = stable ? `: ${stable.about}` : "";
-  const grounds = await groundsOfCall(db, meant, evaluation);
+  const reasons = [...insteadOf ? [whyInstead(insteadOf)] : [], ...evaluation.reasons];
+  const grounds = await groundsOfCall(db, meant, { ...evaluation, reasons });
   const { settings } = platform.config;
   try {
     await openApproval(platform, {
@@ -85,6 +88,7 @@ export async function holdCall(
       expiresInSeconds: settings.SEALOOP_APPROVAL_EXPIRES_SECONDS,
       escalateAfterSeconds: settings.SEALOOP_APPROVAL_ESCALATE_SECONDS,
       askingRun: null,
+      insteadOf,
     }, async (trx) => {
       const isFirst = await putHeldCall(trx, {
         approvalId,

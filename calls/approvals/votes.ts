@@ -6,6 +6,7 @@ import {
   denyUpdate,
   type PasskeyAnswer,
   reopenUpdate,
+  type RepairOffer,
   type RequestingRun,
   TASK_QUEUE,
   tenantAttribute,
@@ -15,6 +16,7 @@ import type { Db } from "../../store/mod.ts";
 import {
   type ApprovalRecord,
   type ApproverSignature,
+  findOffered,
   getHeldCall,
   getMoveReceipt,
   getVote,
@@ -49,6 +51,8 @@ export interface VoteWords {
   readonly reason?: string | null;
   /** Signature by a key of the voter's own; null: none. */
   readonly signature?: ApproverSignature | null;
+  /** Repair that the voter offers instead of what they deny. */
+  readonly offer?: RepairOffer;
   /** Answer of the voter's passkey, where they have signed in and approve. */
   readonly passkey?: PasskeyAnswer | undefined;
 }
@@ -69,7 +73,7 @@ export interface VoteResult {
 export async function castVote(
   move: VoteMove,
   approvalId: string,
-  { reason = null, signature = null, passkey }: VoteWords,
+  { reason = null, signature = null, passkey, offer }: VoteWords,
   context: Context,
   onStored?: (trx: Db, voteId: string) => Promise<void>,
 ): Promise<VoteResult> {
@@ -81,7 +85,8 @@ export async function castVote(
   await temporal(); // while it is away nothing is stored, as the caller is told so
   const vote = await db.transaction(async (trx) => {
     const statement = passkey ? await takeStatement(context, trx, approval, passkey) : null;
-    const id = await putVote(trx, { approvalId, move, keyId, reason, signature, statement });
+    const said = { reason, signature, statement, offer: offer ?? null };
+    const id = await putVote(trx, { approvalId, move, keyId, ...said });
     await onStored?.(trx, id);
     return (await getVote(trx, id))!;
   });
@@ -110,6 +115,13 @@ export async function checkVote(
   const vote = { move, signature };
   const refusal = await subjectRefusal(context, context.store.db, approval, vote);
   if (refusal) throw refusal;
+  const offered = move === "reopened" && await findOffered(context.store.db, approval.id);
+  if (offered && offered.open) {
+    throw new Problem(
+      "Conflict",
+      `Approval ${approval.id} is not reopened while ${offered.id}, which was offered instead, is not denied`,
+    );
+  }
   const blocker = move === "approved" ? await approvalBlocker(context, approval.id) : undefined;
   if (blocker) throw blocker;
   return keyId;

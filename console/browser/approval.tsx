@@ -6,8 +6,10 @@ import { HASHES } from "../../ledger/page/checks/mod.ts";
 import { createActs } from "./acts.ts";
 import { call, read } from "./api.ts";
 import { sign } from "./authenticator.ts";
+import { Around } from "./around.tsx";
 import { follow } from "./live.ts";
-import type { ApprovalDetails, Person, Proposal } from "./shapes.ts";
+import { Offer } from "./offer.tsx";
+import type { ApprovalContext, ApprovalDetails, Person, Proposal } from "./shapes.ts";
 import { Page } from "./shell.tsx";
 import { durationText, Time } from "./time.tsx";
 
@@ -15,17 +17,8 @@ const id = location.pathname.split("/").at(-1)!;
 const person = signal<Person | undefined>(undefined);
 const approval = signal<ApprovalDetails | undefined>(undefined);
 const acts = createActs(refresh);
-/** How its runbook did before, for the same service; undefined: it is no repair. */
-const before = signal<readonly Repair[] | undefined>(undefined);
-
-/** A repair that has ended. */
-interface Repair {
-  readonly ticket_id: string;
-  readonly runbook: string | null;
-  readonly state: string;
-  readonly verified: boolean | null;
-  readonly intended_at: string;
-}
+/** What is known around it. */
+const context = signal<ApprovalContext | undefined>(undefined);
 
 async function refresh(): Promise<void> {
   try {
@@ -33,19 +26,10 @@ async function refresh(): Promise<void> {
       person.value ?? read<Person>("/v1/console/session"),
       read<ApprovalDetails>(`/v1/approvals/${id}/info`),
     ]);
-    before.value ??= await repairsLike(approval.value.action);
+    context.value = await read<ApprovalContext>(`/v1/approvals/${id}/context`);
   } catch (error) {
     acts.problem = (error as Error).message;
   }
-}
-
-async function repairsLike(
-  { runbook, service }: ApprovalDetails["action"],
-): Promise<readonly Repair[] | undefined> {
-  if (typeof runbook !== "string" || typeof service !== "string") return undefined;
-  const query = new URLSearchParams({ service, limit: "100" });
-  const { remediations } = await read<{ remediations: Repair[] }>(`/v1/itsm/remediations?${query}`);
-  return remediations.filter((one) => one.runbook === runbook && one.state !== "intended");
 }
 
 const decide = (how: "deny" | "reopen") =>
@@ -103,7 +87,7 @@ function Decision({ shown }: { readonly shown: ApprovalDetails }) {
           {id}.
         </p>
       </section>
-      <Before />
+      <Around shown={shown} context={context.value} />
       <Moves shown={shown} />
       {shown.status === "pending" && <Buttons shown={shown} />}
       {(shown.status === "pending" || shown.status === "approved") &&
@@ -112,7 +96,10 @@ function Decision({ shown }: { readonly shown: ApprovalDetails }) {
           <a href={`/console/grants?approval=${id}`}>Grant this for a while</a>
         </p>
       )}
-      {(shown.status === "denied" || shown.status === "expired") && (
+      {shown.status === "pending" && person.value?.rights.includes("approve") && context.value && (
+        <Offer shown={shown} context={context.value} acts={acts} />
+      )}
+      {(shown.status === "denied" && !shown.offered || shown.status === "expired") && (
         <p class="actions">
           <button
             type="button"
@@ -161,37 +148,6 @@ const STATES = {
   expired: "Expired",
   outdated: "Outdated: what it was about has changed",
 } as const;
-
-function Before() {
-  const repairs = before.value;
-  if (!repairs) return null;
-  const healed = repairs.filter(({ verified }) => verified).length;
-  return (
-    <section aria-labelledby="before">
-      <h2 id="before">How it did before</h2>
-      <p>
-        {repairs.length === 0
-          ? "This runbook was not run for this service before."
-          : repairs.length === 1
-          ? "This runbook was run once for this service."
-          : `This runbook was run ${repairs.length} times for this service; it was healthy after ${healed} of them.`}
-      </p>
-      <ul>
-        {repairs.slice(0, 5).map(({ ticket_id, verified, state, intended_at }) => (
-          <li key={ticket_id + intended_at}>
-            <Time at={intended_at} /> <a href={`/console/incidents/${ticket_id}`}>{ticket_id}</a>
-            {" "}
-            {verified
-              ? "healthy afterwards"
-              : verified === false
-              ? "not healthy afterwards"
-              : state}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
 
 function Moves({ shown: { moves } }: { readonly shown: ApprovalDetails }) {
   return (

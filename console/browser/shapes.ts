@@ -33,8 +33,41 @@ export interface ApprovalGroup {
   readonly first: Approval;
 }
 
+/** What is known around an approval. */
+export interface ApprovalContext {
+  readonly undo: readonly { readonly does: string; readonly undo: string }[];
+  readonly before: {
+    readonly runs: number;
+    readonly succeeded: number;
+    readonly newest: readonly {
+      readonly at: string;
+      readonly id: string;
+      readonly state: string;
+      readonly helped: boolean | null;
+    }[];
+  } | null;
+  readonly outcome: {
+    readonly state: string;
+    readonly error: string | null;
+    readonly receipt_id: string | null;
+    readonly ticket_id: string | null;
+    readonly resolution: string | null;
+  } | null;
+  readonly alternatives: readonly {
+    readonly runbook: string;
+    readonly title: string;
+    readonly parameters: readonly {
+      readonly name: string;
+      readonly about: string;
+      readonly value: unknown;
+    }[];
+  }[];
+}
+
 /** An approval with its moves. */
 export interface ApprovalDetails extends Approval {
+  readonly instead_of: string | null;
+  readonly offered: string | null;
   readonly moves: readonly {
     readonly at: string;
     readonly move: string;

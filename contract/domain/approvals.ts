@@ -5,6 +5,13 @@ export interface VoteRef {
   readonly vote_id: string;
 }
 
+/** A repair that a person offers instead of one that they deny. */
+export interface RepairOffer {
+  readonly runbook: string;
+  /** Values of its parameters, besides those that the service gives. */
+  readonly values: Readonly<Record<string, string | number | readonly string[]>>;
+}
+
 /** Terms of an approval: how many people, and for how long. */
 export interface ApprovalTerms {
   /** Number of different holders of keys who must approve, 1 to 10. */
@@ -56,6 +63,8 @@ export interface ApprovalState {
   readonly cycle: number;
   /** Receipt of the last sealed move. */
   readonly receipt_id: string | null;
+  /** True: whoever denied it offers another repair instead. */
+  readonly offered?: boolean;
 }
 
 /** Result of an approval. */

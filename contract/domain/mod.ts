@@ -36,6 +36,7 @@ export {
   type ApprovalState,
   type ApprovalTerms,
   type HeldCallResult,
+  type RepairOffer,
   type RequestingRun,
   type VoteRef,
 } from "./approvals.ts";

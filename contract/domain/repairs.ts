@@ -28,6 +28,8 @@ export interface Action {
   readonly exceeds: readonly string[];
   /** Where one of them changes, it is another action. */
   readonly sources: ActionSources;
+  /** Denied approval that a person offers this repair instead of; absent: the loop has found it. */
+  readonly instead_of?: string;
   /** SHA-256 over all fields but the id. */
   readonly sha256: string;
 }

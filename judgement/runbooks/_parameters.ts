@@ -40,6 +40,11 @@ const IS_KIND: Readonly<Record<ParameterDocument["kind"], (value: unknown) => bo
   address: (value) => typeof value === "string" && /^[A-Za-z0-9.:[\]_-]+:\d{1,5}$/.test(value),
 };
 
+/** Returns whether a value is one that a parameter takes. */
+export function fitsParameter({ kind }: Pick<ParameterDocument, "kind">, value: unknown): boolean {
+  return IS_KIND[kind](value);
+}
+
 /** Returns whether a value is an absolute path without segments of dots alone. */
 function isPath(value: unknown): boolean {
   return typeof value === "string" && /^\/[^\0\n{}]*$/.test(value) &&

@@ -15,7 +15,7 @@
  */
 export { BadFolder, measureUsage } from "./_files.ts";
 export type { StepOutcome } from "./_outcome.ts";
-export type { ParameterValues } from "./_parameters.ts";
+export { fitsParameter, type ParameterValues } from "./_parameters.ts";
 export { commandLineOf } from "./_command_step.ts";
 export { checkCommand, isInterpreter } from "./commands.ts";
 export { NotApplicable } from "./errors.ts";

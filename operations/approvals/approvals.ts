@@ -3,6 +3,7 @@ import { existingApproval } from "../../calls/approvals/mod.ts";
 import { operation } from "../../calls/mod.ts";
 import { escapeInvisible, redactSecrets } from "../../contract/mod.ts";
 import {
+  findOffered,
   getHeldCall,
   type HeldCall,
   listApprovalMoves,
@@ -46,6 +47,10 @@ const HeldCallStatus = z.object({
 });
 
 const ApprovalDetails = Approval.extend({
+  instead_of: ApprovalId.nullable().describe(
+    "Approval that its asker has denied, and offers this instead of",
+  ),
+  offered: ApprovalId.nullable().describe("Approval that whoever denied this offers instead"),
   moves: z.array(ApprovalMove),
   act: HeldCallStatus.nullable().describe(
     "The call that runs once it is approved; null: the approval is about something else",
@@ -100,6 +105,8 @@ export const approvalInfo = operation({
     input: { approval_id: exampleApproval.approval_id },
     output: {
       ...exampleApproval,
+      instead_of: null,
+      offered: null,
       moves: [{
         at: exampleApproval.asked_at,
         move: "requested",
@@ -120,6 +127,8 @@ export const approvalInfo = operation({
     const call = await getHeldCall(db, approval_id);
     return {
       ...toApproval(record),
+      instead_of: record.insteadOf ?? null,
+      offered: (await findOffered(db, approval_id))?.id ?? null,
       moves: moves.map((move) => ({ ...move, reason: escapeInvisible(move.reason) })),
       act: call ? toHeldCallStatus(call) : null,
     };

@@ -1,5 +1,5 @@
 /** Moves of approvals: how each came to stand as it does. */
-import type { SignedStatement } from "../../contract/domain/mod.ts";
+import type { RepairOffer, SignedStatement } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 import type { ApprovalMoveKind, ApprovalStatus, Approver } from "./approvals.ts";
 
@@ -20,6 +20,8 @@ export interface ApprovalMove {
   readonly reason?: string | null;
   /** What the voter's passkey has signed. */
   readonly statement?: SignedStatement | null;
+  /** Repair that the voter offers instead. */
+  readonly offer?: RepairOffer | null;
   readonly receiptId: string;
 }
 

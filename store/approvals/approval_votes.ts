@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Problem } from "../../contract/mod.ts";
-import type { ErrorName, SignedStatement } from "../../contract/domain/mod.ts";
+import type { ErrorName, RepairOffer, SignedStatement } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 import { waitForMoves } from "./approvals.ts";
 
@@ -28,6 +28,8 @@ export interface VoteRecord {
   readonly signature: ApproverSignature | null;
   /** What the voter's passkey has signed; null: a key voted. */
   readonly statement: SignedStatement | null;
+  /** Repair that the voter offers instead; null: none. */
+  readonly offer: RepairOffer | null;
   /** Number of the move that it became; null: none yet. */
   readonly number: number | null;
   /** Why it became no move. */
@@ -42,9 +44,9 @@ export interface VoteRecord {
  */
 export async function putVote(
   trx: Db,
-  { approvalId, move, keyId, reason = null, signature = null, statement = null }:
+  { approvalId, move, keyId, reason = null, signature = null, statement = null, offer = null }:
     & Pick<VoteRecord, "approvalId" | "move" | "keyId">
-    & Partial<Pick<VoteRecord, "reason" | "signature" | "statement">>,
+    & Partial<Pick<VoteRecord, "reason" | "signature" | "statement" | "offer">>,
 ): Promise<string> {
   await waitForMoves(trx, approvalId);
   const replaced = { name: "Conflict", message: "Its holder has said something else" };
@@ -54,11 +56,11 @@ export async function putVote(
     [approvalId, keyId, move, JSON.stringify(replaced)],
   );
   const vote = await trx.first<{ id: string }>(
-    `INSERT INTO approval_votes (id, approval_id, move, key_id, reason, signature, statement)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
+    `INSERT INTO approval_votes (id, approval_id, move, key_id, reason, signature, statement, offer)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
      ON CONFLICT (tenant_id, approval_id, key_id) WHERE number IS NULL AND refused IS NULL
      DO UPDATE SET move = excluded.move, reason = excluded.reason, signature = excluded.signature,
-       statement = excluded.statement RETURNING id`,
+       statement = excluded.statement, offer = excluded.offer RETURNING id`,
     [
       `VOT-${randomBytes(6).toString("hex")}`,
       approvalId,
@@ -67,6 +69,7 @@ export async function putVote(
       reason,
       signature && JSON.stringify(signature),
       statement && JSON.stringify(statement),
+      offer && JSON.stringify(offer),
     ],
   );
   return vote!.id;
@@ -75,7 +78,7 @@ export async function putVote(
 /** Returns a vote, or undefined. */
 export async function getVote(db: Db, id: string): Promise<VoteRecord | undefined> {
   return await db.first<VoteRecord>(
-    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, signature, statement, number, refused
+    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, signature, statement, offer, number, refused
      FROM approval_votes WHERE id = $1`,
     [id],
   );
@@ -97,7 +100,7 @@ export async function refuseVote(db: Db, id: string, { name, message }: Problem)
 /** Lists the votes that have waited this long to become a move, oldest first. */
 export async function listWaitingVotes(db: Db, seconds: number): Promise<VoteRecord[]> {
   return await db.query<VoteRecord>(
-    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, signature, statement, number, refused
+    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", reason, signature, statement, offer, number, refused
      FROM approval_votes
      WHERE number IS NULL AND refused IS NULL AND voted_at < now() - make_interval(secs => $1)
      ORDER BY voted_at`,
@@ -113,4 +116,36 @@ export async function listSignatures(db: Db, approvalId: string): Promise<Approv
     [approvalId],
   );
   return rows.map(({ signature }) => signature);
+}
+
+/** A repair that a person offers instead of one that they have denied. */
+export interface StoredOffer extends RepairOffer {
+  /** The denied approval. */
+  readonly approvalId: string;
+  /** Key of who offers it. */
+  readonly keyId: string;
+}
+
+/** Returns the repair that is offered instead of what a denied approval asked for; undefined: none. */
+export async function getOffer(db: Db, approvalId: string): Promise<StoredOffer | undefined> {
+  const row = await db.first(
+    `SELECT approval_id, key_id, offer FROM approval_votes
+     WHERE approval_id = $1 AND move = 'denied' AND number IS NOT NULL AND offer IS NOT NULL ORDER BY number DESC LIMIT 1`,
+    [approvalId],
+  );
+  return row && { approvalId: row.approval_id, keyId: row.key_id, ...row.offer };
+}
+
+/** Returns the repair that is offered for a ticket, and that people were not asked about yet, or in another form; undefined: none. */
+export async function findOpenOffer(db: Db, ticketId: string): Promise<StoredOffer | undefined> {
+  const row = await db.first(
+    `SELECT v.approval_id FROM approvals a JOIN approval_votes v ON (v.tenant_id, v.approval_id) = (a.tenant_id, a.id)
+     WHERE a.ticket_id = $1 AND a.status = 'denied' AND v.move = 'denied' AND v.number IS NOT NULL AND v.offer IS NOT NULL
+       AND NOT EXISTS (
+         SELECT FROM approvals o WHERE o.tenant_id = a.tenant_id AND o.instead_of = a.id AND o.status <> 'outdated'
+       )
+     ORDER BY v.voted_at DESC LIMIT 1`,
+    [ticketId],
+  );
+  return row && await getOffer(db, row.approval_id);
 }

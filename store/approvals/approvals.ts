@@ -55,6 +55,8 @@ export interface NewApproval {
   readonly escalateAfterSeconds: number;
   /** The run that waits for it, with its finding; null: no loop asks. */
   readonly askingRun: Readonly<Record<string, unknown>> | null;
+  /** Approval that its asker denied, and offers this instead of; absent or null: of none. */
+  readonly insteadOf?: string | null;
 }
 
 /** An approval as it stands now. */
@@ -81,9 +83,9 @@ export async function putApproval(db: Db, approval: NewApproval): Promise<void> 
   await db.execute(
     `INSERT INTO approvals (id, subject, ticket_id, description, action, action_sha256, action_commitment, action_salt,
        action_group, grounds, requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds,
-       asking_run)
+       asking_run, instead_of)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-       greatest($13, (SELECT 2 FROM flags WHERE key = 'require_two_approvers' AND value)), $14, $15, $16)
+       greatest($13, (SELECT 2 FROM flags WHERE key = 'require_two_approvers' AND value)), $14, $15, $16, $17)
      ON CONFLICT (tenant_id, id) DO NOTHING`,
     [
       approval.id,
@@ -102,6 +104,7 @@ export async function putApproval(db: Db, approval: NewApproval): Promise<void> 
       approval.expiresInSeconds,
       approval.escalateAfterSeconds,
       approval.askingRun && JSON.stringify(approval.askingRun),
+      approval.insteadOf ?? null,
     ],
   );
 }
@@ -150,6 +153,17 @@ export async function lockApproval(trx: Db, id: string): Promise<ApprovalRecord 
 export async function findApprovalOwner(db: Db, id: string): Promise<string | undefined> {
   const row = await db.first<{ tenant: string }>("SELECT approval_owner($1) AS tenant", [id]);
   return row?.tenant ?? undefined;
+}
+
+/** Returns the id of the newest approval that is offered instead of another one, and whether it may still be approved. */
+export async function findOffered(
+  db: Db,
+  id: string,
+): Promise<{ readonly id: string; readonly open: boolean } | undefined> {
+  return await db.first<{ id: string; open: boolean }>(
+    `SELECT id, status IN ('pending', 'approved') AS open FROM approvals WHERE instead_of = $1 ORDER BY asked_at DESC LIMIT 1`,
+    [id],
+  );
 }
 
 /** Lists approvals, newest first. */
@@ -216,6 +230,7 @@ function fromRow(row: Row): ApprovalRecord {
     expiresInSeconds: row.expires_in_seconds,
     escalateAfterSeconds: row.escalate_after_seconds,
     askingRun: row.asking_run,
+    insteadOf: row.instead_of,
     status: row.status,
     approvers: row.approvers,
     escalated: row.escalated,

@@ -115,6 +115,22 @@ export async function findHeldCallLike(
   return row && fromRow(row);
 }
 
+/** Lists the calls of a tool that have ended after people had approved them, but for one, newest first. */
+export async function listEndedCalls(
+  db: Db,
+  tool: string,
+  except: string,
+  limit: number,
+): Promise<HeldCall[]> {
+  const rows = await db.query(
+    `SELECT h.*, a.action_commitment FROM held_calls h JOIN approvals a ON (a.tenant_id, a.id) = (h.tenant_id, h.approval_id)
+     WHERE h.tool = $1 AND h.approval_id <> $2 AND h.state IN ('done', 'failed', 'unknown')
+     ORDER BY h.ended_at DESC LIMIT $3`,
+    [tool, except, limit],
+  );
+  return rows.map(fromRow);
+}
+
 /** Counts a key's calls that wait for people. */
 export async function countWaitingCalls(db: Db, keyId: string): Promise<number> {
   const row = await db.first<{ n: number }>(

@@ -9,6 +9,7 @@
 export type { InForce } from "./merge.ts";
 export {
   getRunbookValues,
+  listRunbookDocuments,
   listRunbooks,
   replaceCommands,
   replaceRunbooks,

@@ -96,6 +96,13 @@ export async function listRunbooks(
   );
 }
 
+/** Lists the runbooks in force with what their files say, by name. */
+export async function listRunbookDocuments(
+  db: Db,
+): Promise<Pick<RunbookRecord, "origin" | "sha256" | "document">[]> {
+  return await db.query("SELECT origin, sha256, document FROM runbooks WHERE active ORDER BY name");
+}
+
 /**
  * Records the hash of the allow-list of commands in force. Must run in a transaction.
  *

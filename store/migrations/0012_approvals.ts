@@ -18,6 +18,7 @@ export const approvals = `
     expires_in_seconds integer NOT NULL,
     escalate_after_seconds integer NOT NULL,
     asking_run jsonb,             -- the loop that waits for it
+    instead_of text,              -- the approval that its asker denied, and offers this instead of; null: of none
     status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'approved', 'denied', 'expired', 'outdated')),
     approvers jsonb NOT NULL DEFAULT '[]',
     escalated boolean NOT NULL DEFAULT false,
@@ -32,6 +33,7 @@ export const approvals = `
   CREATE INDEX approvals_asked ON approvals (tenant_id, asked_at DESC);
   CREATE INDEX approvals_waiting ON approvals (tenant_id, action_group, asked_at) WHERE status = 'pending';
   CREATE INDEX approvals_ticket ON approvals (tenant_id, ticket_id);
+  CREATE INDEX approvals_offered ON approvals (tenant_id, instead_of) WHERE instead_of IS NOT NULL;
 
   -- What people were asked about stays. Only a request whose workflow never began may go.
   CREATE TRIGGER asked_stays BEFORE DELETE ON approvals
@@ -62,6 +64,7 @@ export const approvals = `
     reason text,                  -- for people; null: none
     signature json,               -- {key, signature}: by a key of the voter's own; null: none
     statement json,               -- what the voter's passkey has signed, and its answer; null: a key voted
+    offer json,                   -- {runbook, values}: the repair that is offered instead of the denied one; null: none
     voted_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     number integer,               -- of the move that it became
     refused jsonb,                -- {name, message}: why it became none

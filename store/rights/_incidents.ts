@@ -3,7 +3,8 @@ import { EVERYONE, READING, SERVERS, type TableRights, WORKING } from "./grantee
 /** Columns that a new approval has. The others say how it was decided, which is the worker's to write. */
 const ASKED =
   "id, subject, ticket_id, description, action, action_sha256, action_commitment, action_salt, action_group, " +
-  "grounds, requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run";
+  "grounds, requested_by, requested_by_key, needed, expires_in_seconds, escalate_after_seconds, asking_run, " +
+  "instead_of";
 /** Columns that a call has when it is held. The others say what became of it. */
 const HELD =
   "approval_id, decision_id, door, tool, operation, input, action_sha256, key_id, address";
@@ -74,8 +75,8 @@ export const INCIDENT_TABLES: TableRights = {
   approval_votes: [
     ["SELECT", "gateway", "worker", "operator"],
     [
-      "INSERT (id, approval_id, move, key_id, reason, signature, statement), " +
-      "UPDATE (move, reason, signature, statement, refused)",
+      "INSERT (id, approval_id, move, key_id, reason, signature, statement, offer), " +
+      "UPDATE (move, reason, signature, statement, offer, refused)",
       "gateway",
     ],
     ["UPDATE (number, refused)", "worker"],

@@ -28,6 +28,7 @@ export const ActionSchema = z.object({
     check_sha256: Digest,
     values_sha256: Digest,
   }),
+  instead_of: ApprovalId.optional(),
   sha256: Digest,
 });
 
