@@ -14,7 +14,7 @@ export { ensureAdminKey } from "./admin_key.ts";
 export { authorize } from "./authorize.ts";
 export { createInvoke } from "./invoke.ts";
 export { openFailureLimiter } from "./failure_limiter.ts";
-export { type Follower, openFeedWatch } from "./feed_watch.ts";
+export { type Follower, openFeedWatch, type View } from "./feed_watch.ts";
 export { type Keyring, openKeyring } from "./keyring.ts";
 export {
   checkNewKey,

@@ -7,7 +7,7 @@ import { createActs } from "./acts.ts";
 import { call, read } from "./api.ts";
 import { sign } from "./authenticator.ts";
 import { Around } from "./around.tsx";
-import { follow } from "./live.ts";
+import { follow, view, viewers } from "./live.ts";
 import { Offer } from "./offer.tsx";
 import type { ApprovalContext, ApprovalDetails, Person, Proposal } from "./shapes.ts";
 import { Page } from "./shell.tsx";
@@ -67,6 +67,7 @@ function Decision({ shown }: { readonly shown: ApprovalDetails }) {
     <>
       <h1>{description || subject}</h1>
       <Status shown={shown} />
+      <Looking />
       <section aria-labelledby="why">
         <h2 id="why">Why people are asked</h2>
         <ul>{reasons.map((reason) => <li key={reason}>{reason}</li>)}</ul>
@@ -112,6 +113,16 @@ function Decision({ shown }: { readonly shown: ApprovalDetails }) {
         </p>
       )}
     </>
+  );
+}
+
+/** Others who have this page open now. */
+function Looking() {
+  const others = viewers.value.filter((name) => name !== person.value?.principal);
+  return (
+    <p class="quiet" role="status">
+      {others.length > 0 && `${others.join(", ")} is looking at it, too`}
+    </p>
   );
 }
 
@@ -190,4 +201,5 @@ function Buttons({ shown }: { readonly shown: ApprovalDetails }) {
 }
 
 render(<ApprovalPage />, document.body);
+view(id);
 follow(refresh);

@@ -17,6 +17,17 @@ const REOPEN_MS = 3_000;
 /** Pause after which a page looks without any news: a connection can die without a word. */
 const LOOK_MS = 15_000;
 
+/** Approval whose page this is, so that others see who looks at it; undefined: it is none. */
+let viewing: string | undefined;
+
+/** Names of those who have the page of the same approval open now, this person's among them. */
+export const viewers = signal<readonly string[]>([]);
+
+/** Has others see that this person has the page of an approval open. Call it before {@linkcode follow}. */
+export function view(approvalId: string): void {
+  viewing = approvalId;
+}
+
 const looks = new Set<() => void>();
 let stop: (() => void) | undefined;
 
@@ -58,7 +69,10 @@ function listen(): () => void {
     liveness.value = { connected, heardMs: connected ? Date.now() : liveness.value.heardMs };
   };
   const open = () => {
-    source = new EventSource("/v1/comms/stream");
+    source = new EventSource(`/v1/comms/stream${viewing ? `?viewing=${viewing}` : ""}`);
+    source.addEventListener("viewers", ({ data }) => {
+      viewers.value = (JSON.parse(data) as { readonly people: readonly string[] }).people;
+    });
     source.onopen = () => {
       setConnected(true);
       soon();
@@ -66,6 +80,7 @@ function listen(): () => void {
     source.onmessage = soon;
     source.onerror = () => {
       setConnected(false);
+      viewers.value = [];
       // The browser tries again after a lost connection, and gives up after an answer that is no stream.
       if (source.readyState === EventSource.CLOSED) setTimeout(open, REOPEN_MS);
     };

@@ -25,13 +25,17 @@ const ApprovalContext = z.object({
   ),
   before: z.object({
     runs: z.number().int().describe("How often it was done before, at most 100"),
-    succeeded: z.number().int().describe("How often it helped; of a call, how often it ended without an error"),
+    succeeded: z.number().int().describe(
+      "How often it helped; of a call, how often it ended without an error",
+    ),
     newest: z.array(Earlier),
   }).nullable().describe(
     "How the runbook did for the same service, or the same tool; null: the platform does neither",
   ),
   outcome: z.object({
-    state: z.string().describe("done, failed, refused, unknown, …; of a repair, the incident's outcome"),
+    state: z.string().describe(
+      "done, failed, refused, unknown, …; of a repair, the incident's outcome",
+    ),
     error: z.string().nullable(),
     receipt_id: z.string().nullable(),
     ticket_id: z.string().nullable(),
@@ -47,7 +51,8 @@ export const approvalContext = operation({
   name: "approvals.context",
   group: "people",
   extension: true,
-  summary: "Tell what undoes an act, how it did before, what came of it, and what can be offered instead",
+  summary:
+    "Tell what undoes an act, how it did before, what came of it, and what can be offered instead",
   effect: "read",
   access: "key",
   input: z.object({ approval_id: ApprovalId }),
@@ -62,7 +67,12 @@ export const approvalContext = operation({
       before: {
         runs: 1,
         succeeded: 1,
-        newest: [{ at: "2026-06-01T12:00:00.000Z", id: "INC-4f1d22a90b7c", state: "done", helped: true }],
+        newest: [{
+          at: "2026-06-01T12:00:00.000Z",
+          id: "INC-4f1d22a90b7c",
+          state: "done",
+          helped: true,
+        }],
       },
       outcome: null,
       alternatives: [],

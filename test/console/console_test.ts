@@ -200,6 +200,35 @@ describe("the console", () => {
     await people.vote(approval_id, "deny", "bob");
   });
 
+  it("lets a person deny, and offer other arguments instead, which somebody else approves", async () => {
+    await signIn();
+    await setGovernance(people.store, {
+      rules: [{ name: "asks", when: { tools: ["tickets.create"] }, then: "needs_approval" }],
+    });
+    const title = "Look after the archive";
+    const held = await people.call("POST", "/v1/itsm/tickets", "program", {
+      title,
+      severity: "critical",
+    });
+    const { approval_id } = held.body.governance;
+    await open(
+      `/console/approvals/${approval_id}`,
+      /Nothing that the platform does: it has to be undone by hand/,
+    );
+    assert.match(await shows(/How it did before/), /It was not done before/);
+    await press("Deny, and offer something else instead");
+    await tab.page.locator("textarea").fill(JSON.stringify({ title, severity: "low" }));
+    assert.deepEqual(await barriers(), []);
+    await press("Deny, and offer this");
+    await shows(/was offered instead/);
+    const { offered } = await info(approval_id);
+    await open(`/console/approvals/${offered}`, /It is offered instead of APR-/);
+    assert.match(await shows(/"severity": "low"/), /asked by\s+ann/);
+    await people.vote(offered, "approve", "bob");
+    await shows(/What came of it[^]*The call: done/);
+    await setGovernance(people.store, {});
+  });
+
   it("shows acts that are equal but for their targets together, and decides about them by one gesture", async () => {
     await signIn();
     const restart = (service: string, command = "restart") =>
