@@ -7,7 +7,11 @@ import {
   TIERS,
 } from "../contract/mod.ts";
 
-/** @throws {Problem} `Unauthenticated` or `Forbidden`: this caller may not use this operation through this interface */
+/**
+ * Refuses a caller who may not use an operation through an interface.
+ *
+ * @throws {Problem} `Unauthenticated` or `Forbidden`
+ */
 export function authorize(
   operation: Operation<never>,
   { door, as: name }: Pick<CallRequest, "door" | "as">,

@@ -49,7 +49,7 @@ const ApprovalContext = z.object({
 /** What is known around an approval. */
 export const approvalContext = operation({
   name: "approvals.context",
-  group: "people",
+  group: "console",
   extension: true,
   summary:
     "Tell what undoes an act, how it did before, what came of it, and what can be offered instead",

@@ -24,7 +24,7 @@ const Value = z.union([z.string().max(2_000), z.number(), z.array(z.string().max
 /** Denies, and offers another act. */
 export const offerInstead = operation({
   name: "approvals.offer",
-  group: "people",
+  group: "console",
   extension: true,
   summary: "Deny what was asked for, and offer something else instead",
   description:

@@ -133,7 +133,7 @@ describe("the operations", () => {
     assert.deepEqual(reached, []);
     assert.deepEqual(control.map(({ name }) => name).sort(), [
       "admin.set_flag", "admin.set_flags",
-      "approvals.approve", "approvals.deny", "approvals.reopen",
+      "approvals.approve", "approvals.deny", "approvals.offer", "approvals.reopen",
       "grants.make", "grants.revoke",
       "keys.revoke",
       "people.approve_list", "people.deny_list", "people.end_sign_in",
