@@ -49,6 +49,8 @@ function createSite() {
       platform_fixes: 0,
       provenance_summary: {},
     },
+    "public_ledger.activity": { days: [] },
+    "public_ledger.receipts": { total: 0, next_before: null, receipts: [] },
     "public_ledger.anchors": {
       anchored_receipts: 0,
       anchored_share: 0,
