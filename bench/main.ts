@@ -23,6 +23,7 @@ const MEASUREMENTS: Readonly<Record<string, { readonly inAll: boolean }>> = {
   ledger: { inAll: true },
   cmdb: { inAll: true },
   detection: { inAll: true },
+  console: { inAll: false },
   classify: { inAll: true },
   retrieval: { inAll: true },
   governance: { inAll: true },

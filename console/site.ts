@@ -30,7 +30,6 @@ const PAGES: Readonly<Record<string, keyof Assets>> = {
 export function bindConsole<S>(router: Router<S>): void {
   const assets = loadAssets("console", "/console/assets/", NAMES);
   for (const [path, script] of Object.entries(PAGES)) {
-    const html = printShell(assets, assets[script]);
     router.get(path, path, (ctx) => {
       ctx.set({
         "content-security-policy": POLICY,
@@ -41,7 +40,7 @@ export function bindConsole<S>(router: Router<S>): void {
         "cache-control": "no-cache",
       });
       ctx.type = "text/html; charset=utf-8";
-      ctx.body = html;
+      ctx.body = printShell(assets, assets[script], answersOf(script, ctx.params.id));
     });
   }
   bindAssets(router, assets, POLICY);
@@ -52,8 +51,21 @@ export function bindConsole<S>(router: Router<S>): void {
   });
 }
 
+/** Returns the answers that a page needs first: its browser asks for them while the script is on its way. */
+function answersOf(script: keyof Assets, id?: string): readonly string[] {
+  if (script !== "approval" || !id || !/^APR-[0-9a-f]+$/.test(id)) return [];
+  return ["/v1/console/session", `/v1/approvals/${id}/info`];
+}
+
 /** Prints a page, which its script fills once it has asked with the session's cookie. */
-function printShell({ console: style, icon }: Assets, script: Asset): string {
+function printShell(
+  { console: style, icon }: Assets,
+  script: Asset,
+  answers: readonly string[],
+): string {
+  const early = answers.map((path) =>
+    `<link rel="preload" as="fetch" href="${path}" crossorigin="anonymous">\n`
+  ).join("");
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -64,7 +76,7 @@ function printShell({ console: style, icon }: Assets, script: Asset): string {
 <link rel="icon" href="${icon.path}" type="image/svg+xml">
 <link rel="stylesheet" href="${style.path}" integrity="${style.integrity}">
 <script src="${script.path}" integrity="${script.integrity}" defer></script>
-</head>
+${early}</head>
 <body>
 <noscript>The console needs JavaScript. Approvals can also be decided by npm run approvals.</noscript>
 </body>
