@@ -81,7 +81,7 @@ export function passkeyRefusal(
   return new Problem(
     "Forbidden",
     `A key alone does not approve ${id}: its rule, ${grounds.rule}, takes a passkey. ` +
-      `Approve it at ${gateway}/console/approvals/${id}`,
+      `Its page: ${gateway}/console/approvals/${id}`,
   );
 }
 

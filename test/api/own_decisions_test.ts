@@ -202,7 +202,7 @@ describe("a person's passkey", () => {
     assert.equal(byKey.status, 403);
     assert.match(
       byKey.body.detail,
-      /takes a passkey. Approve it at http:\/\/localhost.*\/console\/approvals\/APR-/,
+      /takes a passkey. Its page: http:\/\/localhost.*\/console\/approvals\/APR-/,
     );
     assert.equal((await info(approval_id)).status, "pending");
     const { challenge_id, challenge } = await propose(browser, approval_id);
