@@ -25,9 +25,10 @@ export interface Tenant {
   readonly keyId: string;
   /** Key of a person who may approve, for REST alone. */
   readonly personKey: string;
+  readonly personKeyId: string;
   /** In every text and name of the tenant, and nowhere else. */
   readonly word: string;
-  /** Values of input fields that its operations are about. */
+  /** Values of input fields that its operations are about, some by `operation.field`. */
   readonly things: Readonly<Record<string, string>>;
   /** Texts that ask about it, by the names of input fields. */
   readonly texts: Readonly<Record<string, string>>;
@@ -50,7 +51,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
   const issue = (principal: string, mayApprove: boolean) =>
     giveKey(loop.store, { tenant: name, tier: "enterprise", principal, mayApprove });
   const { key, record } = await issue(`Agent ${word}`, false);
-  const { key: personKey } = await issue(`Ada ${word}`, true);
+  const { key: personKey, record: person } = await issue(`Ada ${word}`, true);
   const post = async (path: string, body: object): Promise<Json> => {
     const headers = { "x-api-key": key, "content-type": "application/json" };
     const init = { method: "POST", headers, body: JSON.stringify(body) };
@@ -80,7 +81,7 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
   const { receipt_id } = await post(`/v1/itsm/tickets`, { title: `Closed ${word}` })
     .then((closed) => post(`/v1/itsm/tickets/${closed.ticket_id}/close`, { resolution: "Fixed" }) // which is public
     );
-  const { approval_id } = await post("/v1/approvals", {
+  const { approval_id, group } = await post("/v1/approvals", {
     description: `Drop ${word}`,
     action: { command: `drop ${word}` },
   });
@@ -193,6 +194,24 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     request: null,
   });
   const hex = randomBytes(6).toString("hex");
+  const [grant_id, expires_at] = [`GRN-${hex}`, new Date(Date.now() + 3_600_000).toISOString()];
+  const terms = {
+    grant_id,
+    tenant_id: name,
+    acts: [{ approval_id, what: `runbook ${word}`, action_sha256: "0".repeat(64) }],
+    max_uses: 1,
+    expires_at,
+    made_by: `Ada ${word}`,
+    needed: 1,
+  };
+  await insertRows(superuser, "grants", [{
+    id: grant_id,
+    terms,
+    signed: {},
+    made_by_key: person.id,
+    receipt_id: randomBytes(8).toString("hex"),
+    expires_at,
+  }]);
   const [project_id, audio_id] = [`VID-${hex}`, `AUD-${hex}`];
   const [title, text, requestedBy] = [`Film of ${word}`, `Says ${word}`, `key:${record.id}`];
   await addVideoProject(db, {
@@ -250,6 +269,9 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     action_sha256: "0".repeat(64),
     detail: { code: word },
   }]);
+  const [{ id: decision_id }] = await db.query("SELECT id FROM governance_decisions LIMIT 1") as [
+    { id: string },
+  ];
   // Nobody works on it, so that it stays open for whoever tries to end it.
   const workflow_id = `loop-${randomBytes(8).toString("hex")}`;
   await loop.client.workflow.start(WORKFLOW.itsmLoop, {
@@ -269,12 +291,21 @@ export async function createTenant(name: string, doors: Doors): Promise<Tenant> 
     key,
     keyId: record.id,
     personKey,
+    personKeyId: person.id,
     word,
     taskId: result.id,
     things: {
       ticket_id,
       incident_id: ticket_id,
       approval_id,
+      approval_ids: approval_id,
+      viewing: approval_id,
+      group,
+      grant_id,
+      older_than: ticket_id,
+      newer_than: ticket_id,
+      "governance.search.older_than": decision_id,
+      "governance.search.newer_than": decision_id,
       webhook_id,
       workflow_id,
       item_id,

@@ -10,6 +10,7 @@ import { operations } from "../../operations/mod.ts";
 import { addTicketEvent } from "../../store/incidents/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { openPeople, type People } from "../api/_people.ts";
+import { type Browser, signedInPeople } from "../api/_signed_in.ts";
 import { a2aClient, type Json, message, skill } from "../mcp/_a2a.ts";
 import { connect, connectHttp, startToolServer, type TestToolServer } from "../mcp/_tool_server.ts";
 import { createNothings, createTenant, type Tenant } from "./_tenant.ts";
@@ -20,12 +21,14 @@ import { sized } from "../_size.ts";
 const FREE = new Set([
   "approvers_version",
   "challenge",
-  // of people who have signed in, which a key does not reach
+  // of the caller's own session
   "challenge_id",
   "confirmation",
   "passkey",
   "passkey_id",
   "registration",
+  "page",
+  "answer",
   "keyword",
   "link",
   "metadata",
@@ -150,6 +153,13 @@ const FREE = new Set([
   "until",
   "url",
   "wait_seconds",
+  "runbook",
+  "values",
+  "arguments",
+  "max_uses",
+  "rule",
+  "days",
+  "policy",
   "channel",
   "cursor",
   "last_event_id",
@@ -228,11 +238,14 @@ describe("the walls between tenants", () => {
   });
 
   /** Returns the doors through which a key of `rival` can call an operation. */
-  function doorsOf({ rest = {}, tool = {}, presentation }: Operation<Platform>) {
+  function doorsOf({ rest = {}, tool = {}, presentation, access }: Operation<Platform>) {
     const { resource = {}, prompt = {} } = presentation ?? {};
     const doors: Door[] = [];
+    const proof = async () =>
+      access === "session" ? await signInRival() : { "x-api-key": rival.personKey };
     for (const route of Object.values(rest)) {
-      doors.push({ name: `REST ${route}`, call: (input) => callRest(route, input) });
+      const call: Door["call"] = async (input) => await callRest(route, input, await proof());
+      doors.push({ name: `REST ${route}`, call });
     }
     const answer = async (work: Promise<unknown>) => {
       const { isError, ...result } = await work.catch((error) => ({
@@ -272,7 +285,17 @@ describe("the walls between tenants", () => {
     return doors;
   }
 
-  async function callRest(route: string, input: Readonly<Record<string, unknown>>) {
+  /** Signs the person of `rival` in, anew for each call, as some end the session. @returns headers of the browser */
+  async function signInRival(): Promise<Browser> {
+    const keyId = () => rival.personKeyId;
+    return await signedInPeople(() => ({ ...people, keyId })).signIn("rival");
+  }
+
+  async function callRest(
+    route: string,
+    input: Readonly<Record<string, unknown>>,
+    proof: Readonly<Record<string, string>>,
+  ) {
     const [method, template] = route.split(" ") as [string, string];
     const path = expand(template, input);
     const rest = Object.entries(input).filter(([name]) => !template.includes(`{${name}}`));
@@ -281,7 +304,7 @@ describe("the walls between tenants", () => {
     );
     const response = await fetch(`${people.url}${path}${method === "GET" ? `?${query}` : ""}`, {
       method,
-      headers: { "x-api-key": rival.personKey, "content-type": "application/json" },
+      headers: { ...proof, "content-type": "application/json" },
       ...(method === "GET" ? {} : { body: JSON.stringify(Object.fromEntries(rest)) }),
     });
     return { status: String(response.status), text: await response.text() };
@@ -289,10 +312,14 @@ describe("the walls between tenants", () => {
 
   /** Returns the input of an operation's example, about these things. What is written down is not their words. */
   function inputOf(
-    { input, example, effect }: Operation<Platform>,
+    { name: operation, input, example, effect }: Operation<Platform>,
     things: Record<string, string>,
   ) {
     const fields = Object.keys(input.shape);
+    const valueOf = (field: string) => {
+      const value = things[`${operation}.${field}`] ?? things[field];
+      return field === "approval_ids" ? [value] : value;
+    };
     const about = fields.filter((name) =>
       Object.hasOwn(things, name) && (effect === "read" || !Object.hasOwn(acme.texts, name))
     );
@@ -303,7 +330,7 @@ describe("the walls between tenants", () => {
       ...wait,
       ...timeout,
       ...(fields.includes("on_duplicate") ? { on_duplicate: "merge" } : {}), // a second call is no other
-      ...Object.fromEntries(about.map((name) => [name, things[name]])),
+      ...Object.fromEntries(about.map((name) => [name, valueOf(name)])),
     };
   }
 
@@ -486,21 +513,36 @@ describe("the walls between tenants", () => {
     const namesWhere = (isListed: (one: Operation<Platform>) => unknown) =>
       operations.filter(isListed).map(({ name }) => name).sort();
     const spanning = namesWhere(({ governance }) => governance?.spansTenants);
-    assert.deepEqual(spanning, ["approvals.list", "tenants.list", "workflows.list"]);
+    assert.deepEqual(spanning, [
+      "approvals.groups",
+      "approvals.list",
+      "grants.list",
+      "tenants.list",
+      "workflows.list",
+    ]);
     const { devices } = await list("/v1/shield/devices?tenant_id=acme");
     assert.deepEqual(devices.map((one: Json) => one.device_id), [acme.things.device_id]);
     assert.equal(await status(`/v1/devices/${acme.things.device_id}/resources`), 200);
     const crossing = namesWhere(({ governance }) => governance?.ownerOf);
     assert.deepEqual(crossing, [
       "approvals.approve",
+      "approvals.context",
       "approvals.deny",
+      "approvals.group",
       "approvals.info",
+      "approvals.offer",
       "approvals.reopen",
       "devices.command",
       "devices.command_history",
       "devices.discover",
       "devices.list",
       "devices.resources",
+      "grants.make",
+      "grants.revoke",
+      "grants.statement",
+      "people.approve_list",
+      "people.deny_list",
+      "people.list_statement",
       "people.statement",
       "tenants.devices",
       "workflows.cancel",
@@ -538,9 +580,16 @@ describe("the walls between tenants", () => {
 /** Returns ids and texts of a tenant that only its own keys may be told. */
 function secretsOf({ word, things }: Tenant): string[] {
   const { ticket_id, approval_id, webhook_id, item_id, fingerprint, workflow_id } = things;
-  const { contact_id, deal_id } = things;
+  const { contact_id, deal_id, grant_id } = things;
   return [
-    ...[contact_id, deal_id, `Eve ${word}`, `eve@${word}.example`, `Deal ${word}`] as string[],
+    ...[
+      contact_id,
+      deal_id,
+      grant_id,
+      `Eve ${word}`,
+      `eve@${word}.example`,
+      `Deal ${word}`,
+    ] as string[],
     ...[ticket_id, approval_id, webhook_id, item_id, fingerprint, workflow_id] as string[],
     `host-${word}`,
     `team ${word}`,
@@ -560,7 +609,10 @@ function shapeOf(
     shape = shape.replaceAll(value, "<thing>").replaceAll(encodeURIComponent(value), "<thing>");
   }
   return `${status} ${
-    shape.replace(/did you mean [^?]*\?|GET \S+ lists all services/, "<advice about one's own>")
+    shape.replace(
+      /did you mean [^?]*\?|there are [\w-]+(, [\w-]+)*|GET \S+ lists all services/,
+      "<advice about one's own>",
+    )
       .replace(/zq[0-9a-f]{10}/g, "<word>")
       .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "<uuid>")
       .replace(/[0-9a-f]{8,}/g, "<hex>")
