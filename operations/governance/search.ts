@@ -20,10 +20,10 @@ export const decisionSearch = operation({
   effect: "read",
   access: "key",
   input: z.object({
-    decision: z.enum(DECISIONS).optional(),
+    decision: z.enum(DECISIONS).optional().describe("Only decisions of this kind"),
     tool: Name.describe("Name that the caller used"),
-    rule: Name,
-    key_id: Name,
+    rule: Name.describe("Rule that decided"),
+    key_id: Name.describe("Id of the key that called"),
     principal: Name.describe("Person or agent who holds the key"),
     older_than: DecisionId.optional().describe("The page after the one that ends with this one"),
     newer_than: DecisionId.optional().describe(

@@ -29,10 +29,10 @@ export const ticketSearch = operation({
     query: z.string().max(200).optional().describe(
       `Words that must all occur in the title, the description, the service or the id; any case; at most ${MAX_WORDS}`,
     ),
-    status: TicketStatus.optional(),
+    status: TicketStatus.optional().describe("Only tickets in this state"),
     severity: Severity.optional(),
-    category: z.string().min(1).max(40).optional(),
-    service: z.string().min(1).max(100).optional(),
+    category: z.string().min(1).max(40).optional().describe("Only tickets of this category"),
+    service: z.string().min(1).max(100).optional().describe("Only tickets about this service"),
     escalated: z.boolean().optional().describe("true: only tickets that wait for people"),
     since: Since.describe("Only tickets opened from this time on"),
     until: Since.describe("Only tickets opened before this time"),
