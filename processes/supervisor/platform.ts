@@ -72,7 +72,7 @@ export async function runPlatform(
   await tree?.stop();
   await tree?.release();
   if (dataDir) { for (const line of describeServices(dataDir)) progress.line(line); }
-  const [why] = cause?.trim().split("\n") ?? []; // whoever looks at the last line sees it
+  const [why] = cause?.trim().replace(/:\n\s*/, ": ").split("\n") ?? []; // whoever looks at the last line sees it
   if (tree) progress.line(why === undefined ? "Stopped" : `Stopped: ${why}`);
   return cause === undefined ? 0 : 1;
 }
