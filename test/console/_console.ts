@@ -24,7 +24,8 @@ export interface ConsoleTab extends Pick<TestPage, "page" | "problems" | "close"
   press(name: string): Promise<void>;
   /** Types keys of the keyboard, one after the other. */
   keys(...keys: readonly KeyInput[]): Promise<void>;
-  signIn(who?: string): Promise<void>;
+  /** Signs a person in. @param gateway address that the browser uses; by default the platform's own */
+  signIn(who?: string, gateway?: string): Promise<void>;
   /** Puts an authenticator into the browser, whose person is there and verified. */
   addAuthenticator(): Promise<string>;
   /** Returns what hinders people with assistive technology, or does not fit the width. */
@@ -58,9 +59,10 @@ export async function openConsole(people: People): Promise<ConsoleTab> {
     async keys(...keys) {
       for (const key of keys) await page.keyboard.press(key);
     },
-    async signIn(who = "ann") {
+    async signIn(who = "ann", gateway = people.platform.urls.gateway) {
       await page.goto("about:blank");
-      await open(`/console/sign-in#${await signInLink(people, who)}`, /Go on only if you asked/);
+      await page.goto(`${gateway}/console/sign-in#${await signInLink(people, who)}`);
+      await shows(/Go on only if you asked/);
       await press("Sign in by this link");
       await shows(/waits? for|Nothing waits/);
     },
