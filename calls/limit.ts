@@ -52,8 +52,9 @@ export async function countAnonymousReceipt(
   { usage, config: { settings } }: Pick<Platform, "usage" | "config">,
   { operation, caller, input }: Pick<CheckedCall, "operation" | "caller" | "input">,
 ): Promise<void> {
-  const { effect, access } = operation;
+  const { effect, access, governance } = operation;
   if (caller.keyId !== null || effect === "read" || access === "device") return;
+  if (governance?.limits?.perMinute === "sign_in") return; // it seals only what has succeeded
   // Evidence holds the input as JSON within JSON, which is twice as long at most, beside the answer.
   const amount = 2 * Buffer.byteLength(JSON.stringify(input)) + ANSWER_BYTES;
   const ownSubject = subjectOf(caller);
@@ -149,7 +150,9 @@ export async function countKeptCall(
   await count(usage, { subject, kind: "idempotency", limit, periodSeconds: DAY_SECONDS });
 }
 
-/** Over REST a day's requests, on the tool server a minute's calls; then the operation's own limit a minute. */
+/**
+ * Over REST a day's requests, in a session and on the tool server a minute's calls; then the operation's own limit a minute.
+ */
 function limitsOf(
   { governance }: Pick<Operation, "governance">,
   caller: Caller,
@@ -165,7 +168,10 @@ function limitsOf(
     admin: undefined,
   }[caller.tier];
   const limits: Use[] = [];
-  if (door !== "rest") {
+  if (caller.session) { // its pages ask again with each piece of news, all day long
+    const limit = settings.SEALOOP_LIMIT_CONSOLE;
+    limits.push({ subject, kind: "console", limit, periodSeconds: MINUTE_SECONDS });
+  } else if (door !== "rest") {
     limits.push(toolLimit(caller, settings));
   } else if (counted !== false && perDay !== undefined) {
     limits.push({ subject, kind: "requests", limit: perDay, periodSeconds: DAY_SECONDS });
@@ -175,6 +181,7 @@ function limitsOf(
       simulate: settings.SEALOOP_LIMIT_SIMULATE,
       heartbeats: settings.SEALOOP_LIMIT_HEARTBEATS,
       statements: settings.SEALOOP_LIMIT_STATEMENTS,
+      sign_in: settings.SEALOOP_LIMIT_SIGN_IN,
     }[kind];
     limits.push({ subject, kind, limit, periodSeconds: MINUTE_SECONDS });
   }
@@ -192,6 +199,8 @@ const OWN_LIMITS: Readonly<Record<string, string>> = {
   simulate: " of simulate",
   heartbeats: " of heartbeats",
   statements: " of statements",
+  sign_in: " of signing in",
+  console: " of the console",
   idempotency: " with idempotency keys",
   applications: " of applications",
   leads: " of leads",

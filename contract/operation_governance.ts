@@ -96,7 +96,7 @@ interface CallLimits {
   /** False where a call does not count against the daily limit. */
   readonly counted?: false;
   /** A limit per minute of its own. */
-  readonly perMinute?: "simulate" | "heartbeats" | "statements";
+  readonly perMinute?: "simulate" | "heartbeats" | "statements" | "sign_in";
   /** A limit per day of its own, of the calls that are run. */
   readonly perDay?: "classify" | "applications" | "leads" | "posts";
 }

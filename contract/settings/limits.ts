@@ -36,6 +36,11 @@ export const LIMIT_SETTINGS = {
     "Requests a day of all callers without a key together",
   ),
   SEALOOP_LIMIT_UNKNOWN_KEYS: count(30, "Unknown keys and wrong tokens a minute of one address"),
+  SEALOOP_LIMIT_SIGN_IN: count(60, "Steps of signing in to the console a minute, of one address"),
+  SEALOOP_LIMIT_CONSOLE: count(
+    600,
+    "Requests a minute of a person who has signed in to the console; they count for no day",
+  ),
   SEALOOP_LIMIT_TOOLS: count(60, "Requests a minute of a key on the tool server"),
   SEALOOP_LIMIT_MEDIA: count(
     5,

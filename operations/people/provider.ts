@@ -43,6 +43,7 @@ export const signInWays = operation({
     }).nullable().describe("The identity provider; null: none is set"),
   }),
   rest: { people_sign_in_ways: "GET /v1/console/sign-in" },
+  governance: { limits: { counted: false, perMinute: "sign_in" } },
   example: {
     input: {},
     output: { provider: { issuer: "https://id.example", problem: null } },
@@ -70,6 +71,7 @@ export const beginSignIn = operation({
     sign_in: z.string().optional().describe("In the cookie alone"),
   }),
   rest: { people_begin_sign_in: "POST /v1/console/sign-in" },
+  governance: { limits: { counted: false, perMinute: "sign_in" } },
   presentation: { signIn: "begins", errors: ["NotConfigured", "Unavailable"] },
   example: {
     input: { page: "/console" },
@@ -114,7 +116,12 @@ export const endSignIn = operation({
     shownOnce: ["session"],
     errors: ["Unauthenticated", "Forbidden", "NotConfigured", "Unavailable"],
   },
-  governance: { rule: "key-decides", humanControl: true, unnamed: true },
+  governance: {
+    rule: "key-decides",
+    humanControl: true,
+    unnamed: true,
+    limits: { counted: false, perMinute: "sign_in" },
+  },
   durability: { sealsItself: true },
   example: {
     input: { answer: "code=…&state=…" },

@@ -48,7 +48,12 @@ export const signIn = operation({
   output: Person.extend({ session: z.string().optional().describe("In the cookie alone") }),
   rest: { people_sign_in: "POST /v1/console/session" },
   presentation: { session: "opens", shownOnce: ["session"], errors: ["Unauthenticated"] },
-  governance: { rule: "key-decides", humanControl: true, unnamed: true },
+  governance: {
+    rule: "key-decides",
+    humanControl: true,
+    unnamed: true,
+    limits: { counted: false, perMinute: "sign_in" },
+  },
   durability: { sealsItself: true },
   example: { input: { link: "slp_link_…" }, output: examplePerson },
   async run({ link }, context) {

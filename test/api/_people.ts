@@ -32,6 +32,12 @@ const KEYS: Readonly<Record<string, Partial<NewKey>>> = {
   admin: { principal: "operator", tier: "admin" },
 };
 
+const UNLIMITED = {
+  SEALOOP_LIMIT_PARTNER: "1000000",
+  SEALOOP_LIMIT_CONSOLE: "1000000",
+  SEALOOP_LIMIT_SIGN_IN: "1000000",
+};
+
 /** The state of an approval after a vote. */
 const MOVES = { approve: "approved", deny: "denied", reopen: "reopened" } as const;
 /** Pause before a vote is cast again that a busy worker has not taken in time. */
@@ -85,7 +91,7 @@ export async function openPeople(
 ): Promise<People> {
   const all = extra.length > 0 ? [...operations, ...extra] : operations;
   const loop = await openLoop({
-    settings: { SEALOOP_LIMIT_PARTNER: "1000000", ...settings }, // as tests poll
+    settings: { ...UNLIMITED, ...settings }, // as tests poll
     ...(serveEngine ? { serve: serveEngine } : {}),
     ...(watch ? { watch } : {}),
     operations: new Map([...registry, ...extra.map((one) => [one.name, one] as const)]),

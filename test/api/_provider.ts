@@ -29,12 +29,13 @@ export interface TestProvider {
 
 const newKey = () => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
 
-/** Starts one with a client. @param redirectUri of the client */
+/** Starts one with a client. @param redirectUri of the client @param port default: any */
 export async function startProvider(
   client: { readonly id: string; readonly secret: string; readonly redirectUri: string },
+  port = 0,
 ): Promise<TestProvider> {
   const server: Server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const [key, another] = [newKey(), newKey()];
   let account: Account = { sub: "nobody" };

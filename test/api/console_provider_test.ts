@@ -8,6 +8,7 @@ import { createLog } from "../../runtime/web/mod.ts";
 import { listKeys } from "../../store/keys/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { freePort } from "../_run.ts";
+import { eventually } from "../_time.ts";
 import { type Browser, openBrowser } from "./_cookie_jar.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 import { startProvider, type TestProvider } from "./_provider.ts";
@@ -47,6 +48,7 @@ describe("people who sign in by an identity provider", () => {
       SEALOOP_OIDC_CLIENT_SECRET: client.secret,
       SEALOOP_PEOPLE: join(folder, "people.yaml"),
       SEALOOP_LIMIT_UNKNOWN_KEYS: "1000",
+      SEALOOP_LIMIT_SIGN_IN: "100000",
     };
     gateway = await startGateway({ settings, port });
     worker = openStore(gateway.urls.worker, "worker");
@@ -355,6 +357,47 @@ describe("people who sign in by an identity provider", () => {
     const all = texts.join("\n");
     for (const text of ["ada", "s-1", "sre", "support", provider.issuer]) {
       assert.ok(!all.includes(`"${text}"`), text);
+    }
+  });
+});
+
+describe("an identity provider that is away", () => {
+  it("is told of where people sign in, and used once it is back; nobody is kept out by others of their address", async () => {
+    const [port, providerPort] = [await freePort(), await freePort()];
+    const origin = `http://localhost:${port}`;
+    const issuer = `http://127.0.0.1:${providerPort}`;
+    const client = { id: "sealoop", secret: "of a test", redirectUri: `${origin}/answer` };
+    const gateway = await startGateway({
+      settings: {
+        SEALOOP_GATEWAY_URL: origin,
+        SEALOOP_OIDC_ISSUER: issuer,
+        SEALOOP_OIDC_CLIENT_ID: client.id,
+        SEALOOP_OIDC_CLIENT_SECRET: client.secret,
+        SEALOOP_LIMIT_FREE: "1",
+        SEALOOP_LIMIT_SIGN_IN: "100000",
+      },
+      port,
+    });
+    let provider: TestProvider | undefined;
+    try {
+      const ways = async () =>
+        (await (await fetch(`${origin}/v1/console/sign-in`)).json() as {
+          provider: { issuer: string; problem: string | null };
+        }).provider;
+      const away = await ways();
+      assert.equal(away.issuer, issuer);
+      assert.match(away.problem!, /can't be reached/);
+      const begun = await fetch(`${origin}/v1/console/sign-in`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "sec-fetch-site": "same-origin", origin },
+        body: "{}",
+      });
+      assert.equal(begun.status, 503, await begun.text());
+      provider = await startProvider(client, providerPort);
+      await eventually(async () => (await ways()).problem === null || undefined);
+    } finally {
+      await provider?.stop();
+      await gateway.stop();
     }
   });
 });
