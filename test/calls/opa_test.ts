@@ -68,7 +68,7 @@ describe("the second opinion of OPA", () => {
 
   for (
     const [name, given, reason] of [
-      ["a refusal", { result: false }, /does not allow/],
+      ["a refusal", { result: false }, /refuses it/],
       ["an undefined result", {}, /says nothing/],
       ["reasons", { result: { decision: "deny", reasons: ["Not today"] } }, /Not today/],
     ] as const
