@@ -28,9 +28,17 @@ import { issueAgentKey, type Json } from "./_platform.ts";
 import { anyFinding, anyLesson } from "./_records.ts";
 
 const TOKEN = "a-token-that-others-share-0123456789";
-/** All but signing out, after which nobody calls. */
+/** They take what was given to a browser once: a challenge, or the provider's answer; or they are about what waits. */
+const TAKEN_ONCE = new Set([
+  "approvals.offer",
+  "grants.make",
+  "grants.revoke",
+  "people.approve_list",
+  "people.end_sign_in",
+]);
+/** All but those, and signing out, after which nobody calls. */
 const changing = [...registry.values()].filter((one) =>
-  isGoverned(one) && one.presentation?.session !== "ends"
+  isGoverned(one) && one.presentation?.session !== "ends" && !TAKEN_ONCE.has(one.name)
 );
 
 describe("every operation that changes something", () => {
@@ -40,8 +48,9 @@ describe("every operation that changes something", () => {
   let agent: string;
   let person: string;
   let keyId: string;
-  /** A session of the agent's key. */
+  /** Sessions of the agent's key, and of the person's. */
   let session: string;
+  let personSession: string;
   const newAuthenticator = () => createAuthenticator("localhost", people.platform.urls.gateway);
   let runs = 0;
   before(async () => {
@@ -60,9 +69,11 @@ describe("every operation that changes something", () => {
     const issued = await issueAgentKey(store, { tier: "admin", principal: "agent" });
     agent = issued.key;
     keyId = issued.record.id;
-    session = await openSession();
+    session = await openSession(keyId);
     const fields = { tier: "admin", principal: "person", mayApprove: true } as const;
-    person = (await issueAgentKey(store, fields)).key;
+    const ofPerson = await issueAgentKey(store, fields);
+    person = ofPerson.key;
+    personSession = await openSession(ofPerson.record.id);
     await allowTools(store, ["*"]);
   });
   after(() => people?.stop());
@@ -80,7 +91,7 @@ describe("every operation that changes something", () => {
       as: as || Object.keys({ ...operation.rest, ...operation.tool })[0]!,
       input,
       credential: key,
-      session: operation.access === "session" ? session : undefined,
+      session: operation.access !== "session" ? undefined : by === person ? personSession : session,
       token: TOKEN,
       ...(idempotencyKey ? { idempotencyKey } : {}),
       requestId: "1",
@@ -100,7 +111,7 @@ describe("every operation that changes something", () => {
   }
   const make = async (name: string, input: Json, by?: string): Promise<Json> =>
     outputValue((await call(name, input, { door: "rest", ...(by ? { by } : {}) })).output);
-  async function openSession(): Promise<string> {
+  async function openSession(keyId: string): Promise<string> {
     const { tenant } = people.store;
     return await asSuperuser(people.store).transaction(async (trx) => {
       await trx.execute("SELECT set_config('sealoop.tenant', $1, true)", [tenant]);
@@ -219,6 +230,13 @@ describe("every operation that changes something", () => {
       });
       return { ticket_id, receipt_id: receipt.id };
     },
+    async "people.deny_list"() {
+      const approval = await askPeople();
+      await people.eventually(async () =>
+        (await make("approvals.info", approval)).moves.length > 0 || undefined
+      );
+      return { approval_ids: [approval.approval_id] };
+    },
     "approvals.approve": askPeople,
     "approvals.deny": askPeople,
     async "approvals.reopen"() {
@@ -285,7 +303,7 @@ describe("every operation that changes something", () => {
       it(`runs once by a key: ${name} over ${door}`, async () => {
         const input = await inputs[name]?.() ?? operation.example.input;
         const isVote = governance?.humanControl && access === "partner" ||
-          name === "pipeline.approve";
+          name === "pipeline.approve" || name === "people.deny_list";
         const options = {
           door,
           as,

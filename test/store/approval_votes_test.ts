@@ -61,6 +61,7 @@ describe("putVote()", () => {
         keyId: KEY,
         reason: null,
         number: null,
+        offer: null,
         signature: null,
         statement: null,
         refused: null,

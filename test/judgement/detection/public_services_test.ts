@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Config, loadConfig } from "../../../config.ts";
-import { BadServicesFile, followServices } from "../../../judgement/detection/mod.ts";
+import type { Config } from "../../../config.ts";
+import {
+  BadServicesFile,
+  followServices,
+  readServicesFile,
+} from "../../../judgement/detection/mod.ts";
 import { getPublicService, recordObservations } from "../../../store/cmdb/mod.ts";
 import type { Store } from "../../../store/mod.ts";
 import { createLog } from "../../../runtime/web/mod.ts";
@@ -51,15 +55,11 @@ describe("services that are named in public", () => {
   });
 
   it("need a check", async () => {
-    const folder = await testFolder();
-    const other = loadConfig({ SEALOOP_DATA: folder });
-    writeFileSync(join(folder, "sealoop.services.yaml"), "services:\n  - { name: a, public: A }\n");
-    await assert.rejects(
-      followServices({ config: other, store, together: true }, createLog("test", "silent")),
-      (error) =>
-        error instanceof BadServicesFile &&
-        /2: nothing looks at a; a public one needs a check/.test(error.message),
-    );
+    const path = join(await testFolder(), "sealoop.services.yaml");
+    writeFileSync(path, "services:\n  - { name: a, public: A }\n");
+    assert.throws(() => readServicesFile(path), (error) =>
+      error instanceof BadServicesFile &&
+      /line 2.*nothing looks at a; a public one needs a check/.test(error.message));
   });
 
   it("are up only between two looks, close to each other, that both found them healthy", async () => {
