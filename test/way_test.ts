@@ -47,6 +47,8 @@ describe("a platform started by npm start", () => {
   });
   after(async () => {
     await platform.end();
+    // The reader's own service is one that stays.
+    await fetch(`http://127.0.0.1:${settings.SHOP_PORT}/break`).catch(() => {});
   });
 
   const gateway = () => `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`;
