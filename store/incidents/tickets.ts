@@ -72,13 +72,17 @@ export interface TimelineEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** Tickets, each with the approval that it waits for while it is open. */
+const TICKETS = `
+  SELECT t.*, CASE WHEN t.status = 'open' THEN (
+    SELECT a.id FROM approvals a WHERE a.ticket_id = t.id AND a.status = 'pending'
+    ORDER BY a.asked_at DESC LIMIT 1) END AS approval_id
+  FROM tickets t`;
+
 /** Returns a ticket by id, or undefined. */
 export async function getTicket(db: Db, id: string): Promise<Ticket | undefined> {
   const row = await db.first(
-    `SELECT t.*, CASE WHEN t.status = 'open' THEN (
-       SELECT a.id FROM approvals a WHERE a.ticket_id = t.id AND a.status = 'pending'
-       ORDER BY a.asked_at DESC LIMIT 1) END AS approval_id
-     FROM tickets t WHERE t.id = $1`,
+    `${TICKETS} WHERE t.id = $1`,
     [id],
   );
   return row && toTicket(row);
@@ -87,10 +91,7 @@ export async function getTicket(db: Db, id: string): Promise<Ticket | undefined>
 /** Returns tickets, newest first unless the filter says otherwise. */
 export async function listTickets(db: Db, filter: TicketFilter): Promise<Ticket[]> {
   const rows = await db.query(
-    `SELECT t.*, CASE WHEN t.status = 'open' THEN (
-       SELECT a.id FROM approvals a WHERE a.ticket_id = t.id AND a.status = 'pending'
-       ORDER BY a.asked_at DESC LIMIT 1) END AS approval_id
-     FROM tickets t
+    `${TICKETS}
      WHERE ($1::text IS NULL OR t.status = $1)
        AND ($2::text IS NULL OR t.severity = $2)
        AND ($3::text IS NULL OR t.category = $3)
@@ -133,10 +134,7 @@ export async function searchTickets(db: Db, search: TicketSearch): Promise<Ticke
 
 /** The words are looked for last, in the tickets that the rest has left, along the index by the time of opening. */
 const MATCHES = `
-  SELECT t.*, CASE WHEN t.status = 'open' THEN (
-    SELECT a.id FROM approvals a WHERE a.ticket_id = t.id AND a.status = 'pending'
-    ORDER BY a.asked_at DESC LIMIT 1) END AS approval_id
-  FROM tickets t
+  ${TICKETS}
   WHERE ($1::text IS NULL OR t.status = $1)
     AND ($2::text IS NULL OR t.severity = $2)
     AND ($3::text IS NULL OR t.category = $3)

@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import { read } from "../api.ts";
 import { Field, Pager, Select } from "../fields.tsx";
 import { Time } from "../time.tsx";
+import { showQuery } from "../query.ts";
 import type { Decision } from "./shapes.ts";
 
 /** How often calls were decided about, by what they have in common. */
@@ -46,14 +47,7 @@ export async function lookAtDecisions(): Promise<void> {
 
 /** Asks for something else, which the address then says. */
 function go(changes: Readonly<Record<string, string>>): void {
-  const query = new URLSearchParams(asked.value);
-  for (const name of ["older_than", "newer_than"]) query.delete(name);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value) query.set(name, value);
-    else query.delete(name);
-  }
-  history.pushState(null, "", `?${query}`);
-  asked.value = query;
+  asked.value = showQuery(asked.value, changes);
   void lookAtDecisions();
 }
 

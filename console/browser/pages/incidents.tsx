@@ -6,6 +6,7 @@ import { Field, Pager, Select } from "../fields.tsx";
 import type { Person, Ticket } from "../shapes.ts";
 import { Page } from "../shell.tsx";
 import { Time } from "../time.tsx";
+import { showQuery } from "../query.ts";
 
 const LIMIT = 50;
 const DAY_MS = 86_400_000;
@@ -59,14 +60,7 @@ function toQuery(address: URLSearchParams): URLSearchParams {
 
 /** Asks for something else, which the address then says. */
 function go(changes: Readonly<Record<string, string>>): void {
-  const query = new URLSearchParams(asked.value);
-  for (const name of ["older_than", "newer_than"]) query.delete(name);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value) query.set(name, value);
-    else query.delete(name);
-  }
-  history.pushState(null, "", `?${query}`);
-  asked.value = query;
+  asked.value = showQuery(asked.value, changes);
   void refresh();
 }
 
