@@ -53,12 +53,14 @@ export async function killDuringLoops(
   await list(platform, loops.map(({ faulty }) => faulty));
   await holds.set(Object.fromEntries(loops.map(({ name, hold }) => [name, hold])));
   try {
+    const runs = new Map<Prepared, string>();
+    const startLoop = async (loop: Prepared) => void runs.set(loop, await start(platform, loop));
     const [first, ...others] = loops;
-    for (const loop of others) await start(platform, loop);
+    for (const loop of others) await startLoop(loop);
     const commands = others.filter(({ hold }) => hold === "command");
     await Promise.all(commands.map(({ begun }) => begun()));
     await holds.held(0, others.length - commands.length);
-    await start(platform, first!); // last, as a probe times out after two seconds
+    await startLoop(first!); // last, as a probe times out after two seconds
     await holds.held(1, others.length - commands.length);
     await holds.letOthersPass();
     const releaseAll = async () => {
@@ -73,7 +75,7 @@ export async function killDuringLoops(
     const back = platform.kill(target);
     if (!hasHeadStart) await releaseAll();
     const [ends] = await Promise.all([
-      Promise.all(loops.map((loop) => loopEndOf(platform, loop, killed))),
+      Promise.all(loops.map((loop) => loopEndOf(platform, loop, runs.get(loop)!, killed))),
       back,
     ]);
     return ends;
@@ -151,15 +153,17 @@ function atOnce(command: readonly string[]) {
   return { command: ["sh", "-c", 'nohup "$@" & sleep 0.1', "sh", ...command] };
 }
 
-async function start(platform: CompiledPlatform, { faulty }: Prepared): Promise<void> {
+/** Starts a loop, and returns the id of its run: a sweep may start another one after its end. */
+async function start(platform: CompiledPlatform, { faulty }: Prepared): Promise<string> {
   const { client, store } = platform;
   const finding = await createServiceFinding(store, faulty.service, "status_503");
-  await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
+  const handle = await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: `loop-${finding.fingerprint}`,
     workflowIdConflictPolicy: "USE_EXISTING", // a sweep after another service's end may have found it
     args: [finding],
   });
+  return handle.firstExecutionRunId;
 }
 
 async function workflowIdOf(store: Store, { service }: BrokenService): Promise<string> {
@@ -169,11 +173,12 @@ async function workflowIdOf(store: Store, { service }: BrokenService): Promise<s
 async function loopEndOf(
   platform: CompiledPlatform,
   { step, hold, faulty }: Prepared,
+  runId: string,
   killed: number,
 ): Promise<LoopEnd> {
   const { client, store } = platform;
   const workflowId = await workflowIdOf(store, faulty);
-  const handle = client.workflow.getHandle<typeof itsmLoop>(workflowId);
+  const handle = client.workflow.getHandle<typeof itsmLoop>(workflowId, runId);
   const ending = await resultOf(handle);
   const seconds = (performance.now() - killed) / 1000;
   const result = typeof ending === "string" ? undefined : ending;
