@@ -1219,6 +1219,11 @@ class Opened:
         value = self.entry.get(name)
         return value if isinstance(value, str) else ""
 
+    def count(self, name):
+        """A number in the details; None: it is none."""
+        value = as_javascript(self.details.get(name))
+        return value if is_count(value) else None
+
     def check_signature(self, trust):
         signature = self.entry.get("signature")
         public = signature.get("public_key") if isinstance(signature, dict) else None
@@ -1281,6 +1286,17 @@ class Opened:
     def is_signed(self):
         is_decision = (self.text("category"), self.text("action")) == ("approval", "approval.approved")
         return self.details.get("signed_with") == "passkey" and (self.is_call() or is_decision)
+
+    def says_passkey(self):
+        """True where it says that its rule takes a passkey: in public, or in what was opened of it."""
+        said = [self.details, self.opened.get("grounds"), self.opened.get("shown")]
+        return any(isinstance(fields, dict) and fields.get("passkey") is True for fields in said)
+
+    def check_own_call(self):
+        """A call that its person decides about by a passkey is signed."""
+        decides = self.is_call() and self.text("outcome") == "allow" and self.details.get("caller_approves") is True
+        if decides and self.details.get("passkey") is True and not self.is_signed():
+            self.faults.append("it is left to a person and their passkey, which has not signed it")
 
     def claims(self, receipts):
         """What is claimed of what a passkey has signed, a line each; none where that does not hold."""
@@ -1421,6 +1437,31 @@ def check_people(name, receipts):
     return lines, faults
 
 
+def check_votes(name, receipts):
+    """Whether each vote could count when it was made: before an end, by a passkey where the rule takes one. Gives faults."""
+    faults, end = [], None
+    receipts = sorted(receipts, key=lambda one: one.position)
+    takes_passkey = any(one.says_passkey() for one in receipts)
+    asked = next((one.count("needed") for one in receipts if one.text("action") == "approval.requested"), None)
+    for receipt in receipts:
+        outcome, approvers = receipt.text("outcome"), receipt.details.get("approvers")
+        if receipt.text("action") == "approval.approved":
+            vote = f"{name}: the vote #{receipt.position}"
+            if end:
+                faults.append(f"{vote} was made after it was {end}")
+            if takes_passkey and not receipt.is_signed():
+                faults.append(f"{vote} is by a key alone, and its rule takes a passkey")
+            if asked is not None and receipt.count("needed") != asked:
+                faults.append(f"{vote} counts for another number of people")
+            if list_of(is_text)(approvers) and len(set(approvers)) < len(approvers):
+                faults.append(f"{vote} counts one person twice")
+        if outcome in ("approved", "denied", "expired", "outdated"):
+            end = outcome
+        elif receipt.text("action") == "approval.reopened":
+            end = None
+    return faults
+
+
 def verify_evidence(path, trust):
     try:
         with open(path, "rb") as file:
@@ -1443,6 +1484,7 @@ def verify_evidence(path, trust):
         claims = receipt.claims(receipts) if receipt.is_signed() else []
         signatures += bool(claims)
         lines += receipt.describe(claims)
+        receipt.check_own_call()
         faults += [f"#{receipt.position}: {fault}" for fault in receipt.faults]
         absent += [f"#{receipt.position}: {reason}" for reason in receipt.absent]
         if receipt.text("category") == "approval":
@@ -1450,7 +1492,7 @@ def verify_evidence(path, trust):
     for name, about in approvals.items():
         said, wrong = check_people(name, about)
         lines += said
-        faults += wrong
+        faults += wrong + check_votes(name, about)
     absent += [] if receipts else ["there is no receipt in the file"]
     lines += [NOT_CLAIMED] if signatures else []
     lines += [f"WRONG {fault}" for fault in faults] + [f"UNKNOWN {reason}" for reason in absent]

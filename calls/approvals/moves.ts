@@ -194,7 +194,7 @@ async function recordMove(
   approvalMove: ApprovalMove,
   ended?: string,
 ): Promise<MoveResult> {
-  const { id: approval_id, ticketId, action, actionCommitment, needed } = approval;
+  const { id: approval_id, ticketId, action, actionCommitment, needed, grounds } = approval;
   const { number, move, status, receiptId, reason } = approvalMove;
   await addApprovalMove(trx, approval_id, approvalMove);
   const why = move === "outdated" ? reason : undefined;
@@ -213,6 +213,7 @@ async function recordMove(
       number,
       ...voters,
       needed,
+      ...(grounds.passkey ? { passkey: true } : {}),
       ...(ended ? { ended } : {}),
       ...(ticketId ? { ticket_id: ticketId } : {}),
       ...run,

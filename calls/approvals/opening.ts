@@ -78,6 +78,7 @@ export async function recordOpening(
         approval_id,
         action_commitment: approval.actionCommitment,
         needed: terms.needed,
+        ...(approval.grounds.passkey ? { passkey: true } : {}),
         expires_in_seconds: terms.expires_in_seconds,
         ...(ticket_id ? { ticket_id } : {}),
         ...run,

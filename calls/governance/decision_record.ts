@@ -120,6 +120,9 @@ function receiptOf(entry: DecisionEntry): SealRequest {
       policy_version: evaluation.policyVersion,
       ...(evaluation.opinionId ? { opa_decision_id: evaluation.opinionId } : {}),
       ...(evaluation.callerApproves ? { caller_approves: true } : {}),
+      ...(evaluation.callerApproves && (evaluation.passkey || caller.session)
+        ? { passkey: true } // a key alone does not decide
+        : {}),
       ...(evaluation.signed ? { signed_with: "passkey" } : {}),
       ...(evaluation.dryRun ? { dry_run: true } : {}),
       ...(approvalId ? { approval_id: approvalId } : {}),

@@ -5,6 +5,7 @@ import { judgeLog } from "./_log.ts";
 import { checkPeople, isSameName, voterOf } from "./_people.ts";
 import { asObject, type CheckedReceipt, checkOpened } from "./_receipt.ts";
 import { checkSigned, isSigned, listMissing, type Signed } from "./_signed.ts";
+import { checkOwnCall, checkVotes } from "./_votes.ts";
 import { parseBundle } from "./bundle.ts";
 
 /** The verdict on a file of opened evidence. */
@@ -43,13 +44,14 @@ export async function verifyEvidence(
     const claims = isSigned(receipt) ? await claimsOf(receipt, receipts, primitives) : [];
     if (claims.length > 0) signatures++;
     lines.push(...describe(receipt, claims));
+    receipt.faults.push(...checkOwnCall(receipt));
     faults.push(...receipt.faults.map((fault) => `#${receipt.position}: ${fault}`));
     absent.push(...receipt.absent.map((reason) => `#${receipt.position}: ${reason}`));
   }
   for (const [id, about] of groupByApproval(receipts)) {
     const people = checkPeople(id, about);
     lines.push(...people.says);
-    faults.push(...people.faults);
+    faults.push(...people.faults, ...checkVotes(id, about));
   }
   if (receipts.length === 0) absent.push("there is no receipt in the file");
   lines.push(

@@ -72,6 +72,7 @@ describe("a person's passkey", () => {
     const all = await exportReceipts(people.store, { from: 0, to: 10_000 });
     const { text } = all.find(({ text }) => JSON.parse(text).id === decision.receipt_id)!;
     assert.ok(!text.includes(phone.credentialId), "it is private");
+    assert.equal(JSON.parse(text).details.passkey, true, "verifiers expect a signature");
     const operator = await storeAs(people.store, "operator");
     const opened = await bundleEvidence(
       operator,
@@ -216,6 +217,13 @@ describe("a person's passkey", () => {
       return act?.ended_at ? act : undefined;
     });
     assert.equal(done.state, "done", JSON.stringify(done));
+    await people.sealed(approved.body.receipt_id);
+    const about = (await exportReceipts(people.store, { from: 0, to: 10_000 }))
+      .map(({ text }) => JSON.parse(text)).filter(({ subject }) => subject === approval_id);
+    assert.deepEqual(
+      about.map(({ action, details }) => [action, details.passkey]),
+      [["approval.requested", true], ["approval.approved", true]],
+    );
   });
 
   it("counts as its caller's where the rule takes passkeys alone", async () => {

@@ -222,6 +222,51 @@ export function makeCases(): Case[] {
       "is two people",
       open(approval({ names: ["voter:0", "voter:0"] })),
     ),
+    good(
+      "a vote by a passkey, which its rule takes",
+      "1 of 1 people have approved",
+      one({ takesPasskey: "in public", onlyPasskey: true }),
+    ),
+    wrong(
+      "a vote by a key where its rule takes a passkey",
+      "the vote #1 is by a key alone, and its rule takes a passkey",
+      one({ takesPasskey: "in public", byKey: true }),
+    ),
+    wrong(
+      "a vote by a key where its grounds say that it takes a passkey",
+      "the vote #1 is by a key alone, and its rule takes a passkey",
+      one({ takesPasskey: "in its grounds", byKey: true }),
+    ),
+    wrong(
+      "a person's call that no passkey has signed",
+      "left to a person and their passkey, which has not signed it",
+      open(ownCall({ unsigned: true })),
+    ),
+    wrong(
+      "a vote after it had expired",
+      "was made after it was expired",
+      one({ before: [["expired", "expired"]] }),
+    ),
+    wrong(
+      "a vote after it was denied",
+      "was made after it was denied",
+      one({ before: [["reopened", "pending"], ["denied", "denied"]] }),
+    ),
+    good(
+      "a vote after it was asked again",
+      "1 of 1 people have approved",
+      one({ before: [["expired", "expired"], ["reopened", "pending"]] }),
+    ),
+    wrong(
+      "fewer people than were asked for",
+      "counts for another number of people",
+      one({ asksFor: 2 }),
+    ),
+    wrong(
+      "one person twice",
+      "counts one person twice",
+      open(approval({ voters: [ANN, ANN], names: ["voter:0", "voter:0"] })),
+    ),
     wrong("too few people", "by 1 of 2 people", one({ needed: 2 })),
     wrong(
       "an entry that is not what was sealed",

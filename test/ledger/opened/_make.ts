@@ -179,6 +179,12 @@ export interface Difference {
   readonly isPublic?: boolean;
   /** True: keys decide. */
   readonly byKey?: boolean;
+  /** Where the request says that its rule takes a passkey. */
+  readonly takesPasskey?: "in public" | "in its grounds";
+  /** Moves before the decisions, with their outcomes. */
+  readonly before?: readonly (readonly [move: string, outcome: string])[];
+  /** How many people the request asks for; default: as the decisions say. */
+  readonly asksFor?: number;
 }
 
 /** Returns the receipts of an approval: of enrolments, of the request, and of each decision. */
@@ -215,9 +221,22 @@ export function approval(difference: Difference = {}): Draft[] {
     })),
     {
       fields: { ...about, actor: "itsm-loop", action: "approval.requested", outcome: "pending" },
-      details: common,
-      evidence: { action, requested_by: askedBy },
+      details: {
+        ...common,
+        needed: difference.asksFor ?? needed,
+        ...difference.takesPasskey === "in public" ? { passkey: true } : {},
+      },
+      evidence: {
+        action,
+        requested_by: askedBy,
+        ...difference.takesPasskey === "in its grounds" ? { grounds: { passkey: true } } : {},
+      },
     },
+    ...(difference.before ?? []).map(([move, outcome]): Draft => ({
+      fields: { ...about, actor: "itsm-loop", action: `approval.${move}`, outcome },
+      details: common,
+      evidence: { action },
+    })),
     ...voters.map((person, n): Draft => {
       const signed = difference.byKey ? undefined : sign(passkeys[n]!, n, act, difference);
       return {
@@ -251,10 +270,14 @@ export interface CallDifference {
   readonly act?: string;
   readonly shown?: Readonly<Record<string, unknown>>;
   readonly deviations?: Deviations;
+  /** True: no passkey has signed it. */
+  readonly unsigned?: boolean;
 }
 
 /** Returns the receipts of a call that a person makes and signs: of the enrolment, and of the decision. */
-export function ownCall({ call, act, shown, deviations }: CallDifference = {}): Draft[] {
+export function ownCall(
+  { call, act, shown, deviations, unsigned }: CallDifference = {},
+): Draft[] {
   const { authenticator, passkey, id } = enrolled(ANN);
   const action = { operation: "contacts.erase", tool: "contacts_erase", arguments: ACTION };
   const seen = {
@@ -294,8 +317,15 @@ export function ownCall({ call, act, shown, deviations }: CallDifference = {}): 
         action: action.operation,
         outcome: "allow",
       },
-      details: { caller_approves: true, signed_with: "passkey" },
-      evidence: { arguments: ACTION, statement: signed, shown: { ...seen, ...shown } },
+      details: {
+        caller_approves: true,
+        passkey: true,
+        ...unsigned ? {} : { signed_with: "passkey" },
+      },
+      evidence: {
+        arguments: ACTION,
+        ...unsigned ? {} : { statement: signed, shown: { ...seen, ...shown } },
+      },
     },
   ];
 }
