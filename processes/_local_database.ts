@@ -21,6 +21,7 @@ export function localDatabaseUrl({ settings, dataDir }: Config, role: Role): str
   const local = databaseUrl(dataDir, settings.SEALOOP_POSTGRES_PORT, role);
   if (local !== undefined) return local;
   throw new BadSetting(
-    `There is no platform in ${dataDir} yet: start it first (npm start), or set SEALOOP_DATA to its folder`,
+    `There is no platform in ${dataDir} yet: start it first (npm start), set SEALOOP_DATA to its folder, ` +
+      `or ${name} where its database is elsewhere`,
   );
 }

@@ -6,6 +6,7 @@ import { databaseSetting } from "./_database_setting.ts";
 import { serveMonitoring } from "./_monitoring.ts";
 import { operatorErrorText } from "./_operator_error.ts";
 import { openPresence, type Place, type Presence } from "./_presence.ts";
+import { loadRunningConfig } from "./_running.ts";
 
 /** Configuration, log and database access of a process. */
 export interface ProcessParts {
@@ -67,8 +68,9 @@ const MAX_STOP_MS = 8_000;
  *
  * @param name of the process in its log
  * @param start starts the work
- * @param output what standard output is for. `client`: for messages to a client; the log goes to standard error, and an
- * error that the client's owner can correct is printed there as a plain sentence
+ * @param output what standard output is for. `client`: for messages to a client; the log goes to standard error, an error
+ * that the client's owner can correct is printed there as a plain sentence, and the platform is the one that runs on the data
+ * folder, unless the settings say otherwise
  */
 export async function runProcess(
   name: string,
@@ -83,7 +85,7 @@ export async function runProcess(
     Object.assign(process.env, message.env);
     place = message.place;
   }
-  const config = readConfig();
+  const config = readConfig(output === "client" ? loadRunningConfig : loadConfig);
   const destination = output === "client" ? STANDARD_ERROR : undefined;
   const log = createLog(name, config.settings.SEALOOP_LOG_LEVEL, destination);
   let isStopping = false;
@@ -139,9 +141,9 @@ export async function runProcess(
   }
 }
 
-function readConfig(): Config {
+function readConfig(load: typeof loadConfig): Config {
   try {
-    return loadConfig(process.env);
+    return load(process.env);
   } catch (error) {
     if (!(error instanceof BadSetting)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -55,11 +55,15 @@ describe("a repair that waits for people, on a platform started by npm start", (
     receiver?.close();
   });
 
-  /** Runs `npm run approvals -- …`. @returns its output; what it prints in refusal after `refused: ` */
+  /**
+   * Runs `npm run approvals -- …`, as in a shell that knows the data folder alone.
+   *
+   * @returns its output; what it prints in refusal after `refused: `
+   */
   const approvals = (...words: string[]) => command("approvals", ...words);
   async function command(name: string, ...words: string[]): Promise<string> {
     const command = ["start.mjs", `processes/commands/${name}.ts`, ...words];
-    const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings };
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, SEALOOP_DATA: data };
     try {
       const options = { cwd: ROOT, env };
       const { stdout } = await promisify(execFile)(process.execPath, command, options);
@@ -125,6 +129,14 @@ describe("a repair that waits for people, on a platform started by npm start", (
       }),
     );
   }
+
+  it("lists nothing where nobody is asked for anything, and waits no longer than it is told to", async () => {
+    assert.match(await approvals("list"), /^Nothing waits for people$/m);
+    assert.match(
+      await approvals("list", "--wait", "1s"),
+      /^refused: [^]*waiting for 1s\n[^]*Nothing has waited for people within 1s/,
+    );
+  });
 
   it("asks on the terminal about a call by the first admin key, which one command approves", async () => {
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/told`;

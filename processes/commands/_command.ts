@@ -1,10 +1,10 @@
 import type { ParseArgsConfig } from "node:util";
-import { loadConfig } from "../../config.ts";
 import { toLine } from "../../contract/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { localDatabaseUrl } from "../_local_database.ts";
 import { operatorErrorText } from "../_operator_error.ts";
 import { runToEnd } from "../_end.ts";
+import { loadRunningConfig } from "../_running.ts";
 import { errorText, parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 
 /** Arguments of a command. */
@@ -30,7 +30,11 @@ export async function runCommand(
       const { positionals, values } = parseArguments(usage, options);
       let store: Store | undefined;
       const open = () =>
-        store ??= openStore(localDatabaseUrl(loadConfig(process.env), "operator"), "operator", 2);
+        store ??= openStore(
+          localDatabaseUrl(loadRunningConfig(process.env), "operator"),
+          "operator",
+          2,
+        );
       try {
         await work(open, { words: positionals, options: values as CommandArguments["options"] });
       } finally {

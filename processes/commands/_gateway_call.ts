@@ -37,8 +37,8 @@ export function openGateway(
     if (response.ok) return answer as Answer; // as the operation's output is described
     if (response.status !== 401) throw new Error(oneLine(problemText(Object(answer))));
     throw new Error(
-      `The gateway refuses the key in ${keyFile}: it was revoked or has expired. ` +
-        "Remove the file to be issued another one",
+      `The gateway at ${base} refuses the key in ${keyFile}: it was revoked or has expired; remove the file to be issued ` +
+        "another one. Or it is another platform's gateway; then set SEALOOP_GATEWAY_URL",
     );
   };
 }

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Config, loadConfig } from "../../config.ts";
+import type { Config } from "../../config.ts";
 import {
   computeFingerprint,
   ensureRecoveryKey,
@@ -12,6 +12,7 @@ import {
   requestRotation,
 } from "../../ledger/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
+import { loadRunningConfig } from "../_running.ts";
 import { UsageError } from "./_arguments.ts";
 import type { CommandArguments } from "./_command.ts";
 import { openDatabase } from "./_database.ts";
@@ -33,7 +34,7 @@ export async function runLedgerKeys(
   options: CommandArguments["options"],
 ): Promise<void> {
   if (more.length > 0) throw new UsageError(`Unexpected argument: ${more.join(" ")}`);
-  const config = loadConfig(process.env);
+  const config = loadRunningConfig(process.env);
   if (verb === "list") return await list(openPlatformStore());
   if (verb === "rotate") return await rotate(openPlatformStore(), config);
   if (verb === "make-recovery-key") return await makeRecoveryKey(config, options.to);

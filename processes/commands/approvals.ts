@@ -1,13 +1,14 @@
 /** `npm run approvals -- …`: lists and shows what waits for people, and takes a person's decision. */
 import { generateKeyPairSync, hash } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { loadConfig } from "../../config.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ApproverSignature } from "../../operations/devices/protocol/mod.ts";
 import type { ApprovalDetails } from "../../operations/approvals/mod.ts";
+import { loadRunningConfig } from "../_running.ts";
 import { formatApproval, formatApprovals, type ListedApproval } from "./_approval_text.ts";
 import { keyOfFile, userKey } from "../_approver_key.ts";
 import { UsageError } from "./_arguments.ts";
-import { type CommandArguments, runCommand } from "./_command.ts";
+import { type CommandArguments, parseSeconds, runCommand } from "./_command.ts";
 import { type GatewayCall, oneLine, openGateway } from "./_gateway_call.ts";
 import {
   askAndSign,
@@ -20,7 +21,7 @@ import {
   toShown,
 } from "./_signing.ts";
 
-const USAGE = `Usage: npm run approvals -- list [--all]
+const USAGE = `Usage: npm run approvals -- list [--all | --wait <time>]
        npm run approvals -- show <approval id> [--save <new file>]
        npm run approvals -- approve|deny|reopen <approval id> [--reason "<sentence>"] [--key-file <file>]
                                                   [--sign <PEM file> | --signature <signature>]
@@ -30,6 +31,7 @@ const USAGE = `Usage: npm run approvals -- list [--all]
 Shows and decides about what waits for people, over REST as any other person does. The decision is yours: at the first use
 you are issued a key that may approve, with your user name as its principal, in approver-<user>.key of the data folder.
 --all: decided and expired ones, too.
+--wait: where nothing waits, waits until something does, at most this long, such as 2m; then it ends with 1.
 --reason: why, for people; private evidence of the receipt.
 --key-file: decides with the key in this file, as its principal.
 --sign: your private key, which no server has. approve shows a command for a device, asks whether to sign it, and signs what
@@ -38,14 +40,17 @@ it has shown: this very command, on this device, until it expires.
 signature, which --signature then gives to the platform.
 new-key: makes such a key in a file that only you can read, and prints its public key, by which npm run tenants names you as
 an approver. Keep the file on a machine of your own, and a copy elsewhere.
-The gateway is SEALOOP_GATEWAY_URL, or the one on this machine at SEALOOP_GATEWAY_PORT.`;
+The gateway is SEALOOP_GATEWAY_URL, or the one of this data folder's platform, or that at SEALOOP_GATEWAY_PORT.`;
 
 const PAST_OF = { approve: "Approved", deny: "Denied", reopen: "Reopened" } as const;
 type Verb = keyof typeof PAST_OF;
 type Options = CommandArguments["options"];
+/** Between two looks at what waits. */
+const POLL_MS = 1_000;
 
 await runCommand(USAGE, {
   all: { type: "boolean", default: false },
+  wait: { type: "string" },
   reason: { type: "string" },
   "key-file": { type: "string" },
   save: { type: "string" },
@@ -68,11 +73,14 @@ await runCommand(USAGE, {
     );
   }
   if (options.save !== undefined && verb !== "show") throw new UsageError("--save is for show");
-  const config = loadConfig(process.env);
+  if (options.wait !== undefined && (verb !== "list" || options.all)) {
+    throw new UsageError("--wait is for list, without --all");
+  }
+  const config = loadRunningConfig(process.env);
   const file = options["key-file"] as string | undefined;
   const key = file === undefined ? await userKey(openStore, config.dataDir) : keyOfFile(file);
   const call = openGateway(config, key);
-  if (verb === "list") return await list(call, options.all === true);
+  if (verb === "list") return await list(call, options);
   if (!isVerb(verb)) return await show(call, id!, options);
   const signature = await signatureFor(call, verb, id!, options);
   const fields = {
@@ -91,12 +99,19 @@ function isVerb(word: string | undefined): word is Verb {
   return word !== undefined && Object.hasOwn(PAST_OF, word);
 }
 
-async function list(call: GatewayCall, all: boolean): Promise<void> {
-  const query = all ? "limit=200" : "limit=200&status=pending";
-  const { approvals } = await call<{ approvals: ListedApproval[] }>(
-    "GET",
-    `/v1/approvals?${query}`,
-  );
+async function list(call: GatewayCall, { all, wait }: Options): Promise<void> {
+  const path = `/v1/approvals?limit=200${all ? "" : "&status=pending"}`;
+  const read = () => call<{ approvals: ListedApproval[] }>("GET", path);
+  let { approvals } = await read();
+  if (typeof wait === "string") {
+    const end = Date.now() + 1_000 * parseSeconds(wait);
+    if (approvals.length === 0) console.error(`Nothing waits for people; waiting for ${wait}`);
+    while (approvals.length === 0) {
+      if (Date.now() >= end) throw new Error(`Nothing has waited for people within ${wait}`);
+      await sleep(POLL_MS);
+      ({ approvals } = await read());
+    }
+  }
   console.log(formatApprovals(approvals));
 }
 

@@ -1,8 +1,8 @@
 /** `npm run backup -- <folder>`: backs up the database, the newest checkpoint and the signer's state. */
 import { join, resolve } from "node:path";
-import { loadConfig } from "../../config.ts";
 import { backUp, readLogSettings } from "../../ledger/mod.ts";
 import { runToEnd } from "../_end.ts";
+import { loadRunningConfig } from "../_running.ts";
 import { errorText, parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 import { openRunningDatabase } from "./_database.ts";
 
@@ -24,7 +24,7 @@ await runToEnd(() =>
 async function main(): Promise<void> {
   const { positionals: [path, ...more] } = parseArguments(USAGE, {});
   if (path === undefined || more.length > 0) throw new UsageError("Give one folder");
-  const config = loadConfig(process.env);
+  const config = loadRunningConfig(process.env);
   const folder = resolve(path);
   const database = await openRunningDatabase(config);
   try {

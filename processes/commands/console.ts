@@ -1,6 +1,6 @@
 /** `npm run console`: prints a link that signs the user in to the console, once. */
-import { loadConfig } from "../../config.ts";
 import { userSignInLink } from "../_sign_in.ts";
+import { loadRunningConfig } from "../_running.ts";
 import { runCommand } from "./_command.ts";
 
 const USAGE = `Usage: npm run console [-- --recover]
@@ -12,7 +12,7 @@ approve, with your user name as its principal.
 await runCommand(USAGE, {
   recover: { type: "boolean", default: false },
 }, async (openStore, { options }) => {
-  const config = loadConfig(process.env);
+  const config = loadRunningConfig(process.env);
   const recovers = options.recover === true;
   console.log(await userSignInLink(openStore, config, { recovers }));
 });

@@ -1,6 +1,5 @@
 /** `npm run database`: the roles, the schema and its state, on a PostgreSQL of the operator's own. */
 import { randomBytes } from "node:crypto";
-import { loadConfig } from "../../config.ts";
 import {
   createDatabaseSql,
   createRolesSql,
@@ -14,6 +13,7 @@ import {
 import { databaseSetting } from "../_database_setting.ts";
 import { runToEnd } from "../_end.ts";
 import { localDatabaseUrl } from "../_local_database.ts";
+import { loadRunningConfig } from "../_running.ts";
 import { parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 
 const USAGE =
@@ -49,7 +49,7 @@ await runToEnd(async () => {
 });
 
 async function asOwner(work: (owner: Store) => Promise<void>): Promise<number> {
-  const owner = openStore(localDatabaseUrl(loadConfig(process.env), "owner"), "owner", 2);
+  const owner = openStore(localDatabaseUrl(loadRunningConfig(process.env), "owner"), "owner", 2);
   try {
     await work(owner);
     return 0;

@@ -5,13 +5,13 @@ import {
   revokeSealedKey,
   rotateSealedKey,
 } from "../../calls/mod.ts";
-import { loadConfig } from "../../config.ts";
 import { signInLink } from "../_sign_in.ts";
 import { type Scope, type Tier, TIERS } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { findValidKeys, type KeyListing, listKeys } from "../../store/keys/mod.ts";
 import { renewLink } from "../../store/calendar/mod.ts";
+import { loadRunningConfig } from "../_running.ts";
 import { UsageError } from "./_arguments.ts";
 import { type CommandArguments, formatTable, parseSeconds, runCommand } from "./_command.ts";
 import { OPERATOR } from "../_operator.ts";
@@ -141,7 +141,7 @@ async function issue(store: Store, options: CommandArguments["options"]): Promis
 async function printSignInLink(store: Store, id: string, recovers: boolean): Promise<void> {
   const [key] = await findValidKeys(store.asPlatform(), [id]);
   if (!key) throw new Error(`There is no valid key with the id ${id}`);
-  console.log(await signInLink(store, loadConfig(process.env), key, { recovers }));
+  console.log(await signInLink(store, loadRunningConfig(process.env), key, { recovers }));
 }
 
 /** Gives a key another link to its calendar, and seals that. */

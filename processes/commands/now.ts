@@ -1,7 +1,7 @@
 /** `npm run now`: prints what needs people, as the console's first page shows it. */
-import { loadConfig } from "../../config.ts";
 import type { ApprovalDetails } from "../../operations/approvals/mod.ts";
 import { userKey } from "../_approver_key.ts";
+import { loadRunningConfig } from "../_running.ts";
 import { formatTable, runCommand } from "./_command.ts";
 import { type GatewayCall, openGateway } from "./_gateway_call.ts";
 
@@ -39,7 +39,7 @@ interface RefusedFile {
 }
 
 await runCommand(USAGE, {}, async (openStore) => {
-  const config = loadConfig(process.env);
+  const config = loadRunningConfig(process.env);
   const call = openGateway(config, await userKey(openStore, config.dataDir));
   const { backends } = await call<PlatformStatus>("GET", "/v1/status/fresh");
   const rows = [

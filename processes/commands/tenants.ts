@@ -8,7 +8,6 @@ import {
   signAsApprover,
   TENANT_TOKEN_DAYS,
 } from "../../operations/devices/protocol/mod.ts";
-import { loadConfig } from "../../config.ts";
 import { requestSeal, type SealRequest } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { type ApproversVersion, getApprovers } from "../../store/devices/mod.ts";
@@ -19,6 +18,7 @@ import {
   replaceTenantToken,
   revokeTenantTokens,
 } from "../../store/keys/mod.ts";
+import { loadRunningConfig } from "../_running.ts";
 import { UsageError } from "./_arguments.ts";
 import { type CommandArguments, formatTable, parseSeconds, runCommand } from "./_command.ts";
 import { OPERATOR } from "../_operator.ts";
@@ -97,7 +97,7 @@ async function issueToken(store: Store, id: string, seconds: number): Promise<vo
     await requestSeal(trx, tokenReceipt("tenants.token", { token_id: issued.record.id }, id));
     return issued;
   });
-  const { settings } = loadConfig(process.env);
+  const { settings } = loadRunningConfig(process.env);
   const gateway = settings.SEALOOP_GATEWAY_URL ??
     `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`;
   console.log(token);

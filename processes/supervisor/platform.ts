@@ -14,6 +14,7 @@ import { bringUpDatabase } from "./_database.ts";
 import { userSignInLink } from "../_sign_in.ts";
 import { openStore } from "../../store/mod.ts";
 import { openPresence, placeId } from "../_presence.ts";
+import { reachSettings } from "../_running.ts";
 import { waitForStopRequest } from "./_stop_request.ts";
 import { printNews } from "./_news.ts";
 import type { Supervisor } from "./_supervisor.ts";
@@ -51,8 +52,11 @@ export async function runPlatform(
   let cause: string | undefined;
   try {
     const config = loadConfig(env);
-    tree = await claimDataFolder(config.dataDir, (names) => {
-      progress.line(`  Left over by one that was killed, and stopped: ${names.join(", ")}`);
+    tree = await claimDataFolder(config.dataDir, {
+      settings: reachSettings(config.settings),
+      onLeftovers(names) {
+        progress.line(`  Left over by one that was killed, and stopped: ${names.join(", ")}`);
+      },
     });
     dataDir = config.dataDir;
     const stopRequest = waitForStopRequest(tree);

@@ -25,6 +25,8 @@ export interface RunFile {
   readonly boot: string;
   readonly supervisor: ProcessId;
   readonly processes: readonly TreeProcess[];
+  /** Settings by which others on this machine reach what runs; absent where nothing can be reached. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Time that processes of each rank have to end before they are killed; 15 s in all. */

@@ -49,4 +49,4 @@ export {
   stopProcess,
 } from "./process_id.ts";
 export { startTemporal } from "./temporal.ts";
-export { claimDataFolder, type Tree } from "./tree.ts";
+export { claimDataFolder, readRunningSettings, type Tree } from "./tree.ts";

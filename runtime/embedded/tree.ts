@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { programPath } from "../../config.ts";
-import { makeDataFolder } from "./_data_folder.ts";
+import { makeDataFolder, readJson } from "./_data_folder.ts";
 import { lockFolder, unlockFolder } from "./_folder_lock.ts";
 import {
   type RunFile,
@@ -11,7 +11,7 @@ import {
   stopTree,
   type TreeProcess,
 } from "./_stop_tree.ts";
-import { bootId, identifyProcess, type ProcessId, signalProcess } from "./process_id.ts";
+import { bootId, identifyProcess, isRunning, type ProcessId, signalProcess } from "./process_id.ts";
 
 /** The processes that run on a data folder. A folder has one tree at a time. */
 export interface Tree {
@@ -40,17 +40,21 @@ export interface Tree {
  * The tree is recorded in `run.json`. A small process of its own (`_lifeline_program.ts`) waits for the end of this one and stops
  * the processes that are left. If that is killed as well, the next process that claims the folder stops them.
  *
- * @param onLeftovers called with the names of processes that were left running, before they are stopped
+ * @param options.onLeftovers called with the names of processes that were left running, before they are stopped
+ * @param options.settings by which others on this machine reach what is about to run
  * @throws {EmbeddedError} another process has claimed it, or it can't be written to
  */
 export async function claimDataFolder(
   dataDir: string,
-  onLeftovers?: (names: readonly string[]) => void,
+  { onLeftovers, settings }: {
+    readonly onLeftovers?: (names: readonly string[]) => void;
+    readonly settings?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<Tree> {
   const self = identifyProcess(process.pid)!;
   makeDataFolder(dataDir);
   lockFolder(dataDir, self);
-  await stopLeftovers(dataDir, { onLeftovers });
+  await stopLeftovers(dataDir, onLeftovers ? { onLeftovers } : {});
 
   const processes = new Map<number, TreeProcess>();
   let stopping = false;
@@ -62,6 +66,7 @@ export async function claimDataFolder(
       boot: bootId(),
       supervisor: self,
       processes: [...processes.values()],
+      settings,
     };
     writeFileSync(`${path}.new`, JSON.stringify(content, null, 2) + "\n", { mode: 0o600 });
     renameSync(`${path}.new`, path);
@@ -91,6 +96,16 @@ export async function claimDataFolder(
       unlockFolder(dataDir);
     },
   };
+}
+
+/**
+ * Returns the settings by which what runs on a data folder is reached. Empty where nothing runs: what a killed process has
+ * left in `run.json` counts no more than that of another boot.
+ */
+export function readRunningSettings(dataDir: string): Readonly<Record<string, string>> {
+  const run = readJson(runFilePath(dataDir)) as RunFile | undefined;
+  const runs = run?.boot === bootId() && isRunning(run.supervisor);
+  return runs ? run.settings ?? {} : {};
 }
 
 /** @returns a function that ends the lifeline */
