@@ -48,8 +48,9 @@ export function Page({ title, person, children }: {
   );
 }
 
-/** Signs the person out. */
+/** Signs the person out, at the identity provider too, where it offers that. */
 export async function signOut(): Promise<void> {
+  const { url } = await call<{ url: string | null }>("GET", "/v1/console/session/provider");
   await call("DELETE", "/v1/console/session");
-  location.assign("/console/sign-in");
+  location.assign(url ?? "/console/sign-in");
 }

@@ -14,6 +14,8 @@ interface OidcExpectation {
 export interface OidcIdentity {
   readonly subject: string;
   readonly claims: Readonly<Record<string, unknown>>;
+  /** The ID token itself, by which the provider knows whom to sign out. */
+  readonly idToken: string;
 }
 
 /** The provider. It is discovered when it is first needed, and again every hour. */
@@ -38,12 +40,23 @@ export interface OidcClient {
     expected: OidcExpectation,
     wanted: string,
   ): Promise<OidcIdentity>;
+  /**
+   * Returns the address at which the provider ends its own session; undefined: it offers none.
+   *
+   * @param idToken of the sign-in
+   * @param returnTo address that it sends the browser to afterwards, registered there
+   * @throws {OidcUnreachable}
+   * @see OpenID Connect RP-Initiated Logout 1.0
+   */
+  signOutUrl(idToken: string, returnTo: string): Promise<string | undefined>;
 }
 
 /** Time after which the provider is discovered anew, and after a failure. */
 const REFRESH_MS = 3_600_000;
 const RETRY_MS = 5_000;
 const TIMEOUT_MS = 5_000;
+/** Longest ID token that goes into an address: servers refuse long ones. Without it the provider asks the person. */
+const MAX_HINT_LENGTH = 6_000;
 
 /** Opens the provider that the settings name; undefined: they name none. Nothing is connected. */
 export function openOidc({ settings }: Pick<Config, "settings">): OidcClient | undefined {
@@ -121,10 +134,22 @@ export function openOidc({ settings }: Pick<Config, "settings">): OidcClient | u
         const more = Object.hasOwn(claims, wanted) || !userinfo_endpoint
           ? {}
           : await oidc.fetchUserInfo(provider, tokens.access_token, claims.sub);
-        return { subject: claims.sub, claims: { ...more, ...claims } };
+        return {
+          subject: claims.sub,
+          claims: { ...more, ...claims },
+          idToken: tokens.id_token!,
+        };
       } catch (error) {
         throw describeFailure(issuer, error);
       }
+    },
+    async signOutUrl(idToken, returnTo) {
+      const provider = await client();
+      if (!provider.serverMetadata().end_session_endpoint) return undefined;
+      return oidc.buildEndSessionUrl(provider, {
+        post_logout_redirect_uri: returnTo,
+        ...(idToken.length <= MAX_HINT_LENGTH ? { id_token_hint: idToken } : {}),
+      }).href;
     },
   };
 }

@@ -9,6 +9,7 @@
 import { approveList, denyList, listStatement } from "./lists.ts";
 import { enrolPasskey, passkeyChallenge, passkeyList, revokeOwnPasskey } from "./passkeys.ts";
 import { beginSignIn, endSignIn, signInWays } from "./provider.ts";
+import { providerSignOut } from "./provider_sign_out.ts";
 import { sessionInfo, signIn, signOut } from "./session.ts";
 import { approvalStatement } from "./statement.ts";
 
@@ -22,6 +23,7 @@ export const peopleOperations = [
   beginSignIn,
   endSignIn,
   sessionInfo,
+  providerSignOut,
   signOut,
   passkeyList,
   passkeyChallenge,

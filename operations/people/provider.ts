@@ -146,7 +146,7 @@ export const endSignIn = operation({
     const keyId = await admit(context, provider.issuer, identity);
     const { session, ...person } = await openSession(
       context,
-      { keyId, recovers: false },
+      { keyId, recovers: false, idToken: identity.idToken },
       "provider",
     );
     return { ...person, page: begun.page, session };

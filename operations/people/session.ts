@@ -79,7 +79,12 @@ export const signIn = operation({
  */
 export async function openSession(
   { store, caller }: Pick<Context, "store" | "caller">,
-  { keyId, recovers }: { readonly keyId: string; readonly recovers: boolean },
+  { keyId, recovers, idToken }: {
+    readonly keyId: string;
+    readonly recovers: boolean;
+    /** Of the identity provider. */
+    readonly idToken?: string;
+  },
   way: "link" | "provider",
 ): Promise<z.output<typeof Person> & { readonly session: string }> {
   const [key] = await findValidKeys(store.asPlatform(), [keyId]);
@@ -87,7 +92,11 @@ export async function openSession(
   const { session: before } = caller;
   if (before) await endSession(store.asTenant(caller.tenant), before.id);
   const opened = await store.asTenant(key.tenant).transaction(async (trx) => {
-    const { token, id } = await putSession(trx, { keyId, recovers }, SESSION_SECONDS);
+    const { token, id } = await putSession(
+      trx,
+      { keyId, recovers, ...(idToken ? { idToken } : {}) },
+      SESSION_SECONDS,
+    );
     await requestSeal(trx, {
       category: "session_opened",
       actor: PERSON_ACTOR,

@@ -24,6 +24,7 @@ export const people = `
     expires_at timestamptz NOT NULL,
     ended_at timestamptz,         -- its person signed out
     recovers boolean NOT NULL,    -- as its link says
+    id_token text,                -- of a sign-in by the identity provider, until the person signs out
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, key_id) REFERENCES keys
   );

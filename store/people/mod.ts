@@ -33,6 +33,7 @@ export { putProviderSignIn, takeProviderSignIn } from "./provider_sign_ins.ts";
 export { pruneSignIns } from "./retention.ts";
 export {
   endSession,
+  findIdToken,
   findSession,
   isSessionOpen,
   putSession,

@@ -40,9 +40,31 @@ export async function takeSignInLink(db: Db, token: string): Promise<TakenLink |
   );
 }
 
-/** Opens a session of a key. @returns its secret, which is stored nowhere, and its id */
-export async function putSession(trx: Db, link: TakenLink, seconds: number): Promise<Secret> {
-  return await putSecret(trx, "sessions", SESSION.make(), link, seconds);
+/**
+ * Opens a session of a key.
+ *
+ * @param idToken of the identity provider that the person has signed in by
+ * @returns its secret, which is stored nowhere, and its id
+ */
+export async function putSession(
+  trx: Db,
+  { idToken, ...link }: TakenLink & { readonly idToken?: string },
+  seconds: number,
+): Promise<Secret> {
+  const secret = await putSecret(trx, "sessions", SESSION.make(), link, seconds);
+  if (idToken !== undefined) {
+    await trx.execute("UPDATE sessions SET id_token = $2 WHERE id = $1", [secret.id, idToken]);
+  }
+  return secret;
+}
+
+/** Returns the ID token of a session that has not ended; undefined: its person has signed in by a link. */
+export async function findIdToken(db: Db, id: string): Promise<string | undefined> {
+  const row = await db.first<{ idToken: string | null }>(
+    `SELECT id_token AS "idToken" FROM sessions WHERE id = $1 AND ended_at IS NULL`,
+    [id],
+  );
+  return row?.idToken ?? undefined;
 }
 
 async function putSecret(
@@ -83,7 +105,7 @@ export async function isSessionOpen(db: Db, id: string): Promise<boolean> {
 /** Ends a session, and notifies every process as after a change of its key. */
 export async function endSession(trx: Db, id: string): Promise<void> {
   const ended = await trx.execute(
-    "UPDATE sessions SET ended_at = now() WHERE id = $1 AND ended_at IS NULL",
+    "UPDATE sessions SET ended_at = now(), id_token = NULL WHERE id = $1 AND ended_at IS NULL",
     [id],
   );
   if (ended > 0) await trx.query("SELECT pg_notify($1, $2)", [KEYS_CHANGED, id]);

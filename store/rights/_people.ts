@@ -10,7 +10,10 @@ export const PEOPLE_TABLES: TableRights = {
     ["SELECT, DELETE", "worker"],
   ],
   sessions: [
-    ["SELECT, INSERT (id, token_hash, key_id, expires_at, recovers), UPDATE (ended_at)", "gateway"],
+    [
+      "SELECT, INSERT (id, token_hash, key_id, expires_at, recovers), UPDATE (ended_at, id_token)",
+      "gateway",
+    ],
     ["SELECT", "crossing"],
     ["SELECT, DELETE", "worker"],
   ],

@@ -76,7 +76,7 @@ export interface People {
 }
 
 /**
- * Opens one.
+ * Opens one. Its gateway is at the address of SEALOOP_GATEWAY_URL, or else at any free port of localhost.
  *
  * @param settings by the names of environment variables
  * @param extra operations besides the platform's
@@ -97,12 +97,12 @@ export async function openPeople(
     operations: new Map([...registry, ...extra.map((one) => [one.name, one] as const)]),
   });
   const { store, sealer, config } = loop;
-  const port = await freePort();
-  const gateway = await openPlatformOf(loop, "gateway", `http://localhost:${port}`);
+  const address = settings.SEALOOP_GATEWAY_URL ?? `http://localhost:${await freePort()}`;
+  const gateway = await openPlatformOf(loop, "gateway", address);
   const { platform } = gateway;
   const app = createGatewayApp(gateway, all);
   checkAnswers(app, all);
-  const server = await serve(app, config.settings, port);
+  const server = await serve(app, config.settings, Number(new URL(address).port));
   const keys = new Map<string, { key: string; id: string }>();
   for (const [name, fields] of Object.entries(KEYS)) {
     const { key, record } = await giveKey(store, {

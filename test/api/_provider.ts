@@ -24,14 +24,21 @@ export interface TestProvider {
   signsByAnotherKey(does: boolean): void;
   /** Number of requests for tokens so far. */
   readonly exchanges: number;
+  /** Number of times that somebody had to show who they are. */
+  readonly logins: number;
   stop(): Promise<void>;
 }
 
 const newKey = () => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
 
-/** Starts one with a client. @param redirectUri of the client @param port default: any */
+/** Starts one with a client. @param signedOutUri where the client may send people who sign out @param port default: any */
 export async function startProvider(
-  client: { readonly id: string; readonly secret: string; readonly redirectUri: string },
+  client: {
+    readonly id: string;
+    readonly secret: string;
+    readonly redirectUri: string;
+    readonly signedOutUri?: string;
+  },
   port = 0,
 ): Promise<TestProvider> {
   const server: Server = createServer();
@@ -41,12 +48,13 @@ export async function startProvider(
   let account: Account = { sub: "nobody" };
   let change = (claims: Claims) => claims;
   let signingKey = key;
-  let exchanges = 0;
+  let [exchanges, logins] = [0, 0];
   const provider = new Provider(issuer, {
     clients: [{
       client_id: client.id,
       client_secret: client.secret,
       redirect_uris: [client.redirectUri],
+      post_logout_redirect_uris: client.signedOutUri ? [client.signedOutUri] : [],
       token_endpoint_auth_method: "client_secret_post",
       response_types: ["code"],
       grant_types: ["authorization_code"],
@@ -54,7 +62,10 @@ export async function startProvider(
     jwks: { keys: [{ ...key.export({ format: "jwk" }), kid: "one", use: "sig", alg: "RS256" }] },
     cookies: { keys: ["of a test"] },
     claims: { openid: ["sub"], profile: ["preferred_username", "groups"], email: ["email"] },
-    features: { devInteractions: { enabled: false } },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: { enabled: client.signedOutUri !== undefined },
+    },
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ ...account }) }),
     async loadExistingGrant(ctx) {
       const { client, session, params } = ctx.oidc;
@@ -67,7 +78,7 @@ export async function startProvider(
       return grant;
     },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
-    ttl: { Session: 1, Interaction: 600, Grant: 600, IdToken: 600, AccessToken: 600 },
+    ttl: { Session: 600, Interaction: 600, Grant: 600, IdToken: 600, AccessToken: 600 },
   });
   provider.use(async (ctx, next) => {
     await next();
@@ -88,6 +99,7 @@ export async function startProvider(
   const serve = provider.callback();
   server.on("request", (req, res) => {
     if (!req.url!.startsWith("/interaction/")) return void serve(req, res);
+    logins++;
     const login = { accountId: account.sub };
     provider.interactionFinished(req, res, { login }).catch((error: Error) => {
       res.statusCode = 500;
@@ -101,6 +113,9 @@ export async function startProvider(
     signsByAnotherKey: (does) => void (signingKey = does ? another : key),
     get exchanges() {
       return exchanges;
+    },
+    get logins() {
+      return logins;
     },
     async stop() {
       server.closeAllConnections();

@@ -144,6 +144,14 @@ describe("people who sign in by an identity provider", () => {
     assert.equal((await who(kim)).status, 401);
   });
 
+  it("are signed out of the console alone where the provider offers no more", async () => {
+    provider.signsIn({ sub: "s-1", preferred_username: "ada", groups: ["sre"] });
+    const browser = openBrowser();
+    await signIn(browser);
+    const where = await browser.send(`${origin}/v1/console/session/provider`);
+    assert.deepEqual(await where.json(), { url: null });
+  });
+
   it("may not where the file gives them nothing, and read why", async () => {
     provider.signsIn({ sub: "s-3", preferred_username: "eve", groups: ["sales"] });
     const browser = openBrowser();

@@ -91,7 +91,8 @@ function sequence(...parts: readonly Buffer[]): Buffer {
 /** @see ITU-T X.690 §8.1 */
 function der(tag: number, body: Buffer): Buffer {
   const { length } = body;
-  const size = length < 128 ? [length] : [0x82, length >> 8, length & 255];
+  const long = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
+  const size = length < 128 ? [length] : long;
   return Buffer.concat([Buffer.of(tag, ...size), body]);
 }
 
@@ -105,8 +106,8 @@ function oid(dotted: string): Buffer {
   return der(0x06, Buffer.from([first * 40 + second, ...bytes]));
 }
 
-/** Encodes GeneralizedTime. */
+/** Encodes UTCTime, as up to 2049. @see RFC 5280 §4.1.2.5 */
 function time(at: number): Buffer {
   const digits = new Date(at).toISOString().replace(/\D/g, "");
-  return der(0x18, Buffer.from(`${digits.slice(0, 14)}Z`));
+  return der(0x17, Buffer.from(`${digits.slice(2, 14)}Z`));
 }
