@@ -67,7 +67,7 @@ function adviceOf(
   const service = results.find(({ lookup, says }) => lookup.tool === "service" && says.length > 0)
     ?.lookup.arguments.of;
   const repair = service
-    ? `It can be repaired under governance: by itsm_run_loop, with service ${service}.`
+    ? `itsm_run_loop with service ${service} looks at it, and repairs it under governance where a runbook fits.`
     : "It names no service that is known here; itsm_run_loop with these words opens a ticket for people.";
   if (!classification) {
     return ["The engine is away, so nothing can be said of what kind of fault this is.", repair];

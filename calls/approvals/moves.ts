@@ -197,8 +197,7 @@ async function recordMove(
   const { id: approval_id, ticketId, action, actionCommitment, needed, grounds } = approval;
   const { number, move, status, receiptId, reason } = approvalMove;
   await addApprovalMove(trx, approval_id, approvalMove);
-  const why = move === "outdated" ? reason : undefined;
-  if (ticketId) await tellTicket(trx, ticketId, approval_id, number, move, receiptId, why);
+  if (ticketId) await tellTicket(trx, ticketId, approval_id, approvalMove);
   const { actor, ...voters } = await publicVoters(trx, approval, approvalMove);
   await requestSeal(trx, {
     id: receiptId,

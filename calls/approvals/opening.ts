@@ -9,6 +9,7 @@ import { canonicalize, requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
   addApprovalMove,
+  type ApprovalMove,
   type ApprovalRecord,
   getApproval,
   putApproval,
@@ -57,16 +58,17 @@ export async function recordOpening(
     };
     const notice = webUiNotice(approval);
     const opened = { terms, requested_by: approval.requestedBy, receipt_id, notice };
-    const isNew = await addApprovalMove(trx, approval_id, {
+    const asked: ApprovalMove = {
       number: 1,
       move: "requested",
       status: "pending",
       approvers: [],
       receiptId: receipt_id,
-    });
+    };
+    const isNew = await addApprovalMove(trx, approval_id, asked);
     if (!isNew) return opened;
     await tellPeople(trx, approval, { move: "requested" });
-    if (ticket_id) await tellTicket(trx, ticket_id, approval_id, 1, "requested", receipt_id);
+    if (ticket_id) await tellTicket(trx, ticket_id, approval_id, asked);
     await requestSeal(trx, {
       id: receipt_id,
       category: "approval",

@@ -29,19 +29,17 @@ export async function tellPeople(
   });
 }
 
-/** Adds a move to the timeline of its ticket. @param why it is outdated; absent: it is not */
+/** Adds a move to the timeline of its ticket, with the status of the approval after it, and why it is outdated. */
 export async function tellTicket(
   trx: Db,
   ticketId: string,
   approval_id: string,
-  number: number,
-  move: string,
-  receipt_id: string,
-  why?: string | null,
+  { number, move, status, receiptId, reason }: Omit<ApprovalMove, "by">,
 ): Promise<void> {
+  const why = move === "outdated" && reason ? { why: reason } : {};
   await addTicketEvent(trx, ticketId, {
     key: `${approval_id}/${number}`,
     kind: `approval_${move}`,
-    data: { approval_id, receipt_id, ...(why ? { why } : {}) },
+    data: { approval_id, receipt_id: receiptId, status, ...why },
   });
 }

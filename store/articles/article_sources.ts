@@ -120,6 +120,8 @@ export interface PeriodFigures {
   readonly denied: number;
   readonly expired: number;
   readonly pending: number;
+  /** Questions that ended as what they were about had changed. */
+  readonly outdated: number;
   /** Oldest first. */
   readonly incidents: readonly {
     readonly title: string;
@@ -135,7 +137,7 @@ export interface PeriodFigures {
 }
 
 /** What became of requests for approvals. */
-type Decisions = Pick<PeriodFigures, "approved" | "denied" | "expired" | "pending">;
+type Decisions = Pick<PeriodFigures, "approved" | "denied" | "expired" | "pending" | "outdated">;
 
 /** Returns the figures of the incidents that were opened in a time. */
 export async function getPeriodFigures(db: Db, from: Date, to: Date): Promise<PeriodFigures> {
@@ -181,7 +183,8 @@ export async function getPeriodFigures(db: Db, from: Date, to: Date): Promise<Pe
       `SELECT count(*) FILTER (WHERE status = 'approved')::int AS approved,
          count(*) FILTER (WHERE status = 'denied')::int AS denied,
          count(*) FILTER (WHERE status = 'expired')::int AS expired,
-         count(*) FILTER (WHERE status = 'pending')::int AS pending
+         count(*) FILTER (WHERE status = 'pending')::int AS pending,
+         count(*) FILTER (WHERE status = 'outdated')::int AS outdated
        FROM approvals WHERE ticket_id IS NOT NULL AND asked_at >= $1 AND asked_at < $2`,
       span,
     ),

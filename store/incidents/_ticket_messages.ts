@@ -123,7 +123,7 @@ async function explainEscalation(trx: Db, id: string, { data }: Event): Promise<
     ...why.map((text) => `${text}.`),
     ...(recurs === undefined ? [] : [`${recurs.message} The problem is ${recurs.problem_id}.`]),
     ...(cause_says === undefined ? [] : [cause_says]),
-    nextStep(reason),
+    describeNextStep(reason),
     ...(listed === "" ? [] : [`These runbooks were looked at, and are not used:${listed}`]),
   ].join(" ");
 }
@@ -134,8 +134,8 @@ interface Recurrence {
   readonly problem_id: string;
 }
 
-/** Says who acts next after an escalation. */
-function nextStep(reason: string): string {
+/** Tells who acts next after an escalation for a reason; empty: none is on record. */
+export function describeNextStep(reason: string): string {
   if (reason === GUARDRAILS_AWAY) {
     return "The platform asks them again by itself until they answer, and then goes on; a person may act before.";
   }

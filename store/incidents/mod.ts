@@ -51,7 +51,7 @@ export {
   recordDetectorRun,
   recordFindings,
 } from "./findings.ts";
-export { describeEscalation } from "./_ticket_messages.ts";
+export { describeEscalation, describeNextStep } from "./_ticket_messages.ts";
 export { type FaultCase, listFaultCases, setProblem } from "./recurrence.ts";
 export { addObservations, addStepObservation, listObservations } from "./observations.ts";
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";

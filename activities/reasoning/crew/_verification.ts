@@ -19,7 +19,8 @@ export async function reportVerification(
   reports: readonly AgentReport[],
 ): Promise<Verification> {
   const suspected = reports.flatMap(({ suspects }) => suspects.map(({ service }) => service));
-  const names = [...new Set(suspected)].slice(0, MAX_SUSPECTS);
+  const all = [...new Set(suspected)];
+  const names = all.slice(0, MAX_SUSPECTS);
   const objections: string[] = [];
   const suspects: Suspect[] = [];
   let measured = 0;
@@ -46,7 +47,7 @@ export async function reportVerification(
   return {
     agent: "verifier",
     round,
-    says: objections.length > 0 ? objections : [describeMeasured(measured, names.length)],
+    says: objections.length > 0 ? objections : [describeMeasured(measured, all.length)],
     sources: names.map(serviceSource),
     suspects,
     objections,
@@ -60,5 +61,5 @@ function describeMeasured(measured: number, suspects: number): string {
   }
   return measured === suspects
     ? "measured again, each suspect fails its check"
-    : `measured again, ${measured} of ${suspects} suspects fail their checks; of the others no check is known`;
+    : `measured again, ${measured} of ${suspects} suspects fail their checks; the others were not measured`;
 }

@@ -57,11 +57,17 @@ export function findVerdict({ events }: { readonly events: Events }, actionId?: 
   return (own ?? verdicts.at(-1))?.data;
 }
 
-/** Returns true where a person consented to the repair that helped. */
+/** Returns true where a person consented to the repair that helped, and no standing grant allowed it. */
 export function isConsented(facts: { readonly events: Events }): boolean {
-  const verdict = findVerdict(facts, findHelp(facts)?.actionId);
-  return verdict?.decision === "needs_approval" &&
-    facts.events.some(({ kind }) => kind === "approval_approved");
+  const actionId = findHelp(facts)?.actionId;
+  const verdict = findVerdict(facts, actionId);
+  return verdict?.decision === "needs_approval" && facts.events.some(isApproval) &&
+    !facts.events.some(({ kind, data }) => kind === "granted" && data.action_id === actionId);
+}
+
+/** Returns true where an event is an approval. One of several votes is none: it decides nothing. */
+export function isApproval({ kind, data }: Pick<TimelineEvent, "kind" | "data">): boolean {
+  return kind === "approval_approved" && data.status !== "pending";
 }
 
 /** Returns the first diagnosis that names a cause, else the last one: later faults that join change no cause. */
@@ -70,12 +76,16 @@ export function findDiagnosis({ events }: { readonly events: Events }) {
   return all.find(({ cause }) => typeof cause === "string") ?? all.at(-1);
 }
 
-/** How a ticket ended. `over`: its check passed, and no repair of the platform helped. */
-export type Ending = "repaired" | "over" | "closed_by_person" | "closed";
+/**
+ * How a ticket ended. `over`: its check passed, and no repair of the platform helped; `gone`: the fault was with people,
+ * and was gone when it was looked at again.
+ */
+export type Ending = "repaired" | "over" | "gone" | "closed_by_person" | "closed";
 
 /** Returns how a ticket ended. */
 export function endingOf(facts: Pick<TicketFacts, "ticket" | "events">): Ending {
   if (facts.ticket.outcome === "sealed") return findHelp(facts) ? "repaired" : "over";
+  if (facts.ticket.outcome === "recovered") return "gone";
   const isByPerson = facts.events.some(({ kind, data }) =>
     kind === "resolved" && data.by === "person"
   );

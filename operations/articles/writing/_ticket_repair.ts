@@ -6,7 +6,7 @@ import type {
 } from "../../../contract/domain/mod.ts";
 import { type FactBook, paragraph, section, sentence } from "./_facts.ts";
 import type { TicketFacts } from "./_ticket_facts.ts";
-import { endingOf, findHelp, findVerdict, listTries } from "./_ticket_record.ts";
+import { endingOf, findHelp, findVerdict, isApproval, listTries } from "./_ticket_record.ts";
 import { clip, formatDuration, formatTimes, joinWords } from "./_words.ts";
 
 const MAX_ENTRIES = 4;
@@ -143,7 +143,7 @@ function describePassedOver({ events, runbooks }: TicketFacts, book: FactBook): 
 export function describePermission(facts: TicketFacts, book: FactBook) {
   const { events, scrubber } = facts;
   const verdict = findVerdict(facts, findHelp(facts)?.actionId);
-  if (!verdict) return undefined;
+  if (!verdict || (verdict.rails as readonly unknown[]).length === 0) return undefined;
   const rails = verdict.rails as {
     readonly rail: string;
     readonly passed: boolean;
@@ -155,7 +155,7 @@ export function describePermission(facts: TicketFacts, book: FactBook) {
     `Before anything was done, guardrails checked ${joinWords(looks)}.`,
     passed === rails.length
       ? `All ${passed} of them agreed.`
-      : `${passed} of ${rails.length} agreed.`,
+      : `Of the ${rails.length} rails, ${passed} agreed.`,
   ].map((text) => sentence(text, book.add("guardrails", text, true)));
   for (const { passed, reasons = [] } of rails) {
     if (passed) continue;
@@ -168,7 +168,7 @@ export function describePermission(facts: TicketFacts, book: FactBook) {
   sentences.push(...consent.map((text) => sentence(text, book.add("approval", text))));
   const isAllowed = verdict.decision === "allow" ||
     verdict.decision === "needs_approval" &&
-      events.some(({ kind }) => kind === "approval_approved");
+      events.some((event) => isApproval(event) || event.kind === "granted");
   return section(
     isAllowed ? "Why it was allowed" : "What the guardrails decided",
     paragraph(sentences),
@@ -177,7 +177,10 @@ export function describePermission(facts: TicketFacts, book: FactBook) {
 
 /** Tells what became of the question to people. */
 function describeConsent(events: TicketFacts["events"]): string[] {
-  const end = events.findLast(({ kind }) => /^approval_(?:approved|denied|expired)$/.test(kind));
+  const end = events.findLast((event) =>
+    isApproval(event) || /^(?:approval_denied|approval_expired|granted)$/.test(event.kind)
+  );
+  if (end?.kind === "granted") return ["A standing grant of people allowed it without asking."];
   if (!end) return ["The consent of a person was needed, and none is on record."];
   const requested = events.findLast(({ kind, data, at }) =>
     kind === "approval_requested" && data.approval_id === end.data.approval_id && at <= end.at

@@ -23,6 +23,8 @@ const MIN_TOLD_MS = 60_000;
 const REPEATS = /^(?:Nothing listens|\d+ sources?\b|(?:Its address|The service)\b.*\banswer)/;
 /** Matches what detectors, and not people, write into a ticket. */
 const BY_DETECTORS = /^(?:What mends it:|Likely the cause of \d+ more:)/;
+/** Matches events in which people had a part. */
+const BY_PEOPLE = /^(?:approval_.*|escalated|granted|acknowledged|taken|handed_back)$/;
 const DRILL_SERVICE = new RegExp(DRILL_SERVICE_PATTERN);
 
 /** Writes title, description and the first paragraph. */
@@ -71,6 +73,7 @@ export function tellStory(facts: TicketFacts, book: FactBook) {
 
 const TITLE_ENDS = {
   over: ", over without a repair",
+  gone: ": how it ended",
   closed_by_person: ": what people did",
   closed: ": how it ended",
 } as const;
@@ -83,11 +86,13 @@ function describeEnd(facts: TicketFacts, took: string, ms: number): string | und
       if (isConsented(facts)) {
         return `A person agreed to the repair, and ${after} its check passed again.`;
       }
-      return facts.events.some(({ kind }) => /^(?:approval_|escalated)/.test(kind))
+      return facts.events.some(({ kind }) => BY_PEOPLE.test(kind))
         ? `The platform repaired it: ${after}, its check passed again.`
         : `The platform repaired it without a person: ${after}, its check passed again.`;
     case "over":
       return `No repair of the platform ended it: ${after}, its check passed again.`;
+    case "gone":
+      return `The platform looked again ${after}, and the fault was gone.`;
     case "closed_by_person":
       return ms < MIN_TOLD_MS ? undefined : `People closed its ticket ${after}.`;
     case "closed":
@@ -145,19 +150,28 @@ function describe({ codes, title, seen }: Symptom, facts: TicketFacts): string {
   const begun = isReport ? title : upperFirst(seen);
   const found = isReport ? "what was seen" : "what was measured";
   const mended = MENDED[endingOf(facts)];
+  const more = passage
+    ? ["and how to check for the same fault yourself."]
+    : hasReceipt(facts)
+    ? ["and the receipts that prove it."]
+    : [];
   const ends = [
-    `: ${found}, ${mended}, ${
-      passage ? "and how to check for the same fault yourself." : "and the receipts that prove it."
-    }`,
+    ...more.map((last) => `: ${found}, ${mended}, ${last}`),
     `: ${found}, and ${mended}.`,
   ];
   const fitting = ends.map((end) => begun + end).find((text) => text.length <= 155);
   return fitting ?? `${clip(begun, 150)}.`;
 }
 
+function hasReceipt({ ticket, events }: TicketFacts): boolean {
+  return ticket.receipt_id !== null ||
+    events.some(({ data }) => typeof data.receipt_id === "string");
+}
+
 const MENDED = {
   repaired: "how it was repaired",
   over: "how it ended",
+  gone: "how it ended",
   closed_by_person: "what people did about it",
   closed: "how it was closed",
 } as const;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { ROOT } from "../../../config.ts";
-import type { ArticleBlock, ArticleText } from "../../../contract/domain/mod.ts";
+import type { ArticleBlock, ArticleSection, ArticleText } from "../../../contract/domain/mod.ts";
 import { type FactBook, paragraph, section, sentence } from "./_facts.ts";
 import { entries, type KnowledgePassage, readPassage } from "./_passage.ts";
 import { clip, clipTitle, count, formatDuration } from "./_words.ts";
@@ -61,18 +61,18 @@ export function writeKnowledgeArticle(
           ...describeFigures(figures, book),
         ]),
       ),
-      section(
+      ...listed(
         "How to recognise it",
         say("People and logs report it in words like these:", about),
         lists(numbered(symptoms)),
       ),
       section("What causes it", lists(numbered(causes))),
-      section(
+      ...listed(
         "How to find out",
         say("These commands and questions tell the causes apart:", about),
         lists(numbered(checks)),
       ),
-      section(
+      ...listed(
         "How to mend it",
         say("Which of these helps depends on the cause that was found:", about),
         { kind: "steps", sentences: numbered(fixes) },
@@ -84,6 +84,11 @@ export function writeKnowledgeArticle(
     ].filter(({ blocks }) => blocks.length > 0),
     receipts: [],
   };
+}
+
+/** Returns a list with its heading and a sentence before it; nothing where it is empty. */
+function listed(heading: string, before: ArticleBlock, list: ArticleBlock): ArticleSection[] {
+  return list.sentences.length === 0 ? [] : [section(heading, before, list)];
 }
 
 /** Returns a title of 60 characters at most. */

@@ -194,13 +194,18 @@ function formatMoment(at: Date): string {
   return at.toISOString().slice(0, 16).replace("T", " ");
 }
 
-function describeDecisions({ approved, denied, expired, pending }: PeriodFigures): string {
-  const asked = approved + denied + expired + pending;
+function describeDecisions(
+  { approved, denied, expired, pending, outdated }: PeriodFigures,
+): string {
+  const asked = approved + denied + expired + pending + outdated;
   if (asked === 0) return "No person was asked for consent about an incident.";
   const answers = [
     ...approved > 0 ? [`agreed ${formatTimes(approved)}`] : [],
     ...denied > 0 ? [`refused ${formatTimes(denied)}`] : [],
     ...expired > 0 ? [`did not answer in time ${formatTimes(expired)}`] : [],
+    ...outdated > 0
+      ? [`had the question withdrawn ${formatTimes(outdated)}, as what it was about had changed`]
+      : [],
     ...pending > 0 ? [`had not yet answered ${formatTimes(pending)}`] : [],
   ];
   return `People were asked ${formatTimes(asked)}: they ${joinWords(answers)}.`;

@@ -74,7 +74,10 @@ const MOMENTS: Readonly<Record<string, (data: TimelineEvent["data"]) => string>>
   refused: () => "The guardrails refuse the repair.",
   granted: () => "People have allowed such a repair beforehand.",
   approval_requested: () => "A person is asked.",
-  approval_approved: () => "A person approves the repair.",
+  approval_approved: ({ status }) =>
+    status === "pending"
+      ? "A person approves the repair, and another one has to."
+      : "A person approves the repair.",
   approval_denied: () => "A person denies the repair.",
   approval_expired: () => "Nobody has decided in time.",
   intended: () => "The intent to repair is sealed.",
@@ -94,7 +97,10 @@ const MOMENTS: Readonly<Record<string, (data: TimelineEvent["data"]) => string>>
     code === "nothing_to_undo" ? "There is nothing to undo." : "The repair is undone.",
   escalated: () => "People are called.",
   guardrails_back: () => "The guardrails can be asked again, and the run goes on.",
-  resolved: () => "The ticket is resolved, and its receipt is sealed.",
+  resolved: ({ receipt_id }) =>
+    typeof receipt_id === "string"
+      ? "The ticket is resolved, and its receipt is sealed."
+      : "The ticket is resolved.",
 };
 
 /** Lists the moments of an incident. */

@@ -56,16 +56,19 @@ export function writeTranscriptArticle(
   const frequencies = countWords(said);
   const topics = [...frequencies].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
     .slice(0, MAX_TOPICS).map(([word]) => word);
-  const about = topics.length > 0 ? joinWords(topics) : "the day";
+  const about = topics.length > 0 ? joinWords(topics) : undefined;
   const length = formatLength(seconds);
   const tell = (text: string) => sentence(text, book.add("transcript", text));
   const quote = ({ text }: Said): ArticleSentence => tell(text);
   const summary = findSummary(said, frequencies);
   const groups = groupSaid(said);
   return {
-    title: clipTitle(`What was said about ${about}`, MAX_TITLE),
+    title: clipTitle(
+      about ? `What was said about ${about}` : `What was said in a recording of ${length}`,
+      MAX_TITLE,
+    ),
     description: clip(
-      `A recording of ${length} about ${about}: ${
+      `A recording of ${length}${about ? ` about ${about}` : ""}: ${
         summary.length > 0 ? "the main sentences first, and then all" : "all"
       } that was said, as it was written down by machine.`,
       155,
@@ -76,9 +79,9 @@ export function writeTranscriptArticle(
         paragraph([
           tell(`This page has what was said in a recording of ${length}.`),
           tell(
-            `It was written down by machine: ${
-              count(said.length, "sentence")
-            }, which speak most of ${about}. Sounds like “um” are left out.`,
+            `It was written down by machine: ${count(said.length, "sentence")}${
+              about ? `, which speak most of ${about}` : ""
+            }. Sounds like “um” are left out.`,
           ),
         ]),
       ),

@@ -47,7 +47,7 @@ function formatNamed({ cause, symptom, round, data }: DiagnosisEvent): string {
 function supportOf(observations: unknown): string {
   const numbers = Array.isArray(observations) ? observations.map(String) : [];
   if (numbers.length === 0) return "by the code of the check alone";
-  return `by ${numbers.length === 1 ? "observation" : "observations"} ${join(numbers)}`;
+  return numbers.length === 1 ? `by observation ${numbers[0]}` : `by observations ${join(numbers)}`;
 }
 
 /** Formats another diagnosis than the one that named the cause first. */
@@ -67,7 +67,7 @@ function formatAlternatives({ data }: DiagnosisEvent): string {
   return [
     ...against.length > 0 ? ["Ruled out:\n", ...against.map(format)] : [],
     ...against.length > 0 && weaker.length > 0 ? [""] : [],
-    ...weaker.length > 0 ? ["Considered, and not ruled out:\n", ...weaker.map(format)] : [],
+    ...weaker.length > 0 ? ["Considered, and left open:\n", ...weaker.map(format)] : [],
   ].join("\n");
 }
 

@@ -1,5 +1,6 @@
 import { DRILL_SERVICE_PATTERN } from "../../../contract/domain/mod.ts";
-import { code, join, words } from "./_markdown.ts";
+import { describeNextStep } from "../../../store/incidents/mod.ts";
+import { code, escape, join, sentence, words } from "./_markdown.ts";
 import { type PostmortemFacts, readDiagnoses } from "./_postmortem_facts.ts";
 
 const DRILL_SERVICE = new RegExp(DRILL_SERVICE_PATTERN);
@@ -27,15 +28,22 @@ export function formatNext(facts: PostmortemFacts): string {
     : steps.map((step) => `- ${step}`).join("\n");
 }
 
-function nextOfTicket({ ticket }: PostmortemFacts): string[] {
-  const { status, approval_id, escalated } = ticket;
+function nextOfTicket({ ticket, events }: PostmortemFacts): string[] {
+  const { status, approval_id, escalated, taken_by, workflow_id } = ticket;
   if (status !== "open") return [];
   if (approval_id) return [`Decide about approval ${code(approval_id)}: the repair waits for it.`];
-  return escalated
-    ? [
-      "Take the incident over, and close the ticket with what was found: the platform does nothing more about it.",
-    ]
-    : [];
+  if (taken_by !== null) {
+    return [
+      `**${
+        escape(taken_by)
+      }** has taken it: close the ticket with what was found, or hand it back to the platform.`,
+    ];
+  }
+  if (escalated) {
+    const { reason } = events.findLast(({ kind }) => kind === "escalated")?.data ?? {};
+    return [sentence(describeNextStep(String(reason ?? "")))];
+  }
+  return workflow_id === null ? [] : ["Let the platform go on: its run has not ended."];
 }
 
 function nextOfRepairs({ repairs }: PostmortemFacts): string[] {
@@ -64,7 +72,7 @@ function nextOfDiagnosis(facts: PostmortemFacts): string[] {
   const causes = [...new Set(diagnoses.flatMap(({ cause }) => cause ?? []))];
   const helped = facts.repairs.some(({ verified }) => verified);
   const cause = causes.length === 0
-    ? [`Find the cause: only the symptom ${code(last.symptom)} is known.`]
+    ? [`Find the cause: the diagnoses name only the symptom ${code(last.symptom)}.`]
     : helped
     ? [
       `Look whether ${

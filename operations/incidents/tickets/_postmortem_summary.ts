@@ -13,7 +13,7 @@ export function formatSummary(facts: PostmortemFacts): string {
   const rows: [string, string | null][] = [
     ["Service", ticket.service],
     ["Severity", ticket.severity],
-    ["Category", ticket.category ?? "not known"],
+    ["Category", ticket.category ?? "unknown"],
     ["Last in order", last_good_at],
     ["Opened", opened_at],
     ["Resolved", resolved_at ?? "not yet"],
@@ -51,6 +51,7 @@ function describeOutcome({ ticket, events, repairs }: PostmortemFacts): string {
       ? "repaired by the platform, and its check passed"
       : "its check passed, without a repair just before";
   }
+  if (outcome === "recovered") return "closed by the platform, as the fault was gone";
   const isByPerson = events.some(({ kind, data }) => kind === "resolved" && data.by === "person");
   return isByPerson ? "closed by a person" : "closed with a note";
 }
@@ -71,19 +72,30 @@ export function formatDetection({ ticket, events, finding }: PostmortemFacts): s
   const { observed_at: observed, check } = events.find(({ kind }) => kind === "detected")?.data ??
     {};
   const seen = finding?.first_seen_at ?? (typeof observed === "string" ? observed : undefined);
-  if (!seen) return "When the fault began is not on record: no detector found it.";
+  if (!seen) {
+    return check === undefined
+      ? "When the fault began is not on record: no detector found it."
+      : "When the fault began, or was first seen, is not on record.";
+  }
   const opened = `the ticket was opened ${formatDuration(seen, ticket.opened_at)} later`;
   if (check === "report") {
     return `The fault was reported at ${seen}, and ${opened}. When it began is not on record.`;
   }
   const by = finding ? ` by the detector ${code(finding.detector)}` : "";
   const { last_good_at: good } = ticket;
-  const before = good !== null && good <= seen
+  return `The fault was first seen at ${seen}${by}, and ${opened}. ${describeBefore(good, seen)}`;
+}
+
+/** Describes how long the fault can have been there before it was seen. */
+function describeBefore(good: string | null, seen: string): string {
+  if (good === null) {
+    return "It may have begun before: when it was last seen in order is not on record.";
+  }
+  return good <= seen
     ? `The check passed last at ${good}, so that the fault went unseen for at most ${
       formatDuration(good, seen)
     }.`
-    : "It may have begun before: when it was last seen in order is not on record.";
-  return `The fault was first seen at ${seen}${by}, and ${opened}. ${before}`;
+    : `The check passed once more at ${good}.`;
 }
 
 /** Formats what the fault affected, as far as the platform knows. */

@@ -25,9 +25,10 @@ export function formatTimeline(facts: Told): string {
 /** Describes an event in a sentence. @returns Markdown of one line */
 export function describeEvent(event: Event, facts: Told): string {
   const { kind, data } = event;
+  const says = SENTENCES[kind];
+  if (says) return says(data);
   const move = /^approval_(.+)$/.exec(kind)?.[1];
-  if (move) return describeMove(move, data, facts);
-  return SENTENCES[kind]?.(data) ?? `${words(kind)}.`;
+  return move ? describeMove(move, data, facts) : `${words(kind)}.`;
 }
 
 /** What an event says of itself, by its kind. */
@@ -39,9 +40,11 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
     return `The ${words(check)} check found ${code(found)}${others}.`;
   },
   opened: () => "The ticket was opened.",
-  taken_over: ({ because }) =>
+  taken_over: ({ because, requested_by }) =>
     because
       ? sentence(`A new run took the open ticket over and tried again, as ${because}`)
+      : requested_by
+      ? "A new run took the open ticket over, as somebody asked for it."
       : "A new run took the open ticket over, as the fault was found again.",
   acknowledged: ({ by }) => `**${escape(String(by))}** acknowledged it.`,
   taken: ({ by }) => `**${escape(String(by))}** took it, so that the platform left it alone.`,
@@ -113,6 +116,8 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   resolved: ({ outcome, by }) =>
     outcome === "sealed"
       ? "The platform closed the ticket, as the check had passed."
+      : outcome === "recovered"
+      ? "The platform closed the ticket, as the fault was gone when it was looked at again."
       : by === "person"
       ? "A person closed the ticket."
       : "The ticket was closed with a note.",

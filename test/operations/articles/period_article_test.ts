@@ -25,6 +25,7 @@ const NOTHING: Figures = {
   denied: 0,
   expired: 0,
   pending: 0,
+  outdated: 0,
   incidents: [],
 };
 

