@@ -104,7 +104,8 @@ async function allowByGrant(
   if (!asked.isGrantable || call.operation.governance?.resolveStableInput) return undefined;
   if (await findSameCall(parts, call)) return undefined;
   const { id, approvers, callReceiptId, reasons } = asked;
-  const actionSha256 = sha256(actionOf(call).text);
+  const { action, text } = actionOf(call);
+  const actionSha256 = sha256(text);
   const number = await holder.number();
   return await parts.store.db.transaction(async (trx) => {
     const used = await useGrant(parts.store, trx, { actionSha256, approvers, id });
@@ -116,6 +117,7 @@ async function allowByGrant(
       rule: grant,
       reasons: [...reasons, `${grant} allows it without asking: use ${use} of ${max_uses}`],
       grant: { grant, use },
+      grantedAction: action,
       callReceiptId: sealsEnd(call) ? callReceiptId : undefined,
     };
     await putOnRecord(trx, [{ call, evaluation, runs: true, holder: number }]);

@@ -14,6 +14,7 @@ Ends with 0 where everything holds, with 1 where something does not, and with 2 
 """
 import argparse
 import base64
+import calendar
 import hashlib
 import http.client
 import json
@@ -863,6 +864,21 @@ def shown_call_lines(call):
     ], call["action"])
 
 
+def grant_lines(terms):
+    """The lines that a person is shown of a standing grant before their passkey signs it."""
+    uses, needed = terms["max_uses"], terms["needed"]
+    acts = [f"{one['what']}, exactly as in {one['approval_id']}\n  action_sha256 {one['action_sha256']}" for one in terms["acts"]]
+    fields = [
+        ("grant", terms["grant_id"]),
+        ("lets run", "\n".join(acts)),
+        ("at most", "once" if uses == 1 else f"{uses} times, all of them together"),
+        ("until", terms["expires_at"]),
+        ("made by", f"{terms['made_by']} for {terms['tenant_id']}"),
+        ("takes", "one person" if needed == 1 else f"{needed} different people"),
+    ]
+    return [line for name, text in fields for line in field_lines(name, escape_invisible(text))]
+
+
 def lines_of(fields, action):
     texts = [(name, escape_invisible(text)) for name, text in fields if text]
     return [line for name, text in [*texts, ("action", shown_action(action))] for line in field_lines(name, text)]
@@ -974,6 +990,17 @@ def fields_with(shapes, optional={}):
         name in every and every[name](item) for name, item in value.items())
 
 
+def seconds_of(value):
+    """A time in UTC in whole seconds; None: it is none."""
+    form = r"([1-9][0-9]{3})-(0[1-9]|1[0-2])-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:Z|\+00:00)"
+    parts = re.fullmatch(form, value) if is_text(value) else None
+    return calendar.timegm(tuple(map(int, parts.groups()))) if parts else None
+
+
+def is_time(value):
+    return seconds_of(value) is not None
+
+
 def is_public_key(value):
     return any(shape(value) for shape in PUBLIC_KEYS)
 
@@ -1022,6 +1049,14 @@ IS_APPROVAL_STATEMENT = signed_over(fields_with({
 IS_CALL_STATEMENT = signed_over(fields_with({
     "version": one_of(1), "call": is_text, "act": is_hash, "shown_sha256": is_hash, "nonce": is_text,
 }))
+IS_GRANT_STATEMENT = signed_over(fields_with({
+    "version": one_of(1), "grant": is_text, "move": one_of("granted"), "shown_sha256": is_hash, "nonce": is_text,
+}))
+IS_TERMS = fields_with({
+    "grant_id": is_text, "tenant_id": is_text, "max_uses": is_count, "expires_at": is_time, "made_by": is_text,
+    "needed": is_count,
+    "acts": list_of(fields_with({"approval_id": is_text, "what": is_text, "action_sha256": is_hash})),
+})
 SHOWN_OF_ALL = {"reasons": list_of(is_text), "reaches": list_of(is_text), "requested_by": is_text, "tenant_id": is_text}
 IS_SHOWN_APPROVAL = fields_with({
     **SHOWN_OF_ALL, "approval_id": is_text, "subject": is_text, "description": is_text, "rule": or_null(is_text),
@@ -1283,9 +1318,16 @@ class Opened:
         """True for a call of a person's own, which a rule has left to people."""
         return self.text("category") == "governance_decision"
 
+    def is_grant(self):
+        return (self.text("category"), self.text("action")) == ("grant", "grant.made")
+
+    def is_use(self):
+        """True where it says that an act went under a standing grant, and was counted."""
+        return is_text(self.details.get("grant")) and (self.is_call() or self.text("action") == "grant.used")
+
     def is_signed(self):
         is_decision = (self.text("category"), self.text("action")) == ("approval", "approval.approved")
-        return self.details.get("signed_with") == "passkey" and (self.is_call() or is_decision)
+        return self.details.get("signed_with") == "passkey" and (self.is_call() or self.is_grant() or is_decision)
 
     def says_passkey(self):
         """True where it says that its rule takes a passkey: in public, or in what was opened of it."""
@@ -1300,15 +1342,17 @@ class Opened:
 
     def claims(self, receipts):
         """What is claimed of what a passkey has signed, a line each; none where that does not hold."""
+        needed = ("statement", "terms") if self.is_grant() else ("action", "shown", "statement")[self.is_call():]
         missing = [
-            name for name in ("action", "shown", "statement")[self.is_call():]
+            name for name in needed
             if name not in self.opened and not (name == "statement" and self.details.get("statement"))
         ]
         if missing:
             self.absent.append(f"what the passkey signed is not opened: {', '.join(missing)}")
             return []
         signed = self.opened.get("statement", as_javascript(self.details.get("statement")))
-        fault, lines, signer = (self.read_call if self.is_call() else self.read_approval)(signed)
+        read = self.read_grant if self.is_grant() else self.read_call if self.is_call() else self.read_approval
+        fault, lines, signer = read(signed)
         fault = fault or self.check_text(signed, lines)
         if fault:
             self.faults.append(fault)
@@ -1353,6 +1397,23 @@ class Opened:
         if signed["statement"]["act"] != sha256(canonical(shown["action"])).hex():
             return OTHER_ACT, [], None
         return None, shown_call_lines(shown), shown["requested_by"]
+
+    def read_grant(self, signed):
+        terms, subject, caller = self.opened["terms"], self.text("subject"), self.opened.get("caller")
+        if not IS_GRANT_STATEMENT(signed):
+            return "its statement is none that a passkey signs", [], None
+        if not IS_TERMS(terms):
+            return "its terms are not those of a grant", [], None
+        if {signed["statement"]["grant"], terms["grant_id"], self.details.get("grant_id")} != {subject}:
+            return "what was signed is about another grant", [], None
+        bounds = {"acts": len(terms["acts"]), "max_uses": terms["max_uses"], "needed": terms["needed"]}
+        is_same = all(self.count(name) == value for name, value in bounds.items())
+        if not is_same or self.details.get("expires_at") != terms["expires_at"]:
+            return "its receipt names other bounds than what was signed", [], None
+        principal = caller.get("principal") if isinstance(caller, dict) else None
+        if is_text(principal) and folded(principal) != folded(terms["made_by"]):
+            return "its maker is another person than what was signed says", [], None
+        return None, grant_lines(terms), terms["made_by"]
 
     def check_text(self, signed, lines):
         if sha256("".join(f"{line}\n" for line in lines).encode()).hex() != signed["statement"]["shown_sha256"]:
@@ -1462,6 +1523,75 @@ def check_votes(name, receipts):
     return faults
 
 
+CLOCK_SECONDS = 300  # how far a receipt's time may be from the clock by which a grant ends
+
+
+def check_grant(name, receipts, every):
+    """A standing grant against the acts that went under it. Gives lines and faults."""
+    made = next((one for one in receipts if one.is_grant()), None)
+    uses = [one for one in receipts if one.is_use()]
+    if not made:
+        return [f"{name}: how it was made is not in the file, so what it allows can't be told"], check_numbers(name, uses, None)
+    most, until = made.count("max_uses"), made.details.get("expires_at")
+    end = seconds_of(until)
+    if most is None or end is None:
+        return [], [f"{name}: its receipt says neither how often nor until when"]
+    terms = made.opened.get("terms")
+    terms = terms if IS_TERMS(terms) else None
+    said, faults, since = check_others(name, made, terms, every)
+    revoked = next((one for one in receipts if one.text("action") == "grant.revoked"), None)
+    faults += check_numbers(name, uses, most)
+    hashes = {one["action_sha256"] for one in terms["acts"]} if terms else set()
+    known = 0
+    for use in uses:
+        place, moment, action = f"{name}: the use #{use.position}", seconds_of(use.text("timestamp")), use.contents.get("action")
+        if use.position < since:
+            faults.append(f"{place} came before it was made and approved")
+        if revoked and use.position > revoked.position:
+            faults.append(f"{place} came after it was revoked")
+        if moment is None or moment > end + CLOCK_SECONDS:
+            faults.append(f"{place} came after its end")
+        if terms and action is not None:
+            if sha256(action.encode()).hex() in hashes:
+                known += 1
+            else:
+                faults.append(f"{place} is of an act that it does not name")
+    return [*said, f"{name}: it allows {most} of its acts until {until}; the file has {counted(len(uses), 'use')}, "
+                   f"{known} of them opened, of acts that it names"], faults
+
+
+def check_numbers(name, uses, most):
+    """Each use has a number of its own, up to the most that the grant allows."""
+    taken = set()
+    for use in uses:
+        number, place = use.count("use"), f"{name}: the use #{use.position}"
+        if not number:
+            yield f"{place} has no number"
+        elif number in taken:
+            yield f"{place} has the number of another one"
+        elif most is not None and number > most:
+            yield f"{place} is one more than {most}"
+        taken.add(number)
+
+
+def check_others(name, made, terms, every):
+    """Lines, faults, and the position from which a grant allows anything: the others that it takes approved exactly it."""
+    needed, about = made.count("needed"), made.details.get("approval_id")
+    if needed == 1:
+        return [], [], made.position
+    approved = next((one for one in every if one.text("category") == "approval" and one.text("subject") == about
+                     and one.text("outcome") == "approved"), None)
+    if not approved:
+        return [f"{name}: the approval of the others that it takes is not in the file"], [], made.position
+    faults, action = [], approved.contents.get("action")
+    if terms and action is not None and action.encode() != canonical({"kind": "standing_grant", "grant": terms}):
+        faults.append(f"{name}: the others have approved another grant")
+    if needed is None or approved.count("needed") is None or approved.count("needed") < needed - 1:
+        faults.append(f"{name}: fewer others have approved it than it takes")
+    said = f"{name}: the others that it takes have approved it, by receipt #{approved.position}"
+    return [said], faults, max(made.position, approved.position)
+
+
 def verify_evidence(path, trust):
     try:
         with open(path, "rb") as file:
@@ -1479,7 +1609,7 @@ def verify_evidence(path, trust):
         faults.append("you have seen another checkpoint of this size: the log was forked")
     absent = ["the file's checkpoint lacks what the trust file asks for"] if lacking and trust.log_key else []
     receipts = [Opened(one, checkpoint, trust) for one in fields["receipts"]]
-    lines, signatures, approvals = [], 0, {}
+    lines, signatures, approvals, grants = [], 0, {}, {}
     for receipt in receipts:
         claims = receipt.claims(receipts) if receipt.is_signed() else []
         signatures += bool(claims)
@@ -1489,10 +1619,17 @@ def verify_evidence(path, trust):
         absent += [f"#{receipt.position}: {reason}" for reason in receipt.absent]
         if receipt.text("category") == "approval":
             approvals.setdefault(receipt.text("subject"), []).append(receipt)
+        about = receipt.details.get("grant" if receipt.is_use() else "grant_id")
+        if is_text(about) and (receipt.is_use() or receipt.text("category") == "grant"):
+            grants.setdefault(about, []).append(receipt)
     for name, about in approvals.items():
         said, wrong = check_people(name, about)
         lines += said
         faults += wrong + check_votes(name, about)
+    for name, about in grants.items():
+        said, wrong = check_grant(name, about, receipts)
+        lines += said
+        faults += wrong
     absent += [] if receipts else ["there is no receipt in the file"]
     lines += [NOT_CLAIMED] if signatures else []
     lines += [f"WRONG {fault}" for fault in faults] + [f"UNKNOWN {reason}" for reason in absent]

@@ -23,9 +23,16 @@ export function sourcesOf({ runbook, service, values, catalogue }: ActionSource)
   };
 }
 
+/** Returns an action as an approver sees it, and as grants name it by its hash. */
+export function shownAction(
+  { id: _, sha256: __, ...shown }: Action,
+): Omit<Action, "id" | "sha256"> {
+  return shown;
+}
+
 /** Returns the hash of an action as an approver sees it. */
-export function actionHash({ id: _, sha256: __, ...shown }: Action): string {
-  return hashOf(shown);
+export function actionHash(action: Action): string {
+  return hashOf(shownAction(action));
 }
 
 /** Adds the hash of an action that has no id yet. */

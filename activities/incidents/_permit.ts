@@ -24,6 +24,7 @@ import { findGrantOfAct, getGrant } from "../../store/grants/mod.ts";
 import { getPrincipal } from "../../store/keys/mod.ts";
 import { listActiveFreezes } from "../../store/calendar/mod.ts";
 import type { ActivityParts } from "../parts.ts";
+import { shownAction } from "./_action.ts";
 import { validateRequestOf } from "./_guard_request.ts";
 import type { RepairRequest } from "./_order.ts";
 
@@ -164,8 +165,9 @@ export function createPermit({ store, engine, config }: ActivityParts) {
   ): Promise<Permission["approval"]> {
     const approval = await getApproval(db, approvalId);
     if (approval?.status !== "approved" || approval.ticketId !== ticket_id) return undefined;
-    const { id: _, sha256: __, ...shown } = action;
-    if (!hasApproved(approval, shown, config.settings.SEALOOP_APPROVERS)) return undefined;
+    if (!hasApproved(approval, shownAction(action), config.settings.SEALOOP_APPROVERS)) {
+      return undefined;
+    }
     const { approvers } = approval;
     const voters = approvers.map(({ principal }) => voterOf(db, approvalId, principal));
     return { approval_id: approvalId, approvers: await Promise.all(voters) };
@@ -211,6 +213,7 @@ export function createPermit({ store, engine, config }: ActivityParts) {
         action: "grant.used",
         outcome: "granted",
         details: { ...details, ...run },
+        evidence: { action: shownAction(action) },
       });
       return { grant: use.grant, use: use.use };
     });

@@ -33,6 +33,8 @@ export interface Evaluation {
   readonly isGrantable: boolean;
   /** Use of the standing grant that allowed it; absent: none did. */
   readonly grant?: GrantUseRef;
+  /** What the grant has allowed, as people were asked about it: evidence that it is an act that the grant names. */
+  readonly grantedAction?: Readonly<Record<string, unknown>>;
   /** Id of the second opinion in its own log; absent: none was given, or it has none. */
   readonly opinionId?: string;
   /** Thrown where it is a denial; absent: `Denied` with the reasons. */

@@ -103,6 +103,7 @@ function receiptOf(entry: DecisionEntry): SealRequest {
     arguments: redactSecrets(asJson(operation.durability?.asEvidence?.(input) ?? input)),
     reasons: evaluation.reasons,
     ...evaluation.signed,
+    ...(evaluation.grantedAction ? { action: evaluation.grantedAction } : {}),
   };
   return {
     id: evaluation.receiptId,

@@ -4,6 +4,8 @@ export type Shape = (value: unknown) => boolean;
 export const TEXT: Shape = (value) => typeof value === "string";
 export const COUNT: Shape = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 export const HASH: Shape = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+/** A time in UTC, as receipts and grants have it. */
+export const TIME: Shape = (value) => secondsOf(value) !== undefined;
 
 export const oneOf = (...values: readonly unknown[]): Shape => (value) => values.includes(value);
 export const orNull = (shape: Shape): Shape => (value) => value === null || shape(value);
@@ -28,4 +30,15 @@ export const object = (
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const TIME_FORM =
+  /^([1-9]\d{3})-(0[1-9]|1[0-2])-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|\+00:00)$/;
+
+/** Returns a time in whole seconds; undefined: it is none. */
+export function secondsOf(value: unknown): number | undefined {
+  const parts = typeof value === "string" ? TIME_FORM.exec(value) : null;
+  if (!parts) return undefined;
+  const [year, month, day, hour, minute, second] = parts.slice(1).map(Number);
+  return Date.UTC(year!, month! - 1, day, hour, minute, second) / 1_000;
 }

@@ -1,10 +1,14 @@
 import type {
   ApprovalStatement,
   CallStatement,
+  GrantStatement,
+  GrantTerms,
+  SignedGrant,
   SignedStatement,
 } from "../../contract/domain/mod.ts";
 import {
   challengeOf,
+  grantLines,
   PasskeyError,
   type ShownApproval,
   type ShownCall,
@@ -14,87 +18,20 @@ import {
   verifyAssertion,
 } from "../passkeys/mod.ts";
 import { canonicalize, type Primitives } from "../rules/mod.ts";
-import { voterOf } from "./_people.ts";
-import { COUNT, HASH, listOf, mapOf, object, oneOf, orNull, type Shape, TEXT } from "./_shapes.ts";
+import { isSameName, voterOf } from "./_people.ts";
 import { asObject, type CheckedReceipt } from "./_receipt.ts";
-
-const PUBLIC_KEYS = [
-  object({ kty: oneOf("EC"), crv: oneOf("P-256"), x: TEXT, y: TEXT }),
-  object({ kty: oneOf("OKP"), crv: oneOf("Ed25519"), x: TEXT }),
-  object({ kty: oneOf("RSA"), n: TEXT, e: TEXT }),
-];
-
-/** What a passkey has signed, with its answer. */
-const signedOver = (statement: Shape, optional: Readonly<Record<string, Shape>> = {}) =>
-  object({
-    passkey_id: TEXT,
-    public_key: (value) => PUBLIC_KEYS.some((shape) => shape(value)),
-    enrolment: TEXT,
-    statement,
-    assertion: object({
-      credential_id: TEXT,
-      client_data: TEXT,
-      authenticator_data: TEXT,
-      signature: TEXT,
-    }),
-    rp_id: TEXT,
-    origin: TEXT,
-  }, optional);
-
-const APPROVAL_STATEMENT = signedOver(
-  object({
-    version: oneOf(1),
-    approval: TEXT,
-    cycle: COUNT,
-    move: oneOf("approved"),
-    act: HASH,
-    shown_sha256: HASH,
-    nonce: TEXT,
-  }),
-  {
-    list: object({
-      statement: object({
-        version: oneOf(1),
-        move: oneOf("approved"),
-        size: COUNT,
-        root: HASH,
-        nonce: TEXT,
-      }),
-      index: COUNT,
-      path: listOf(HASH),
-    }),
-  },
-);
-const CALL_STATEMENT = signedOver(
-  object({ version: oneOf(1), call: TEXT, act: HASH, shown_sha256: HASH, nonce: TEXT }),
-);
-
-const SHOWN_OF_ALL = {
-  reasons: listOf(TEXT),
-  reaches: listOf(TEXT),
-  requested_by: TEXT,
-  tenant_id: TEXT,
-};
-const SHOWN_APPROVAL = object({
-  ...SHOWN_OF_ALL,
-  approval_id: TEXT,
-  subject: TEXT,
-  description: TEXT,
-  rule: orNull(TEXT),
-  evidence: listOf(object({ kind: TEXT, id: TEXT })),
-  needed: COUNT,
-  action_salt: HASH,
-}, { passkey: oneOf(true, false) });
-const SHOWN_CALL = object({
-  ...SHOWN_OF_ALL,
-  summary: TEXT,
-  rule: TEXT,
-  action: mapOf(() => true),
-});
+import {
+  APPROVAL_STATEMENT,
+  CALL_STATEMENT,
+  GRANT_STATEMENT,
+  SHOWN_APPROVAL,
+  SHOWN_CALL,
+  TERMS,
+} from "./_statements.ts";
 
 /** What a passkey has signed, the lines that it has signed of, and who the evidence says has signed. */
 export interface Signed {
-  readonly signed: SignedStatement<ApprovalStatement | CallStatement>;
+  readonly signed: SignedStatement<ApprovalStatement | CallStatement | GrantStatement>;
   readonly lines: readonly string[];
   /** Principal; undefined: it is not opened. */
   readonly signer: string | undefined;
@@ -105,21 +42,30 @@ const UTF_8 = new TextEncoder();
 /** Returns true for a receipt that says that a passkey has signed what it is about. */
 export function isSigned({ category, action, details }: CheckedReceipt): boolean {
   return details.signed_with === "passkey" &&
-    (isCall({ category }) || category === "approval" && action === "approval.approved");
+    (isCall({ category }) || isGrant({ category, action }) ||
+      category === "approval" && action === "approval.approved");
 }
 
 /** A call of a person's own, which a rule has left to people. */
 const isCall = ({ category }: Pick<CheckedReceipt, "category">) =>
   category === "governance_decision";
 
+const isGrant = ({ category, action }: Pick<CheckedReceipt, "category" | "action">) =>
+  category === "grant" && action === "grant.made";
+
 /** Returns the names of the entries that it takes to check what a passkey has signed, and that are not opened. */
-export function listMissing({ category, opened, details }: CheckedReceipt): string[] {
-  const needed = isCall({ category }) ? ["shown", "statement"] : ["action", "shown", "statement"];
+export function listMissing(receipt: CheckedReceipt): string[] {
+  const { opened, details } = receipt;
+  const needed = isGrant(receipt)
+    ? ["statement", "terms"]
+    : isCall(receipt)
+    ? ["shown", "statement"]
+    : ["action", "shown", "statement"];
   return needed.filter((name) => !opened.has(name) && !(name === "statement" && details.statement));
 }
 
 /**
- * Checks what a passkey has signed: that it is about this very approval or call, its act, and the lines that are made of what
+ * Checks what a passkey has signed: that it is about this very approval, call or grant, its act, and the lines that are made of what
  * was opened; and the passkey's answer itself.
  *
  * @returns a sentence where that does not hold
@@ -128,7 +74,8 @@ export async function checkSigned(
   receipt: CheckedReceipt,
   primitives: Primitives,
 ): Promise<Signed | string> {
-  const read = isCall(receipt) ? readCall(receipt, primitives) : readApproval(receipt, primitives);
+  const readSigned = isGrant(receipt) ? readGrant : isCall(receipt) ? readCall : readApproval;
+  const read = readSigned(receipt, primitives);
   if (typeof read === "string") return read;
   const text = read.lines.map((line) => `${line}\n`).join("");
   if (primitives.sha256(UTF_8.encode(text)) !== read.signed.statement.shown_sha256) {
@@ -172,6 +119,26 @@ function readCall(receipt: CheckedReceipt, { sha256 }: Primitives): Signed | str
   }
   if (act !== sha256(UTF_8.encode(canonicalize(shown.action)))) return OTHER_ACT;
   return { signed, lines: shownCallLines(shown), signer: shown.requested_by };
+}
+
+function readGrant({ subject, details, opened }: CheckedReceipt): Signed | string {
+  const signed = opened.get("statement") as SignedGrant;
+  const terms = opened.get("terms") as GrantTerms;
+  if (!GRANT_STATEMENT(signed)) return "its statement is none that a passkey signs";
+  if (!TERMS(terms)) return "its terms are not those of a grant";
+  if ([signed.statement.grant, terms.grant_id, details.grant_id].some((id) => id !== subject)) {
+    return "what was signed is about another grant";
+  }
+  const { acts, max_uses, expires_at, needed } = terms;
+  const bounds = { acts: acts.length, max_uses, expires_at, needed };
+  if (Object.entries(bounds).some(([name, value]) => details[name] !== value)) {
+    return "its receipt names other bounds than what was signed";
+  }
+  const { principal } = asObject(opened.get("caller"));
+  if (typeof principal === "string" && !isSameName(principal, terms.made_by)) {
+    return "its maker is another person than what was signed says";
+  }
+  return { signed, lines: grantLines(terms), signer: terms.made_by };
 }
 
 const OTHER_ACT = "what was signed is about another act";

@@ -1,6 +1,7 @@
 import { escapeInvisible } from "../../contract/text/mod.ts";
 import type { Primitives } from "../rules/mod.ts";
 import type { Trust } from "../trust/mod.ts";
+import { checkGrant, groupByGrant } from "./_grants.ts";
 import { judgeLog } from "./_log.ts";
 import { checkPeople, isSameName, voterOf } from "./_people.ts";
 import { asObject, type CheckedReceipt, checkOpened } from "./_receipt.ts";
@@ -52,6 +53,11 @@ export async function verifyEvidence(
     const people = checkPeople(id, about);
     lines.push(...people.says);
     faults.push(...people.faults, ...checkVotes(id, about));
+  }
+  for (const [id, about] of groupByGrant(receipts)) {
+    const grant = checkGrant(id, about, receipts, primitives);
+    lines.push(...grant.says);
+    faults.push(...grant.faults);
   }
   if (receipts.length === 0) absent.push("there is no receipt in the file");
   lines.push(

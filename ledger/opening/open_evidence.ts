@@ -16,8 +16,9 @@ import {
 } from "../receipts/mod.ts";
 
 const APPROVAL_ID = /^APR-[0-9a-f]{12}$/;
-/** Most receipts of an approval that are opened. */
-const MAX_RECEIPTS = 200;
+const GRANT_ID = /^GRN-[0-9a-f]{12}$/;
+/** Most receipts that name an approval, or a grant, of which those are opened that are about it. */
+const MAX_RECEIPTS = { approval: 200, grant: 4_000 };
 
 /** A receipt with the evidence behind it. */
 export interface ReceiptEvidence {
@@ -26,10 +27,11 @@ export interface ReceiptEvidence {
 }
 
 /**
- * Returns what is to be opened of a receipt; of an approval, all its receipts, and those of the enrolments of the passkeys that
- * have signed, oldest first. Each entry is checked against its commitment.
+ * Returns what is to be opened of a receipt; of an approval, all its receipts; of a standing grant, its own, those of its uses,
+ * and those of the approval that it takes; and of each passkey that has signed, its enrolment. Oldest first. Each entry is
+ * checked against its commitment.
  *
- * @param what id or prefix of a receipt, or an approval's id
+ * @param what id or prefix of a receipt, or the id of an approval or a grant
  * @throws {ReceiptNotFound} none matches
  */
 export async function readOpenable(store: Store, what: string): Promise<ReceiptEvidence[]> {
@@ -67,13 +69,32 @@ export async function bundleEvidence(
 }
 
 async function findReceipts(store: Store, what: string): Promise<StoredReceipt[]> {
-  if (!APPROVAL_ID.test(what)) return [await findReceipt(store, what)];
-  const named = await listReceiptsBy(store, { name: what }, { limit: MAX_RECEIPTS });
-  const own = named.filter(({ category, text }) =>
-    category === "approval" && JSON.parse(text).subject === what
+  const found = APPROVAL_ID.test(what)
+    ? await receiptsOfApproval(store, what)
+    : GRANT_ID.test(what)
+    ? await receiptsOfGrant(store, what)
+    : [];
+  return found.length > 0 ? found : [await findReceipt(store, what)];
+}
+
+async function receiptsOfApproval(store: Store, id: string): Promise<StoredReceipt[]> {
+  const named = await listReceiptsBy(store, { name: id }, { limit: MAX_RECEIPTS.approval });
+  return named.filter(({ category, text }) =>
+    category === "approval" && JSON.parse(text).subject === id
   );
-  if (own.length > 0) return own;
-  return [await findReceipt(store, what)]; // which says that there is none
+}
+
+/** Returns the receipts of a grant: that it was made and revoked, each use, and the approval of others that it takes. */
+async function receiptsOfGrant(store: Store, id: string): Promise<StoredReceipt[]> {
+  const named = await listReceiptsBy(store, { name: id }, { limit: MAX_RECEIPTS.grant });
+  const own = named.filter(({ category, text }) =>
+    category === "grant" ||
+    category === "governance_decision" && JSON.parse(text).details.grant === id
+  );
+  const approvals = own.map(({ text }) => JSON.parse(text).details.approval_id)
+    .filter((one) => APPROVAL_ID.test(String(one)));
+  const asked = await Promise.all(approvals.map((one) => receiptsOfApproval(store, one)));
+  return [...own, ...asked.flat()];
 }
 
 async function readEntries(store: Store, receipt: StoredReceipt): Promise<ReceiptEvidence> {

@@ -11,11 +11,12 @@ import { UsageError } from "./_arguments.ts";
 import { runCommand } from "./_command.ts";
 
 const USAGE =
-  `Usage: npm run evidence -- <receipt id or prefix, or approval id> [--save <new file>] [--only <name>,<name>]
+  `Usage: npm run evidence -- <receipt id or prefix, or id of an approval or a grant> [--save <new file>] [--only <name>,<name>]
 
 Shows each entry of the private evidence behind a receipt: SHA-256 over its salt (32 bytes) and its content is the
 commitment in the receipt. Give content and salt of an entry to whoever shall check it; those of the others stay private.
-Of an approval it is all its receipts, and those by which the passkeys that signed were enrolled.
+Of an approval it is all its receipts, of a standing grant those of its uses too, and those by which the passkeys that signed
+were enrolled.
 --save: writes a file that anybody can verify without the platform, by npm run verify -- --evidence, verify_ledger.py
 --evidence, or the ledger's page: the receipts, their place in the Merkle log, and the entries. Whoever has it can read them.
 --only: opens these entries, and keeps the others private.
@@ -34,7 +35,7 @@ await runCommand(USAGE, {
 }, async (openStore, { words, options }) => {
   const [what, ...rest] = words;
   if (what === undefined || rest.length > 0) {
-    throw new UsageError("Give one receipt id or approval id");
+    throw new UsageError("Give one id of a receipt, an approval or a grant");
   }
   const names = typeof options.only === "string" ? new Set(options.only.split(",")) : undefined;
   const store = openStore();

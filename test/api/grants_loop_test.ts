@@ -13,6 +13,7 @@ import { type BrokenService, startBrokenService } from "../workflows/_broken_ser
 import { runbookStep, writeRunbooks } from "../workflows/_runbooks.ts";
 import { readTicketRecord } from "../workflows/_ticket_record.ts";
 import { openBrowser } from "./_browser_session.ts";
+import { judgeEvidence } from "./_judge_evidence.ts";
 import { openPeople, type People } from "./_people.ts";
 
 const ASK_FIRST = {
@@ -90,6 +91,8 @@ describe("a standing grant of a repair", () => {
       grant_id,
       1,
     ]);
+    const lines = await judgeEvidence(people.store, grant_id);
+    assert.ok(lines.some((line) => /has 1 use, 1 of them opened/.test(line)), lines.join("\n"));
     const closed = receipts.find(({ details }) =>
       (details.permission as { grant?: string } | undefined)?.grant === grant_id
     );

@@ -7,6 +7,7 @@ import { asSuperuser } from "../_superuser.ts";
 import { createAuthenticator, type TestAuthenticator } from "../ledger/passkeys/_authenticator.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { type Browser, openBrowser } from "./_browser_session.ts";
+import { judgeEvidence } from "./_judge_evidence.ts";
 
 describe("a standing grant", () => {
   const { operation, runs } = createDiskWiper();
@@ -79,9 +80,17 @@ describe("a standing grant", () => {
     const texts = (await exportReceipts(agent.people.store, { from: 0, to: 10_000 }))
       .map(({ text }) => text).filter((text) => text.includes(grant_id));
     assert.ok(texts.some((text) => text.includes("grant.made")));
+    const lines = await judgeEvidence(agent.people.store, grant_id);
     for (const word of ["ann", "sda", phone.credentialId, agent.people.keyId("ann")]) {
       assert.ok(!texts.some((text) => text.includes(word)), `${word} is private`);
     }
+    assert.ok(
+      lines.some((line) =>
+        /the file has 2 uses, 2 of them opened, of acts that it names$/.test(line)
+      ),
+      lines.join("\n"),
+    );
+    assert.ok(lines.includes("| made by     ann for platform"), lines.join("\n"));
   });
 
   it("is never used more often than it says, by calls at once", async () => {
@@ -231,7 +240,15 @@ describe("a standing grant", () => {
     });
     assert.equal(approved.body.status, "approved", JSON.stringify(approved.body));
     assert.equal((await grantInfo(grant.grant_id)).state, "in_force");
-    assert.ok(!isAsked(await wipe("sdh")));
+    const done = await wipe("sdh");
+    assert.ok(!isAsked(done));
+    await people.sealed(String(done._meta?.receipt_id));
+    const lines = await judgeEvidence(people.store, grant.grant_id);
+    assert.ok(
+      lines.some((line) => /the others that it takes have approved it, by receipt/.test(line)),
+      lines.join("\n"),
+    );
+    assert.ok(lines.some((line) => /has 1 use, 1 of them/.test(line)), lines.join("\n"));
     await setGovernance(people.store, { rules: [] });
   });
 });

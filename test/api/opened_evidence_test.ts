@@ -1,34 +1,17 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { ROOT } from "../../config.ts";
-import {
-  bundleEvidence,
-  formatBundle,
-  NODE_PRIMITIVES,
-  NOTHING_PINNED,
-  readOpenable,
-  verifyEvidence,
-} from "../../ledger/mod.ts";
-import type { Store } from "../../store/mod.ts";
 import { createAuthenticator, type TestAuthenticator } from "../ledger/passkeys/_authenticator.ts";
-import { testFolder } from "../_run.ts";
-import { storeAs } from "../_servers.ts";
 import { approvalCalls } from "./_approvals.ts";
 import { type Browser, openBrowser } from "./_browser_session.ts";
+import { judgeEvidence } from "./_judge_evidence.ts";
 import { openPeople, type People } from "./_people.ts";
 
 describe("an approval whose evidence is opened", () => {
   let people: People;
-  let operator: Store;
   let ann: Browser;
   let bob: Browser;
   let phones: Record<"ann" | "bob", TestAuthenticator>;
   before(async () => {
     people = await openPeople();
-    operator = await storeAs(people.store, "operator");
     const site = ["localhost", people.platform.urls.gateway] as const;
     phones = {
       ann: createAuthenticator(...site),
@@ -51,18 +34,7 @@ describe("an approval whose evidence is opened", () => {
     await people.sealed(answer.body.receipt_id);
   }
 
-  /** Opens an approval as the operator, and has both verifiers judge the file. */
-  async function judge(id: string) {
-    const text = formatBundle(await bundleEvidence(operator, await readOpenable(operator, id)));
-    const file = join(await testFolder(), "opened.json");
-    writeFileSync(file, text);
-    const report = await verifyEvidence(text, NOTHING_PINNED, NODE_PRIMITIVES);
-    const program = join(ROOT, "ledger", "verify_ledger.py");
-    const { stdout } = await promisify(execFile)("python3", [program, "--evidence", file]);
-    assert.deepEqual(stdout.trimEnd().split("\n"), report.lines);
-    assert.equal(report.exit, 0, report.lines.join("\n"));
-    return report.lines.map((line) => line.trim());
-  }
+  const judge = (id: string) => judgeEvidence(people.store, id);
 
   it("proves what two people signed, who they are, and that they did not ask", async () => {
     const { approval_id } = await ask({ needed: 2, description: "Two\nlines\u202e" });

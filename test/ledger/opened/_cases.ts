@@ -1,6 +1,5 @@
 /** Files of opened evidence with the verdict that all verifiers come to. */
 import type { SignedStatement } from "../../../contract/domain/mod.ts";
-import type { EvidenceBundle } from "../../../ledger/opened/mod.ts";
 import {
   ACTION,
   ANN,
@@ -12,32 +11,10 @@ import {
   open,
   ownCall,
 } from "./_make.ts";
-
-/** A file, and what is said of it. */
-export interface Case {
-  readonly name: string;
-  readonly exit: 0 | 1 | 2;
-  /** What the verifiers say, among others. */
-  readonly says: string;
-  /** What the reader trusts. */
-  readonly trust: "pinned" | "nothing" | "another";
-  readonly file: EvidenceBundle;
-}
-
-type Opened = EvidenceBundle["receipts"][number];
+import { type Case, close, edit, good, wrong } from "./_case.ts";
+import { makeGrantCases } from "./_grant_cases.ts";
 
 const one = (difference: Difference = {}) => open(approval({ voters: [ANN], ...difference }));
-const edit = (bundle: EvidenceBundle, n: number, change: (receipt: Opened) => Opened) => ({
-  ...bundle,
-  receipts: bundle.receipts.map((receipt, at) => at === n ? change(receipt) : receipt),
-});
-const close = (bundle: EvidenceBundle, n: number, names: readonly string[]) =>
-  edit(bundle, n, (receipt) => ({
-    ...receipt,
-    opened: Object.fromEntries(
-      Object.entries(receipt.opened).filter(([name]) => !names.includes(name)),
-    ),
-  }));
 const change = (field: keyof SignedStatement["assertion"]) => (signed: SignedStatement) => {
   const bytes = Buffer.from(signed.assertion[field], "base64url");
   bytes[bytes.length - 1]! ^= 1;
@@ -46,26 +23,16 @@ const change = (field: keyof SignedStatement["assertion"]) => (signed: SignedSta
 /** Position of the only decision of an approval by one person. */
 const DECISION = 2;
 
-const good = (
-  name: string,
-  says: string,
-  file: EvidenceBundle,
-  more: Partial<Case> = {},
-): Case => ({
-  name,
-  exit: 0,
-  says,
-  trust: "pinned",
-  file,
-  ...more,
-});
-const wrong = (name: string, says: string, file: EvidenceBundle): Case =>
-  good(name, says, file, { exit: 1 });
 const unsigned = (name: string, code: string, difference: Difference): Case =>
   wrong(name, `the passkey's answer does not count (${code})`, one(difference));
 
 /** Makes all of them. Signatures differ each time. */
 export function makeCases(): Case[] {
+  return [...makeDecisions(), ...makeGrantCases()];
+}
+
+/** Approvals, and calls that their persons have signed. */
+function makeDecisions(): Case[] {
   const whole = open(approval());
   const single = one();
   return [

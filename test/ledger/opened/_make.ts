@@ -31,8 +31,8 @@ import {
   type Deviations,
 } from "../passkeys/_authenticator.ts";
 
-const ORIGIN = "https://ops.example";
-const RP_ID = "ops.example";
+export const ORIGIN = "https://ops.example";
+export const RP_ID = "ops.example";
 const LEDGER = makeKey("ledger of opened evidence");
 const LOG = makeKey("log of opened evidence");
 const LOG_NAME = "ledger.example";
@@ -330,7 +330,8 @@ export function ownCall(
   ];
 }
 
-function enrolled({ name, algorithm }: Person) {
+/** Enrols a passkey of a person. */
+export function enrolled({ name, algorithm }: Person) {
   const authenticator = createAuthenticator(RP_ID, ORIGIN, algorithm);
   const challenge = Buffer.from(saltOf(name), "hex").toString("base64url");
   const expected = { challenge, rpId: RP_ID, origins: [ORIGIN] };

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../../config.ts";
-import type { Case } from "./_cases.ts";
+import type { Case } from "./_case.ts";
 
 /** The files of opened evidence that all verifiers are held against. */
 export const VECTORS_FILE = join(ROOT, "test", "vectors", "opened-evidence.json");
