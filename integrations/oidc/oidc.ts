@@ -70,29 +70,32 @@ export function openOidc({ settings }: Pick<Config, "settings">): OidcClient | u
   if (issuer === undefined || clientId === undefined) return undefined;
   const server = new URL(issuer);
   const http = openHttpClient({ allow, allowHosts: [server.hostname] });
-  let known: { readonly client: Promise<oidc.Configuration>; until: number } | undefined;
+  const transport = server.protocol === "http:" ? [oidc.allowInsecureRequests] : [];
+  let known: { readonly metadata: Promise<oidc.ServerMetadata>; until: number } | undefined;
 
-  async function discoverNow(): Promise<oidc.Configuration> {
-    const client = await oidc.discovery(server, clientId!, secret, undefined, {
+  async function discoverNow(): Promise<oidc.ServerMetadata> {
+    const found = await oidc.discovery(server, clientId!, secret, undefined, {
       [oidc.customFetch]: guardedFetch(http),
-      execute: [
-        oidc.enableNonRepudiationChecks, // the ID token's signature counts, and not TLS alone
-        ...(server.protocol === "http:" ? [oidc.allowInsecureRequests] : []),
-      ],
+      execute: transport,
     });
-    const { issuer: own } = client.serverMetadata();
-    if (new URL(own).href === server.href) return client;
-    throw new Error(`it calls itself ${own}`); // as a provider of many organizations, whose people would all fit
+    const metadata = found.serverMetadata();
+    if (new URL(metadata.issuer).href === server.href) return metadata;
+    throw new Error(`it calls itself ${metadata.issuer}`); // as a provider of many organizations, whose people would all fit
   }
 
+  /** Returns a client that knows no key of the provider yet: it may have changed them since the last sign-in. */
   async function client(): Promise<oidc.Configuration> {
     if (!known || Date.now() >= known.until) {
-      const next = { client: discoverNow(), until: Date.now() + REFRESH_MS };
-      next.client.catch(() => next.until = Date.now() + RETRY_MS);
+      const next = { metadata: discoverNow(), until: Date.now() + REFRESH_MS };
+      next.metadata.catch(() => next.until = Date.now() + RETRY_MS);
       known = next;
     }
     try {
-      return await known.client;
+      const fresh = new oidc.Configuration(await known.metadata, clientId!, secret);
+      fresh[oidc.customFetch] = guardedFetch(http);
+      oidc.enableNonRepudiationChecks(fresh); // the ID token's signature counts, and not TLS alone
+      for (const allow of transport) allow(fresh);
+      return fresh;
     } catch (error) {
       const { message } = describeFailure(issuer!, error);
       throw new OidcUnreachable(message, { cause: error });

@@ -10,6 +10,7 @@ const run = promisify(execFile);
 const ARTIFACT = "org.keycloak:keycloak-quarkus-dist:26.3.5:tar.gz";
 const SHA256 = "3b662719e20cd87e7dbb913a85870efba49652852a08b4821cb78f24a3288918";
 const MIN_JAVA = 17;
+const KEY_PROVIDER = "org.keycloak.keys.KeyProvider";
 const ADMIN = { client_id: "admin-of-the-test", client_secret: "secret-of-the-admin" };
 
 /** Unpacks Keycloak once. @returns its folder, or the reason why it can't be run here */
@@ -109,4 +110,66 @@ export async function addRealm(admin: Admin, realm: string, secret: string): Pro
       clientRoles: { "realm-management": ["manage-realm", "view-events"] },
     }],
   });
+}
+
+/** Somebody with an account in a realm. */
+export interface KeycloakUser {
+  readonly name: string;
+  readonly password: string;
+  readonly group: string;
+}
+
+/** Makes a realm whose people sign in to a client, as `docs/console.md` says. */
+export async function addPeopleRealm(
+  admin: Admin,
+  realm: string,
+  client: { readonly id: string; readonly secret: string; readonly origin: string },
+  users: readonly KeycloakUser[],
+): Promise<void> {
+  await admin("POST", "", {
+    realm,
+    enabled: true,
+    sslRequired: "none",
+    groups: [...new Set(users.map(({ group }) => group))].map((name) => ({ name })),
+    clients: [{
+      clientId: client.id,
+      secret: client.secret,
+      publicClient: false,
+      standardFlowEnabled: true,
+      redirectUris: [`${client.origin}/console/sign-in/answer`],
+      attributes: { "post.logout.redirect.uris": `${client.origin}/console/sign-in` },
+      protocolMappers: [{
+        name: "groups",
+        protocol: "openid-connect",
+        protocolMapper: "oidc-group-membership-mapper",
+        config: { "claim.name": "groups", "full.path": "false", "id.token.claim": "true" },
+      }],
+    }],
+    users: users.map(({ name, password, group }) => ({
+      username: name,
+      enabled: true,
+      email: `${name}@acme.example`,
+      firstName: name,
+      lastName: name,
+      groups: [group],
+      credentials: [{ type: "password", value: password, temporary: false }],
+    })),
+  });
+}
+
+/** Makes a new key that the realm signs by from now on, and removes those before. */
+export async function rotateKeys(admin: Admin, realm: string): Promise<void> {
+  const { id } = await (await admin("GET", `/${realm}`)).json() as { id: string };
+  const list = await admin("GET", `/${realm}/components?type=${KEY_PROVIDER}`);
+  const before = await list.json() as { id: string; providerId: string }[];
+  await admin("POST", `/${realm}/components`, {
+    name: "another",
+    providerId: "rsa-generated",
+    providerType: KEY_PROVIDER,
+    parentId: id,
+    config: { priority: ["200"], enabled: ["true"], active: ["true"], algorithm: ["RS256"] },
+  });
+  for (const { id, providerId } of before) {
+    if (providerId === "rsa-generated") await admin("DELETE", `/${realm}/components/${id}`);
+  }
 }
