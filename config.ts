@@ -11,6 +11,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { z } from "zod";
+import { ROUTINES } from "./contract/domain/mod.ts";
 import { similarNames } from "./contract/mod.ts";
 import { SETTINGS, type Settings } from "./contract/settings/mod.ts";
 
@@ -53,6 +54,10 @@ const TEMPORAL = z.strictObject({
       activities: z.number().int().min(1),
       pollers: z.number().int().min(2),
     }),
+  ),
+  routines: z.partialRecord(
+    z.enum(ROUTINES),
+    z.strictObject({ every: duration, about: z.string() }),
   ),
   schedules: z.record(
     z.string(),

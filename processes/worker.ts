@@ -19,8 +19,10 @@ import {
   connectWorker,
   ensureMailbox,
   ensureRelay,
+  ensureRoutine,
   installRuntime,
   keepWorkflowRunning,
+  listRoutines,
   listWorkerQueues,
   registerTemporal,
   startWorkers,
@@ -118,6 +120,9 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
       onMail: (mail) => receiveMail(receiving, mail),
     }),
     keepWorkflowRunning(client, ensureRelay, stopping.signal),
+    ...listRoutines(config).map((routine) =>
+      keepWorkflowRunning(client, (client) => ensureRoutine(client, routine), stopping.signal)
+    ),
     ...(platform.exporter
       ? [keepExportingSpans({
         exporter: platform.exporter,

@@ -26,6 +26,7 @@ import {
   PublishOrderSchema,
   ReasoningRequestSchema,
   ReplyId,
+  RoutineSchema,
   ScrubPassSchema,
   SequenceOrderSchema,
   SkillTaskSchema,
@@ -64,6 +65,7 @@ export const WORKFLOW_ARGUMENTS = {
   publish: argumentsOf(PublishOrderSchema),
   reasoning: argumentsOf(ReasoningRequestSchema),
   relay: argumentsOf(),
+  routine: argumentsOf(RoutineSchema),
   scrubLedger: argumentsOf(ScrubPassSchema.optional()),
   securityScan: argumentsOf(),
   seo: argumentsOf(ArticleOrderSchema),
@@ -91,6 +93,8 @@ const UPDATE_ARGUMENTS: Readonly<Record<string, ArgumentsSchema>> = {
 const SIGNAL_ARGUMENTS: Readonly<Record<string, ArgumentsSchema>> = {
   callChanged: argumentsOf(),
   commandChanged: argumentsOf(),
+  every: argumentsOf(RoutineSchema.shape.every_seconds),
+  now: argumentsOf(),
   recheck: argumentsOf(),
 };
 

@@ -32,6 +32,7 @@ export { mailbox } from "./mailbox.ts";
 export { publish } from "./publish.ts";
 export { reasoning } from "./reasoning.ts";
 export { relay } from "./relay.ts";
+export { routine } from "./routine.ts";
 export { scrubLedger } from "./scrub.ts";
 export { securityScan } from "./security_scan.ts";
 export { seo, seoDeploy } from "./seo.ts";

@@ -304,6 +304,7 @@ export {
   type TaskState,
   TERMINAL_STATES,
 } from "./tasks.ts";
+export { type Routine, routineId, type RoutineName, ROUTINES } from "./routines.ts";
 export type { TenantFailure, TenantSync, TenantSyncPlan, TenantSyncResult } from "./tenants.ts";
 export type { DeliveryResult } from "./webhooks.ts";
 export {
@@ -314,8 +315,10 @@ export {
   cancelUpdate,
   commandChangedSignal,
   denyUpdate,
+  everySignal,
   mediaProgressQuery,
   nodesQuery,
+  nowSignal,
   progressQuery,
   recheckSignal,
   reopenUpdate,

@@ -43,6 +43,7 @@ export const WORKFLOW = {
   reasoning: "reasoning",
   reconcileRuns: "reconcileRuns",
   relay: "relay",
+  routine: "routine",
   scrubLedger: "scrubLedger",
   speech: "speech",
   securityScan: "securityScan",
@@ -92,6 +93,7 @@ export const WORKFLOW_PURPOSE: Readonly<Record<WorkflowName, string>> = {
   relay: "Starts the deliveries that are queued for webhooks and people",
   notice: "Tells people of one message over their channels",
   tellDue: "Tells people of what is due, seals heartbeats, and has ways between devices measured",
+  routine: "Sweeps, seals what ended from outside, or tells what is due, again and again",
   tenantSync: "Registers organizations at the identity provider",
   ledgerSequencer: "Keeps the one sequencer of the ledger running",
   scrubLedger: "Verifies the whole ledger from its stored bytes",
@@ -132,6 +134,11 @@ export const callChangedSignal = signal("callChanged");
 /** Tells the workflow of a command that its device has stated something. */
 export const commandChangedSignal = signal("commandChanged");
 
+/** Has a routine do its work now, or once more as soon as it has ended what it is at. */
+export const nowSignal = signal("now");
+/** Tells a routine its interval, seconds. */
+export const everySignal = signal<[number]>("every");
+
 // The same values as defineQuery and its siblings return, without loading the workflow SDK into every client.
 function query<Result>(name: string): QueryDefinition<Result> {
   return { type: "query", name } as QueryDefinition<Result>;
@@ -141,6 +148,6 @@ function update<Result, Args extends unknown[] = []>(name: string): UpdateDefini
   return { type: "update", name } as UpdateDefinition<Result, Args>;
 }
 
-function signal(name: string): SignalDefinition {
-  return { type: "signal", name } as SignalDefinition;
+function signal<Args extends unknown[] = []>(name: string): SignalDefinition<Args> {
+  return { type: "signal", name } as SignalDefinition<Args>;
 }

@@ -1,5 +1,5 @@
 /**
- * Temporal: connecting to it, registering search attributes and schedules, and running workers.
+ * Temporal: connecting to it, registering search attributes, schedules and routines, and running workers.
  *
  * ```ts
  * const { client, close } = await connectTemporal(config, store);
@@ -25,7 +25,8 @@ export {
 } from "./long_lived_workflows.ts";
 export { authenticatedWork } from "./authenticated_work.ts";
 export { readEnvelope, workerCodec } from "./payloads.ts";
-export { prepareNamespace, registerTemporal, sweepNow } from "./register.ts";
+export { prepareNamespace, registerTemporal } from "./register.ts";
+export { ensureRoutine, listRoutines, sweepNow } from "./routines.ts";
 export { createSdkLogger, installRuntime } from "./sdk_log.ts";
 export type { WorkerParts } from "./_worker_group.ts";
 export { listWorkerQueues, startWorkers, type Workers } from "./workers.ts";

@@ -9,6 +9,7 @@ import { msToTs } from "@temporalio/common/lib/time.js";
 import type { Config, TemporalSettings } from "../../config.ts";
 import { UNAUTHENTICATED } from "../../contract/domain/mod.ts";
 import { scheduledStart } from "./_client_calls.ts";
+import { listRoutines, putRoutine } from "./routines.ts";
 
 /** @see temporal.api.enums.v1.IndexedValueType */
 const INDEXED_VALUE = {
@@ -36,21 +37,17 @@ type ScheduleSettings = TemporalSettings["schedules"][string];
 
 /**
  * Brings Temporal in line with `temporal.yaml`: adds missing search attributes, prolongs the retention of histories where it
- * is shorter, and updates schedules. Safe to repeat, and by several processes at once.
+ * is shorter, and updates schedules and routines. Safe to repeat, and by several processes at once.
  */
-export async function registerTemporal(
-  client: Client,
-  { temporal, settings }: Config,
-): Promise<void> {
+export async function registerTemporal(client: Client, config: Config): Promise<void> {
+  const { temporal } = config;
   await addSearchAttributes(client, temporal.search_attributes);
   await prolongRetention(client, temporal.retention_days);
-  await Promise.all(
-    Object.entries(temporal.schedules).map(([name, schedule]) => {
-      const seconds = name === "sweep" ? settings.SEALOOP_SWEEP_SECONDS : undefined;
-      const every = seconds === undefined ? schedule.every : `${seconds}s`;
-      return putSchedule(client, `sealoop-${name}`, { ...schedule, every });
-    }),
-  );
+  await Promise.all([
+    ...Object.entries(temporal.schedules)
+      .map(([name, schedule]) => putSchedule(client, `sealoop-${name}`, schedule)),
+    ...listRoutines(config).map((routine) => putRoutine(client, routine)),
+  ]);
 }
 
 /**
@@ -77,11 +74,6 @@ export async function prepareNamespace(client: Client, { temporal }: Config): Pr
       await sleep(PAUSE_MS);
     }
   }
-}
-
-/** Starts a run of the schedule of sweeps now, or as soon as the one that runs has ended. */
-export async function sweepNow(client: Client): Promise<void> {
-  await client.schedule.getHandle("sealoop-sweep").trigger(ScheduleOverlapPolicy.BUFFER_ONE);
 }
 
 async function addSearchAttributes(

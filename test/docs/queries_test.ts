@@ -20,7 +20,7 @@ const ROWS = [
 describe("the queries that docs/operating.md shows", () => {
   let loop: TestLoop;
   before(async () => {
-    loop = await openLoop({ schedules: ["reconcile"] });
+    loop = await openLoop({ schedules: ["anchor"] });
   });
   after(() => loop?.stop());
 
@@ -59,9 +59,9 @@ describe("the queries that docs/operating.md shows", () => {
       { taskQueue: TASK_QUEUE.itsm, workflowId: id, args: [finding] },
     );
     assert.equal(outcome, "escalated");
-    await loop.client.schedule.getHandle("sealoop-reconcile").trigger();
+    await loop.client.schedule.getHandle("sealoop-anchor").trigger();
     const scheduled = await eventually(async () => {
-      const runs = await find('WorkflowType = "reconcileRuns"');
+      const runs = await find('WorkflowType = "anchorReceipts"');
       return runs.length > 0 ? runs : undefined;
     });
     const behind = queryOf("the run behind a receipt").replace(/"\w+"/, `"${receipt_id}"`);

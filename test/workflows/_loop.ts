@@ -258,17 +258,21 @@ export function createAllActivities(
 }
 
 /**
- * Returns the configuration without schedules, which would do what a test is about to do.
+ * Returns the configuration without schedules and routines, which would do what a test is about to do.
  *
  * @param kept names of those that a test looks at; they never run by themselves
  */
 export function withoutSchedules(config: Config, kept: readonly string[]): Config {
   const { temporal, settings } = config;
-  const schedules = Object.entries(temporal.schedules).filter(([name]) => kept.includes(name))
-    .map(([name, schedule]) => [name, { ...schedule, every: NEVER }] as const);
+  const never = <T extends object>(all: Readonly<Record<string, T>>) =>
+    Object.fromEntries(
+      Object.entries(all).filter(([name]) => kept.includes(name))
+        .map(([name, one]) => [name, { ...one, every: NEVER }]),
+    );
+  const { schedules, routines } = temporal;
   return {
     ...config,
-    temporal: { ...temporal, schedules: Object.fromEntries(schedules) },
+    temporal: { ...temporal, schedules: never(schedules), routines: never(routines) },
     settings: { ...settings, SEALOOP_SWEEP_SECONDS: undefined },
   };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ScheduleOverlapPolicy, WorkflowFailedError } from "@temporalio/client";
+import { WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
 import { type RunId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { exportReceipts, findReceipt } from "../../ledger/mod.ts";
@@ -38,7 +38,6 @@ platform: { enabled: false }
     loop = await openLoop({
       watch: cancelLoops,
       settings: { SEALOOP_DETECTORS: detectors },
-      schedules: ["sweep"],
     });
   });
   after(() => loop?.stop());
@@ -72,11 +71,6 @@ platform: { enabled: false }
     const tickets = await listTickets(loop.store.asPlatform(), { limit: 10 });
     return tickets.find(({ workflow_id }) => workflow_id === workflowId)!;
   };
-
-  it("is skipped by the schedule while the last sweep runs", async () => {
-    const { policies } = await loop.client.schedule.getHandle("sealoop-sweep").describe();
-    assert.equal(policies.overlap, ScheduleOverlapPolicy.SKIP);
-  });
 
   it("starts one loop for a full disk and all that fails with it, and lists that in the ticket", async () => {
     const dead = { tcp: `127.0.0.1:${await freePort()}` };

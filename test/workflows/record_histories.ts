@@ -13,7 +13,11 @@ import { bindAction } from "../../calls/approvals/mod.ts";
 import { createServiceFinding } from "../../judgement/detection/mod.ts";
 import {
   type ApprovalRequest,
+  nowSignal,
   progressQuery,
+  routineId,
+  type RoutineName,
+  ROUTINES,
   TASK_QUEUE,
   WORKFLOW,
 } from "../../contract/domain/mod.ts";
@@ -42,6 +46,7 @@ import { EXPIRES_SECONDS, loopScenarios, writeRecorderRunbooks } from "./_loop_s
 import { mediaScenarios } from "./_media_scenarios.ts";
 import { mailScenarios, writeRecorderSequences } from "./_mail_scenarios.ts";
 import { createApprover, vote } from "./_people.ts";
+import { currentDetails } from "./_routine.ts";
 import { killEffect } from "./_runbooks.ts";
 import { startMastodon } from "../operations/integrations/_mastodon.ts";
 import { outsideScenarios } from "./_outside_scenarios.ts";
@@ -252,6 +257,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     return run;
   },
   "tellDue.nothing": async () => await ended(await start(WORKFLOW.tellDue, "notices", [])),
+  ...Object.fromEntries(ROUTINES.map((name) => [`routine.${name}`, () => routine(name)])),
   "anchorReceipts.made": async () => {
     await sealed("anchored");
     return await ended(await start(WORKFLOW.anchorReceipts, "anchor", []));
@@ -326,6 +332,14 @@ async function broken(
 
 async function start(type: string, workflowId: string, args: unknown[]): Promise<WorkflowHandle> {
   return await loop.client.workflow.start(type, { taskQueue: TASK_QUEUE.itsm, workflowId, args });
+}
+
+/** Starts a routine that has been asked for its work once, and goes on. */
+async function routine(name: RoutineName): Promise<WorkflowHandle> {
+  const run = await start(WORKFLOW.routine, routineId(name), [{ name, every_seconds: 86_400 }]);
+  await run.signal(nowSignal);
+  await eventually(async () => (await currentDetails(run)).includes("**last**") ? true : undefined);
+  return run;
 }
 
 /** Holds a call until people decide. @returns id of the approval */

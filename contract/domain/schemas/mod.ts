@@ -53,6 +53,7 @@ export {
   UndoResultSchema,
   VerifyResultSchema,
 } from "./repairs.ts";
+export { RoutineSchema } from "./routines.ts";
 export { SkillTaskSchema, StartedRunSchema, TaskMessageSchema, TaskRecordSchema } from "./tasks.ts";
 export {
   AnswerDraftSchema,

@@ -20,7 +20,7 @@ describe("strangers at Temporal", function () {
 
   before(async () => {
     loop = await openLoop({
-      schedules: ["reconcile"],
+      schedules: ["anchor"],
       watch: async (moment, activity) => {
         if (moment !== "before" || activity === "runLedgerSequencer") return;
         ran.push(activity);
@@ -145,13 +145,13 @@ describe("strangers at Temporal", function () {
 
   it("may trigger a schedule of the platform's, and reset a run of it", async () => {
     const { schedule } = stranger;
-    await schedule.getHandle("sealoop-reconcile").trigger();
+    await schedule.getHandle("sealoop-anchor").trigger();
     const triggered = await eventually(async () => {
-      const { info } = await schedule.getHandle("sealoop-reconcile").describe();
+      const { info } = await schedule.getHandle("sealoop-anchor").describe();
       return info.recentActions.at(-1)?.action.workflow;
     });
     const run = handle(triggered.workflowId);
-    assert.ok("sealed" in await run.result());
+    assert.ok("anchors" in await run.result());
 
     const { events } = await run.fetchHistory();
     const first = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
@@ -162,7 +162,7 @@ describe("strangers at Temporal", function () {
       workflowTaskFinishEventId: first.eventId,
       requestId: randomUUID(),
     });
-    assert.ok("sealed" in await handle(run.workflowId).result());
+    assert.ok("anchors" in await handle(run.workflowId).result());
   });
 
   it("send signals and updates in vain", async () => {
