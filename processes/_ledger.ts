@@ -11,8 +11,8 @@ import {
   watchChain,
 } from "../ledger/mod.ts";
 import { bindSite } from "../ledger/page/mod.ts";
-import { openStore } from "../store/mod.ts";
 import { isSecure, serve, serverNames } from "../runtime/web/mod.ts";
+import { openProcessStore } from "./_open_store.ts";
 import type { ProcessParts, RunningProcess } from "./_process.ts";
 
 /** Pause between two verifications of the whole chain, milliseconds. */
@@ -30,10 +30,11 @@ const INFO = {
  * @param port TCP port; 0 takes a free one
  */
 export async function startLedger(
-  { config: { settings, dataDir }, log, databaseUrl }: ProcessParts,
-  port: number = settings.SEALOOP_LEDGER_PORT,
+  parts: ProcessParts,
+  port: number = parts.config.settings.SEALOOP_LEDGER_PORT,
 ): Promise<RunningProcess & { readonly address: string }> {
-  const store = openStore(databaseUrl("ledger"), "ledger");
+  const { config: { settings, dataDir }, log } = parts;
+  const store = openProcessStore(parts, "ledger", 2);
   useRootKey(store, rootKeyFile(dataDir));
   const chain = await watchChain(store, {
     recheckEveryMs: RECHECK_MS,

@@ -1,17 +1,17 @@
 import { BadSetting, type Config } from "../config.ts";
 import { databaseUrl } from "../runtime/embedded/mod.ts";
 import type { Role } from "../store/mod.ts";
-import { databaseSetting } from "./_database_setting.ts";
+import { databaseSetting, directUrl } from "./_database_setting.ts";
 
 /**
- * Returns the connection string of a role for programs that the supervisor does not start: from its setting, else that of
- * the platform that `npm start` runs on this machine.
+ * Returns the connection string of a role for programs that the supervisor does not start: from its settings, where one
+ * leads around a pooler that one, else that of the platform that `npm start` runs on this machine.
  *
  * @throws {BadSetting} there is neither
  */
 export function localDatabaseUrl({ settings, dataDir }: Config, role: Role): string {
   const name = databaseSetting(role);
-  const url = settings[name];
+  const url = directUrl(settings, role) ?? settings[name];
   if (url !== undefined) return url;
   if (settings.DATABASE_URL !== undefined) {
     throw new BadSetting(

@@ -1,9 +1,15 @@
 import { BadSetting } from "../config.ts";
 import { isDatabaseAway, Problem } from "../contract/mod.ts";
-import { DatabaseNotReady, WrongDatabaseRole } from "../store/mod.ts";
+import { DatabaseNotReady, UnusablePooler, WrongDatabaseRole } from "../store/mod.ts";
 
 /** Errors whose message says what to correct. */
-const OPERATOR_ERRORS = [BadSetting, Problem, DatabaseNotReady, WrongDatabaseRole] as const;
+const OPERATOR_ERRORS = [
+  BadSetting,
+  Problem,
+  DatabaseNotReady,
+  UnusablePooler,
+  WrongDatabaseRole,
+] as const;
 
 /** Returns the sentence for an error that the operator can correct; undefined for others, which need their stack. */
 export function operatorErrorText(error: unknown): string | undefined {

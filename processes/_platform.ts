@@ -17,11 +17,12 @@ import { openPolicyAdviser } from "../integrations/policy/mod.ts";
 import { createProbes, openViews } from "../operations/integrations/views/mod.ts";
 import { openSealer, rootKeyFile, useRootKey, watchChain } from "../ledger/mod.ts";
 import { approvalSubjects, registry } from "../operations/mod.ts";
-import { openStore, requireDatabase } from "../store/mod.ts";
 import { openUsageMeter } from "../store/calls/mod.ts";
 import { DEVICE_NEWS } from "../store/devices/mod.ts";
 import { openLazyTemporal } from "../runtime/temporal/mod.ts";
 import { type AppOptions, isSecure, serverNames } from "../runtime/web/mod.ts";
+import { checkDatabase } from "./_check_database.ts";
+import { openProcessStore } from "./_open_store.ts";
 import type { ProcessParts } from "./_process.ts";
 
 /** The parts that gateway, tool server and worker share. */
@@ -42,15 +43,16 @@ type GivenParts = Partial<Pick<Platform, "temporal" | "engine" | "operations" | 
  * @param given parts in place of those that would be opened; they are not closed with it
  */
 export async function openPlatform(
-  { config, log, databaseUrl }: ProcessParts,
+  parts: ProcessParts,
   role: "gateway" | "tools" | "worker",
   given: GivenParts = {},
 ): Promise<OpenPlatform> {
+  const { config, log } = parts;
   const { settings } = config;
-  const store = openStore(databaseUrl(role), role, 20);
+  const store = openProcessStore(parts, role);
   const failures = openFailureLimiter(settings.SEALOOP_LIMIT_UNKNOWN_KEYS);
   useRootKey(store, rootKeyFile(config.dataDir));
-  await requireDatabase(store).catch(async (error) => {
+  await checkDatabase(store).catch(async (error) => {
     await store.close();
     throw error;
   });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BadSetting } from "../config.ts";
-import { WrongDatabaseRole } from "../store/mod.ts";
+import { UnusablePooler, WrongDatabaseRole } from "../store/mod.ts";
 import type { Log } from "../runtime/web/mod.ts";
 
 const RETRY_MS = 1_000;
@@ -28,7 +28,9 @@ export function openRetry(
         return result;
       } catch (error) {
         if (
-          [BadSetting, WrongDatabaseRole, ...operatorErrors].some((kind) => error instanceof kind)
+          [BadSetting, WrongDatabaseRole, UnusablePooler, ...operatorErrors].some((kind) =>
+            error instanceof kind
+          )
         ) throw error;
         log.warn({ err: error }, `Cannot use ${server} yet; trying again`);
         await sleep(RETRY_MS);

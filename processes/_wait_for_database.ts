@@ -1,4 +1,6 @@
-import { openStore, requireDatabase, type Role } from "../store/mod.ts";
+import type { Role } from "../store/mod.ts";
+import { checkDatabase } from "./_check_database.ts";
+import { openProcessStore } from "./_open_store.ts";
 import type { PresentParts } from "./_process.ts";
 import { openRetry } from "./_retry.ts";
 
@@ -6,12 +8,13 @@ import { openRetry } from "./_retry.ts";
  * Waits until the database answers and has all that this version needs.
  *
  * @throws {WrongDatabaseRole}
+ * @throws {UnusablePooler}
  */
 export async function waitForDatabase(
-  { databaseUrl, log, presence }: PresentParts,
+  parts: PresentParts,
   role: Role,
 ): Promise<void> {
-  const store = openStore(databaseUrl(role), role, 1);
-  const retry = openRetry(log, presence.waitFor);
-  await retry("PostgreSQL", () => requireDatabase(store)).finally(() => store.close());
+  const store = openProcessStore(parts, role);
+  const retry = openRetry(parts.log, parts.presence.waitFor);
+  await retry("PostgreSQL", () => checkDatabase(store)).finally(() => store.close());
 }

@@ -11,22 +11,23 @@ import {
   openWriter,
 } from "../judgement/engine/mod.ts";
 import { followPolicyFile, openGuard, policyFilePath } from "../judgement/guard/mod.ts";
-import { openStore, requireDatabase, requireReady } from "../store/mod.ts";
+import { requireReady } from "../store/mod.ts";
 import { isSecure, serve, serverNames } from "../runtime/web/mod.ts";
+import { checkDatabase } from "./_check_database.ts";
+import { openProcessStore } from "./_open_store.ts";
 import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 import { openRetry } from "./_retry.ts";
 
 await runProcess("engine", startEngine);
 
 /** Serves judgement to the other processes. It listens at once, and answers "not ready" until its classifier is loaded. */
-async function startEngine(
-  { config, log, databaseUrl, presence }: PresentParts,
-): Promise<RunningProcess> {
+async function startEngine(parts: PresentParts): Promise<RunningProcess> {
+  const { config, log, databaseUrl, presence } = parts;
   const { settings, dataDir } = config;
   presence.begin("engine", { role: "engine", url: databaseUrl("engine") });
   const classifierLoad = "its classifier, which is being loaded";
   presence.waitFor(classifierLoad, "classifier");
-  const store = openStore(databaseUrl("engine"), "engine", 10);
+  const store = openProcessStore(parts, "engine");
   const model = openModel(settings);
   let classify: ClassifyReport | undefined;
   let knowledge: KnowledgeBase | undefined;
@@ -62,7 +63,7 @@ async function startEngine(
         ? presence.waitFor(classifierLoad, "classifier")
         : presence.waitFor(server),
   );
-  await retry("PostgreSQL", () => requireDatabase(store));
+  await retry("PostgreSQL", () => checkDatabase(store));
   const policy = await followPolicyFile(policyFilePath(config), store, log);
   return {
     address: server.address,

@@ -1,7 +1,6 @@
 import { createSequencerActivities } from "../activities/mod.ts";
 import { TASK_QUEUE } from "../contract/domain/mod.ts";
 import { usePollMetrics } from "../runtime/metrics/mod.ts";
-import { openStore, requireDatabase } from "../store/mod.ts";
 import {
   connectTemporal,
   connectWorker,
@@ -10,6 +9,8 @@ import {
   keepWorkflowRunning,
   startWorkers,
 } from "../runtime/temporal/mod.ts";
+import { checkDatabase } from "./_check_database.ts";
+import { openProcessStore } from "./_open_store.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 import { openRetry } from "./_retry.ts";
 
@@ -19,14 +20,13 @@ const ITS_TURN = "its turn to seal";
 await runProcess("sequencer", startSequencer);
 
 /** Takes work from the sequencer's task queue. No other process has the key that signs receipts, or the right to append them. */
-async function startSequencer(
-  { config, log, databaseUrl, presence, endProcess }: PresentParts,
-): Promise<RunningProcess> {
+async function startSequencer(parts: PresentParts): Promise<RunningProcess> {
+  const { config, log, databaseUrl, presence, endProcess } = parts;
   await installRuntime(log, config.settings.SEALOOP_METRICS !== undefined);
   const retry = openRetry(log, presence.waitFor);
   presence.begin("sequencer", { role: "sequencer", url: databaseUrl("sequencer") });
-  const store = openStore(databaseUrl("sequencer"), "sequencer", 2);
-  await retry("PostgreSQL", () => requireDatabase(store)); // refuses another role at once
+  const store = openProcessStore(parts, "sequencer", 3);
+  await retry("PostgreSQL", () => checkDatabase(store)); // refuses another role at once
   const temporal = await retry("Temporal", () => connectTemporal(config, store));
   await retry("Temporal", () => ensureSequencer(temporal.client));
   const stopping = new AbortController();

@@ -2,6 +2,7 @@ import pg from "pg";
 import { PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import { prepareTenants, TenantQuery } from "./_tenant_query.ts";
 import { FUNCTION_OWNERS, type Role, ROLES } from "./roles.ts";
+import { openSession, type Session } from "./session.ts";
 
 /** A row as the driver gives it: `bigint` and `numeric` as text, `timestamptz` as `Date`, `jsonb` parsed, `bytea` as `Buffer`. */
 // deno-lint-ignore no-explicit-any -- columns are typed where a row becomes a record
@@ -52,8 +53,12 @@ export interface Store {
   readonly pool: pg.Pool;
   /** Connection string that it was opened with, and the role that it logs in as. */
   readonly url: string;
+  /** The same, of the connections for what outlives a statement. */
+  readonly directUrl: string;
   readonly role: Role;
-  /** Opens a connection of its own, for what outlives a statement: locks and notifications. The caller ends it. */
+  /** The one connection for what outlives a statement: locks and notifications. */
+  readonly session: Session;
+  /** Opens a connection of its own, for whoever needs a session alone. The caller ends it. */
   connect(): Promise<pg.Client>;
   /** Waits for running statements, then closes. */
   close(): Promise<void>;
@@ -75,12 +80,13 @@ export class WrongDatabaseRole extends Error {
  *
  * @param url `postgres://…` of a user that is the role itself. Each new connection checks that, and fails with
  * {@linkcode WrongDatabaseRole} otherwise
- * @param size most connections, > 0
+ * @param size most connections, > 0, besides the session's
+ * @param directUrl of the same database without a pooler in between, for what outlives a statement
  */
-export function openStore(url: string, role: Role, size = 10): Store {
-  const connection = connectionOptions(url, role);
+export function openStore(url: string, role: Role, size = 10, directUrl: string = url): Store {
+  const connection = connectionOptions(directUrl, role);
   const pool = new pg.Pool({
-    ...connection,
+    ...connectionOptions(url, role),
     max: size,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     onConnect: prepareTenants,
@@ -99,6 +105,7 @@ export function openStore(url: string, role: Role, size = 10): Store {
     }
     return client;
   }
+  const session = openSession(connect);
   const asTenant = (tenant: string) => openDb(pool, tenant);
   const platform = asTenant(PLATFORM_TENANT);
   const stores = new Map<string, Store>(); // one a tenant, so that what is cached for a store is cached for its tenant
@@ -111,9 +118,13 @@ export function openStore(url: string, role: Role, size = 10): Store {
       asPlatform: () => platform,
       pool,
       url,
+      directUrl,
       role,
+      session,
       connect,
-      close: () => pool.end(),
+      async close() {
+        await Promise.all([session.close(), pool.end()]);
+      },
     };
     stores.set(tenant, known);
     return known;

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type pg from "pg";
 import type { Db, Store } from "./connection.ts";
+import type { SessionConnection } from "./session.ts";
 
 /** First half of the advisory locks that prove that a process lives. */
 export const HOLDER_LOCK = 736_561;
@@ -18,40 +18,27 @@ const RETRY_MS = 250;
 const RETURN_MS = 1_000;
 
 /**
- * Takes a lock on a connection of its own, which keeps no program from ending.
+ * Takes a lock on the store's connection for what outlives a statement.
  *
  * If the connection is lost, the same lock is taken again as soon as the database can be reached, until the store is
  * closed.
  */
-export function openHolder(store: Store): Holder {
+export function openHolder({ session }: Pick<Store, "session">): Holder {
   const number = randomInt(1, 2 ** 31 - 1);
-  let taken: Promise<void> | undefined;
-  let wasHeld = false;
 
-  function take(): Promise<void> {
-    const lost = () => {
-      if (taken !== mine) return;
-      taken = undefined;
-      if (!store.pool.ending) setTimeout(() => taken ??= take(), RETRY_MS).unref();
-    };
-    const mine = store.connect().then((client) => lock(client.on("error", lost).on("end", lost)));
-    taken = mine;
-    mine.catch(lost);
-    return mine;
-  }
-
-  async function lock(client: pg.Client): Promise<void> {
-    (client as pg.Client & { unref(): void }).unref(); // missing in the types
-    const locked = client.query("SELECT pg_advisory_lock($1, $2)", [HOLDER_LOCK, number]);
+  async function take(connection: SessionConnection): Promise<void> {
+    const [row] = await connection.query("SELECT pg_try_advisory_lock($1, $2) AS taken", [
+      HOLDER_LOCK,
+      number,
+    ]);
     // The server may take the lost connection for alive for a while: then that one holds the lock, and this one waits.
-    if (wasHeld) locked.catch(() => client.end());
-    else await locked;
-    wasHeld = true;
+    if (!row.taken) setTimeout(() => void take(connection).catch(() => {}), RETRY_MS).unref();
   }
 
+  const use = { begin: take, lost: () => {} };
   return {
     async number() {
-      await (taken ?? take());
+      await session.join(use);
       return number;
     },
   };

@@ -1,5 +1,6 @@
-import type pg from "pg";
+import pg from "pg";
 import type { Store } from "./connection.ts";
+import type { SessionConnection } from "./session.ts";
 
 /** A lasting LISTEN. */
 export interface Listener {
@@ -19,71 +20,56 @@ export interface ListenHandlers {
   onConnect?(): void | Promise<void>;
 }
 
-const RETRY_MS = 500;
 const STANDBY_POLL_MS = 1_000;
 
 /**
- * Listens on channels over a connection of its own, and reconnects when it is lost. On a hot standby, which refuses
- * LISTEN, it polls until that is promoted.
+ * Listens on channels over the store's connection for what outlives a statement, which all listeners share, and goes on
+ * when it is lost. On a hot standby, which refuses LISTEN, it polls until that is promoted.
  *
  * @param channels names of notification channels, plain identifiers
  */
 export async function listen(
-  store: Store,
+  { session }: Pick<Store, "session">,
   channels: readonly string[],
   handlers: ListenHandlers,
 ): Promise<Listener> {
-  let client: pg.Client | undefined;
   let live = false;
-  let closed = false;
   let timer: NodeJS.Timeout | undefined;
+  let forget = () => {};
 
-  async function connect(): Promise<void> {
-    const next = await store.connect();
-    if (closed) return void await next.end();
-    client = next;
-    next.on("error", () => lost(next));
-    next.on("end", () => lost(next));
-    next.on("notification", ({ channel, payload }) => handlers.onNotify(channel, payload ?? ""));
-    await subscribe(next);
-  }
-
-  async function subscribe(on: pg.Client): Promise<void> {
-    const { rows: [server] } = await on.query("SELECT pg_is_in_recovery() AS standby");
+  async function subscribe(on: SessionConnection): Promise<void> {
+    const [server] = await on.query("SELECT pg_is_in_recovery() AS standby");
     if (server.standby) {
-      timer = setTimeout(() => subscribe(on).catch(() => lost(on)), STANDBY_POLL_MS);
+      timer = setTimeout(() => void subscribe(on).catch(() => {}), STANDBY_POLL_MS);
     } else {
-      await on.query(channels.map((name) => `LISTEN ${on.escapeIdentifier(name)}`).join(";"));
+      for (const name of channels) await on.query(`LISTEN ${pg.escapeIdentifier(name)}`);
       live = true;
     }
     await handlers.onConnect?.();
   }
 
-  function lost(which: pg.Client): void {
-    if (which !== client || closed) return;
-    client = undefined;
-    live = false;
-    which.end().catch(() => {});
-    clearTimeout(timer);
-    timer = setTimeout(retry, RETRY_MS);
-  }
-
-  function retry(): void {
-    connect().catch(() => {
-      if (client) lost(client);
-      else if (!closed) timer = setTimeout(retry, RETRY_MS);
-    });
-  }
-
-  await connect();
+  const use = {
+    async begin(connection: SessionConnection) {
+      forget = connection.hear(({ channel, payload }) => {
+        if (channels.includes(channel)) handlers.onNotify(channel, payload ?? "");
+      });
+      await subscribe(connection);
+    },
+    lost() {
+      live = false;
+      clearTimeout(timer);
+    },
+  };
+  await session.join(use);
   return {
     get live() {
       return live;
     },
-    close: async () => {
-      closed = true;
+    async close() {
+      forget();
       clearTimeout(timer);
-      await client?.end();
+      live = false;
+      await session.leave(use);
     },
   };
 }

@@ -14,7 +14,7 @@ const LOCK = 7_365_616_101;
  * @returns names of the migrations that ran now
  */
 export async function migrate(owner: Store): Promise<string[]> {
-  const client = await owner.pool.connect();
+  const client = await owner.connect();
   const runner = knex({
     client: "pg",
     connection: owner.url,
@@ -33,8 +33,7 @@ export async function migrate(owner: Store): Promise<string[]> {
     return names;
   } finally {
     await runner.destroy();
-    await client.query("SELECT pg_advisory_unlock($1)", [LOCK]).catch(() => {});
-    client.release(true);
+    await client.end(); // and the lock with it
   }
 }
 

@@ -30,6 +30,7 @@ export { type Holder, HOLDER_LOCK, isHolderGone, openHolder } from "./holder.ts"
 export { fingerprintFault, keyedHash, keyedHashWithin } from "./keyed_hash.ts";
 export { listen, type Listener } from "./listen.ts";
 export { migrate } from "./migrate.ts";
+export { requirePooler, UnusablePooler } from "./pooler.ts";
 export { DatabaseNotReady, requireDatabase, requireReady } from "./readiness.ts";
 export { getPrivateTexts, prunePrivateTexts, putPrivateTexts } from "./private_texts.ts";
 export { mayReadSecret } from "./rights/mod.ts";

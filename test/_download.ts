@@ -5,7 +5,15 @@
  */
 import { execFile, type ExecFileException, type ExecFileOptions } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../config.ts";
@@ -71,12 +79,40 @@ export function buildGo(name: string, path: string): Promise<Download> {
 /**
  * Downloads Debian's packages, without what they depend on. Debian keeps only the newest versions, so no hash of ours
  * could hold: apt checks each against Debian's signed index, and refuses what it can't check.
+ *
+ * @param release of Debian; default: those of this machine
  */
-export function downloadDebian(packages: readonly string[]): Promise<Download> {
-  return install(packages.join("-"), [], async (folder) => {
+export function downloadDebian(packages: readonly string[], release?: string): Promise<Download> {
+  const name = release ? `${release}-${packages[0]}` : packages.join("-");
+  return install(name, [], async (folder) => {
     const checked = ["-o", "APT::Get::AllowUnauthenticated=false"];
-    await client("apt-get", [...checked, "download", ...packages], { cwd: folder });
+    const options = release ? [...checked, ...await useRelease(release, folder)] : checked;
+    await client("apt-get", [...options, "download", ...packages], { cwd: folder });
   });
+}
+
+/** Reads the index of another release. @returns the options by which apt uses it */
+async function useRelease(release: string, folder: string): Promise<string[]> {
+  const state = join(folder, "apt");
+  for (const name of ["lists/partial", "cache/archives/partial"]) {
+    mkdirSync(join(state, name), { recursive: true });
+  }
+  writeFileSync(
+    join(state, "sources.list"),
+    "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] " +
+      `http://deb.debian.org/debian ${release} main\n`,
+  );
+  const settings = {
+    "Dir::Etc::sourcelist": join(state, "sources.list"),
+    "Dir::Etc::sourceparts": "-",
+    "Dir::State::lists": join(state, "lists"),
+    "Dir::State::status": "/dev/null",
+    "Dir::Cache": join(state, "cache"),
+    "APT::Sandbox::User": "root", // another user can't read the folder
+  };
+  const options = Object.entries(settings).flatMap(([name, value]) => ["-o", `${name}=${value}`]);
+  await client("apt-get", [...options, "update"], { cwd: folder });
+  return options;
 }
 
 /**

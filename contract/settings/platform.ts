@@ -59,6 +59,19 @@ export const PLATFORM_SETTINGS = {
   SEALOOP_DATABASE_SEQUENCER_URL: postgres("… as the sequencer's, which appends receipts"),
   SEALOOP_DATABASE_LEDGER_URL: postgres("… as the public ledger's, which can only SELECT"),
   SEALOOP_DATABASE_OPERATOR_URL: postgres("… as the one of the operator's commands"),
+  DATABASE_DIRECT_URL: postgres(
+    "Where DATABASE_URL leads through a pooler by transaction: the database without it, for what holds a session, here the lock of migrations",
+  ),
+  SEALOOP_DATABASE_GATEWAY_DIRECT_URL: postgres("… as the gateway's role, for LISTEN and locks"),
+  SEALOOP_DATABASE_TOOLS_DIRECT_URL: postgres("… as the tool server's"),
+  SEALOOP_DATABASE_WORKER_DIRECT_URL: postgres("… as the worker's"),
+  SEALOOP_DATABASE_ENGINE_DIRECT_URL: postgres("… as the engine's"),
+  SEALOOP_DATABASE_SEQUENCER_DIRECT_URL: postgres("… as the sequencer's, for sealing itself"),
+  SEALOOP_DATABASE_LEDGER_DIRECT_URL: postgres("… as the public ledger's"),
+  SEALOOP_DATABASE_OPERATOR_DIRECT_URL: postgres("… as the one of the operator's commands"),
+  SEALOOP_DB_POOL: z.coerce.number().int().min(3).max(200).default(8).describe(
+    "Most database connections of a process, besides the one for LISTEN and locks; 3 to 200",
+  ),
   SEALOOP_DATABASE_BACKUP_URL: postgres(
     "… as a role that sees all rows (a superuser, or BYPASSRLS), for npm run backup and npm run restore alone",
   ),

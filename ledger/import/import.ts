@@ -50,9 +50,9 @@ export async function importLedger(
 ): Promise<ImportResult> {
   const { onProgress = () => {} } = options;
   const file = await openReceiptFile(path);
-  let client: pg.PoolClient | undefined;
+  let client: pg.Client | undefined;
   try {
-    client = await store.pool.connect();
+    client = await store.connect();
     await takeLock(client);
     const keys = await readFileKeys(file, options.keys ?? []);
     const fileHash = await hashFile(path);
@@ -71,8 +71,7 @@ export async function importLedger(
     return { total: size, keys, isNew: true };
   } finally {
     await file.close();
-    await client?.query("SELECT pg_advisory_unlock($1)", [LOCK]).catch(() => {});
-    client?.release(true);
+    await client?.end(); // and the lock with it
   }
 }
 

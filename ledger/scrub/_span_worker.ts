@@ -1,4 +1,4 @@
-/** A thread that verifies parts of the stored chain over connections of its own. */
+/** A thread that verifies parts of the stored chain over a connection of its own. */
 import { setPriority } from "node:os";
 import { workerData } from "node:worker_threads";
 import { openStore, type Role } from "../../store/mod.ts";
@@ -18,7 +18,7 @@ export interface SpanSource {
 if (process.platform === "linux") setPriority(10);
 
 const { url, role, rootKeyFile }: SpanSource = workerData.data;
-const store = openStore(url, role, 2);
+const store = openStore(url, role, 1);
 if (rootKeyFile !== undefined) useRootKey(store, rootKeyFile);
 
 answerMessages((request: SpanRequest) => verifySpan(store, request));

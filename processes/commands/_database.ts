@@ -7,6 +7,7 @@ import {
   superuserUrl,
 } from "../../runtime/embedded/mod.ts";
 import type { Role } from "../../store/mod.ts";
+import { directUrl } from "../_database_setting.ts";
 import { runToEnd } from "../_end.ts";
 
 /** The database that a command works on. */
@@ -19,7 +20,8 @@ export interface CommandDatabase {
 
 /** Opens the database of the settings, or starts this machine's own for the command. */
 export async function openDatabase({ settings, dataDir }: Config): Promise<CommandDatabase> {
-  const { DATABASE_URL: owner, SEALOOP_DATABASE_SEQUENCER_URL: sequencer } = settings;
+  const owner = directUrl(settings, "owner") ?? settings.DATABASE_URL;
+  const sequencer = directUrl(settings, "sequencer") ?? settings.SEALOOP_DATABASE_SEQUENCER_URL;
   if (owner && sequencer) {
     const { SEALOOP_DATABASE_BACKUP_URL: superuserUrl = owner } = settings;
     return { urls: { owner, sequencer }, superuserUrl, stop: () => Promise.resolve() };

@@ -5,12 +5,12 @@ import {
   createRolesSql,
   migrate,
   openStore,
-  requireDatabase,
   type Role,
   ROLES,
   type Store,
 } from "../../store/mod.ts";
 import { databaseSetting } from "../_database_setting.ts";
+import { checkDatabase } from "../_check_database.ts";
 import { runToEnd } from "../_end.ts";
 import { localDatabaseUrl } from "../_local_database.ts";
 import { loadRunningConfig } from "../_running.ts";
@@ -68,7 +68,7 @@ async function bringUpToDate(owner: Store): Promise<void> {
 }
 
 async function check(owner: Store): Promise<void> {
-  await requireDatabase(owner);
+  await checkDatabase(owner);
   console.log("The schema is that of this version");
 }
 

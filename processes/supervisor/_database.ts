@@ -1,7 +1,7 @@
 import { BadSetting } from "../../config.ts";
 import { logPath, startPostgres } from "../../runtime/embedded/mod.ts";
 import { type Role, ROLES } from "../../store/mod.ts";
-import { databaseSetting } from "../_database_setting.ts";
+import { databaseSetting, directUrl } from "../_database_setting.ts";
 import { applySettings } from "./_settings.ts";
 import type { Supervisor } from "./_supervisor.ts";
 import { describeServer } from "../_presence.ts";
@@ -44,7 +44,7 @@ async function startEmbedded(
   return urls;
 }
 
-/** @throws {BadSetting} a role has no connection string */
+/** Returns those of the settings; of the roles that this process logs in as itself, those around a pooler. @throws {BadSetting} a role has no connection string */
 function externalUrls(settings: Supervisor["config"]["settings"]): DatabaseUrls {
   const names = (Object.keys(ROLES) as Role[]).map((role) =>
     [role, databaseSetting(role)] as const
@@ -57,5 +57,9 @@ function externalUrls(settings: Supervisor["config"]["settings"]): DatabaseUrls 
         `${list}\nnpm run database -- roles prints the statements that create the roles, and these settings`,
     );
   }
-  return Object.fromEntries(names.map(([role, name]) => [role, settings[name]!])) as DatabaseUrls;
+  const urls = Object.fromEntries(names.map(([role, name]) => [role, settings[name]!]));
+  const own = (["owner", "operator"] as const).map((
+    role,
+  ) => [role, directUrl(settings, role) ?? urls[role]]);
+  return { ...urls, ...Object.fromEntries(own) } as DatabaseUrls;
 }

@@ -108,7 +108,8 @@ async function bringUp(supervisor: Supervisor): Promise<void> {
   presence.begin("supervisor", { role: "operator", url: urls.operator });
   const addresses = await Promise.all(children.map(async ({ entry, child }) => {
     const address = await progress.step(entry.title, {
-      run: () => child.start(serverEnvironment(entry, urls, temporal.env)),
+      run: () =>
+        child.start(serverEnvironment(entry, urls, temporal.env, supervisor.config.settings)),
       describe: (address) => address ? address.replace(/^https?:\/\//, "on ") : "taking work",
     });
     return [entry.name, address] as const;

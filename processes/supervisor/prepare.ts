@@ -4,7 +4,8 @@ import type { Config } from "../../config.ts";
 import { ensureAdminKey } from "../../calls/mod.ts";
 import { EmbeddedError } from "../../runtime/embedded/mod.ts";
 import { ensureRecoveryKey } from "../../ledger/mod.ts";
-import { migrate, openStore } from "../../store/mod.ts";
+import { migrate, openStore, requirePooler } from "../../store/mod.ts";
+import { directSetting } from "../_database_setting.ts";
 import type { DatabaseUrls } from "./process_list.ts";
 import type { Progress } from "./progress.ts";
 
@@ -35,6 +36,7 @@ async function prepare(
   const owner = openStore(urls.owner, "owner", 2);
   const operator = openStore(urls.operator, "operator", 1);
   try {
+    await requirePooler(owner, directSetting("owner"));
     const { length: migrations } = await migrate(owner);
     await ensureRecoveryKey(owner, {
       publicKey: settings.SEALOOP_LEDGER_RECOVERY_KEY,

@@ -1,5 +1,6 @@
+import type { Settings } from "../../config.ts";
 import type { Role } from "../../store/mod.ts";
-import { databaseSetting } from "../_database_setting.ts";
+import { databaseSetting, directSetting, directUrl } from "../_database_setting.ts";
 
 /** Environment variables of a process. */
 export type Environment = Record<string, string>;
@@ -24,10 +25,10 @@ const OURS = /^SEALOOP_/;
 /** Those of OpenTelemetry besides, for the processes that make or export spans. */
 const ALL = /^(SEALOOP|OTEL)_/;
 const LEDGER_SETTINGS =
-  /^SEALOOP_(DATA|BIND|TLS_\w+|METRICS\w*|TRUSTED_HOPS|LEDGER_\w+|GATEWAY_URL|LOG_LEVEL)$/;
+  /^SEALOOP_(DATA|BIND|TLS_\w+|METRICS\w*|TRUSTED_HOPS|LEDGER_\w+|GATEWAY_URL|DB_POOL|LOG_LEVEL)$/;
 
 const SEQUENCER_SETTINGS =
-  /^SEALOOP_(DATA|TLS_\w+|METRICS\w*|TEMPORAL_PORT|WORKER_BUILD|LEDGER_\w+|WITNESS\w+|LOG_LEVEL)$/;
+  /^SEALOOP_(DATA|TLS_\w+|METRICS\w*|TEMPORAL_PORT|WORKER_BUILD|LEDGER_\w+|WITNESS\w+|DB_POOL|LOG_LEVEL)$/;
 
 /** The processes of the platform, besides PostgreSQL and Temporal. */
 export const PROCESSES: readonly ProcessEntry[] = [
@@ -72,7 +73,7 @@ export const PROCESSES: readonly ProcessEntry[] = [
 /** System variables that any process may need. */
 const SYSTEM =
   /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|XDG_CACHE_HOME|SSL_CERT_\w+|PIP_\w+|NODE_(OPTIONS|EXTRA_CA_CERTS)|(HTTPS?|NO)_PROXY)$/i;
-const DATABASE = /^(DATABASE_URL$|SEALOOP_DATABASE_)/;
+const DATABASE = /^(DATABASE_URL$|DATABASE_DIRECT_URL$|SEALOOP_DATABASE_)/;
 
 /** Returns whether Temporal's own settings name a server, so that none is to be started. */
 export function usesOwnTemporal(env: NodeJS.ProcessEnv): boolean {
@@ -94,13 +95,23 @@ export function initialEnvironment(
   return { ...pick(env, SYSTEM), ...chosen };
 }
 
-/** Returns the environment that a process gets when the servers run: its database role, and Temporal if it uses it. */
+/**
+ * Returns the environment that a process gets when the servers run: its database role, and Temporal if it uses it.
+ *
+ * @param settings those of the tree, where the database is another's
+ */
 export function serverEnvironment(
   { role, usesTemporal }: ProcessEntry,
   urls: DatabaseUrls,
   temporalEnv: Environment,
+  settings?: Settings,
 ): Environment {
-  return { [databaseSetting(role)]: urls[role], ...(usesTemporal ? temporalEnv : {}) };
+  const direct = settings && directUrl(settings, role);
+  return {
+    [databaseSetting(role)]: urls[role],
+    ...(direct === undefined ? {} : { [directSetting(role)]: direct }),
+    ...(usesTemporal ? temporalEnv : {}),
+  };
 }
 
 function pick(env: NodeJS.ProcessEnv, names: RegExp): Environment {

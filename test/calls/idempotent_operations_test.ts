@@ -21,6 +21,7 @@ import { allowTools } from "../_governance.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { createAuthenticator, type TestAuthenticator } from "../ledger/passkeys/_authenticator.ts";
 import { addTestDevice } from "../operations/devices/protocol/_devices.ts";
+import { scrambleSessions } from "../_scramble.ts";
 import { storeAs } from "../_servers.ts";
 import { serveProviders } from "../operations/models/_models.ts";
 import { asSuperuser } from "../_superuser.ts";
@@ -51,6 +52,7 @@ describe("every operation that changes something", () => {
   /** Sessions of the agent's key, and of the person's. */
   let session: string;
   let personSession: string;
+  let sessions: ReturnType<typeof scrambleSessions>[];
   const newAuthenticator = () => createAuthenticator("localhost", people.platform.urls.gateway);
   let runs = 0;
   before(async () => {
@@ -62,6 +64,7 @@ describe("every operation that changes something", () => {
     const { platform, store } = people;
     operations = new Map([...registry].map(([name, one]) => [name, countRuns(one)]));
     const tools = await storeAs(store, "tools");
+    sessions = [platform.store, tools, store].map(scrambleSessions); // as a pooler between does
     invokes = {
       gateway: createInvoke({ ...platform, operations }),
       tools: createInvoke({ ...platform, store: tools, operations }),
@@ -331,6 +334,13 @@ describe("every operation that changes something", () => {
       });
     }
   }
+
+  it("leaves nothing on the sessions of the database, and relies on nothing there", () => {
+    for (const { left, count } of sessions) {
+      assert.ok(count() > 100, `${count()} transactions`);
+      assert.deepEqual([...left], []);
+    }
+  });
 
   it("can be recovered, or changes nothing more when it is run again", () => {
     const others = changing.filter(({ durability: { commits, recover, startsRun } = {} }) =>

@@ -9,15 +9,18 @@ import { downloadDebian } from "../_download.ts";
  * Unpacks packages, which are downloaded once.
  *
  * @param folder to unpack them into; others can read it, as a server may be another user's
+ * @param release of Debian; default: that of this machine
  * @returns the reason why it can't be done here; undefined: it is done
  */
 export async function unpackDebian(
   packages: readonly string[],
   folder: string,
+  release?: string,
 ): Promise<string | undefined> {
-  const downloaded = await downloadDebian(packages);
+  const downloaded = await downloadDebian(packages, release);
   if ("missing" in downloaded) return downloaded.missing;
   for (const name of await readdir(downloaded.folder)) {
+    if (!name.endsWith(".deb")) continue;
     await promisify(execFile)("dpkg-deb", ["-x", join(downloaded.folder, name), folder]);
   }
   await chmod(folder, 0o755);
