@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Db, Store } from "./connection.ts";
-import type { SessionConnection } from "./session.ts";
+import type { SessionConnection, SessionUse } from "./session.ts";
 
 /** First half of the advisory locks that prove that a process lives. */
 export const HOLDER_LOCK = 736_561;
@@ -35,7 +35,7 @@ export function openHolder({ session }: Pick<Store, "session">): Holder {
     if (!row.taken) setTimeout(() => void take(connection).catch(() => {}), RETRY_MS).unref();
   }
 
-  const use = { begin: take, lost: () => {} };
+  const use: SessionUse = { begin: take, lost: () => {} };
   return {
     async number() {
       await session.join(use);

@@ -1,6 +1,6 @@
 import pg from "pg";
 import type { Store } from "./connection.ts";
-import type { SessionConnection } from "./session.ts";
+import type { SessionConnection, SessionUse } from "./session.ts";
 
 /** A lasting LISTEN. */
 export interface Listener {
@@ -48,7 +48,7 @@ export async function listen(
     await handlers.onConnect?.();
   }
 
-  const use = {
+  const use: SessionUse = {
     async begin(connection: SessionConnection) {
       forget = connection.hear(({ channel, payload }) => {
         if (channels.includes(channel)) handlers.onNotify(channel, payload ?? "");
