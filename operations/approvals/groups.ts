@@ -3,6 +3,7 @@ import { MAX_LISTED } from "../../calls/approvals/mod.ts";
 import { operation } from "../../calls/mod.ts";
 import { listApprovalGroups, listApprovalsOfGroup } from "../../store/approvals/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
+import { namedTenant, refuseOtherTenant } from "../named_tenant.ts";
 import { Limit, Sha256 } from "../schemas/mod.ts";
 import { Approval, exampleApproval, toApproval } from "./_approval.ts";
 
@@ -60,9 +61,12 @@ export const approvalGroup = operation({
   }),
   output: z.object({ approvals: z.array(Approval) }),
   rest: { approvals_group: "GET /v1/console/approvals/groups/{group}" },
-  governance: { ownerOf: ({ tenant_id }) => Promise.resolve(tenant_id) },
+  presentation: { errors: ["NotFound"] },
+  governance: { ownerOf: namedTenant },
   example: { input: { group: exampleApproval.group }, output: { approvals: [exampleApproval] } },
-  run: async ({ group }, { store }) => ({
-    approvals: (await listApprovalsOfGroup(store.db, group, MAX_LISTED)).map(toApproval),
-  }),
+  async run({ group, tenant_id }, { store }) {
+    refuseOtherTenant({ tenant_id }, { store });
+    const found = await listApprovalsOfGroup(store.db, group, MAX_LISTED);
+    return { approvals: found.map(toApproval) };
+  },
 });

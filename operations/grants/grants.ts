@@ -7,6 +7,7 @@ import { type GrantRecord, listGrants } from "../../store/grants/mod.ts";
 import { listTenants } from "../../store/keys/mod.ts";
 import { listPasskeys } from "../../store/people/mod.ts";
 import { ApprovalId, approvalOwner } from "../approvals/mod.ts";
+import { namedTenant, refuseOtherTenant } from "../named_tenant.ts";
 import { ChallengeId, exampleAssertion, Limit, PasskeyAnswer } from "../schemas/mod.ts";
 import { exampleGrant, exampleTerms, Grant, GrantId, Terms, toGrant } from "./_grant.ts";
 
@@ -144,7 +145,7 @@ export const grantRevoke = operation({
     rule: "key-decides",
     humanControl: true,
     unnamed: true,
-    ownerOf: ({ tenant_id }) => Promise.resolve(tenant_id),
+    ownerOf: namedTenant,
   },
   durability: { commits: true },
   example: {
@@ -156,10 +157,12 @@ export const grantRevoke = operation({
       revoked_by: "Ada",
     },
   },
-  run: async ({ grant_id }, context) =>
-    await context.commit(async (trx) => {
-      return toGrant(await endGrant(context, trx, grant_id), false);
-    }),
+  async run({ grant_id, tenant_id }, context) {
+    refuseOtherTenant({ tenant_id }, context);
+    return await context.commit(async (trx) =>
+      toGrant(await endGrant(context, trx, grant_id), false)
+    );
+  },
 });
 
 async function shown(db: Db, grant: GrantRecord) {

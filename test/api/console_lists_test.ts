@@ -169,6 +169,25 @@ describe("approvals that ask for the same", () => {
     await ann.call("POST", "/v1/console/approvals/deny", { approval_ids: ids });
   });
 
+  it("of another tenant are not there for a key that names it, except one of tier admin", async () => {
+    const { group } = await askTo("own-of-platform");
+    const of = (tenant: string, who: string) =>
+      people.call("GET", `/v1/console/approvals/groups/${group}?tenant_id=${tenant}`, who);
+    const own = await of("platform", "ann");
+    assert.deepEqual([own.status, own.body.approvals.length], [200, 1]);
+    for (const [tenant, who] of [["platform", "rival"], ["elsewhere", "ann"], ["x", "operator"]]) {
+      const { status, body } = await of(tenant!, who!);
+      assert.deepEqual([status, body.detail], [404, `There is no organization ${tenant}`]);
+    }
+    assert.equal((await of("platform", "operator")).body.approvals.length, 1);
+    const path = "/v1/console/grants/GRN-000000000000/revoke";
+    const foreign = await people.call("POST", path, "ann", { tenant_id: "elsewhere" });
+    assert.deepEqual(
+      [foreign.status, foreign.body.detail],
+      [404, "There is no organization elsewhere"],
+    );
+  });
+
   it("count one of the people that each needs", async () => {
     const ids = idsOf(
       await Promise.all(

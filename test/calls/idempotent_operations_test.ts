@@ -1,6 +1,8 @@
 /** Every operation that changes something, called twice with one idempotency key. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInvoke, type Platform } from "../../calls/mod.ts";
 import { loadScripts, releaseScripts } from "../../judgement/catalogue/mod.ts";
 import {
@@ -17,8 +19,13 @@ import { registry } from "../../operations/mod.ts";
 import { openTicket as putTicket, recordFindings } from "../../store/incidents/mod.ts";
 import { putSession, putSignInLink } from "../../store/people/mod.ts";
 import { addLearningItems } from "../../store/learning/mod.ts";
-import { allowTools } from "../_governance.ts";
+import { followPeopleFile } from "../../operations/people/mod.ts";
+import { createLog } from "../../runtime/web/mod.ts";
+import { setGovernance } from "../_governance.ts";
+import { freePort, testFolder } from "../_run.ts";
+import { openBrowser } from "../api/_cookie_jar.ts";
 import { openPeople, type People } from "../api/_people.ts";
+import { startProvider, type TestProvider } from "../api/_provider.ts";
 import { createAuthenticator, type TestAuthenticator } from "../ledger/passkeys/_authenticator.ts";
 import { addTestDevice } from "../operations/devices/protocol/_devices.ts";
 import { scrambleSessions } from "../_scramble.ts";
@@ -29,18 +36,19 @@ import { issueAgentKey, type Json } from "./_platform.ts";
 import { anyFinding, anyLesson } from "./_records.ts";
 
 const TOKEN = "a-token-that-others-share-0123456789";
-/** They take what was given to a browser once: a challenge, or the provider's answer; or they are about what waits. */
-const TAKEN_ONCE = new Set([
-  "approvals.offer",
-  "grants.make",
-  "grants.revoke",
-  "people.approve_list",
-  "people.end_sign_in",
-]);
-/** All but those, and signing out, after which nobody calls. */
+/** All but signing out, after which nobody calls. */
 const changing = [...registry.values()].filter((one) =>
-  isGoverned(one) && one.presentation?.session !== "ends" && !TAKEN_ONCE.has(one.name)
+  isGoverned(one) && one.presentation?.session !== "ends"
 );
+/** Calls of the agent with such a title wait for people. */
+const ASKING = "Ask first:";
+/** They take a person who may decide. */
+const BY_PERSON = new Set([
+  "grants.make",
+  "people.approve_list",
+  "people.deny_list",
+  "pipeline.approve",
+]);
 
 describe("every operation that changes something", () => {
   let people: People;
@@ -53,10 +61,26 @@ describe("every operation that changes something", () => {
   let session: string;
   let personSession: string;
   let sessions: ReturnType<typeof scrambleSessions>[];
+  /** Passkey of the person. */
+  let phone: TestAuthenticator;
+  let provider: TestProvider;
+  let peopleFile: Awaited<ReturnType<typeof followPeopleFile>>;
+  /** Secret by which a browser that has begun to sign in is known. */
+  let signIn: string | undefined;
   const newAuthenticator = () => createAuthenticator("localhost", people.platform.urls.gateway);
   let runs = 0;
   before(async () => {
+    const origin = `http://localhost:${await freePort()}`;
+    const redirectUri = `${origin}/console/sign-in/answer`;
+    provider = await startProvider({ id: "sealoop", secret: "of a test", redirectUri });
+    const file = join(await testFolder(), "people.yaml");
+    writeFileSync(file, "people: [{ subject: ada, rights: [read] }]\n");
     people = await openPeople({
+      SEALOOP_GATEWAY_URL: origin,
+      SEALOOP_OIDC_ISSUER: provider.issuer,
+      SEALOOP_OIDC_CLIENT_ID: "sealoop",
+      SEALOOP_OIDC_CLIENT_SECRET: "of a test",
+      SEALOOP_PEOPLE: file,
       SEALOOP_A2A_TOKEN: TOKEN,
       SEALOOP_LIMIT_TOOLS: "1000",
       ...(await serveProviders()).settings,
@@ -77,9 +101,23 @@ describe("every operation that changes something", () => {
     const ofPerson = await issueAgentKey(store, fields);
     person = ofPerson.key;
     personSession = await openSession(ofPerson.record.id);
-    await allowTools(store, ["*"]);
+    const when = { keys: [keyId], tools: ["tasks.create"], arguments: { title: `^${ASKING}` } };
+    await setGovernance(store, {
+      rules: [
+        { name: "asks", when, then: "needs_approval", guardrails: false },
+        { name: "test", when: { tools: ["*"] }, then: "allow", guardrails: false },
+      ],
+    });
+    const worker = await storeAs(store, "worker");
+    peopleFile = await followPeopleFile(people.loop.config, worker, createLog("test", "silent"));
+    phone = newAuthenticator();
+    await make("people.enrol_passkey", await registration(phone, person), person);
   });
-  after(() => people?.stop());
+  after(async () => {
+    peopleFile?.stop();
+    await people?.stop();
+    await provider?.stop();
+  });
 
   let number = 0;
   async function call(
@@ -97,6 +135,7 @@ describe("every operation that changes something", () => {
       session: operation.access !== "session" ? undefined : by === person ? personSession : session,
       token: TOKEN,
       ...(idempotencyKey ? { idempotencyKey } : {}),
+      signIn,
       requestId: "1",
       address: "127.0.0.1",
       signal: new AbortController().signal,
@@ -121,9 +160,9 @@ describe("every operation that changes something", () => {
       return (await putSession(trx, { keyId, recovers: true }, 600)).token;
     });
   }
-  const challenge = async () => await make("people.passkey_challenge", {});
-  const registration = async (authenticator: TestAuthenticator) => {
-    const { challenge_id, challenge: text } = await challenge();
+  const challenge = async (by = agent) => await make("people.passkey_challenge", {}, by);
+  const registration = async (authenticator: TestAuthenticator, by = agent) => {
+    const { challenge_id, challenge: text } = await challenge(by);
     const { attestation: _, ...answer } = authenticator.register(text);
     return { challenge_id, name: "Phone", registration: answer };
   };
@@ -136,6 +175,24 @@ describe("every operation that changes something", () => {
     const { approval_id } = await make("approvals.create", { action: { drop: ++number } });
     return { approval_id };
   };
+  /** Has people asked about a call of the agent. */
+  async function askAboutCall(): Promise<{ approval_id: string }> {
+    const { governance } = await call("tasks.create", { title: `${ASKING} ${++number}` });
+    const { approval_id } = (governance!.answer!.output as Json).governance;
+    await people.eventually(async () =>
+      (await make("approvals.info", { approval_id })).moves.length > 0 || undefined
+    );
+    return { approval_id };
+  }
+  const signed = ({ challenge_id, challenge: text }: Json) => ({
+    challenge_id,
+    assertion: phone.assert(text),
+  });
+  async function makeGrant(): Promise<Json> {
+    const ids = { approval_ids: [(await askAboutCall()).approval_id] };
+    const wish = { ...ids, max_uses: 1, expires_in_seconds: 60 };
+    return { ...ids, passkey: signed(await make("grants.statement", wish, person)) };
+  }
   async function receiptsAbout(subject: string): Promise<Json[]> {
     const all = await exportReceipts(people.store, { from: 0, to: 10_000 });
     return all.map(({ text }) => JSON.parse(text)).filter((receipt) => receipt.subject === subject);
@@ -240,6 +297,26 @@ describe("every operation that changes something", () => {
       );
       return { approval_ids: [approval.approval_id] };
     },
+    async "people.approve_list"() {
+      const { approval_id } = await askAboutCall();
+      const ids = { approval_ids: [approval_id] };
+      return { ...ids, passkey: signed(await make("people.list_statement", ids, person)) };
+    },
+    "grants.make": makeGrant,
+    async "grants.revoke"() {
+      const { grant_id } = await make("grants.make", await makeGrant(), person);
+      return { grant_id };
+    },
+    async "approvals.offer"() {
+      return { ...await askAboutCall(), arguments: { title: "Something else" } };
+    },
+    async "people.end_sign_in"() {
+      provider.signsIn({ sub: "ada", preferred_username: "ada" });
+      const begun = await make("people.begin_sign_in", { page: "/console" });
+      signIn = begun.sign_in;
+      const back = await openBrowser().navigate(begun.url, people.platform.urls.gateway);
+      return { answer: back.search.slice(1) };
+    },
     "approvals.approve": askPeople,
     "approvals.deny": askPeople,
     async "approvals.reopen"() {
@@ -305,8 +382,7 @@ describe("every operation that changes something", () => {
     for (const { door, as } of bindingsOf(operation)) {
       it(`runs once by a key: ${name} over ${door}`, async () => {
         const input = await inputs[name]?.() ?? operation.example.input;
-        const isVote = governance?.humanControl && access === "partner" ||
-          name === "pipeline.approve" || name === "people.deny_list";
+        const isVote = governance?.humanControl && access === "partner" || BY_PERSON.has(name);
         const options = {
           door,
           as,
