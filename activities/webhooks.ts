@@ -1,8 +1,7 @@
-import { join } from "node:path";
 import { cancellationSignal } from "@temporalio/activity";
 import type { DeliveryResult } from "../contract/domain/mod.ts";
 import { openHttpClient, OutboundFailed, OutboundRefused } from "../integrations/http/mod.ts";
-import { openSecretBox, signWebhook, WEBHOOK_KEY_FILE } from "../integrations/webhooks/mod.ts";
+import { openSecretBox, signWebhook } from "../integrations/webhooks/mod.ts";
 import { holdWhile } from "./_pause.ts";
 import type { ActivityParts } from "./parts.ts";
 import {
@@ -37,7 +36,7 @@ export function webhookActivities({ store, config }: ActivityParts) {
   const db = store.db;
   const { SEALOOP_OUTBOUND_ALLOW: allow, SEALOOP_WEBHOOK_PAUSES: pauses } = config.settings;
   const http = openHttpClient({ allow });
-  const secretBox = openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE));
+  const secretBox = openSecretBox(config);
 
   /**
    * Makes one attempt. Only a 2xx status is a success, and an address that is not allowed is not tried again. Safe to

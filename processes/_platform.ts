@@ -133,11 +133,12 @@ function publicUrls(
   return role === "tools" ? [SEALOOP_MCP_URL] : [SEALOOP_GATEWAY_URL, SEALOOP_ARTICLES_URL];
 }
 
-function connectEngine({ settings, dataDir }: Config): Engine {
+function connectEngine(config: Config): Engine {
+  const { settings } = config;
   let secret: string | undefined;
   return openEngine({
     url: settings.SEALOOP_ENGINE_URL?.replace(/\/$/, "") ??
       `http://127.0.0.1:${settings.SEALOOP_ENGINE_PORT}`,
-    secret: () => secret ??= settings.SEALOOP_ENGINE_SECRET ?? loadEngineSecret(dataDir),
+    secret: () => secret ??= loadEngineSecret(config),
   });
 }

@@ -17,13 +17,14 @@ import { checkDatabase } from "./_check_database.ts";
 import { openProcessStore } from "./_open_store.ts";
 import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 import { openRetry } from "./_retry.ts";
+import { requireSharedSecrets } from "./_shared_secrets.ts";
 
 await runProcess("engine", startEngine);
 
 /** Serves judgement to the other processes. It listens at once, and answers "not ready" until its classifier is loaded. */
 async function startEngine(parts: PresentParts): Promise<RunningProcess> {
   const { config, log, databaseUrl, presence } = parts;
-  const { settings, dataDir } = config;
+  const { settings } = config;
   presence.begin("engine", { role: "engine", url: databaseUrl("engine") });
   const classifierLoad = "its classifier, which is being loaded";
   presence.waitFor(classifierLoad, "classifier");
@@ -32,7 +33,7 @@ async function startEngine(parts: PresentParts): Promise<RunningProcess> {
   let classify: ClassifyReport | undefined;
   let knowledge: KnowledgeBase | undefined;
   const app = createEngineApp({
-    secret: settings.SEALOOP_ENGINE_SECRET ?? loadEngineSecret(dataDir),
+    secret: loadEngineSecret(config),
     http: {
       log,
       trustedHops: 0,
@@ -64,6 +65,7 @@ async function startEngine(parts: PresentParts): Promise<RunningProcess> {
         : presence.waitFor(server),
   );
   await retry("PostgreSQL", () => checkDatabase(store));
+  await requireSharedSecrets(store, config, ["engine"]);
   const policy = await followPolicyFile(policyFilePath(config), store, log);
   return {
     address: server.address,

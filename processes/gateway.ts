@@ -4,6 +4,7 @@ import { createGatewayApp } from "./_gateway_app.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 import { followReadFiles } from "./_settings_files.ts";
+import { requireSharedSecrets } from "./_shared_secrets.ts";
 import { waitForDatabase } from "./_wait_for_database.ts";
 
 /** Milliseconds that model calls have which the server has cut off. */
@@ -17,6 +18,7 @@ async function startGateway(parts: PresentParts): Promise<RunningProcess> {
   await waitForDatabase(parts, "gateway");
   const open = await openPlatform(parts, "gateway");
   const files = await followReadFiles(parts.config, open.platform.store, parts.log);
+  await requireSharedSecrets(open.platform.store, parts.config, ["engine", "webhooks"]);
   const { settings } = parts.config;
   const server = await serve(createGatewayApp(open), settings, settings.SEALOOP_GATEWAY_PORT);
   return {

@@ -2,6 +2,7 @@ import { serve } from "../runtime/web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 import { openToolServer } from "./_tool_server.ts";
+import { requireSharedSecrets } from "./_shared_secrets.ts";
 import { waitForDatabase } from "./_wait_for_database.ts";
 
 /** The streams have ended by then; only short answers are left. */
@@ -14,6 +15,7 @@ async function startToolServer(parts: PresentParts): Promise<RunningProcess> {
   parts.presence.begin("mcp", { role: "tools", url: parts.databaseUrl("tools") });
   await waitForDatabase(parts, "tools");
   const open = await openPlatform(parts, "tools");
+  await requireSharedSecrets(open.platform.store, parts.config, ["engine", "webhooks"]);
   const { settings } = parts.config;
   const tools = await openToolServer(open);
   const server = await serve(tools.app, settings, settings.SEALOOP_MCP_PORT);

@@ -32,6 +32,7 @@ import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 import { openRetry } from "./_retry.ts";
 import { followReadFiles } from "./_settings_files.ts";
+import { requireSharedSecrets } from "./_shared_secrets.ts";
 
 await runProcess("worker", startWorker);
 
@@ -44,6 +45,7 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
 
   const { platform, close } = await retry("PostgreSQL", () => openPlatform(parts, "worker"));
   const { store } = platform;
+  await requireSharedSecrets(store, config, ["engine", "webhooks"]);
   usePlatformMetrics(() => getMetricFigures(store.asPlatform()));
   const temporal = await retry("Temporal", () => connectTemporal(config, store));
   const { client } = temporal;

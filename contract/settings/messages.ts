@@ -6,6 +6,10 @@ export const MESSAGE_SETTINGS = {
   SEALOOP_COMMS: text(
     "File of who is told what, and over which channels; unset: sealoop.comms.yaml in the data folder",
   ),
+  SEALOOP_WEBHOOK_KEY: z.string().regex(/^[0-9a-f]{64}$/, "Expected 32 bytes as hex").optional()
+    .describe(
+      "Key that encrypts the secrets of webhooks, 32 bytes as hex, the same for gateways, tool servers and workers; unset: made in the data folder",
+    ),
   SEALOOP_WEBHOOK_PAUSES: pauses(
     "5,60,300,1800,3600,7200,14400,21600,36000",
     "Seconds between the attempts to deliver to a webhook; after the last one it is given up",

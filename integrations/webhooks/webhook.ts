@@ -1,8 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
 
-/** Name of the file in the data folder with the key that encrypts secrets. Gateway, tool server and workers share it. */
-export const WEBHOOK_KEY_FILE = "webhook.key";
-
 /** Format of a secret: `whsec_` and 24 to 64 bytes in base64. */
 export const WEBHOOK_SECRET_PATTERN =
   /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

@@ -46,7 +46,7 @@ export {
   PROVIDER_SETTINGS,
 } from "./providers/mod.ts";
 export { type ClassifyReport, createReportClassifier } from "./report_classifier.ts";
-export { loadEngineSecret } from "./secret.ts";
+export { ENGINE_SECRET_FILE, loadEngineSecret } from "./secret.ts";
 export { createEngineApp } from "./service.ts";
 export { openWriter } from "./writer.ts";
 export { MAX_REPORT_LENGTH, NO_CAUSE, type WriteRequest, type WriteResult } from "./writing.ts";

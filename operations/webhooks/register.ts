@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
@@ -6,7 +5,6 @@ import { openHttpClient, OutboundRefused } from "../../integrations/http/mod.ts"
 import {
   createWebhookSecret,
   openSecretBox,
-  WEBHOOK_KEY_FILE,
   WEBHOOK_SECRET_PATTERN,
 } from "../../integrations/webhooks/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
@@ -120,7 +118,7 @@ async function register(
   { caller, config, commit }: Context,
 ) {
   const secret = given ?? createWebhookSecret();
-  const box = openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE));
+  const box = openSecretBox(config);
   return await commit(async (trx) => {
     const id = await putWebhook(trx, {
       url,

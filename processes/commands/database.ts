@@ -9,6 +9,7 @@ import {
   ROLES,
   type Store,
 } from "../../store/mod.ts";
+import { forgetSharedSecret, SHARED_SECRETS } from "../../store/platform/mod.ts";
 import { databaseSetting } from "../_database_setting.ts";
 import { checkDatabase } from "../_check_database.ts";
 import { runToEnd } from "../_end.ts";
@@ -19,13 +20,16 @@ import { parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 const USAGE =
   `Usage: npm run -s database -- roles [--at <host:port>] [--name <database>] > roles.sql
        npm run database -- migrate | check
+       npm run database -- forget engine | webhooks
 
 roles: prints SQL that creates the roles of the platform, each with a password of its own, and the database. Run it once, as
 who may create roles and databases: psql -f roles.sql. Its last lines are the settings of the platform as comments. Keep the
 file secret. Run again, it gives the roles new passwords.
   --at: default localhost:5432. --name: of the database, default sealoop.
 migrate: brings the schema up to date, and each role's rights, as the owner (DATABASE_URL) alone.
-check: says whether the schema is that of this version; ends with 1 if it is not.`;
+check: says whether the schema is that of this version; ends with 1 if it is not.
+forget: forgets the fingerprint of a secret that the processes share, so that they can be started with another one: the
+engine's, or the key of the webhooks' secrets. Webhooks have to be registered again under another key.`;
 
 await runToEnd(async () => {
   try {
@@ -34,10 +38,11 @@ await runToEnd(async () => {
       name: { type: "string", default: "sealoop" },
     });
     const [verb, ...more] = positionals;
+    if (verb === "forget") return await asOwner((owner) => forget(owner, more));
     if (more.length > 0) throw new UsageError(`There is no ${more.join(" ")} to give`);
     if (verb === "migrate") return await asOwner(bringUpToDate);
     if (verb === "check") return await asOwner(check);
-    if (verb !== "roles") throw new UsageError("Give roles, migrate or check");
+    if (verb !== "roles") throw new UsageError("Give roles, migrate, check or forget");
     if (!/^[a-z_][a-z0-9_]*$/.test(values.name!)) {
       throw new UsageError("--name is of lower-case letters, digits and _");
     }
@@ -70,6 +75,14 @@ async function bringUpToDate(owner: Store): Promise<void> {
 async function check(owner: Store): Promise<void> {
   await checkDatabase(owner);
   console.log("The schema is that of this version");
+}
+
+async function forget(owner: Store, names: readonly string[]): Promise<void> {
+  const [name = "", ...more] = names;
+  const secret = SHARED_SECRETS.find((one) => one === name);
+  if (more.length > 0 || !secret) throw new UsageError(`Give ${SHARED_SECRETS.join(" or ")}`);
+  const isKnown = await forgetSharedSecret(owner.asPlatform(), secret);
+  console.log(isKnown ? "The next process that starts notes its own" : "There is no fingerprint");
 }
 
 function rolesFile(place: string, database: string): string {

@@ -10,6 +10,7 @@ import {
   restoreLedger,
 } from "../../ledger/mod.ts";
 import { migrate, openStore } from "../../store/mod.ts";
+import { forgetSharedSecret } from "../../store/platform/mod.ts";
 import { runToEnd } from "../_end.ts";
 import { errorText, parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 import { openDatabase, openRunningDatabase } from "./_database.ts";
@@ -69,7 +70,10 @@ async function main(): Promise<void> {
     const backup = values.backup === undefined
       ? undefined
       : await loadBackup({ databaseUrl: database.superuserUrl, log, folder: values.backup });
-    if (backup) console.log(`Loaded the backup of ${backup.createdAt}`);
+    if (backup) {
+      await forgetSharedSecret(owner.asPlatform(), "engine"); // another machine may make its own
+      console.log(`Loaded the backup of ${backup.createdAt}`);
+    }
     const { restored, size, startedFrom } = await restoreLedger({
       store,
       keyFile,

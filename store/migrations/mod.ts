@@ -51,6 +51,7 @@ import { settingsFiles } from "./0039_settings_files.ts";
 import { publicServices } from "./0040_public_services.ts";
 import { grants } from "./0041_grants.ts";
 import { peopleFile } from "./0042_people_file.ts";
+import { sharedSecrets } from "./0043_shared_secrets.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -97,4 +98,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0040_public_services": publicServices,
   "0041_grants": grants,
   "0042_people_file": peopleFile,
+  "0043_shared_secrets": sharedSecrets,
 };

@@ -54,6 +54,13 @@ export {
   type SettingsMistake,
 } from "./settings_files.ts";
 export {
+  findSharedSecret,
+  forgetSharedSecret,
+  noteSharedSecret,
+  SHARED_SECRETS,
+  type SharedSecretName,
+} from "./shared_secrets.ts";
+export {
   addReportedSpan,
   type CallSpan,
   getSpanFigures,

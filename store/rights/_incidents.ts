@@ -115,6 +115,7 @@ export const INCIDENT_TABLES: TableRights = {
   shield_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker"]],
   model_policies: [["SELECT", ...WORKING, "operator"], ["INSERT", "worker"]],
   people_policies: [["SELECT", ...WORKING, "operator", "crossing"], ["INSERT", "worker"]],
+  shared_secrets: [["SELECT, INSERT (name, salt, fingerprint)", ...WORKING, "engine"]],
   settings_files: [
     ["SELECT", ...READING, "crossing"],
     ["INSERT, UPDATE", "gateway", "worker", "engine", "operator"],

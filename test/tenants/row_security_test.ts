@@ -42,6 +42,7 @@ const NOBODYS = new Set([
   "seal_categories",
   "seal_requests",
   "settings_files",
+  "shared_secrets",
   "shield_policies",
   "span_export",
   "model_policies",

@@ -21,11 +21,7 @@ import {
   TASK_QUEUE,
   WORKFLOW,
 } from "../../contract/domain/mod.ts";
-import {
-  createWebhookSecret,
-  openSecretBox,
-  WEBHOOK_KEY_FILE,
-} from "../../integrations/webhooks/mod.ts";
+import { createWebhookSecret, openSecretBox } from "../../integrations/webhooks/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import { getApproval, putHeldCall, type VoteMove } from "../../store/approvals/mod.ts";
 import { addMessage, addPlannedDeliveries } from "../../store/notices/mod.ts";
@@ -384,7 +380,7 @@ async function asked(
 /** Queues a message for a server on this port, and starts its delivery. */
 async function delivery(port: number): Promise<WorkflowHandle> {
   const db = loop.store.asPlatform();
-  const box = openSecretBox(join(loop.config.dataDir, WEBHOOK_KEY_FILE));
+  const box = openSecretBox(loop.config);
   const url = `http://127.0.0.1:${port}/`;
   const secret = box.seal(createWebhookSecret(), url);
   const webhook_id = await putWebhook(db, {

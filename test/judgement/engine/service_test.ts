@@ -5,6 +5,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { loadConfig } from "../../../config.ts";
 import { PLATFORM_TENANT } from "../../../contract/domain/mod.ts";
 import { EngineUnavailable, loadEngineSecret, openEngine } from "../../../judgement/engine/mod.ts";
 import { openStore, type Store } from "../../../store/mod.ts";
@@ -277,9 +278,10 @@ describe("openEngine()", () => {
 describe("loadEngineSecret()", () => {
   it("creates a file that only its owner can read, once", async () => {
     const folder = join(await testFolder(), "data");
-    const secret = loadEngineSecret(folder);
+    const config = loadConfig({ SEALOOP_DATA: folder });
+    const secret = loadEngineSecret(config);
     assert.ok(secret.length >= 32);
-    assert.equal(loadEngineSecret(folder), secret);
+    assert.equal(loadEngineSecret(config), secret);
     assert.equal(statSync(join(folder, "engine.secret")).mode & 0o777, 0o600);
   });
 });
