@@ -4,36 +4,45 @@ import { signal } from "@preact/signals";
 export interface Acts {
   /** True while one is under way. */
   readonly busy: boolean;
-  /** Why the last one failed; empty: it did not. */
-  problem: string;
+  /** Why the last one failed, or else the last look; empty: none did. */
+  readonly problem: string;
+  /** Shows what is there now. */
+  look(): Promise<void>;
   /** Runs one, and looks again. */
   run(work: () => Promise<unknown>): Promise<void>;
 }
 
-/** @param refresh shows what is there now */
+/** @param refresh shows what is there now; an error is told until the next look that has none */
 export function createActs(refresh: () => Promise<unknown>): Acts {
   const busy = signal(false);
-  const problem = signal("");
+  const failed = signal("");
+  const unseen = signal("");
+  async function look(): Promise<void> {
+    try {
+      await refresh();
+      unseen.value = "";
+    } catch (error) {
+      unseen.value = (error as Error).message;
+    }
+  }
   return {
     get busy() {
       return busy.value;
     },
     get problem() {
-      return problem.value;
+      return failed.value || unseen.value;
     },
-    set problem(text) {
-      problem.value = text;
-    },
+    look,
     async run(work) {
       if (busy.value) return;
       busy.value = true;
-      problem.value = "";
+      failed.value = "";
       try {
         await work();
       } catch (error) {
-        problem.value = (error as Error).message;
+        failed.value = (error as Error).message;
       }
-      await refresh();
+      await look();
       busy.value = false;
     },
   };

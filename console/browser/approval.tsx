@@ -21,15 +21,11 @@ const acts = createActs(refresh);
 const context = signal<ApprovalContext | undefined>(undefined);
 
 async function refresh(): Promise<void> {
-  try {
-    [person.value, approval.value] = await Promise.all([
-      person.value ?? read<Person>("/v1/console/session"),
-      read<ApprovalDetails>(`/v1/approvals/${id}/info`),
-    ]);
-    context.value = await read<ApprovalContext>(`/v1/approvals/${id}/context`);
-  } catch (error) {
-    acts.problem = (error as Error).message;
-  }
+  [person.value, approval.value] = await Promise.all([
+    person.value ?? read<Person>("/v1/console/session"),
+    read<ApprovalDetails>(`/v1/approvals/${id}/info`),
+  ]);
+  context.value = await read<ApprovalContext>(`/v1/approvals/${id}/context`);
 }
 
 const decide = (how: "deny" | "reopen") =>
@@ -202,4 +198,4 @@ function Buttons({ shown }: { readonly shown: ApprovalDetails }) {
 
 render(<ApprovalPage />, document.body);
 view(id);
-follow(refresh);
+follow(acts.look);

@@ -7,7 +7,7 @@ import type { Person, Stop } from "./shapes.ts";
 
 /** The stops that are in force. */
 const stops = signal<readonly Stop[]>([]);
-const acts = createActs(refresh);
+const acts = createActs(() => refresh().catch(() => {})); // each page says that by itself
 
 async function refresh(): Promise<void> {
   ({ stops: stops.value } = await read<{ stops: readonly Stop[] }>("/v1/governance/stops"));
@@ -24,7 +24,7 @@ const setStop = (value: boolean) =>
 
 /** Says at the head of every page that everything is stopped. */
 export function Stopped({ person }: { readonly person: Person }) {
-  useEffect(() => follow(refresh), []);
+  useEffect(() => follow(acts.look), []);
   const all = stops.value.filter(({ kind }) => kind === "all");
   if (all.length === 0 && !acts.problem) return null;
   const mayResume = person.rights.includes("operate") && all.some(({ by }) => by === "flag");

@@ -42,6 +42,9 @@ export async function openConsole(people: People): Promise<ConsoleTab> {
     await eventually(async () => {
       const shown = String(await page.evaluate("document.body.innerText").catch(() => ""));
       return text.test(shown) ? shown : undefined;
+    }).catch(async (cause) => {
+      const shown = await page.evaluate("document.body.innerText");
+      throw new Error(`It does not show ${text}, but:\n${shown}`, { cause });
     });
   const open = async (path: string, text: RegExp) => {
     await page.goto(people.platform.urls.gateway + path);

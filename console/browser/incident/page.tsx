@@ -21,23 +21,19 @@ const story = signal<Story | undefined>(undefined);
 const acts = createActs(refresh);
 
 async function refresh(): Promise<void> {
-  try {
-    const path = `/v1/itsm/tickets/${id}`;
-    const [who, found, told] = await Promise.all([
-      read<Person>("/v1/console/session"),
-      read<TicketDetails>(`${path}?postmortem=true`),
-      read<Story>(`${path}/story`),
-    ]);
-    [person.value, ticket.value, story.value] = [who, found, told];
-    await lookAtReceipts(id);
-  } catch (error) {
-    acts.problem = (error as Error).message;
-  }
+  const path = `/v1/itsm/tickets/${id}`;
+  const [who, found, told] = await Promise.all([
+    read<Person>("/v1/console/session"),
+    read<TicketDetails>(`${path}?postmortem=true`),
+    read<Story>(`${path}/story`),
+  ]);
+  [person.value, ticket.value, story.value] = [who, found, told];
+  await lookAtReceipts(id);
 }
 
 /** One incident: how far it is, its story, its cause, its receipts, and its post-mortem. */
 export function IncidentPage() {
-  useEffect(() => follow(refresh), []);
+  useEffect(() => follow(acts.look), []);
   const shown = ticket.value;
   return (
     <Page title={id} person={person.value}>

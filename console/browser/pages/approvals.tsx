@@ -26,16 +26,12 @@ async function refresh(): Promise<void> {
   if (!query.has("group")) return location.replace("/console");
   const tenant = query.get("tenant");
   const of = tenant ? `?${new URLSearchParams({ tenant_id: tenant })}` : "";
-  try {
-    const [who, { approvals }] = await Promise.all([
-      person.value ?? read<Person>("/v1/console/session"),
-      read<{ approvals: Approval[] }>(`/v1/console/approvals/groups/${query.get("group")}${of}`),
-    ]);
-    [person.value, waiting.value] = [who, approvals];
-    shown.value ??= approvals;
-  } catch (error) {
-    acts.problem = (error as Error).message;
-  }
+  const [who, { approvals }] = await Promise.all([
+    person.value ?? read<Person>("/v1/console/session"),
+    read<{ approvals: Approval[] }>(`/v1/console/approvals/groups/${query.get("group")}${of}`),
+  ]);
+  [person.value, waiting.value] = [who, approvals];
+  shown.value ??= approvals;
 }
 
 const decide = (how: (list: readonly Approval[]) => Promise<readonly Decided[]>) =>
@@ -64,7 +60,7 @@ function showAnew(): void {
 
 /** Approvals that ask for the same, of one target or another: each is listed, and one gesture decides about all. */
 export function ApprovalsPage() {
-  useEffect(() => follow(refresh), []);
+  useEffect(() => follow(acts.look), []);
   const list = shown.value;
   return (
     <Page title="Decide together" person={person.value}>

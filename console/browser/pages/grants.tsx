@@ -52,17 +52,13 @@ const days = signal("7");
 const acts = createActs(refresh);
 
 async function refresh(): Promise<void> {
-  try {
-    [person.value, grants.value, approval.value] = await Promise.all([
-      person.value ?? read<Person>("/v1/console/session"),
-      read<{ grants: Grant[] }>("/v1/console/grants").then(({ grants: list }) => list),
-      approvalId
-        ? approval.value ?? read<ApprovalDetails>(`/v1/approvals/${approvalId}/info`)
-        : undefined,
-    ]);
-  } catch (error) {
-    acts.problem = (error as Error).message;
-  }
+  [person.value, grants.value, approval.value] = await Promise.all([
+    person.value ?? read<Person>("/v1/console/session"),
+    read<{ grants: Grant[] }>("/v1/console/grants").then(({ grants: list }) => list),
+    approvalId
+      ? approval.value ?? read<ApprovalDetails>(`/v1/approvals/${approvalId}/info`)
+      : undefined,
+  ]);
 }
 
 const propose = () =>
@@ -96,7 +92,7 @@ const revoke = ({ grant_id, tenant_id }: Grant) =>
 
 /** Standing grants, and the form that makes one of an approval's act. */
 export function GrantsPage() {
-  useEffect(() => follow(refresh), []);
+  useEffect(() => follow(acts.look), []);
   const list = grants.value;
   return (
     <Page title="Standing grants" person={person.value}>

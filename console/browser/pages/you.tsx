@@ -22,15 +22,11 @@ const name = signal("");
 const acts = createActs(refresh);
 
 async function refresh(): Promise<void> {
-  try {
-    const [who, found] = await Promise.all([
-      read<Person>("/v1/console/session"),
-      read<{ passkeys: PasskeyInfo[] }>("/v1/console/passkeys"),
-    ]);
-    [person.value, passkeys.value] = [who, found.passkeys];
-  } catch (error) {
-    acts.problem = (error as Error).message;
-  }
+  const [who, found] = await Promise.all([
+    read<Person>("/v1/console/session"),
+    read<{ passkeys: PasskeyInfo[] }>("/v1/console/passkeys"),
+  ]);
+  [person.value, passkeys.value] = [who, found.passkeys];
 }
 
 /** Makes a passkey, and leads back to the approval that waits for it. */
@@ -44,7 +40,7 @@ const add = () =>
 
 /** The person who has signed in, and their passkeys. */
 export function YouPage() {
-  useEffect(() => follow(refresh), []);
+  useEffect(() => follow(acts.look), []);
   const who = person.value;
   return (
     <Page title="You" person={who}>
