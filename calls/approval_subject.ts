@@ -8,6 +8,8 @@ export interface SubjectVote {
   readonly move: VoteMove;
   /** null: the voter has not signed. */
   readonly signature: ApproverSignature | null;
+  /** The passkey by which they approve; null: by none. */
+  readonly passkey: { readonly credentialId: string; readonly origin: string } | null;
 }
 
 /**

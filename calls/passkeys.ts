@@ -24,7 +24,7 @@ interface Person {
  *
  * @throws {Problem} `NotConfigured`: browsers give passkeys to domains alone, and over TLS unless it is this machine
  */
-export function siteOf({ urls }: Pick<Platform, "urls">): Site {
+export function siteOf({ urls }: { readonly urls: Pick<Platform["urls"], "gateway"> }): Site {
   const { hostname, origin, protocol } = new URL(urls.gateway);
   const isDomain = !/^\[|^[\d.]+$/.test(hostname);
   if (!isDomain || protocol !== "https:" && hostname !== "localhost") {

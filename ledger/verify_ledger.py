@@ -1067,6 +1067,9 @@ IS_SHOWN_CALL = fields_with({
 })
 
 
+# Answers of passkeys: from here on the device agent has the very lines.
+
+
 class Answer(Exception):
     """A passkey's answer does not count; its text is the code of the reason."""
 
@@ -1160,7 +1163,7 @@ def verify_es256(x, y, message, der):
         return False
     if (key[1] ** 2 - key[0] ** 3 + 3 * key[0] - Q_B) % Q_P or not all(1 <= part < Q_N for part in pair):
         return False
-    inverse = pow(pair[1], -1, Q_N)
+    inverse = pow(pair[1], Q_N - 2, Q_N)
     first = int.from_bytes(sha256(message), "big") * inverse % Q_N
     second = pair[0] * inverse % Q_N
     table, point = [None, Q_G, key, p256_add(Q_G, key)], None
@@ -1177,9 +1180,9 @@ def p256_add(one, other):
     if one[0] == other[0]:
         if (one[1] + other[1]) % Q_P == 0:
             return None
-        slope = (3 * one[0] ** 2 - 3) * pow(2 * one[1], -1, Q_P) % Q_P
+        slope = (3 * one[0] ** 2 - 3) * pow(2 * one[1], Q_P - 2, Q_P) % Q_P
     else:
-        slope = (other[1] - one[1]) * pow(other[0] - one[0], -1, Q_P) % Q_P
+        slope = (other[1] - one[1]) * pow(other[0] - one[0], Q_P - 2, Q_P) % Q_P
     x = (slope ** 2 - one[0] - other[0]) % Q_P
     return x, (slope * (one[0] - x) - one[1]) % Q_P
 
@@ -1210,6 +1213,9 @@ def verify_rs256(n, e, message, signature):
         return False
     expected = b"\0\1" + b"\xff" * (size - len(digest) - 3) + b"\0" + digest
     return pow(value, int.from_bytes(e, "big"), modulus).to_bytes(size, "big") == expected
+
+
+# Up to here.
 
 
 def inclusion_root(root, index, size, proof):

@@ -33,6 +33,8 @@ const SOURCE = /\.(tsx?|css|svg|mjs|py)$/;
 /** Programs, by their paths: all of them processes or commands, or named `…_program.ts`, or `…_worker.ts` if threads. */
 const PROGRAM = /^(main|processes\/(commands\/)?(?!mod\b)[a-z]\w*|.*_(program|worker))\.ts$/;
 const REDOC = ["bundles/redoc.standalone.js", "bundles/redoc.standalone.js.LICENSE.txt", "LICENSE"];
+/** Stands in the agent's sources for what it shares with the ledger's verifier. */
+const SHARED_LINE = /^# \{\{answers of passkeys\}\}$/m;
 const DAY_MS = 86_400_000;
 
 /** Builds what is not up to date. */
@@ -110,9 +112,19 @@ function buildPage(esbuild, source, names, folder) {
 
 /** Joins the sources of the device agent into its one file, in the order of their numbers. */
 function joinAgent(folder) {
-  const sources = readdirSync(AGENT).sort().map((name) => readFileSync(join(AGENT, name), "utf8"));
+  const sources = readdirSync(AGENT).sort().map((name) =>
+    readFileSync(join(AGENT, name), "utf8").replace(SHARED_LINE, readShared)
+  );
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "sealoop_agent.py"), sources.join(""));
+}
+
+/** Returns what the agent shares with the ledger's verifier, between its two marks. */
+function readShared() {
+  const verifier = readFileSync(join(ROOT, "ledger", "verify_ledger.py"), "utf8");
+  const shared = /^# Answers of passkeys: .*\n\n\n([^]*?)\n\n# Up to here\.$/m.exec(verifier);
+  if (!shared) throw new Error("ledger/verify_ledger.py has no marked lines that the agent shares");
+  return shared[1];
 }
 
 /** Copies what is served of a package that is needed for nothing else. */

@@ -109,7 +109,8 @@ class Trust:
 
     def __init__(self, fields):
         try:
-            if set(fields) != self.FIELDS or set(fields["approvers"]) - {"version"} != {"signatures_required", "keys"}:
+            named = set(fields["approvers"]) - {"version", "passkeys"}
+            if set(fields) != self.FIELDS or named != {"signatures_required", "keys"}:
                 raise ValueError("its fields must be " + ", ".join(sorted(self.FIELDS)))
             self.fields = fields
             self.keys = [parse_ledger_key(key) for key in fields["ledger_keys"]]
@@ -124,7 +125,11 @@ class Trust:
             self.approvers = list(fields["approvers"]["keys"])
             for key in self.approvers:
                 unhex(key, 64)
-            self.required = self.count(fields["approvers"]["signatures_required"], len(set(self.approvers)))
+            self.passkeys = list(fields["approvers"].get("passkeys", []))
+            for passkey in self.passkeys:
+                check_passkey(passkey)
+            number = len(set(self.approvers)) + len({passkey["credential_id"] for passkey in self.passkeys})
+            self.required = self.count(fields["approvers"]["signatures_required"], number)
             self.version = fields["approvers"].get("version", 0)
             if type(self.version) is not int:
                 raise ValueError("the version of the approvers must be an integer")

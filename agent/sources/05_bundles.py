@@ -41,8 +41,9 @@ def check_shape(bundle):
     if not is_list(approvals, dict, 0, MAX_APPROVALS):
         raise Refusal("bad_shape", "approvals must be a list")
     for item in approvals:
-        if set(item) != {"key", "signature"} or not is_hex(item["key"], 64) or not is_hex(item["signature"], 128):
-            raise Refusal("bad_shape", "an approval has key and signature, as hex")
+        by_key = set(item) == {"key", "signature"} and is_hex(item["key"], 64) and is_hex(item["signature"], 128)
+        if not by_key and not is_passkey_approval(item):
+            raise Refusal("bad_shape", "an approval has key and signature, as hex, or what a passkey has signed")
     check_command_shape(bundle["command"])
 
 
@@ -113,10 +114,14 @@ def check_commitment(entry, salt, command):
         raise Refusal("commitment_mismatch", "receipt %s was issued for another command" % entry["id"])
 
 
+def action_of(command):
+    """Returns the command as it was asked for, before it was numbered and issued."""
+    return {name: value for name, value in command.items() if name not in ("sequence", "approval")}
+
+
 def action_sha256(command):
-    """Returns the hash that approvers sign: of the command as it was asked for, before it was numbered and issued."""
-    return sha256(canonical({
-        name: value for name, value in command.items() if name not in ("sequence", "approval")})).hex()
+    """Returns the hash that approvers sign."""
+    return sha256(canonical(action_of(command))).hex()
 
 
 def approval_text(command):
@@ -130,14 +135,18 @@ def approval_text(command):
 
 
 def valid_approvers(bundle, trust):
-    """Returns the pinned approvers whose signatures over this command are in the bundle."""
-    if bundle["command"]["approval"] is None:
+    """Returns the fingerprints of the pinned approvers who have signed this command, by their keys or their passkeys."""
+    command = bundle["command"]
+    if command["approval"] is None:
         return set()
-    text = approval_text(bundle["command"])
-    return {
-        item["key"] for item in bundle["approvals"]
-        if item["key"] in trust.approvers and verify_ed25519(
+    text = approval_text(command)
+    by_key = {
+        fingerprint(item["key"]) for item in bundle["approvals"]
+        if item.get("key") in trust.approvers and verify_ed25519(
             unhex(item["key"], 64), text, unhex(item["signature"], 128))}
+    by_passkey = {
+        passkey_approver(item, command, trust.passkeys) for item in bundle["approvals"] if "assertion" in item}
+    return by_key | by_passkey - {None}
 
 
 def find_label_fault(bundle, keys, checkpoint):

@@ -18,9 +18,11 @@ import {
   lockApproval,
   refuseVote,
   type VoteMove,
+  type VoteRecord,
 } from "../../store/approvals/mod.ts";
 import { findValidKeys } from "../../store/keys/mod.ts";
 import type { Platform } from "../platform.ts";
+import type { SubjectVote } from "../approval_subject.ts";
 import { receiptIdOf } from "../receipt_ids.ts";
 import { webUiNotice } from "./notice.ts";
 import { countedApprovers, voteRefusal } from "./rights.ts";
@@ -103,7 +105,7 @@ async function moveByVote(
     ? new Problem(vote.refused.name, vote.refused.message)
     : voteRefusal(approval, move, key, counted) ??
       await statementRefusal(trx, approval, vote, key!) ??
-      await subjectRefusal(parts, trx, approval, vote);
+      await subjectRefusal(parts, trx, approval, { ...vote, passkey: passkeyOf(vote) });
   if (refusal) {
     await refuseVote(trx, vote.id, refusal);
     if (approval.status !== "outdated") return refusal;
@@ -133,6 +135,11 @@ async function moveByVote(
     statement: vote.statement,
     offer: vote.offer,
   });
+}
+
+function passkeyOf({ statement }: VoteRecord): SubjectVote["passkey"] {
+  if (!statement) return null;
+  return { credentialId: statement.assertion.credential_id, origin: statement.origin };
 }
 
 async function moveByTime(

@@ -27,6 +27,7 @@ import {
   type VoteRecord,
 } from "../../store/approvals/mod.ts";
 import { findValidKeys, listTenants } from "../../store/keys/mod.ts";
+import { siteOf } from "../passkeys.ts";
 import { type Context, forTenant, type Platform } from "../platform.ts";
 import { mapTemporalErrors } from "../temporal_errors.ts";
 import { approvalWorkflowId, existingApproval, requestOf } from "./ask.ts";
@@ -112,7 +113,10 @@ export async function checkVote(
   { signature = null, passkey }: Pick<VoteWords, "signature" | "passkey">,
 ): Promise<string> {
   const keyId = await checkVoter(context, approval, move, passkey);
-  const vote = { move, signature };
+  const [origin] = passkey ? siteOf(context).origins : [];
+  const credentialId = passkey?.assertion.credential_id;
+  const by = origin && credentialId ? { origin, credentialId } : null;
+  const vote = { move, signature, passkey: by };
   const refusal = await subjectRefusal(context, context.store.db, approval, vote);
   if (refusal) throw refusal;
   const offered = move === "reopened" && await findOffered(context.store.db, approval.id);

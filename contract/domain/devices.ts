@@ -1,3 +1,5 @@
+import type { Passkey, SignedStatement } from "./passkeys.ts";
+
 /**
  * Reasons for which a device does not run a command, in the order of its checks. The agent has the same list
  * (`agent/sources/`); a test holds them equal.
@@ -80,8 +82,11 @@ export interface DeviceBundle {
   readonly records: readonly string[];
   /** Proofs that the records are in the log of the checkpoint that is sent beside the bundle. */
   readonly proofs: readonly { readonly leaf: string; readonly hashes: readonly string[] }[];
-  /** Signatures by approvers' own keys. */
-  readonly approvals: readonly { readonly key: string; readonly signature: string }[];
+  /** Signatures by approvers' own keys, and what their passkeys have signed. */
+  readonly approvals: readonly (
+    | { readonly key: string; readonly signature: string }
+    | PasskeyApproval
+  )[];
   /** Proof that the command is the script that it is labelled with; without one it counts as free arguments. */
   readonly release?: {
     readonly script: DeviceScript;
@@ -91,6 +96,20 @@ export interface DeviceBundle {
     readonly record: string;
     readonly proof: DeviceBundle["proofs"][number];
   };
+}
+
+/** A passkey of an approver, as devices pin it. */
+export interface ApproverPasskey extends Passkey {
+  /** Domain that it is for. */
+  readonly rp_id: string;
+  /** Origin of the pages on which it signs. */
+  readonly origin: string;
+}
+
+/** What an approver's passkey has signed about the approval of a command. Whose it is, its pinned credential says. */
+export interface PasskeyApproval extends Pick<SignedStatement, "statement" | "list" | "assertion"> {
+  /** 64 hex: SHA-256 over it and the canonical action is the statement's `act`. */
+  readonly salt: string;
 }
 
 /** A script as its release commits to it, and as a device compares a command with it. */

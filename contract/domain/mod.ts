@@ -84,12 +84,14 @@ export {
 } from "./device_commands.ts";
 export {
   APPROVAL_DOMAIN,
+  type ApproverPasskey,
   APPROVERS_DOMAIN,
   DEVICE_LIMITS,
   type DeviceBundle,
   type DeviceCommand,
   type DeviceLog,
   type DeviceScript,
+  type PasskeyApproval,
   REFUSAL_CODES,
   REPLACE_DEVICE,
   toDeviceScript,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { JsonText } from "../../contract/mod.ts";
+import { DeviceApprovers } from "./_schemas.ts";
 import { answerHeartbeat, isInventory, MAX_SECTIONS } from "./protocol/mod.ts";
 import { Sha256, Timestamp } from "../schemas/mod.ts";
 
@@ -100,7 +101,7 @@ export const heartbeat = operation({
       "The agent that is served, where the device has told of another one. It only informs",
     ),
     approvers: z.object({
-      approvers: z.object({ signatures_required: z.number().int(), keys: z.array(z.string()) }),
+      approvers: DeviceApprovers,
       version: z.number().int(),
       signatures: z.array(z.object({ key: z.string(), signature: z.string() })),
     }).optional().describe("Other approvers, signed by those that the device has pinned"),

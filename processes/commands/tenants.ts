@@ -19,6 +19,7 @@ import {
   revokeTenantTokens,
 } from "../../store/keys/mod.ts";
 import { loadRunningConfig } from "../_running.ts";
+import { passkeyFingerprint, printPasskeys, readPasskeyFile } from "./_approver_passkeys.ts";
 import { UsageError } from "./_arguments.ts";
 import { type CommandArguments, formatTable, parseSeconds, runCommand } from "./_command.ts";
 import { OPERATOR } from "../_operator.ts";
@@ -28,10 +29,11 @@ const USAGE = `Usage: npm run tenants -- list
        npm run tenants -- token <organization> [--expires 90d]
        npm run tenants -- revoke-token <organization>
        npm run tenants -- approvers <organization>
-       npm run tenants -- approvers <organization> --require <n> --key <public key> … [--sign <PEM file> …]
-                                    [--signature <public key>:<signature> …]
-       npm run tenants -- sign-approvers <organization> --version <n> --require <n> --key <public key> …
-                                    --sign <PEM file>
+       npm run tenants -- approvers <organization> --require <n> [--key <public key> …] [--passkey <file> …]
+                                    [--sign <PEM file> …] [--signature <public key>:<signature> …]
+       npm run tenants -- sign-approvers <organization> --version <n> --require <n> [--key <public key> …]
+                                    [--passkey <file> …] --sign <PEM file>
+       npm run tenants -- passkeys <organization> <person>
 
 token: makes the token by which machines of the organization become devices, prints it once, and ends the one before, with
 the codes in install scripts that were made with it. Devices stay.
@@ -39,27 +41,34 @@ approvers: shows, or names, the people whose own signatures devices ask for. The
 installed from then on. Later ones need signatures of approvers before them, or devices refuse them.
 sign-approvers: prints such a signature, on the machine of the person who has the key. It needs no platform.
 --require: how many approvers have to sign a command; 0: none.
---key: 64 hex characters, once for each approver.`;
+--key: 64 hex characters, once for each approver who has a key.
+--passkey: once for each approver who signs on the console, a file with a line of what passkeys prints.
+passkeys: prints the passkeys of a person, and beside each the fingerprint that devices print of it. Whose they are is the
+platform's word: each person compares the fingerprint of theirs.`;
 
 await runCommand(USAGE, {
   expires: { type: "string", default: `${TENANT_TOKEN_DAYS}d` },
   require: { type: "string" },
   version: { type: "string" },
   key: { type: "string", multiple: true },
+  passkey: { type: "string", multiple: true },
   sign: { type: "string", multiple: true },
   signature: { type: "string", multiple: true },
 }, async (openStore, { words, options }) => {
   const [verb, id, ...more] = words;
+  const [person] = verb === "passkeys" ? more.splice(0, 1) : [];
   if (more.length > 0) throw new UsageError(`Unexpected argument: ${more.join(" ")}`);
   if (verb === "list") return await list(openStore());
   if (!id) {
     throw new UsageError(
-      "Give list, or one of token, revoke-token, approvers, sign-approvers and an organization",
+      "Give list, or one of token, revoke-token, approvers, sign-approvers, passkeys and an organization",
     );
   }
   if (verb === "sign-approvers") return printSignature(id, options);
-  if (verb !== "token" && verb !== "revoke-token" && verb !== "approvers") {
-    throw new UsageError("Give one of list, token, revoke-token, approvers, sign-approvers");
+  if (!["token", "revoke-token", "approvers", "passkeys"].includes(verb!)) {
+    throw new UsageError(
+      "Give one of list, token, revoke-token, approvers, sign-approvers, passkeys",
+    );
   }
   const store = openStore();
   if (!await getTenantRecord(store.asPlatform(), id)) {
@@ -67,6 +76,10 @@ await runCommand(USAGE, {
   }
   if (verb === "token") return await issueToken(store, id, parseSeconds(String(options.expires)));
   if (verb === "revoke-token") return await revokeToken(store, id);
+  if (verb === "passkeys") {
+    if (!person) throw new UsageError("Say whose passkeys: the name that their key has");
+    return await printPasskeys(store, id, person);
+  }
   if (options.require === undefined) return await showApprovers(store, id);
   await nameApprovers(store, id, options);
 });
@@ -83,7 +96,7 @@ async function list(store: Store): Promise<void> {
       String(devices),
       token?.expiresAt.toISOString().slice(0, 16).replace("T", " ") ?? "none",
       approvers
-        ? `${approvers.approvers.signatures_required} of ${approvers.approvers.keys.length}`
+        ? `${approvers.approvers.signatures_required} of ${countOf(approvers.approvers)}`
         : "none",
     ];
   }));
@@ -135,9 +148,16 @@ function tokenReceipt(
 async function showApprovers(store: Store, id: string): Promise<void> {
   const current = await getApprovers(store.asTenant(id));
   if (!current) return console.log(`${id} has no approvers: devices ask for no signatures`);
-  const { version, approvers: { signatures_required, keys } } = current;
+  const { version, approvers: { signatures_required, keys, passkeys = [] } } = current;
   console.log(`Version ${version}: ${signatures_required} of these approvers have to sign`);
   for (const key of keys) console.log(`  ${key}`);
+  for (const one of passkeys) {
+    console.log(`  passkey, ${one.origin}, SHA-256 ${passkeyFingerprint(one)}`);
+  }
+}
+
+function countOf({ keys, passkeys = [] }: ApproversVersion["approvers"]): number {
+  return keys.length + passkeys.length;
 }
 
 async function nameApprovers(
@@ -167,11 +187,16 @@ function parseApprovers(options: CommandArguments["options"]): ApproversVersion[
   const wrong = keys.find((key) => !/^[0-9a-f]{64}$/.test(key));
   if (wrong !== undefined) throw new UsageError(`${wrong} is no public key of 64 hex characters`);
   if (new Set(keys).size < keys.length) throw new UsageError("A key is named twice");
-  const signatures_required = parseCount(options.require, "--require");
-  if (signatures_required > keys.length) {
-    throw new UsageError(`--require ${signatures_required} is more than the ${keys.length} keys`);
+  const passkeys = listOf(options.passkey).map(readPasskeyFile);
+  if (new Set(passkeys.map((one) => one.credential_id)).size < passkeys.length) {
+    throw new UsageError("A passkey is named twice");
   }
-  return { signatures_required, keys };
+  const signatures_required = parseCount(options.require, "--require");
+  const count = keys.length + passkeys.length;
+  if (signatures_required > count) {
+    throw new UsageError(`--require ${signatures_required} is more than the ${count} approvers`);
+  }
+  return { signatures_required, keys, ...(passkeys.length > 0 ? { passkeys } : {}) };
 }
 
 function parseCount(value: unknown, name: string): number {

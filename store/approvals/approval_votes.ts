@@ -118,6 +118,16 @@ export async function listSignatures(db: Db, approvalId: string): Promise<Approv
   return rows.map(({ signature }) => signature);
 }
 
+/** Lists what the passkeys of those who have approved have signed. */
+export async function listStatements(db: Db, approvalId: string): Promise<SignedStatement[]> {
+  const rows = await db.query<{ statement: SignedStatement }>(
+    `SELECT statement FROM approval_votes
+     WHERE approval_id = $1 AND move = 'approved' AND number IS NOT NULL AND statement IS NOT NULL ORDER BY number`,
+    [approvalId],
+  );
+  return rows.map(({ statement }) => statement);
+}
+
 /** A repair that a person offers instead of one that they have denied. */
 export interface StoredOffer extends RepairOffer {
   /** The denied approval. */

@@ -14,6 +14,7 @@ export {
   getOffer,
   getVote,
   listSignatures,
+  listStatements,
   listWaitingVotes,
   putVote,
   refuseVote,

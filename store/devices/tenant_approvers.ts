@@ -1,3 +1,4 @@
+import type { ApproverPasskey } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 import { DEVICE_NEWS } from "./heartbeats.ts";
 
@@ -7,6 +8,8 @@ export interface Approvers {
   readonly signatures_required: number;
   /** Ed25519, 64 hex each. */
   readonly keys: readonly string[];
+  /** Passkeys of approvers; absent: none. */
+  readonly passkeys?: readonly ApproverPasskey[];
 }
 
 /** One version of a tenant's approvers. */

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ROOT } from "../../config.ts";
 import { testFolder } from "../_run.ts";
+import type { Approvers } from "../../store/devices/mod.ts";
 import type { TestGateway } from "./_gateway.ts";
 import { pins } from "./_ledger.ts";
 
@@ -58,15 +59,17 @@ export interface Device {
  *
  * @param required number of approvers' signatures
  * @param options of the command
+ * @param approvers that it pins; default: by their keys alone
  */
 export async function enroll(
   gateway: TestGateway,
   required = 0,
   options: readonly string[] = ["--user"],
+  approvers?: Approvers,
 ): Promise<Device> {
   const folder = await testFolder();
   const state = join(folder, "state");
-  gateway.trust = pins(required);
+  gateway.trust = { ...pins(required), ...(approvers ? { approvers } : {}) };
   await writeFile(join(folder, "pins.json"), JSON.stringify(gateway.trust));
   await writeFile(join(folder, "code"), gateway.mintCode(), { mode: 0o600 });
   await mkdir(state, { recursive: true });

@@ -119,12 +119,12 @@ async function storeOrder(parts: CommandParts, order: CommandOrder): Promise<boo
   const { db } = parts.store;
   const device = await requireActiveDevice(parts, order.deviceId);
   const command = await resolveCommand(db, order, device);
-  const { signatures, keys } = await signaturesOf(db, command);
-  if (signatures > keys.length) {
+  const { signatures, approvers } = await signaturesOf(db, command);
+  if (signatures > approvers) {
     throw new Problem(
       "Conflict",
       `Cannot run arguments that no script has: ${order.deviceId} wants ${signatures} approvers' signatures for them, and ` +
-        `the tenant has ${keys.length} approver; npm run tenants -- approvers names others`,
+        `the tenant has ${approvers} approver; npm run tenants -- approvers names others`,
     );
   }
   const needed = Math.max(order.needed, signatures);

@@ -35,15 +35,17 @@ export function approversOf(
   return isFree ? Math.max(approvers, FREE_APPROVERS - (callerApproves ? 1 : 0)) : approvers;
 }
 
-/** Returns how many approvers of the tenant must sign a command, and their keys. */
+/** Returns how many approvers of the tenant must sign a command, and how many there are. */
 export async function signaturesOf(
   db: Db,
   { script }: Pick<ResolvedCommand, "script">,
-): Promise<{ readonly signatures: number; readonly keys: readonly string[] }> {
-  const { signatures_required = 0, keys = [] } = (await getApprovers(db))?.approvers ?? {};
+): Promise<{ readonly signatures: number; readonly approvers: number }> {
+  const { signatures_required = 0, keys = [], passkeys = [] } = (await getApprovers(db))
+    ?.approvers ?? {};
   // Of arguments that no script has, devices want two signatures wherever they want any.
   const isFree = signatures_required > 0 && script === null;
-  return { signatures: isFree ? Math.max(signatures_required, 2) : signatures_required, keys };
+  const signatures = isFree ? Math.max(signatures_required, 2) : signatures_required;
+  return { signatures, approvers: keys.length + passkeys.length };
 }
 
 /**

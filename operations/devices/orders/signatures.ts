@@ -9,19 +9,25 @@ import { type DeviceCommandRecord, getApprovers } from "../../../store/devices/m
 
 /**
  * Returns why a vote for a command does not do; undefined: it does. Where the tenant's devices ask for approvers'
- * signatures, each vote has one; elsewhere nobody has to sign.
+ * signatures, each vote has one, by an approver's key or passkey; elsewhere nobody has to sign.
  */
 export async function commandRefusal(
   db: Db,
   command: DeviceCommandRecord,
-  { approvalId: id, move, signature }: SubjectVote,
+  { approvalId: id, move, signature, passkey }: SubjectVote,
 ): Promise<Problem | undefined> {
   if (move !== "approved") return undefined;
-  const { signatures_required = 0, keys = [] } = (await getApprovers(db))?.approvers ?? {};
+  const { signatures_required = 0, keys = [], passkeys = [] } = (await getApprovers(db))
+    ?.approvers ?? {};
   if (signature) return await signatureRefusal(db, command, id, signature, keys);
   if (signatures_required === 0) return undefined;
+  const isPinned = passkeys.some(({ credential_id, origin }) =>
+    credential_id === passkey?.credentialId && origin === passkey.origin
+  );
+  if (isPinned) return undefined; // what it has signed is verified where the vote is taken, and where it counts
   return refuse(
-    `${id} is about a command on a device that asks for its approvers' own signatures: one after another, ` +
+    `${id} is about a command on a device that asks for its approvers' own signatures` +
+      (passkey ? ", and this passkey is no approver's" : "") + ": one after another, " +
       `npm run approvals -- show ${id} --save shown.json; … sign shown.json --sign <your key's file>; ` +
       `… approve ${id} --signature <its output>`,
   );

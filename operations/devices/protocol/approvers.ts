@@ -23,9 +23,9 @@ export function approversText(
   org_id: string,
   { approvers, version }: Pick<ApproversVersion, "approvers" | "version">,
 ): string {
-  const { signatures_required, keys } = approvers;
-  return APPROVERS_DOMAIN +
-    canonicalize({ approvers: { signatures_required, keys }, org_id, version });
+  const { signatures_required, keys, passkeys } = approvers;
+  const named = { signatures_required, keys, ...(passkeys ? { passkeys } : {}) };
+  return APPROVERS_DOMAIN + canonicalize({ approvers: named, org_id, version });
 }
 
 /** Signs a text with an approver's private key. */
@@ -70,6 +70,7 @@ export async function changeApprovers(
       version: next.version,
       signatures_required: next.approvers.signatures_required,
       keys: next.approvers.keys.length,
+      passkeys: next.approvers.passkeys?.length ?? 0,
       signed_by: next.signatures.length,
     },
     evidence: { tenant: trx.tenant, approvers: next.approvers, signatures: next.signatures },

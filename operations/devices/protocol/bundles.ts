@@ -8,12 +8,13 @@ import {
   listReceipts,
   type StoredReceipt,
 } from "../../../ledger/mod.ts";
-import type { Store } from "../../../store/mod.ts";
-import { listSignatures } from "../../../store/approvals/mod.ts";
+import type { Db, Store } from "../../../store/mod.ts";
+import { getApproval, listSignatures, listStatements } from "../../../store/approvals/mod.ts";
 import { findScriptVersion } from "../../../store/catalogue/mod.ts";
 import {
   type DeviceCommandRecord,
   type DeviceRecord,
+  getApprovers,
   listUndelivered,
   noteOffered,
 } from "../../../store/devices/mod.ts";
@@ -77,9 +78,31 @@ async function bundleOf(
     salt: salt!.toString("hex"),
     records: receipts.map(({ text }) => text),
     proofs: await Promise.all(receipts.map((receipt) => proofOf(store, receipt, size))),
-    approvals: approvalId === null ? [] : await listSignatures(store.db, approvalId),
+    approvals: approvalId === null ? [] : await approvalsOf(store.db, approvalId),
     ...await releaseOf(store, command, size),
   };
+}
+
+/** Returns the signatures of approvers, and what the passkeys of approvers have signed. */
+async function approvalsOf(db: Db, approvalId: string): Promise<DeviceBundle["approvals"]> {
+  const [signatures, statements, named, approval] = await Promise.all([
+    listSignatures(db, approvalId),
+    listStatements(db, approvalId),
+    getApprovers(db),
+    getApproval(db, approvalId),
+  ]);
+  const salt = approval!.actionSalt.toString("hex");
+  const passkeys = new Set(named?.approvers.passkeys?.map(({ credential_id }) => credential_id));
+  const byPasskey = statements.filter(({ assertion }) => passkeys.has(assertion.credential_id));
+  return [
+    ...signatures,
+    ...byPasskey.map(({ statement, list, assertion }) => ({
+      salt,
+      statement,
+      ...(list ? { list } : {}),
+      assertion,
+    })),
+  ];
 }
 
 /** Returns the proof that a command is a released script, which was requested before the command. */

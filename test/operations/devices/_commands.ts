@@ -6,6 +6,7 @@ import { loadScripts, releaseScripts, scriptsFolder } from "../../../judgement/c
 import { ROOT } from "../../../config.ts";
 import { getPublishedCheckpoint } from "../../../ledger/mod.ts";
 import { getApproval } from "../../../store/approvals/mod.ts";
+import type { Approvers } from "../../../store/devices/mod.ts";
 import { openPeople, type People } from "../../api/_people.ts";
 import { addTestDevice, type TestDevice, writeAgentState } from "./protocol/_devices.ts";
 import { eventually } from "../../_time.ts";
@@ -99,7 +100,7 @@ export async function openCommandPlatform(
 /** Adds a machine, whose agent is not started yet. @param approvers that it pins */
 export async function addMachine(
   people: People,
-  approvers?: { signatures_required: number; keys: readonly string[] },
+  approvers?: Approvers,
 ): Promise<Machine> {
   const device = await addTestDevice(people.platform.store, people.url, "platform");
   return new Machine(people, device, await writeAgentState(people, device, approvers));

@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, hash } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
 import { findKeyOfLink, linkOf } from "../../../operations/calendar/booking/mod.ts";
+import { canonicalize } from "../../../ledger/mod.ts";
 import { openStore, type Store } from "../../../store/mod.ts";
 import { putSettingsFile } from "../../../store/platform/mod.ts";
 import { addStop, FLAG_STOP, removeStop } from "../../../store/calls/mod.ts";
 import { addDevice, addStatement, quarantineDevice } from "../../../store/devices/mod.ts";
-import { takeSignInLink } from "../../../store/people/mod.ts";
+import { putPasskey, takeSignInLink } from "../../../store/people/mod.ts";
 import { findKeyById, findKeys, findTenantToken, hashKey } from "../../../store/keys/mod.ts";
+import { makePhone } from "../../agent/_passkeys.ts";
 import { program } from "../../_programs.ts";
 import { testFolder } from "../../_run.ts";
 import { storeAs, type TestDatabase, testDatabase } from "../../_servers.ts";
@@ -139,7 +141,42 @@ describe("commands of an operator", () => {
     assert.match(await run("tenants", "list"), /careful .* 1 of 1/);
     assert.equal((await receipts()).at(-1)!.action, "tenants.approvers");
     const wrong = await run("tenants", "approvers", "careful", "--require", "2", "--key", next.hex);
-    assert.match(wrong, /refused: --require 2 is more than the 1 keys/);
+    assert.match(wrong, /refused: --require 2 is more than the 1 approvers/);
+  });
+
+  it("name a person's passkey as an approver of devices, by a file of what they print", async () => {
+    await run("keys", "issue", "--tenant", "phones");
+    assert.match(
+      await run("tenants", "passkeys", "phones", "ada"),
+      /refused: ada .* has no passkey/,
+    );
+    const { passkey: { credential_id, public_key } } = makePhone();
+    const gateway = (await storeAs(store, "gateway")).asTenant("phones");
+    await putPasskey(gateway, {
+      id: "PKY-0123456789ab",
+      principal: "ada",
+      name: "Phone",
+      credential_id,
+      public_key,
+      uses: 0,
+      receiptId: "0123456789abcdef",
+    });
+    const printed = await run("tenants", "passkeys", "phones", "ada");
+    const site = { rp_id: "localhost", origin: "http://localhost:8080" };
+    assert.deepEqual(JSON.parse(printed), { credential_id, public_key, ...site });
+    const path = join(await testFolder(), "ada.json");
+    await writeFile(path, printed);
+    const named = ["phones", "--require", "1", "--passkey", path];
+    const fingerprint = hash("sha256", canonicalize(JSON.parse(printed)));
+    assert.match(
+      await run("tenants", "approvers", ...named),
+      new RegExp(`passkey, ${site.origin}, SHA-256 ${fingerprint}\n`),
+    );
+    const twice = await run("tenants", "approvers", ...named, "--passkey", path);
+    assert.match(twice, /refused: A passkey is named twice/);
+    await writeFile(path, "{}");
+    const empty = await run("tenants", "approvers", ...named);
+    assert.match(empty, /refused: .*ada\.json has no passkey/);
   });
 
   it("renew the link of a key to its calendar, sealed", async () => {

@@ -17,6 +17,7 @@ def describe_trust(trust):
     rows += [("log key", trust.log_key.name, fingerprint(trust.log_key.public_key.hex()))]
     rows += [("witness", key.name, fingerprint(key.public_key.hex())) for key in trust.witnesses]
     rows += [("approver", "", fingerprint(key)) for key in trust.approvers]
+    rows += [("approver", "passkey, %s" % one["origin"], passkey_fingerprint(one)) for one in trust.passkeys]
     lines = ["%-11s %-28s SHA-256 %s" % row for row in rows]
     lines.append("%-11s %d of %d" % ("quorum", trust.quorum, len(trust.witnesses)))
     lines.append("%-11s %s" % ("approvals", "signatures required: %d" % trust.required
@@ -245,8 +246,8 @@ def verify_bundle(options):
         signers = valid_approvers(bundle, runner.trust)
         approval = command["approval"]
         say("approved   %s" % (approval["approval_id"] if approval else "no approval was asked for"))
-        for key in sorted(signers):
-            say("signed by  approver %s" % fingerprint(key))
+        for signer in sorted(signers):
+            say("signed by  approver %s" % signer)
         label_fault = find_label_fault(bundle, keys, checkpoint)
         say("released   %s" % (label_fault or "receipt %s" % parse(bundle["release"]["record"])["id"]))
         check_approvals(bundle, runner.trust, label_fault)
