@@ -4,7 +4,7 @@
  */
 import { randomBytes, randomInt } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,6 +19,9 @@ export const workerNumber = Number(process.env.MOCHA_WORKER_ID ?? 0);
 /** Part of the names of the run's folders. The main process passes it on to its workers. */
 const runId: string = process.env.TEST_RUN_ID ??= randomBytes(4).toString("hex");
 const cleanups: (() => Promise<unknown>)[] = [];
+/** File system of Linux that is in memory, and the bytes that must be free there for the data of servers. */
+const MEMORY = "/dev/shm";
+const MEMORY_NEEDED = 4 * 2 ** 30;
 
 /** Registers work for the end of the run, before its folders are removed. */
 export function atEndOfRun(work: () => Promise<unknown>): void {
@@ -33,16 +36,28 @@ export async function mochaGlobalSetup(): Promise<void> {
 /** Mocha calls this in its main process at the end of the run, failed or not. */
 export async function mochaGlobalTeardown(): Promise<void> {
   await Promise.all(cleanups.map((work) => work()));
-  const folders = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix()));
+  const found = await Promise.all([tmpdir(), MEMORY].map(foldersIn));
   // A child of a killed process may still write there, which must not fail the run.
   const options = { recursive: true, force: true, maxRetries: 10 };
   const report = (error: Error) => console.error(`  Cannot remove: ${error.message}`);
-  await Promise.all(folders.map((name) => rm(join(tmpdir(), name), options).catch(report)));
+  await Promise.all(found.flat().map((folder) => rm(folder, options).catch(report)));
+}
+
+/** Returns the folders of this run in a folder, which need not exist. */
+async function foldersIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((name) => name.startsWith(prefix())).map((name) => join(folder, name));
 }
 
 /** Creates an empty folder that is removed when the run ends. */
 export async function testFolder(): Promise<string> {
   return await mkdtemp(join(tmpdir(), prefix()));
+}
+
+/** Creates such a folder for the data of a server: in memory where there is room, as hundreds of databases are made in it. */
+export async function serverFolder(): Promise<string> {
+  const room = await statfs(MEMORY).then(({ bavail, bsize }) => bavail * bsize, () => 0);
+  return await mkdtemp(join(room > MEMORY_NEEDED ? MEMORY : tmpdir(), prefix()));
 }
 
 function prefix(): string {

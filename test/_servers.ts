@@ -19,7 +19,7 @@ import {
 } from "../runtime/embedded/mod.ts";
 import { ensureRecoveryKey, parseRecoveryKey } from "../ledger/mod.ts";
 import { migrate, openStore, type Role, ROLES, type Store } from "../store/mod.ts";
-import { atEndOfRun, freePort, testFolder, workerNumber } from "./_run.ts";
+import { atEndOfRun, freePort, serverFolder, testFolder, workerNumber } from "./_run.ts";
 
 /** A new database with the platform's schema. */
 export interface TestDatabase {
@@ -82,7 +82,7 @@ export async function letTestsSeal(owner: Store): Promise<void> {
   await ensureRecoveryKey(owner, { publicKey: publicKey.toString("hex"), show: () => {} });
 }
 
-/** Creates a database with the platform's schema, which takes about 50 ms once the server runs. */
+/** Creates a database with the platform's schema, which takes about 50 ms once the server runs, and more on a disk. */
 export async function testDatabase(): Promise<TestDatabase> {
   return await makeDatabase(await postgresWithTemplate(), TEMPLATE);
 }
@@ -144,12 +144,14 @@ export async function urlAs({ url }: Pick<Store, "url">, role: Role): Promise<st
 /** Returns the PostgreSQL of this run. */
 export const testPostgres: () => Promise<TestPostgres> = once(async () => {
   if (sharedRun) return sharedRun.postgres;
-  const folder = await testFolder();
+  const folder = await serverFolder();
   const tree = await claimDataFolder(folder);
   const server = await startPostgres(folder, await freePort(), tree);
   atEndOfRun(() => server.stop().then(tree.release));
   await asSuperuser(server, async (client) => { // its data need not outlive the machine
     await client.query("ALTER SYSTEM SET fsync = off");
+    await client.query("ALTER SYSTEM SET full_page_writes = off");
+    await client.query("ALTER SYSTEM SET max_wal_size = '256MB'");
     await client.query("SELECT pg_reload_conf()");
   });
   return server;
@@ -187,7 +189,7 @@ const temporalAddress: () => Promise<string> = once(async () => {
   const { embedded } = temporal;
   const sqlite = { journal_mode: "OFF", synchronous: "OFF" }; // its data need not outlive the machine
   const progress = (doing: string) => process.stderr.write(`  Temporal: ${doing}\n`);
-  const folder = await testFolder();
+  const folder = await serverFolder();
   const tree = await claimDataFolder(folder);
   const server = await startTemporal(folder, ports, {
     ...temporal,
