@@ -8,7 +8,6 @@ export type TestKind = "all" | "unit" | "system" | "soak" | "remote";
 
 /** Tests in the two parts in which they run: beside many others, and then beside few. */
 export interface TestLanes {
-  /** The longest first, so that none goes on alone at the end. */
   readonly many: readonly string[];
   /** Files that start whole processes of the platform, kill them, or drive a browser. */
   readonly few: readonly string[];
@@ -25,9 +24,36 @@ const KILLS = /^test\/(processes\/|.*(kill(s|ed)?|bombs)_test\.ts$)/;
 /** Files that start agents of devices, verifiers, parsers or programs that make media, or type-check a copy of the sources. */
 const STARTS =
   /^test\/(agent\/|integrations\/(media|strangers)\/|ledger\/(succession\/|verify\/receipt_files)|docs\/contributing)/;
-/** Folders and files whose tests take longest. */
-const LONGEST =
-  /^test\/(?:workflows|ledger\/scrub|api|judgement\/(?:engine|guard)|contract)\/|identity/;
+/** Files that took longest in a run of all, the longest first. Those of folders follow, and then all others. */
+const LONGEST = [
+  "test/way_test.ts",
+  "test/mcp/others_test.ts",
+  "test/workflows/worker_kill_test.ts",
+  "test/api/agents_test.ts",
+  "test/ledger/log/log_test.ts",
+  "test/tenants/walls_test.ts",
+  "test/workflows/crew_written_test.ts",
+  "test/api/pages_test.ts",
+  "test/api/articles_test.ts",
+  "test/workflows/media_test.ts",
+  "test/api/every_operation_test.ts",
+  "test/agent/install_test.ts",
+  "test/workflows/guardrails_away_test.ts",
+  "test/workflows/scrub_test.ts",
+  "test/start_test.ts",
+  "test/operations/devices/commands_test.ts",
+  "test/ledger/seal/append_test.ts",
+  "test/mcp/process_test.ts",
+  "test/processes/readiness_test.ts",
+  "test/ledger/scrub/scrub_test.ts",
+  "test/mcp/a2a_messages_test.ts",
+  "test/integrations/media/speech_test.ts",
+  "test/calls/injections_test.ts",
+  "test/operations/integrations/acts_test.ts",
+  "test/agent/agent_commands_test.ts",
+  "test/integrations/strangers/pool_test.ts",
+];
+const LONG_FOLDERS = /^test\/(?:workflows|api|agent|mcp|judgement\/engine|operations\/devices)\//;
 
 /** Lists test files. What they start is told by the helpers that they import, directly or through other files. */
 export function listTests(kind: TestKind): TestLanes {
@@ -58,9 +84,22 @@ export function listTests(kind: TestKind): TestLanes {
     return kind === "all" || isUnit(path) === (kind === "unit");
   });
   const many = wanted.filter((path) => !startsProcesses(path));
-  const rank = (path: string) => LONGEST.test(path) ? 0 : system.has(path) ? 1 : 2;
   return {
-    many: many.sort((a, b) => rank(a) - rank(b)),
-    few: wanted.filter(startsProcesses),
+    many: longestFirst(many, isUnit),
+    few: longestFirst(wanted.filter(startsProcesses), isUnit),
   };
+}
+
+/** Sorts files so that none that takes long is left to the end, where it would run alone. */
+function longestFirst(
+  paths: readonly string[],
+  isUnit: (path: string) => boolean,
+): readonly string[] {
+  const rank = (path: string) => {
+    const place = LONGEST.indexOf(path);
+    if (place >= 0) return place;
+    const group = LONG_FOLDERS.test(path) ? 0 : isUnit(path) ? 2 : 1;
+    return LONGEST.length + group;
+  };
+  return paths.toSorted((a, b) => rank(a) - rank(b));
 }

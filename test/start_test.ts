@@ -3,13 +3,13 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { isRunning } from "../runtime/embedded/mod.ts";
 import { ROLES } from "../store/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { testFolder } from "./_run.ts";
 import { type TestDatabase, testDatabase, testTemporal } from "./_servers.ts";
+import { eventually } from "./_time.ts";
 
 const READY = /sealoop is ready/;
 
@@ -116,7 +116,7 @@ describe("npm start", () => {
     await killed.until(READY);
     const processes = killed.processes();
     await killed.end("SIGKILL");
-    await until(() => !processes.some(isRunning), "its processes have ended");
+    await eventually(async () => !processes.some(isRunning));
 
     running = start();
     await running.until(READY);
@@ -128,8 +128,6 @@ describe("npm start", () => {
     const processes = running.processes();
     process.kill(lifelineOf(running), "SIGKILL");
     await running.end("SIGKILL");
-    await sleep(200);
-    assert.ok(processes.some(isRunning), "something is left to be stopped");
 
     running = start();
     await running.until(READY);
@@ -158,15 +156,13 @@ describe("npm start", () => {
         ? (await response.json() as { services: Service[] }).services
         : [];
     };
-    let services = await list();
+    let services: readonly Service[] = [];
     const find = (wanted: string) => services.find(({ name }) => name === wanted)!;
-    while (
-      services.length === 0 || services.some(({ status }) => status !== "running") ||
-      [find("postgresql"), find("temporal")].some(({ restarts }) => restarts === null) // until told of
-    ) {
-      await sleep(200);
+    await eventually(async () => {
       services = await list();
-    }
+      return services.length > 0 && services.every(({ status }) => status === "running") &&
+        [find("postgresql"), find("temporal")].every(({ restarts }) => restarts !== null); // it is told of both
+    });
     const processes = running.processes();
     for (const name of ["gateway", "mcp", "worker", "sequencer", "engine", "ledger"]) {
       assert.equal(find(name).pid, processes.find((one) => one.name === name)!.pid, name);
@@ -326,12 +322,4 @@ function isFree(port: string): Promise<boolean> {
     const server = createServer().once("error", () => resolve(false));
     server.listen(Number(port), "127.0.0.1", () => server.close(() => resolve(true)));
   });
-}
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 200_000;
-  while (!holds()) {
-    assert.ok(Date.now() < deadline, `not within minutes: ${what}`);
-    await sleep(50);
-  }
 }

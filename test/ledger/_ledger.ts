@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
   getHead,
+  getPublishedCheckpoint,
   type LogWriter,
   openFileSigner,
   openLog,
@@ -19,6 +20,7 @@ import { openStore, type Store } from "../../store/mod.ts";
 import { createLog } from "../../runtime/web/mod.ts";
 import { testFolder } from "../_run.ts";
 import { TEST_RECOVERY_KEY, type TestDatabase, testDatabase } from "../_servers.ts";
+import { eventually } from "../_time.ts";
 
 /** Returns a request that can be sealed. */
 export const anyRequest = (fields: Partial<SealRequest> = {}): SealRequest => ({
@@ -32,6 +34,8 @@ export const anyRequest = (fields: Partial<SealRequest> = {}): SealRequest => ({
 
 /** Many receipts at once take long on a busy machine. */
 const SEAL_TIMEOUT_MS = 120_000;
+
+type Checkpoint = NonNullable<Awaited<ReturnType<typeof getPublishedCheckpoint>>>;
 
 /** A running sequencer. */
 export interface TestSealing {
@@ -55,6 +59,8 @@ export interface TestSealing {
   forgetSigned(): Promise<void>;
   /** Waits until so many receipts are sealed. @throws the error that the sequencer ended with */
   untilSealed(count: number): Promise<void>;
+  /** Waits until a checkpoint of at least so many receipts is published. */
+  untilPublished(count: number): Promise<Checkpoint>;
   stop(): Promise<void>;
 }
 
@@ -153,6 +159,13 @@ export async function prepareSealing(
       };
       await Promise.race([running, there()]);
     },
+    untilPublished: (count) =>
+      eventually(async () => {
+        const checkpoint = await getPublishedCheckpoint(app);
+        return checkpoint && checkpoint.size >= count ? checkpoint : undefined;
+      }).catch((error) => {
+        throw new Error(`No checkpoint of ${count}: ${troubles.join("; ")}`, { cause: error });
+      }),
     async stop() {
       await pause();
       await sealer.close();

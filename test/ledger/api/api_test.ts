@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import { brotliDecompressSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import {
-  exportReceipts,
-  getPublishedCheckpoint,
-  listLedgerKeys,
-  verifyChain,
-} from "../../../ledger/mod.ts";
+import { exportReceipts, listLedgerKeys, verifyChain } from "../../../ledger/mod.ts";
+import { eventually } from "../../_time.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
 import { getRaw, publicPaths } from "./_requests.ts";
 
@@ -39,13 +34,13 @@ describe("the public ledger", () => {
   before(async () => {
     sealing = await startSealing();
     ids = await sealing.seal(449); // and the genesis
-    while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < 450) await sleep(10);
+    await sealing.untilPublished(450);
     ledger = await serveLedger(sealing.database);
     const verified = async () => {
       const { verified_through } = await (await get("/api/chain")).json() as Record<string, number>;
-      return verified_through;
+      return verified_through === 449;
     };
-    while (await verified() !== 449) await sleep(10); // until then responses may differ
+    await eventually(verified); // until then responses may differ
   });
   after(async () => {
     await ledger?.stop();

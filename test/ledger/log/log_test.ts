@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { loadConfig, ROOT } from "../../../config.ts";
@@ -29,14 +28,6 @@ describe("the Merkle log", () => {
   });
   afterEach(() => sealing.stop());
 
-  /** Waits for a published checkpoint of at least so many leaves. */
-  async function checkpointOf(size: number) {
-    for (const deadline = Date.now() + 120_000; Date.now() < deadline; await sleep(20)) {
-      const checkpoint = await getPublishedCheckpoint(sealing.app);
-      if (checkpoint && checkpoint.size >= size) return checkpoint;
-    }
-    throw new Error(`No checkpoint of ${size}: ${sealing.troubles.join("; ")}`);
-  }
   const settings = () => readLogSettings(loadConfig({ SEALOOP_DATA: sealing.folder }));
   async function asSuperuser(sql: string) {
     const client = new pg.Client({ connectionString: sealing.database.superuserUrl });
@@ -45,9 +36,9 @@ describe("the Merkle log", () => {
   }
 
   it("signs a checkpoint of the genesis, and then of all sealed receipts", async () => {
-    assert.equal((await checkpointOf(1)).size, 1);
+    assert.equal((await sealing.untilPublished(1)).size, 1);
     await sealing.seal(2);
-    const { note, root, verifierKey } = await checkpointOf(3);
+    const { note, root, verifierKey } = await sealing.untilPublished(3);
     const parsed = parseNote(note);
     assert.ok(isSignedBy(parsed, parseVerifierKey(verifierKey)));
     assert.deepEqual(parseCheckpoint(parsed.text), {
@@ -61,7 +52,7 @@ describe("the Merkle log", () => {
 
   it("has the same tree whether it was given a receipt's leaf or reads it from the database", async () => {
     await sealing.seal(699);
-    const { size, root } = await checkpointOf(700);
+    const { size, root } = await sealing.untilPublished(700);
     await sealing.pause();
     const client = new pg.Client({ connectionString: sealing.database.superuserUrl });
     await client.connect();
@@ -74,7 +65,7 @@ describe("the Merkle log", () => {
     assert.ok(rebuilt instanceof Error, "whole tiles are needed for a tree of 700");
     sealing.go();
     await sealing.seal(1);
-    await checkpointOf(701);
+    await sealing.untilPublished(701);
     assert.deepEqual(
       Buffer.from(await computeRootAt(700, createHashReader(sealing.app), sha256)).toString("hex"),
       root.toString("hex"),
@@ -84,11 +75,11 @@ describe("the Merkle log", () => {
 
   it("continues after a restart, and only ever grows", async () => {
     await sealing.seal(299);
-    const first = await checkpointOf(300);
+    const first = await sealing.untilPublished(300);
     await sealing.pause();
     sealing.go();
     await sealing.seal(300);
-    await checkpointOf(600);
+    await sealing.untilPublished(600);
     assert.deepEqual(
       Buffer.from(await computeRootAt(first.size, createHashReader(sealing.app), sha256)),
       first.root,
@@ -98,7 +89,7 @@ describe("the Merkle log", () => {
 
   it("reports that the end is missing, and signs nothing at all, where the database has lost it", async () => {
     await sealing.seal(4);
-    await checkpointOf(5);
+    await sealing.untilPublished(5);
     await sealing.pause();
     await asSuperuser(`SET session_replication_role = replica;
       DELETE FROM receipts WHERE position >= 3;
@@ -114,7 +105,7 @@ describe("the Merkle log", () => {
 
   it("reports that stored receipts are not those it has signed, where one was changed", async () => {
     await sealing.seal(4);
-    await checkpointOf(5);
+    await sealing.untilPublished(5);
     await sealing.pause();
     await asSuperuser(`SET session_replication_role = replica;
       UPDATE receipts SET signature = decode(repeat('00', 64), 'hex') WHERE position = 2`);
@@ -126,7 +117,7 @@ describe("the Merkle log", () => {
 
   it("refuses a checkpoint file that is signed by another key, or is none", async () => {
     await sealing.seal(1);
-    await checkpointOf(1);
+    await sealing.untilPublished(1);
     await sealing.pause();
     await rm(join(sealing.folder, "checkpoint.key"));
     await assert.rejects(findContradiction(sealing.app, settings()), /not signed by the log's key/);
@@ -141,7 +132,7 @@ describe("the Merkle log", () => {
       return this.skip();
     }
     await sealing.seal(699);
-    const { verifierKey } = await checkpointOf(700);
+    const { verifierKey } = await sealing.untilPublished(700);
     const ledger = await serveLedger(sealing.database);
     try {
       const { stdout } = await run(client, [ledger.address, verifierKey], { timeout: 60_000 });

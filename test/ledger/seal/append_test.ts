@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import {
   canonicalize,
   exportReceipts,
-  getPublishedCheckpoint,
   listLedgerKeys,
   type StoredReceipt,
   verifyChain,
@@ -123,9 +121,7 @@ describe("sealing", () => {
           sealing.go();
         });
         await Promise.all(ids.map((id) => sealing.sealer.sealed(id)));
-        if (statement.includes("log_")) {
-          while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < 301) await sleep(10);
-        }
+        if (statement.includes("log_")) await sealing.untilPublished(301);
         const { total, breaks } = await verifyChain(
           readTexts(sealing),
           await listLedgerKeys(sealing.app),

@@ -4,7 +4,6 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { ROOT } from "../../../config.ts";
 import { formatVerifierKey, getPublishedCheckpoint } from "../../../ledger/log/mod.ts";
@@ -29,7 +28,7 @@ describe("the published verifier in Python", () => {
     python = found.program;
     sealing = await startSealing();
     await sealing.seal(299); // and the genesis
-    await untilCheckpoint(300);
+    await sealing.untilPublished(300);
     ledger = await serveLedger(sealing.database);
     // The test runs the program that the ledger itself publishes.
     const rules = await (await fetch(`${ledger.address}/api/how-to-verify`)).json() as {
@@ -43,9 +42,6 @@ describe("the published verifier in Python", () => {
     await sealing?.stop();
   });
 
-  async function untilCheckpoint(size: number) {
-    while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < size) await sleep(10);
-  }
   function verify(...args: string[]): Promise<{ status: number | string; lines: string[] }> {
     return new Promise((resolve) => {
       const env = { ...process.env, LC_ALL: "C" }; // it prints errors of the operating system

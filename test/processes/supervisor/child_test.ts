@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../../config.ts";
 import {
   claimDataFolder,
@@ -13,6 +12,7 @@ import {
 import { type Child, openChild, PROCESSES } from "../../../processes/supervisor/mod.ts";
 import { program } from "../../_programs.ts";
 import { testFolder } from "../../_run.ts";
+import { eventually } from "../../_time.ts";
 
 describe("openChild()", () => {
   let probe: string;
@@ -42,7 +42,7 @@ describe("openChild()", () => {
     assert.equal(await child.start({ PROBE: "once" }), "http://probe/once");
     const [first] = watched();
     process.kill(first!.pid, "SIGKILL");
-    await until(() => printed.some((line) => line.startsWith("Probe was started again")));
+    await untilStartedAgain();
     const [second] = watched();
     assert.notEqual(second!.pid, first!.pid);
     assert.match(
@@ -52,13 +52,13 @@ describe("openChild()", () => {
   });
 
   it("leaves a retired process ended", async () => {
-    const child = open({});
-    await child.start({});
-    child.stopRestarting();
-    await tree.stop();
-    await sleep(700);
-    assert.deepEqual(watched(), []);
-    assert.deepEqual(printed, []);
+    const [retired, other] = [open({}), open({})];
+    await Promise.all([retired.start({}), other.start({})]);
+    retired.stopRestarting();
+    for (const { pid } of watched()) process.kill(pid, "SIGKILL");
+    await untilStartedAgain();
+    assert.equal(watched().length, 1);
+    assert.equal(printed.length, 2, "only one has ended and was started again");
   });
 
   it("says why a process could not start", async () => {
@@ -99,11 +99,10 @@ describe("openChild()", () => {
     return child;
   }
 
+  const untilStartedAgain = () =>
+    eventually(async () => printed.some((line) => line.startsWith("Probe was started again")));
+
   function watched(): TreeProcess[] {
     return (readJson(`${dataDir}/run.json`) as { processes: TreeProcess[] }).processes;
   }
 });
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await sleep(20);
-}
