@@ -1,12 +1,13 @@
 import { BadSetting } from "../config.ts";
 import { isDatabaseAway, Problem } from "../contract/mod.ts";
-import { DatabaseNotReady, UnusablePooler, WrongDatabaseRole } from "../store/mod.ts";
+import { DatabaseNotReady, SchemaTooNew, UnusablePooler, WrongDatabaseRole } from "../store/mod.ts";
 
 /** Errors whose message says what to correct. */
 const OPERATOR_ERRORS = [
   BadSetting,
   Problem,
   DatabaseNotReady,
+  SchemaTooNew,
   UnusablePooler,
   WrongDatabaseRole,
 ] as const;

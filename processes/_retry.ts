@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BadSetting } from "../config.ts";
-import { UnusablePooler, WrongDatabaseRole } from "../store/mod.ts";
+import { DatabaseNotReady, SchemaTooNew, UnusablePooler, WrongDatabaseRole } from "../store/mod.ts";
 import type { Log } from "../runtime/web/mod.ts";
 
 const RETRY_MS = 1_000;
@@ -16,22 +16,24 @@ export type Retry = <T>(server: string, work: () => Promise<T>) => Promise<T>;
  */
 export function openRetry(
   log: Log,
-  onWait: (server: string | null) => void,
+  onWait: (server: string | null, code?: string) => void,
   operatorErrors: readonly (new (...args: never[]) => Error)[] = [],
 ): Retry {
   return async (server, work) => {
+    onWait(server);
     while (true) {
       try {
-        onWait(server);
         const result = await work();
         onWait(null);
         return result;
       } catch (error) {
         if (
-          [BadSetting, WrongDatabaseRole, UnusablePooler, ...operatorErrors].some((kind) =>
-            error instanceof kind
-          )
+          [BadSetting, WrongDatabaseRole, UnusablePooler, SchemaTooNew, ...operatorErrors].some((
+            kind,
+          ) => error instanceof kind)
         ) throw error;
+        if (error instanceof DatabaseNotReady) onWait("the schema of this version", "schema");
+        else onWait(server);
         log.warn({ err: error }, `Cannot use ${server} yet; trying again`);
         await sleep(RETRY_MS);
       }

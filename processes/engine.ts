@@ -59,10 +59,10 @@ async function startEngine(parts: PresentParts): Promise<RunningProcess> {
   // Reports are judged from memory meanwhile.
   const retry = openRetry(
     log,
-    (server) =>
+    (server, code) =>
       server === null && !classify
         ? presence.waitFor(classifierLoad, "classifier")
-        : presence.waitFor(server),
+        : presence.waitFor(server, code),
   );
   await retry("PostgreSQL", () => checkDatabase(store));
   await requireSharedSecrets(store, config, ["engine"]);

@@ -45,6 +45,10 @@ async function startSequencer(parts: PresentParts): Promise<RunningProcess> {
           turn = isSealing ? null : ITS_TURN;
           presence.waitFor(turn, "turn");
         },
+        onStandbys(missing) {
+          if (missing !== null) log.warn(`Nothing is committed: it waits for ${missing}`);
+          presence.waitFor(missing ?? turn, missing === null ? "turn" : "standbys");
+        },
       }),
       connect: () => connectWorker(config),
       onFailure(err) {

@@ -31,7 +31,7 @@ export { fingerprintFault, keyedHash, keyedHashWithin } from "./keyed_hash.ts";
 export { listen, type Listener } from "./listen.ts";
 export { migrate } from "./migrate.ts";
 export { requirePooler, UnusablePooler } from "./pooler.ts";
-export { DatabaseNotReady, requireDatabase, requireReady } from "./readiness.ts";
+export { DatabaseNotReady, requireDatabase, requireReady, SchemaTooNew } from "./readiness.ts";
 export { getPrivateTexts, prunePrivateTexts, putPrivateTexts } from "./private_texts.ts";
 export { mayReadSecret } from "./rights/mod.ts";
 export { createDatabaseSql, createRolesSql, FUNCTION_OWNERS, type Role, ROLES } from "./roles.ts";

@@ -19,6 +19,14 @@ export class DatabaseNotReady extends Error {
   override readonly name = "DatabaseNotReady";
 }
 
+/**
+ * The database was brought up to date by a newer version, whose tables this version can't work with. The message says what
+ * would help.
+ */
+export class SchemaTooNew extends Error {
+  override readonly name = "SchemaTooNew";
+}
+
 /** Newest answers, by database and role. */
 const answers = new WeakMap<
   Store["pool"],
@@ -45,6 +53,7 @@ export async function requireReady(store: Pick<Store, "pool" | "asPlatform">): P
  * Checks the same for a process that starts. Takes a minute at most.
  *
  * @throws {DatabaseNotReady}
+ * @throws {SchemaTooNew}
  * @throws {WrongDatabaseRole}
  * @throws whatever the driver throws, where the database is away
  */
@@ -60,14 +69,39 @@ async function checkSchema(store: Pick<Store, "asPlatform">): Promise<void> {
     });
   const applied = new Set(rows.map(({ name }) => name));
   const missing = Object.keys(migrations).filter((name) => !applied.has(name));
-  if (missing.length === 0) return;
+  if (missing.length === 0) return await requireNotTooNew(store, applied);
   throw new DatabaseNotReady(
     `The database lacks ${missing.length} migrations of this version; npm start or npm run setup applies them`,
   );
 }
 
+/**
+ * Checks that the tables, where a newer version has changed them, are such as this version can work with.
+ *
+ * @param applied names of all migrations that the database has had
+ * @throws {SchemaTooNew}
+ */
+export async function requireNotTooNew(
+  store: Pick<Store, "asPlatform">,
+  applied: ReadonlySet<string>,
+): Promise<void> {
+  const others = [...applied].filter((name) => migrations[name] === undefined);
+  if (others.length === 0) return;
+  const newest = Object.keys(migrations).at(-1)!;
+  const row = await store.asPlatform().first<{ oldest: string }>(
+    "SELECT oldest_process() AS oldest",
+  );
+  if (row!.oldest <= newest) return;
+  throw new SchemaTooNew(
+    `Cannot use this database: a newer version has brought it to ${
+      others.sort().at(-1)
+    }, which processes work with ` +
+      `from ${row!.oldest} on, and this one ends with ${newest}; install the newer version`,
+  );
+}
+
 function explain(error: unknown): string {
-  if (error instanceof DatabaseNotReady) return error.message;
+  if (error instanceof DatabaseNotReady || error instanceof SchemaTooNew) return error.message;
   if (isDatabaseAway(error)) return "The database can't be reached at the moment";
   return "The database does not answer as it should";
 }

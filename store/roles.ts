@@ -24,6 +24,8 @@ export const FUNCTION_OWNERS = {
   crossing: "sealoop_crossing",
   /** Owner of the functions that append to the ledger. No other role may write receipts, keys or the head. */
   ledgerWriter: "sealoop_ledger_writer",
+  /** Owner of the function that counts the standbys. It may see what PostgreSQL does, and no table. */
+  statistics: "sealoop_statistics",
 } as const;
 
 /** A role that owns functions. */
@@ -47,6 +49,9 @@ export function createRolesSql(passwords: Readonly<Record<Role, string>>): strin
       create(name),
       `GRANT ${name} TO ${ROLES.owner} WITH INHERIT FALSE, SET TRUE;`,
     ]),
+    // Who is no superuser may lack the right to grant it. Then the platform does not know of standbys.
+    `DO $$ BEGIN GRANT pg_read_all_stats TO ${FUNCTION_OWNERS.statistics}; EXCEPTION WHEN insufficient_privilege THEN ` +
+    `RAISE NOTICE 'Not granted: pg_read_all_stats to ${FUNCTION_OWNERS.statistics}; on how many servers a commit is stays unknown'; END $$;`,
   ].join("\n");
 }
 

@@ -25,6 +25,8 @@ export interface SequencerActivityParts {
   readonly stopping: AbortSignal;
   /** Called when this process begins to seal, and when it ends. */
   readonly onSealing?: (isSealing: boolean) => void;
+  /** Called when commits begin to wait for standbys, with what is missing, and with null when they go on. */
+  readonly onStandbys?: (missing: string | null) => void;
 }
 
 /** Pause until sealing is tried again that waits for the operator. */
@@ -32,7 +34,7 @@ const HELD_PAUSE_MS = 10_000;
 
 /** Creates the activity that runs the sequencer. */
 export function sequencerActivities(
-  { config, store, stopping, onSealing = () => {} }: SequencerActivityParts,
+  { config, store, stopping, onSealing = () => {}, onStandbys }: SequencerActivityParts,
 ) {
   /**
    * Runs the sequencer and the Merkle log for one turn, or until this worker stops. Safe to repeat: it holds a lock in the
@@ -54,6 +56,8 @@ export function sequencerActivities(
         keyFile: join(config.dataDir, "ledger.key"),
         recoveryKey: config.settings.SEALOOP_LEDGER_RECOVERY_KEY,
         signal,
+        requireSync: config.settings.SEALOOP_REQUIRE_SYNC,
+        ...(onStandbys ? { onStandbys } : {}),
         onStart: () => {
           onSealing(true);
           merkleLog = openMerkleLog(logEnd.signal);

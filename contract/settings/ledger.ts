@@ -30,6 +30,9 @@ export const LEDGER_SETTINGS = {
     0,
     "Number of these witnesses without whose cosignatures no checkpoint is published",
   ),
+  SEALOOP_REQUIRE_SYNC: z.coerce.number().int().min(0).max(10).default(0).describe(
+    "Number of synchronous standbys of PostgreSQL without which the sequencer commits no receipt; requests wait meanwhile; 0: none is needed",
+  ),
   SEALOOP_OTS_CALENDARS: urls(
     /^/,
     PUBLIC_CALENDARS,

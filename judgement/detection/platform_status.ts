@@ -14,6 +14,7 @@ import { governanceInForce } from "../../store/calls/mod.ts";
 import { getDeviceFigures } from "../../store/devices/mod.ts";
 import {
   countServicesByStatus,
+  countStandbys,
   countTicketsByStatus,
   getOutboxState,
   getSealingTrouble,
@@ -180,7 +181,12 @@ async function probePostgres({ store }: StatusParts): Promise<Detail> {
   const row = await store.db.first(
     "SELECT current_setting('server_version') AS version",
   );
-  return { version: row!.version };
+  const standbys = await countStandbys(store.db);
+  return {
+    version: row!.version,
+    standbys: standbys?.streaming ?? null,
+    commit_is_on: standbys ? 1 + standbys.synchronous : null,
+  };
 }
 
 async function probeTemporal({ temporal }: StatusParts): Promise<Detail> {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { SERVICE } from "../../contract/domain/mod.ts";
-import { requireReady } from "../../store/mod.ts";
+import { requireReady, type Store } from "../../store/mod.ts";
+import { getPublishedCheckpoint, getPublishingState } from "../log/mod.ts";
 import { exportReceipts, getHead, listReceipts, type StoredReceipt } from "../receipts/mod.ts";
 import { common, operation } from "./_operation.ts";
 import { exampleSummary } from "./_receipt_schemas.ts";
@@ -117,6 +118,16 @@ const activity = operation({
   }),
 });
 
+/** Returns the number of receipts that the log may tell strangers of: with a quorum of witnesses, what they have cosigned. */
+async function getPublicSize(store: Store): Promise<number> {
+  const [{ size }, publishing, checkpoint] = await Promise.all([
+    getHead(store),
+    getPublishingState(store),
+    getPublishedCheckpoint(store),
+  ]);
+  return publishing && publishing.quorum > 0 ? Math.min(size, checkpoint?.size ?? 0) : size;
+}
+
 const chain = operation({
   ...common,
   name: "public_ledger.chain",
@@ -124,7 +135,9 @@ const chain = operation({
   input: z.object({}),
   output: z.object({
     chain_intact: Intact,
-    total: Count,
+    total: Count.describe(
+      "Number of receipts; where checkpoints need the cosignatures of witnesses, of those that a published one covers",
+    ),
     breaks: Breaks,
     verified_through: VerifiedThrough,
     first_breaks: z.array(z.object({ position: Count, reason: z.string() })),
@@ -146,12 +159,12 @@ const chain = operation({
   },
   run: async (_, parts) => {
     const { chain_intact, breaks, verified_through, first_breaks, scrub } = getChainState(parts);
-    const { size } = await getHead(parts.store);
+    const size = await getPublicSize(parts.store);
     return {
       chain_intact,
       total: size,
       breaks,
-      verified_through,
+      verified_through: Math.min(verified_through, size - 1),
       first_breaks: [...first_breaks],
       scrub: scrub && { ...scrub },
     };

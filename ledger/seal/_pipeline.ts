@@ -2,6 +2,7 @@ import type pg from "pg";
 import type { Hash } from "../rules/mod.ts";
 import { type ChainHead, getHeadAfter, type Signer } from "../signer/mod.ts";
 import type { Alarm } from "./_alarm.ts";
+import type { StandbyGate } from "./_standbys.ts";
 import { appendReceipts, readHead } from "./_append.ts";
 import {
   computeLeaves,
@@ -18,6 +19,8 @@ export interface PipelineParts {
   readonly reader: pg.Client;
   readonly signer: Signer;
   readonly alarm: Alarm;
+  /** Waited for before each commit. */
+  readonly standbys: StandbyGate;
   /** Ends the work after the batches that are under way. */
   readonly signal: AbortSignal;
   /** Called after each batch, and now and then while there is nothing to do. */
@@ -60,7 +63,7 @@ const REFUSE = {
  * @throws whatever the database throws; batches that were not committed are still in the outbox
  */
 export async function runPipeline(parts: PipelineParts): Promise<void> {
-  const { writer, reader, signer, alarm, signal, onProgress, onLeaves } = parts;
+  const { writer, reader, signer, alarm, standbys, signal, onProgress, onLeaves } = parts;
   let head = await readHead(writer);
   const batches: BatchUnderWay[] = []; // oldest first
   let failure: { readonly error: unknown } | undefined;
@@ -77,6 +80,7 @@ export async function runPipeline(parts: PipelineParts): Promise<void> {
     signing?.catch(() => {}); // awaited below
     await previous;
     const signed = await signing;
+    await standbys();
     if (refused.length + repeated.length > 0) await removeUnsealed(writer, { refused, repeated });
     if (signed) {
       await appendReceipts(writer, batch, signed, linked.map(({ seq }) => seq));

@@ -10,6 +10,12 @@ import { type Alarm, listenForRequests } from "./_alarm.ts";
 import { ensureOwnKey, type KeyOptions, nextKeyFile, rotateIfAsked } from "./_own_keys.ts";
 import { runPipeline } from "./_pipeline.ts";
 import { reconcile } from "./_reconcile.ts";
+import {
+  openStandbyGate,
+  type StandbyGate,
+  type StandbyOptions,
+  StandbysMissing,
+} from "./_standbys.ts";
 import { removeHold, storeTrouble, toHold } from "./_trouble.ts";
 
 /** Another sequencer holds the lock. */
@@ -18,7 +24,7 @@ class SequencerBusy extends Error {
 }
 
 /** Options of {@linkcode runSequencer}. */
-export interface SequencerOptions extends KeyOptions {
+export interface SequencerOptions extends KeyOptions, StandbyOptions {
   /** A store of role `sequencer`. */
   readonly store: Store;
   /** Ends the work after the batches that are under way. */
@@ -66,16 +72,26 @@ export async function runSequencer(options: SequencerOptions): Promise<void> {
   try {
     if (!options.withoutLock) await takeSequencerLock(writer);
     const alarm = await listenForRequests(reader, signal);
+    const standbys = openStandbyGate(writer, options, signal);
     let isStarted = false;
     const onStart = () => {
       if (!isStarted) options.onStart?.();
       isStarted = true;
     };
     do {
-      await sealWithOneKey({ ...options, onStart, writer, reader, alarm, connectionLost });
+      await sealWithOneKey({
+        ...options,
+        onStart,
+        writer,
+        reader,
+        alarm,
+        standbys,
+        connectionLost,
+      });
     } while (!signal.aborted);
   } catch (error) {
     if (error instanceof SequencerBusy) throw error; // the other one's troubles count
+    if (error instanceof StandbysMissing) return; // its turn has ended; what was signed is committed in the next
     const trouble = toHold(error) ?? error;
     await storeTrouble(writer, trouble, options.keyFile).catch(() => {}); // the database may be away
     throw trouble;
@@ -89,6 +105,7 @@ interface SealingParts extends SequencerOptions {
   readonly writer: pg.Client;
   readonly reader: pg.Client;
   readonly alarm: Alarm;
+  readonly standbys: StandbyGate;
   readonly connectionLost: Promise<never>;
 }
 
@@ -98,6 +115,7 @@ async function sealWithOneKey(parts: SealingParts): Promise<void> {
   const signer = await openFileSigner(keyFile, parts.signer);
   const rotation = watchForFile(nextKeyFile(keyFile), alarm.ring);
   try {
+    await parts.standbys();
     const checkpointSize = await readSignedSize(dirname(keyFile));
     await reconcile({ writer, signer, checkpointSize });
     const sealing = { writer, signer, onLeaves: parts.onLeaves };
@@ -106,7 +124,9 @@ async function sealWithOneKey(parts: SealingParts): Promise<void> {
     const untilRotation = AbortSignal.any([signal, rotation.signal]);
     const pipeline = runPipeline({ ...parts, signer, signal: untilRotation });
     await Promise.race([pipeline, parts.connectionLost]);
-    if (!signal.aborted) await rotateIfAsked(sealing, parts);
+    if (signal.aborted) return;
+    await parts.standbys();
+    await rotateIfAsked(sealing, parts);
   } finally {
     rotation.stop();
     await signer.close();

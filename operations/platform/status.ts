@@ -15,7 +15,10 @@ const PlatformStatus = z.object({
   timestamp: Timestamp.describe("When the probes ran"),
   cached: z.boolean(),
   backends: z.object({
-    postgresql: Probe,
+    postgresql: Probe.describe(
+      "`standbys` of its detail receive what is committed; `commit_is_on` is the number of servers that have it on disk " +
+        "before a commit returns, the primary among them. Null: the platform may not see that",
+    ),
     temporal: Probe,
     ledger: Probe.describe("Not ok while sealing stands still or receipts can't be read"),
     services: Probe.describe("Number of services up, down and unknown, without those of drills"),

@@ -52,6 +52,8 @@ import { publicServices } from "./0040_public_services.ts";
 import { grants } from "./0041_grants.ts";
 import { peopleFile } from "./0042_people_file.ts";
 import { sharedSecrets } from "./0043_shared_secrets.ts";
+import { schemaBound } from "./0044_schema_bound.ts";
+import { replication } from "./0045_replication.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -99,4 +101,6 @@ export const migrations: Readonly<Record<string, string>> = {
   "0041_grants": grants,
   "0042_people_file": peopleFile,
   "0043_shared_secrets": sharedSecrets,
+  "0044_schema_bound": schemaBound,
+  "0045_replication": replication,
 };

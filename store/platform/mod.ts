@@ -75,3 +75,4 @@ export {
 } from "./spans.ts";
 export { exportSpans, getSpanExport, markSpanExported } from "./span_export.ts";
 export { getDeliveredMessage, getHealedDrill } from "./setup.ts";
+export { countStandbys } from "./standbys.ts";

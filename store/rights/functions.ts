@@ -1,5 +1,5 @@
 import type { FunctionOwner } from "../roles.ts";
-import { type Grantee, READING, SERVERS, WORKING } from "./grantees.ts";
+import { EVERYONE, type Grantee, READING, SERVERS, WORKING } from "./grantees.ts";
 
 /** A function of the database that not everybody may call. */
 export interface FunctionRights {
@@ -59,6 +59,8 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   watched_tenants: { runsAs: "crossing", callers: READING },
   ensure_tenant: { runsAs: "crossing", callers: ["worker", "crossing"] },
   refused_settings_files: { runsAs: "crossing", callers: READING },
+  count_standbys: { runsAs: "statistics", callers: [...READING, "sequencer"] },
+  oldest_process: { callers: EVERYONE },
   wall_off: { callers: [] },
   count_receipts: { callers: [] },
   name_receipts: { callers: [] },

@@ -3,14 +3,16 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import {
   claimDataFolder,
   type Postgres,
   startPostgres,
   type Tree,
 } from "../../runtime/embedded/mod.ts";
-import { openSealer, runSequencer, type Sealer } from "../../ledger/mod.ts";
+import { getHead, openSealer, runSequencer, type Sealer } from "../../ledger/mod.ts";
 import { listen, migrate, openStore, type Store } from "../../store/mod.ts";
+import { countStandbys } from "../../store/platform/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
 import { anyRequest, serveLedger } from "./_ledger.ts";
@@ -47,6 +49,15 @@ async function copyAsStandby(folder: string, primary: Postgres): Promise<string>
   return copy;
 }
 
+/** Sets which standbys a primary waits for at each commit: `*`, or none. */
+async function waitForStandbys({ postgres }: Server, names: string): Promise<void> {
+  const client = new pg.Client({ connectionString: postgres.superuserUrl });
+  await client.connect();
+  await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+  await client.query("SELECT pg_reload_conf()");
+  await client.end();
+}
+
 describe("the public ledger on a read replica", () => {
   let primary: Server;
   let standby: Server;
@@ -54,10 +65,14 @@ describe("the public ledger on a read replica", () => {
   let sealer: Sealer;
   let ledger: Awaited<ReturnType<typeof serveLedger>>;
   const end = new AbortController();
+  let waitsFor: string | null = null;
   let sequencer: Promise<void>;
+  let primaryFolder: string;
+  let standbyFolder: string;
 
   before(async () => {
     const [folder, port] = [await testFolder(), await freePort()];
+    primaryFolder = folder;
     primary = await start(folder, port);
     const owner = openStore(primary.postgres.urls.owner, "owner");
     await migrate(owner);
@@ -66,12 +81,19 @@ describe("the public ledger on a read replica", () => {
     await primary.stop();
     const copy = await copyAsStandby(folder, primary.postgres);
     primary = await start(folder, port);
+    standbyFolder = copy;
     standby = await start(copy, await freePort());
 
     app = openStore(primary.postgres.urls.worker, "worker");
     const store = openStore(primary.postgres.urls.sequencer, "sequencer");
-    sequencer = runSequencer({ store, keyFile: join(folder, "ledger.key"), signal: end.signal })
-      .finally(() => store.close());
+    sequencer = runSequencer({
+      store,
+      keyFile: join(primaryFolder, "ledger.key"),
+      signal: end.signal,
+      requireSync: 1,
+      onStandbys: (missing) => void (waitsFor = missing),
+    }).finally(() => store.close());
+    await waitForStandbys(primary, "*");
     sealer = await openSealer(app);
     ledger = await serveLedger({ urls: standby.postgres.urls });
   });
@@ -97,6 +119,35 @@ describe("the public ledger on a read replica", () => {
     assert.deepEqual({ total, chain_intact }, { total: position + 1, chain_intact: true });
     const answer = await (await fetch(`${ledger.address}/api/receipt/${id}`)).json();
     assert.equal((answer as Record<string, unknown>).found, true);
+  });
+
+  it("has each receipt before it counts as sealed, and requests wait while it is away", async () => {
+    const counts = () => countStandbys(app.asPlatform());
+    const until = (synchronous: number) =>
+      eventually(async () => (await counts())?.synchronous === synchronous || undefined);
+    await until(1);
+    const { id: first } = await sealer.request(anyRequest());
+    await sealer.sealed(first);
+    assert.deepEqual(await counts(), { streaming: 1, synchronous: 1 });
+
+    const { port } = standby.postgres;
+    await standby.stop();
+    await waitForStandbys(primary, ""); // as a failover manager does, so that the primary goes on alone
+    await until(0);
+    const { size } = await getHead(app);
+    const { id: second } = await sealer.request(anyRequest());
+    await eventually(() => Promise.resolve(waitsFor ?? undefined));
+    assert.equal(waitsFor, "1 synchronous standbys, of which there are 0");
+    assert.equal((await getHead(app)).size, size);
+    await assert.rejects(sealer.sealed(second, { timeoutMs: 1 }), /is queued/);
+
+    standby = await start(standbyFolder, port);
+    await eventually(async () => (await counts())?.streaming === 1 || undefined);
+    assert.equal((await getHead(app)).size, size, "an asynchronous standby is not enough");
+    await waitForStandbys(primary, "ANY 1 (*)");
+    const { position } = await sealer.sealed(second);
+    assert.equal(position, size);
+    assert.equal(waitsFor, null);
   });
 
   it("polls while the server refuses LISTEN", async () => {

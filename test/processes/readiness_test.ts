@@ -71,7 +71,7 @@ describe("the platform's processes", () => {
       const { line, health } = one;
       const { err } = await line(WAITS_FOR_DATABASE);
       assert.match(err!.message, /has no tables yet/);
-      await untilUnready(one, ["waits_for_postgresql"]);
+      await untilUnready(one, ["waits_for_schema"]);
       const answer = await health();
       if (!answer) return;
       assert.equal(answer.status, 503);
@@ -92,6 +92,23 @@ describe("the platform's processes", () => {
       assert.match((await untilHealth(one, 503)).detail!, /database can't be reached/);
     });
     await terminate();
+  });
+
+  it("refuse a database that a newer version has changed so that they can't work with it", async () => {
+    await makeTables();
+    await database.executeAsSuperuser(
+      "INSERT INTO migrations (name, batch, migration_time) VALUES ('9998_small', 99, now())",
+    );
+    await start(["ledger"]);
+    await processes[0]!.line(READY); // the change is one that it can work with
+    await database.executeAsSuperuser(
+      `CREATE OR REPLACE FUNCTION oldest_process() RETURNS text LANGUAGE sql AS $$ SELECT '9999_large' $$`,
+    );
+    await untilUnready(processes[0]!, ["database"]);
+    await start(["gateway"]);
+    const refusal =
+      /^Cannot use this database: a newer version has brought it to 9998_small.* from 9999_large on/;
+    await processes[1]!.line(refusal);
   });
 
   it("work on after SIGTERM for as long as they are told to, while their probes say that they end", async () => {

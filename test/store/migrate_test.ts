@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import pg from "pg";
 import { createDatabase } from "../../runtime/embedded/mod.ts";
-import { migrate, openStore, type Store } from "../../store/mod.ts";
+import { migrate, openStore, SchemaTooNew, type Store } from "../../store/mod.ts";
 import { testPostgres } from "../_servers.ts";
 
 describe("migrate()", () => {
@@ -28,6 +28,22 @@ describe("migrate()", () => {
     assert.ok(ran.length > 0);
     assert.deepEqual([...some, ...others], ran.map((row) => row.name));
     assert.deepEqual(await migrate(stores[0]!), []);
+  });
+
+  it("changes nothing where a newer version has been, and refuses a schema that it can't work with", async () => {
+    const [owner] = stores as [Store];
+    const db = owner.asPlatform();
+    await db.execute("INSERT INTO migrations (name, batch) VALUES ('9998_small', 99)");
+    await db.execute("GRANT UPDATE ON migrations TO sealoop_engine"); // a right of the newer version
+    assert.deepEqual(await migrate(owner), []);
+    const [kept] = await db.query(
+      "SELECT has_table_privilege('sealoop_engine', 'migrations', 'UPDATE') AS kept",
+    );
+    assert.deepEqual(kept, { kept: true });
+    await db.execute(
+      `CREATE OR REPLACE FUNCTION oldest_process() RETURNS text LANGUAGE sql AS $$ SELECT '9999_large' $$`,
+    );
+    await assert.rejects(migrate(owner), SchemaTooNew);
   });
 
   it("leaves the question marks of SQL alone", async () => {

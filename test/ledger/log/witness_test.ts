@@ -10,8 +10,10 @@ import {
 import { parseCheckpoint, parseNote } from "../../../ledger/notes/mod.ts";
 import { getHead } from "../../../ledger/receipts/mod.ts";
 import { eventually } from "../../_time.ts";
-import { startSealing, type TestSealing } from "../_ledger.ts";
+import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
 import { LIES, openWitness, type TestWitness } from "./_witness.ts";
+
+type Json = Readonly<Record<string, unknown>>;
 
 describe("witnesses of the Merkle log", () => {
   let witnesses: TestWitness[];
@@ -140,6 +142,11 @@ describe("witnesses of the Merkle log", () => {
     await seal(4);
     assert.equal((await getHead(app)).size, before.size + 8);
     assert.equal((await published()).size, before.size, "nothing was published");
+    const ledger = await serveLedger(sealing!.database);
+    const chain = await (await fetch(`${ledger.address}/api/chain`)).json() as Json;
+    await ledger.stop();
+    assert.equal(chain.total, before.size, "nor told");
+    assert.ok(chain.verified_through as number < before.size);
     witnesses[1]!.lie(undefined);
     const after = await sealAndPublish(1);
     assert.deepEqual(after.cosigners, ["witness.example/w2", "witness.example/w3"]);
