@@ -56,6 +56,8 @@ export {
 } from "./operation.ts";
 export type { Durability, LongRunning } from "./operation_durability.ts";
 export {
+  ComposedText,
+  composedText,
   EventStream,
   FileOutput,
   JsonText,

@@ -1,4 +1,4 @@
-import { stripInvisible } from "../contract/mod.ts";
+import { ComposedText, stripInvisible } from "../contract/mod.ts";
 import type { ToolResult } from "./requests.ts";
 
 /**
@@ -116,6 +116,7 @@ function cleanTexts(value: unknown, maxLength: number): { clean: unknown; cut: n
 
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
+  if (value instanceof ComposedText) return change(value.text);
   if (Array.isArray(value)) return value.map((entry) => mapTexts(entry, change));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
@@ -135,18 +136,32 @@ function findInjections(value: unknown, find: FindInjection): Injection[] {
     known.set(piece, tries);
     return tries;
   };
-  const search = (at: string, text: string) => {
-    if (text.length < MIN_SEARCHED_LENGTH || CODE.test(text)) return;
-    if (injections.length >= MAX_INJECTIONS) return;
-    if (SIGNED_FORM.test(at) && /^[0-9a-f]+$/.test(text)) return;
+  const findIn = (text: string): ReadonlySet<string> => {
     const tries = new Set<string>();
+    if (text.length < MIN_SEARCHED_LENGTH || CODE.test(text)) return tries;
     for (let from = 0; from < text.length && searchable > 0; from += PIECE_LENGTH) {
       for (const one of findInPiece(text.slice(from, from + PIECE_LENGTH))) tries.add(one);
     }
+    return tries;
+  };
+  /** Finds what quotes try by themselves, and what they try together or with the words around them. */
+  const findInQuotes = ({ text, own, quotes }: ComposedText): ReadonlySet<string> => {
+    const alone = quotes.flatMap((quote) => [...findIn(quote)]);
+    const ofOwn = findIn(own);
+    return new Set([...alone, ...[...findIn(text)].filter((one) => !ofOwn.has(one))]);
+  };
+  const add = (at: string, find: () => ReadonlySet<string>) => {
+    if (injections.length >= MAX_INJECTIONS) return;
+    const tries = find();
     if (tries.size > 0) injections.push({ at, tries: [...tries] });
+  };
+  const search = (at: string, text: string) => {
+    if (SIGNED_FORM.test(at) && /^[0-9a-f]+$/.test(text)) return;
+    add(at, () => findIn(text));
   };
   const walk = (at: string, entry: unknown): void => {
     if (typeof entry === "string") search(at, entry);
+    else if (entry instanceof ComposedText) add(at, () => findInQuotes(entry));
     else if (Array.isArray(entry)) entry.forEach((inner, n) => walk(`${at}/${n}`, inner));
     else if (typeof entry === "object" && entry !== null) {
       for (const [name, inner] of Object.entries(entry)) {

@@ -71,7 +71,7 @@ export const ticketBundle = operation({
       ticket,
       story: { ticket_id, ...story, approvals },
       timeline,
-      postmortem: formatPostmortem(facts),
+      postmortem: formatPostmortem(facts).text,
     });
     return { about: ABOUT, written_at: new Date().toISOString(), ...told, receipts };
   },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
+import { composedText } from "../../contract/mod.ts";
 import { OBSERVATION_SOURCES } from "../../contract/domain/mod.ts";
 import { draftPostmortem, embeddedReceipt, requireTicket } from "./tickets/mod.ts";
 import {
@@ -140,7 +141,7 @@ export const ticket = operation({
   }),
   output: TicketWithReceipt.extend({
     observations: z.array(Observation).describe("What was seen before the fault was judged"),
-    postmortem: z.string().nullable().describe("Markdown; null: it was not requested"),
+    postmortem: composedText.nullable().describe("Markdown; null: it was not requested"),
   }),
   rest: { itsm_ticket: "GET /v1/itsm/tickets/{ticket_id}" },
   tool: { itsm_get_ticket: FULL },

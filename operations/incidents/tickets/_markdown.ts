@@ -1,16 +1,36 @@
-/** Texts and times of a postmortem in Markdown. */
+/**
+ * Texts and times of a postmortem in Markdown. All that records have of others goes through {@linkcode escape} or
+ * {@linkcode code}, which mark it as quoted until {@linkcode compose} takes the marks out.
+ */
+import { ComposedText } from "../../../contract/mod.ts";
 
 const MAX_CODE_LENGTH = 200;
+/** Stand around what is quoted. They are no characters of Unicode, but for use within a program. */
+const [BEGIN, END] = ["\uFDD0", "\uFDD1"];
+const MARKS = new RegExp(`[${BEGIN}${END}]`, "g");
+const QUOTE = new RegExp(`${BEGIN}([^${END}]*)${END}`, "g");
+
+const quote = (text: string): string => `${BEGIN}${text.replace(MARKS, "")}${END}`;
+
+/** Tells apart the platform's own words and what they quote. */
+export function compose(markdown: string): ComposedText {
+  const quotes = [...markdown.matchAll(QUOTE)].map(([, text]) => text!);
+  return new ComposedText(markdown.replace(MARKS, ""), markdown.replace(QUOTE, "…"), quotes);
+}
 
 /** Escapes text of people to one line that can't be Markdown, HTML or the end of a table cell. */
 export function escape(text: string): string {
+  return quote(escapeMarkdown(text));
+}
+
+function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]<>#|!]/g, "\\$&").replace(/[\r\n]+/g, " ");
 }
 
 /** Formats a value as a code span. */
 export function code(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
-  return `\`${text.replace(/[`|\n\r]/g, " ").slice(0, MAX_CODE_LENGTH)}\``;
+  return `\`${quote(text.replace(/[`|\n\r]/g, " ").slice(0, MAX_CODE_LENGTH))}\``;
 }
 
 /** Returns a code as words: `status 500`. */
@@ -20,8 +40,8 @@ export function words(value: unknown): string {
 
 /** Returns escaped text that ends with a full stop, where it has no other end. */
 export function sentence(text: string): string {
-  const escaped = escape(text.trim());
-  return /[.!?:…]["”)]?$/.test(escaped) ? escaped : `${escaped}.`;
+  const escaped = escapeMarkdown(text.trim().replace(MARKS, ""));
+  return quote(/[.!?:…]["”)]?$/.test(escaped) ? escaped : `${escaped}.`);
 }
 
 /** Returns texts joined for a sentence: `a, b and c`. */

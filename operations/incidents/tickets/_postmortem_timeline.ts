@@ -1,4 +1,4 @@
-import { code, count, escape, formatOffset, sentence, words } from "./_markdown.ts";
+import { code, compose, count, escape, formatOffset, sentence, words } from "./_markdown.ts";
 import { type Event, moveOf, moverOf, type PostmortemFacts } from "./_postmortem_facts.ts";
 import { describeEscalation } from "../../../store/incidents/mod.ts";
 
@@ -9,15 +9,20 @@ type Told = Pick<PostmortemFacts, "events" | "moves">;
 
 /** Describes each event of a ticket in a sentence, in Markdown, oldest first. */
 export function describeEvents(facts: Told): { readonly at: string; readonly text: string }[] {
-  return facts.events.map((event) => ({ at: event.at, text: describeEvent(event, facts) }));
+  return facts.events.map((event) => ({
+    at: event.at,
+    text: compose(describeEvent(event, facts)).text,
+  }));
 }
 
 /** Formats the events as a table of sentences. Ids of receipts are in a section of their own. */
 export function formatTimeline(facts: Told): string {
-  const events = describeEvents(facts);
+  const { events } = facts;
   const first = events[0] ? Date.parse(events[0].at) : 0;
-  const lines = events.map(({ at, text }) =>
-    `| ${at} | +${formatOffset(Date.parse(at) - first)} | ${text} |`
+  const lines = events.map((event) =>
+    `| ${event.at} | +${formatOffset(Date.parse(event.at) - first)} | ${
+      describeEvent(event, facts)
+    } |`
   );
   return ["| when | after | event |", "| --- | --- | --- |", ...lines].join("\n");
 }

@@ -1,3 +1,4 @@
+import type { ComposedText } from "../../../contract/mod.ts";
 import { getImpact, IMPACT_DEPTH } from "../../../store/cmdb/mod.ts";
 import type { Db, Store } from "../../../store/mod.ts";
 import { listApprovalMoves } from "../../../store/approvals/mod.ts";
@@ -23,7 +24,7 @@ export async function draftPostmortem(
   store: Store,
   ticket: Ticket,
   ledgerUrl: string,
-): Promise<string> {
+): Promise<ComposedText> {
   return formatPostmortem(await readFacts(store, ticket, ledgerUrl));
 }
 

@@ -1,4 +1,5 @@
-import { code, escape, words } from "./_markdown.ts";
+import type { ComposedText } from "../../../contract/mod.ts";
+import { code, compose, escape, words } from "./_markdown.ts";
 import { formatActions } from "./_postmortem_actions.ts";
 import {
   formatCause,
@@ -14,7 +15,7 @@ import { formatTimeline } from "./_postmortem_timeline.ts";
 export type { PostmortemFacts };
 
 /** Formats the draft of a postmortem as Markdown: the known facts, and a section that people fill in. */
-export function formatPostmortem(facts: PostmortemFacts): string {
+export function formatPostmortem(facts: PostmortemFacts): ComposedText {
   const { ticket } = facts;
   const sections = [
     `# ${ticket.ticket_id}: ${escape(ticket.title)}`,
@@ -31,7 +32,7 @@ export function formatPostmortem(facts: PostmortemFacts): string {
     `## Receipts\n\n${formatReceipts(facts)}`,
     "## For people to fill in\n\n- Impact on users:\n- What went well:\n- What went badly:\n- What will be changed, by whom, by when:",
   ];
-  return sections.join("\n\n") + "\n";
+  return compose(sections.join("\n\n") + "\n");
 }
 
 function formatReceipts({ ticket, events, receipt, ledgerUrl }: PostmortemFacts): string {

@@ -1,5 +1,6 @@
 import type { NumberedObservation, Phase } from "../../../contract/domain/mod.ts";
 import type { Repair } from "../../../store/incidents/mod.ts";
+import { compose } from "./_markdown.ts";
 import { formatActions } from "./_postmortem_actions.ts";
 import { type Alternative, WEAKER } from "./_postmortem_cause.ts";
 import { type DiagnosisEvent, moveOf, readDiagnoses } from "./_postmortem_facts.ts";
@@ -59,7 +60,7 @@ export function tellStory(facts: PostmortemFacts): Story {
       at: event.at,
       kind: event.kind,
       phase: event.phase ?? null,
-      says: describeEvent(event, facts),
+      says: compose(describeEvent(event, facts)).text,
       receipt_id: textOf(event.data.receipt_id),
       approval_id: textOf(event.data.approval_id),
     })),
@@ -68,7 +69,7 @@ export function tellStory(facts: PostmortemFacts): Story {
     dependants: dependants ?? null,
     approvals: listApprovals(facts),
     repairs,
-    done: formatActions(facts),
+    done: compose(formatActions(facts)).text,
   };
 }
 

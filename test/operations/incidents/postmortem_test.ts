@@ -59,7 +59,7 @@ function format(
     receipt: null,
     ledgerUrl: "http://ledger.example",
     ...facts,
-  });
+  }).text;
 }
 
 /** Returns a section by its heading. */

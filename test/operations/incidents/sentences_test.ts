@@ -44,6 +44,7 @@ describe("the sentences of a postmortem", () => {
         "the platform has no record of requests or users",
     },
     // the timeline has sentences of its own, above
-    tell: (record) => formatPostmortem(factsOf(record)).replace(/## Timeline[^]*?(?=\n## )/, ""),
+    tell: (record) =>
+      formatPostmortem(factsOf(record)).text.replace(/## Timeline[^]*?(?=\n## )/, ""),
   });
 });
