@@ -53,4 +53,5 @@ export { buildSignatureBase, readSigner, verifySigned } from "./request_signatur
 export { getRunStatus } from "./run_status.ts";
 export type { ApprovalSubject, SubjectVote } from "./approval_subject.ts";
 export { describeAwaited } from "./waiting.ts";
+export { unknownRecord } from "./unknown_record.ts";
 export { ANSWER_SECONDS, type Site, siteOf, usePasskey } from "./passkeys.ts";

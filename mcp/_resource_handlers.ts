@@ -1,4 +1,4 @@
-import { outputValue } from "../contract/mod.ts";
+import { describeUnknownName, outputValue } from "../contract/mod.ts";
 import type { HandlerParts } from "./_handler_parts.ts";
 import { NO_RESOURCE, type OperationCall } from "./_operation_call.ts";
 import { refuseUnknownRequest, type UnknownRequest } from "./_unknown_request.ts";
@@ -47,7 +47,7 @@ export function createResourceHandlers<C>(
     async readResource(uri, context) {
       const match = findResource(resources, uri); // in all of them: the call checks the scope, and seals a refusal
       if (!match) {
-        return await refuseUnknownRequest(auth, sender, unknown(uri), context.requestId);
+        return await refuseUnknownRequest(auth, sender, unknown(uri, reachable), context.requestId);
       }
       const { resource: { operation, template, description }, input } = match;
       const { output, receiptId } = await call(operation, template, input, context);
@@ -68,6 +68,9 @@ export function createResourceHandlers<C>(
   };
 }
 
+/** Longest URI that an error repeats. */
+const MAX_URI_LENGTH = 200;
+
 function findResource<C>(resources: readonly Resource<C>[], uri: string) {
   for (const resource of resources) {
     const input = resource.parse(uri);
@@ -76,10 +79,18 @@ function findResource<C>(resources: readonly Resource<C>[], uri: string) {
   return undefined;
 }
 
-const unknown = (uri: string): UnknownRequest => ({
+const unknown = (
+  uri: string,
+  reachable: readonly Pick<Resource<unknown>, "template">[],
+): UnknownRequest => ({
   method: "resources/read",
   name: uri,
   code: NO_RESOURCE,
-  message: `There is no resource ${uri}; list the templates`,
+  message: describeUnknownName(
+    "resource",
+    uri.slice(0, MAX_URI_LENGTH),
+    reachable.map(({ template }) => template),
+    "list the templates",
+  ),
   data: { uri },
 });

@@ -1,4 +1,5 @@
 import {
+  describeUnknownName,
   type Effect,
   GovernanceAnswerSchema,
   InvalidInput,
@@ -163,7 +164,12 @@ export function selectTools<C>(
   if (unknown.length > 0) {
     throw new InvalidInput([{
       path: ["tools"],
-      msg: `There is no tool or group ${unknown.join(", ")}; groups are ${groups.join(", ")}`,
+      msg: describeUnknownName(
+        "tool or group",
+        unknown[0]!,
+        [...tools.keys(), ...groups],
+        `groups are ${groups.join(", ")}`,
+      ),
       type: "value_error",
     }]);
   }

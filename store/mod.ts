@@ -32,6 +32,7 @@ export { listen, type Listener } from "./listen.ts";
 export { migrate } from "./migrate.ts";
 export { requirePooler, UnusablePooler } from "./pooler.ts";
 export { DatabaseNotReady, requireDatabase, requireReady, SchemaTooNew } from "./readiness.ts";
+export { listNewestIds, RECORD_KINDS, type RecordKind } from "./record_ids.ts";
 export { getPrivateTexts, prunePrivateTexts, putPrivateTexts } from "./private_texts.ts";
 export { mayReadSecret } from "./rights/mod.ts";
 export { createDatabaseSql, createRolesSql, FUNCTION_OWNERS, type Role, ROLES } from "./roles.ts";

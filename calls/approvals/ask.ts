@@ -1,4 +1,4 @@
-import { Problem } from "../../contract/mod.ts";
+import { unknownRecord } from "../unknown_record.ts";
 import { type ApprovalRequest, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
@@ -24,7 +24,7 @@ export const approvalWorkflowId = (approvalId: string): string => `approval-${ap
 export async function existingApproval({ store }: Pick<Platform, "store">, id: string) {
   const record = await getApproval(store.db, id);
   if (record) return record;
-  throw new Problem("NotFound", `There is no approval ${id}`);
+  throw await unknownRecord(store.db, "approval", id);
 }
 
 /**

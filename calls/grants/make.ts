@@ -1,4 +1,5 @@
 /** Making and revoking standing grants. */
+import { unknownRecord } from "../unknown_record.ts";
 import { randomBytes } from "node:crypto";
 import { Problem } from "../../contract/mod.ts";
 import {
@@ -146,7 +147,7 @@ export async function endGrant(
   trx: Db,
   id: string,
 ): Promise<GrantRecord> {
-  if (!await getGrant(trx, id)) throw new Problem("NotFound", `There is no grant ${id}`);
+  if (!await getGrant(trx, id)) throw await unknownRecord(trx, "grant", id);
   if (!await revokeGrant(trx, id, caller.principal)) {
     throw new Problem("Conflict", `${id} was revoked before`);
   }

@@ -47,7 +47,7 @@ interface TaskPage {
 
 /** Handles the requests of one key. Each is sealed. */
 export interface A2aHandlers {
-  hasSkill(skill: string): boolean;
+  readonly skills: readonly string[];
   callSkill(call: SkillCall): Promise<MessageResult>;
   sendMessage(message: ConversationMessage): Promise<MessageResult>;
   /** @throws {HeldRequest} governance asks people first */

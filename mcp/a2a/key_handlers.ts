@@ -40,7 +40,7 @@ export function createKeyHandlers<C>(
   }
 
   return {
-    hasSkill: (skill) => tools.has(skill),
+    skills: [...tools.keys()],
     async callSkill(call) {
       const { skill, input, dryRun, messageId, contextId } = call;
       const { operation } = tools.get(skill)!;

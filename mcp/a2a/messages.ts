@@ -1,7 +1,7 @@
 /** Messages of clients, as calls of skills or as parts of a conversation. */
 import type { SendMessageRequest } from "@a2a-js/sdk";
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
-import { parseMetadata, type RequestMarks } from "../../contract/mod.ts";
+import { describeUnknownName, parseMetadata, type RequestMarks } from "../../contract/mod.ts";
 import type { TaskPart } from "../../contract/domain/mod.ts";
 import { MEDIA_TYPES } from "./card.ts";
 import { contentTypeError, invalidParams } from "./errors.ts";
@@ -9,11 +9,13 @@ import type { ConversationMessage, SkillCall } from "./handlers.ts";
 
 /** Maximum nesting of a part's data; the fields around it take the rest of the depth that the ledger seals. */
 const MAX_DEPTH = 50;
+/** Longest name that an error repeats. */
+const MAX_NAME_LENGTH = 100;
 
 /** Parses the skill call in a message. @returns undefined where it is a message of a conversation */
 export function parseSkillCall(
   request: SendMessageRequest,
-  hasSkill: (skill: string) => boolean,
+  skills: readonly string[],
 ): SkillCall | undefined {
   const calls = parseParts(request).flatMap((part) =>
     "data" in part && part.data.skill !== undefined ? [part.data] : []
@@ -23,8 +25,11 @@ export function parseSkillCall(
   if (calls.length > 1) {
     throw invalidParams("A message calls one skill at most; send several messages");
   }
-  if (typeof skill !== "string" || !hasSkill(skill)) {
-    throw invalidParams(`There is no skill ${skill}; the agent card lists them`);
+  if (typeof skill !== "string" || !skills.includes(skill)) {
+    const name = String(skill).slice(0, MAX_NAME_LENGTH);
+    throw invalidParams(
+      describeUnknownName("skill", name, skills, "the agent card lists them"),
+    );
   }
   const { taskId, messageId, contextId } = request.message!;
   if (taskId) throw invalidParams("A skill is called by itself, and not in a task");

@@ -125,7 +125,7 @@ async function handleMessage(
   request: SendMessageRequest,
 ): Promise<MessageResult> {
   const { handlers } = parts;
-  const call = parseSkillCall(request, handlers.hasSkill);
+  const call = parseSkillCall(request, handlers.skills);
   if (call) return await withProtocolErrors(parts, handlers.callSkill(call));
   const message = parseConversationMessage(request);
   return await withProtocolErrors(parts, handlers.sendMessage(message), { task: message.task_id });

@@ -1,4 +1,4 @@
-import { type Context, type Platform } from "../../calls/mod.ts";
+import { type Context, type Platform, unknownRecord } from "../../calls/mod.ts";
 import { startNotedRun } from "../../calls/recover/mod.ts";
 import { type Caller, Problem } from "../../contract/mod.ts";
 import {
@@ -29,7 +29,7 @@ export async function checkSource(
 ): Promise<void> {
   if (kind === "ticket") {
     const ticket = await getTicket(db, id);
-    if (!ticket) throw new Problem("NotFound", `There is no ticket ${id}`);
+    if (!ticket) throw await unknownRecord(db, "ticket", id);
     if (ticket.status !== "resolved") {
       throw new Problem("Conflict", `Cannot write about ${id}: it is open; resolve it first`);
     }
@@ -51,10 +51,7 @@ export async function checkSource(
   } else {
     const transcript = await getTranscript(db, id);
     if (!transcript) {
-      throw new Problem(
-        "NotFound",
-        `There is no transcript ${id}; GET /api/seo/transcripts lists them`,
-      );
+      throw await unknownRecord(db, "transcript", id, "GET /api/seo/transcripts lists them");
     }
     if (!transcript.text) {
       throw new Problem(

@@ -1,7 +1,7 @@
+import { unknownRecord } from "../../calls/mod.ts";
 import { z } from "zod";
 import { type NetworkName, NETWORKS } from "./writing/mod.ts";
 import type { Context } from "../../calls/mod.ts";
-import { Problem } from "../../contract/mod.ts";
 import {
   ARTICLE_SOURCES,
   describeFailure,
@@ -138,7 +138,7 @@ export function toItem(
 export async function requireItem(db: Db, id: string): Promise<Item> {
   const item = await getPipelineItem(db, id);
   if (item) return item;
-  throw new Problem("NotFound", `There is no item ${id}; GET /api/pipeline/items lists them`);
+  throw await unknownRecord(db, "item", id, "GET /api/pipeline/items lists them");
 }
 
 /** A move of an item by a person. */

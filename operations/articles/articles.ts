@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { operation } from "../../calls/mod.ts";
-import { Problem } from "../../contract/mod.ts";
+import { operation, unknownRecord } from "../../calls/mod.ts";
 import { getArticle, listPublishedArticles } from "../../store/articles/mod.ts";
 import { Limit } from "../schemas/mod.ts";
 import { Article, exampleArticle, SeoStatus, SessionId, toArticle, toStatus } from "./_schemas.ts";
@@ -49,8 +48,9 @@ export const articleStatus = operation({
     },
   },
   run: async ({ session_id }, { store }) => {
-    const article = await getArticle(store.db, session_id.replace(/^seo-/, "ART-"));
-    if (!article) throw new Problem("NotFound", `There is no article ${session_id}`);
+    const id = session_id.replace(/^seo-/, "ART-");
+    const article = await getArticle(store.db, id);
+    if (!article) throw await unknownRecord(store.db, "article", id);
     return toStatus(article);
   },
 });

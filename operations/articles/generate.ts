@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mapTemporalErrors, operation, type Platform } from "../../calls/mod.ts";
+import { mapTemporalErrors, operation, type Platform, unknownRecord } from "../../calls/mod.ts";
 import { idOfCall, recoverRun, startRun } from "../../calls/recover/mod.ts";
 import { siteTarget } from "./writing/mod.ts";
 import { Problem } from "../../contract/mod.ts";
@@ -175,7 +175,7 @@ async function checkDeploy(
     );
   }
   const article = await getArticle(store.db, article_id);
-  if (!article) throw new Problem("NotFound", `There is no article ${article_id}`);
+  if (!article) throw await unknownRecord(store.db, "article", article_id);
   if (!["published", "not_published", "unknown"].includes(article.state)) {
     throw new Problem(
       "Conflict",

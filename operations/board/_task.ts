@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Context } from "../../calls/mod.ts";
+import { type Context, unknownRecord } from "../../calls/mod.ts";
 import { InvalidInput, nameProblem, Problem } from "../../contract/mod.ts";
 import { isBuiltInAgent } from "../../contract/domain/mod.ts";
 import { requireTicket } from "../incidents/tickets/mod.ts";
@@ -87,8 +87,12 @@ function refuse(field: string, msg: string): never {
 }
 
 /** Returns the task that a call is about. @throws {Problem} `NotFound`, or `Conflict` where it was deleted */
-export function requireOpen(id: string, task: BoardTask | undefined): BoardTask {
-  if (!task) throw new Problem("NotFound", `There is no task ${id}`);
+export async function requireOpen(
+  db: Db,
+  id: string,
+  task: BoardTask | undefined,
+): Promise<BoardTask> {
+  if (!task) throw await unknownRecord(db, "task", id);
   if (task.deleted_at === null) return task;
   throw new Problem("Conflict", `${id} was deleted at ${task.deleted_at}, and stays so`);
 }

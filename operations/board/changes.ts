@@ -93,7 +93,11 @@ export const updateTask = operation({
     rule: "key-decides",
     addressee: "agent_id",
     async check({ task_id, version, ...changes }, context) {
-      const task = requireOpen(task_id, await getBoardTask(context.store.db, task_id));
+      const task = await requireOpen(
+        context.store.db,
+        task_id,
+        await getBoardTask(context.store.db, task_id),
+      );
       requireVersion(task, version);
       await checkTask(merge(task, changes), context);
     },
@@ -105,7 +109,7 @@ export const updateTask = operation({
   },
   run: async ({ task_id, version, ...changes }, context) => {
     return await context.commit(async (trx) => {
-      const before = requireOpen(task_id, await lockBoardTask(trx, task_id));
+      const before = await requireOpen(trx, task_id, await lockBoardTask(trx, task_id));
       requireVersion(before, version);
       const merged = merge(before, changes);
       await checkTask(merged, { store: { db: trx } });
@@ -132,7 +136,10 @@ export const deleteTask = operation({
   governance: {
     rule: "key-decides",
     async check({ task_id, version }, { store }) {
-      requireVersion(requireOpen(task_id, await getBoardTask(store.db, task_id)), version);
+      requireVersion(
+        await requireOpen(store.db, task_id, await getBoardTask(store.db, task_id)),
+        version,
+      );
     },
   },
   durability: { sealsItself: true, commits: true },
@@ -142,7 +149,7 @@ export const deleteTask = operation({
   },
   run: async ({ task_id, version }, context) => {
     return await context.commit(async (trx) => {
-      requireVersion(requireOpen(task_id, await lockBoardTask(trx, task_id)), version);
+      requireVersion(await requireOpen(trx, task_id, await lockBoardTask(trx, task_id)), version);
       const task = await deleteBoardTask(trx, task_id);
       await sealChange(trx, task, { word: "deleted", fields: [] }, context);
       return task;

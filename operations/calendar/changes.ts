@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { operation, type Platform } from "../../calls/mod.ts";
+import { operation, type Platform, unknownRecord } from "../../calls/mod.ts";
 import { idOfCall } from "../../calls/recover/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import {
@@ -115,13 +115,13 @@ function toRequest(input: z.output<typeof Input>): EventRequest {
 
 async function requireEvent({ db }: Platform["store"], id: string): Promise<EventRecord> {
   const event = await getEvent(db, id);
-  if (!event) throw new Problem("NotFound", `There is no event ${id}`);
+  if (!event) throw await unknownRecord(db, "event", id, "GET /api/calendar/events lists them");
   return event;
 }
 
 async function requireContact({ db }: Platform["store"], id: string | null): Promise<void> {
   if (id !== null && !await getContact(db, id)) {
-    throw new Problem("NotFound", `There is no contact ${id}`);
+    throw await unknownRecord(db, "contact", id);
   }
 }
 

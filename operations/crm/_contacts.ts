@@ -1,4 +1,5 @@
 /** Changes of contacts. Each is one transaction with its activity and its receipt. */
+import { unknownRecord } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { type Contact, ContactFields } from "../../contract/records/mod.ts";
 import { optOut, recordChange } from "./records/mod.ts";
@@ -41,13 +42,13 @@ const FIELDS = ContactFields.keyof().options;
 
 /** Returns a contact. @throws {Problem} `NotFound` */
 export async function requireContact(db: Db, id: string): Promise<Contact> {
-  return await getContact(db, id) ?? raiseNoContact(id);
+  const contact = await getContact(db, id);
+  if (contact) return contact;
+  throw await noContact(db, id);
 }
 
-/** @throws {Problem} `NotFound` */
-function raiseNoContact(id: string): never {
-  throw new Problem("NotFound", `There is no contact ${id}; GET /api/contacts lists them`);
-}
+const noContact = (db: Db, id: string) =>
+  unknownRecord(db, "contact", id, "GET /api/contacts lists them");
 
 /** Returns the conflict with the contact that has the address already. */
 export function duplicateContact({ contact_id }: Contact): Problem {
@@ -131,7 +132,8 @@ export async function changeContact(
   },
   author: Author,
 ): Promise<void> {
-  const before = await lockContact(trx, id) ?? raiseNoContact(id);
+  const before = await lockContact(trx, id);
+  if (!before) throw await noContact(trx, id);
   requireVersion(id, before.version, version);
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   const after: ContactFields = { ...before, ...Object.fromEntries(given) };

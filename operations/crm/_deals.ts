@@ -1,6 +1,7 @@
 /** Changes of deals. Each is one transaction with its activities and receipts. */
+import { unknownRecord } from "../../calls/mod.ts";
 import type { Config } from "../../config.ts";
-import { describeUnknownName, InvalidInput, Problem } from "../../contract/mod.ts";
+import { describeUnknownName, InvalidInput } from "../../contract/mod.ts";
 import { type Pipeline, readPipelines, recordChange, statusOf } from "./records/mod.ts";
 import type { Deal, DealFields } from "../../contract/records/mod.ts";
 import type { Db } from "../../store/mod.ts";
@@ -24,12 +25,12 @@ const FIELDS = ["title", "contact_id", "amount_minor", "currency", "expected_clo
 
 /** Returns a deal. @throws {Problem} `NotFound` */
 export async function requireDeal(db: Db, id: string): Promise<Deal> {
-  return await getDeal(db, id) ?? raiseNoDeal(id);
+  const deal = await getDeal(db, id);
+  if (deal) return deal;
+  throw await noDeal(db, id);
 }
 
-function raiseNoDeal(id: string): never {
-  throw new Problem("NotFound", `There is no deal ${id}; GET /api/deals lists them`);
-}
+const noDeal = (db: Db, id: string) => unknownRecord(db, "deal", id, "GET /api/deals lists them");
 
 /** Adds a deal. @returns its id @throws {Problem} `NotFound`, `InvalidInput` */
 export async function addNewDeal(
@@ -63,7 +64,8 @@ export async function changeDeal(
   { version, stage, ...fields }: DealChanges,
   author: Author,
 ): Promise<void> {
-  const before = await lockDeal(trx, id) ?? raiseNoDeal(id);
+  const before = await lockDeal(trx, id);
+  if (!before) throw await noDeal(trx, id);
   requireVersion(id, before.version, version);
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   const after: Deal = { ...before, ...Object.fromEntries(given) };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { operation } from "../../calls/mod.ts";
+import { operation, unknownRecord } from "../../calls/mod.ts";
 import { Problem, redactSecrets } from "../../contract/mod.ts";
 import { type ApprovalRecord, getApproval } from "../../store/approvals/mod.ts";
 import {
@@ -94,7 +94,7 @@ export const commandHistory = operation({
   },
   async run({ device_id, command_id: id = null, limit }, { store: { db } }) {
     if (!await getDevice(db, device_id)) {
-      throw new Problem("NotFound", `There is no device ${device_id}`);
+      throw await unknownRecord(db, "device", device_id);
     }
     const outputBytes = id ? null : MAX_LISTED_OUTPUT * MAX_CHARACTER_BYTES;
     const commands = await listDeviceCommands(db, device_id, { limit, id, outputBytes });

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { operation } from "../../calls/mod.ts";
-import { Problem } from "../../contract/mod.ts";
+import { operation, unknownRecord } from "../../calls/mod.ts";
 import { findDevice, getInventory, listPresence } from "../../store/devices/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { DeviceId } from "./_schemas.ts";
@@ -68,7 +67,7 @@ export const deviceResources = operation({
       listPresence(store.db, device_id),
       getInventory(store.db, device_id),
     ]);
-    if (!presence) throw new Problem("NotFound", `There is no device ${device_id}`);
+    if (!presence) throw await unknownRecord(store.db, "device", device_id);
     const values = SECTIONS.map((name) => [name, JSON.parse(sections.get(name) ?? "null")]);
     return {
       device_id,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { operation } from "../../calls/mod.ts";
+import { operation, unknownRecord } from "../../calls/mod.ts";
 import { escapeInvisible, Problem } from "../../contract/mod.ts";
 import { LEARNING_BOUNDS, lessonReceiptId } from "../../judgement/engine/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
@@ -171,7 +171,7 @@ function describeLesson({ title, score, factors, passage }: LearningRecord): str
 /** Returns an item that waits for people. @throws {Problem} `NotFound`, `Conflict` */
 async function queuedItem(db: Db, id: string): Promise<LearningRecord> {
   const item = await getLearningItem(db, id);
-  if (!item) throw new Problem("NotFound", `There is no learning item ${id}`);
+  if (!item) throw await unknownRecord(db, "learning item", id);
   if (item.state !== "queued") throw notQueued(id, item.state);
   return item;
 }

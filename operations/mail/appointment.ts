@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { checkMail, type MailParts, sendMail } from "./sending/mod.ts";
-import { type Context, operation } from "../../calls/mod.ts";
+import { type Context, operation, unknownRecord } from "../../calls/mod.ts";
 import { idOfCall, notNoted } from "../../calls/recover/mod.ts";
-import { printTime, Problem } from "../../contract/mod.ts";
+import { printTime } from "../../contract/mod.ts";
 import {
   assertFree,
   bookEvent,
@@ -190,5 +190,5 @@ function toRequest(
 async function requireContact({ db }: Store, id: string): Promise<Contact> {
   const contact = await getContact(db, id);
   if (contact) return contact;
-  throw new Problem("NotFound", `There is no contact ${id}`);
+  throw await unknownRecord(db, "contact", id);
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { checkMail } from "./sending/mod.ts";
-import { operation, type Platform } from "../../calls/mod.ts";
+import { operation, type Platform, unknownRecord } from "../../calls/mod.ts";
 import { startRun } from "../../calls/recover/mod.ts";
 import { describeUnknownName, Problem } from "../../contract/mod.ts";
 import { sequenceWorkflowId, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
@@ -55,7 +55,7 @@ async function check(
   { store, config }: Pick<Platform, "store" | "config">,
 ): Promise<void> {
   const contact = await getContact(store.db, contact_id);
-  if (!contact) throw new Problem("NotFound", `There is no contact ${contact_id}`);
+  if (!contact) throw await unknownRecord(store.db, "contact", contact_id);
   const names = readMailRules(config).sequences.map(({ sequence }) => sequence);
   if (!names.includes(workflow)) {
     throw new Problem(

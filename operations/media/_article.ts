@@ -1,3 +1,4 @@
+import { unknownRecord } from "../../calls/mod.ts";
 import { z } from "zod";
 import type { Context } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
@@ -40,7 +41,7 @@ export async function readArticle(
   readonly incident: IncidentPicture | undefined;
 }> {
   const article = await getArticle(store.db, id);
-  if (!article) throw new Problem("NotFound", `There is no article ${id}`);
+  if (!article) throw await unknownRecord(store.db, "article", id);
   if (!article.content) throw new Problem("Conflict", `${id} is not written yet`);
   const { title } = article.content;
   const sections = article.content.sections.map(({ heading, blocks }) => ({

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { type Context, operation } from "../../calls/mod.ts";
-import { Problem } from "../../contract/mod.ts";
+import { type Context, operation, unknownRecord } from "../../calls/mod.ts";
 import { MEDIA_STATES } from "../../contract/domain/mod.ts";
 import { exampleFilm, FilmSummary } from "../../contract/records/mod.ts";
 import { Limit, Sha256, Timestamp } from "../schemas/mod.ts";
@@ -71,7 +70,9 @@ export const videoStatus = operation({
   run: async ({ project_id }, context) => {
     const { db } = context.store;
     const project = await getVideoProject(db, project_id);
-    if (!project) throw new Problem("NotFound", `There is no film ${project_id}`);
+    if (!project) {
+      throw await unknownRecord(db, "film", project_id, "GET /api/video/projects lists them");
+    }
     return toStatus(project, await listScenes(db, project_id), context);
   },
 });

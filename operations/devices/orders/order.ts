@@ -21,7 +21,7 @@ import {
 } from "../../../store/devices/mod.ts";
 import { signaturesOf } from "./permission.ts";
 import { type CommandRequest, resolveCommand } from "./resolve.ts";
-import type { Platform } from "../../../calls/mod.ts";
+import { type Platform, unknownRecord } from "../../../calls/mod.ts";
 import { startOnce } from "../../../calls/recover/mod.ts";
 import { noteCallEffects } from "../../../store/calls/mod.ts";
 
@@ -71,7 +71,7 @@ export async function requireActiveDevice(
   id: string,
 ): Promise<DeviceRecord> {
   const device = await getDevice(store.db, id);
-  if (!device) throw new Problem("NotFound", `There is no device ${id}`);
+  if (!device) throw await unknownRecord(store.db, "device", id);
   if (device.status === "active") return device;
   throw new Problem(
     "Conflict",
