@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { operation, unknownRecord } from "../../calls/mod.ts";
+import { operation } from "../../calls/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import { getArticle, listPublishedArticles } from "../../store/articles/mod.ts";
 import { Limit } from "../schemas/mod.ts";
 import { Article, exampleArticle, SeoStatus, SessionId, toArticle, toStatus } from "./_schemas.ts";
@@ -48,9 +49,8 @@ export const articleStatus = operation({
     },
   },
   run: async ({ session_id }, { store }) => {
-    const id = session_id.replace(/^seo-/, "ART-");
-    const article = await getArticle(store.db, id);
-    if (!article) throw await unknownRecord(store.db, "article", id);
+    const article = await getArticle(store.db, session_id.replace(/^seo-/, "ART-"));
+    if (!article) throw new Problem("NotFound", `There is no article ${session_id}`);
     return toStatus(article);
   },
 });
