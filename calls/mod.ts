@@ -51,7 +51,7 @@ export { retryInBackground } from "./retry.ts";
 export { type NewsFollower, type NewsWatch, openNewsWatch } from "./news_watch.ts";
 export { buildSignatureBase, readSigner, verifySigned } from "./request_signature.ts";
 export { getRunStatus } from "./run_status.ts";
-export type { ApprovalSubject, SubjectVote } from "./approval_subject.ts";
+export type { ApprovalSubject, SubjectCall, SubjectVote } from "./approval_subject.ts";
 export { describeAwaited } from "./waiting.ts";
 export { unknownRecord } from "./unknown_record.ts";
 export { ANSWER_SECONDS, type Site, siteOf, usePasskey } from "./passkeys.ts";

@@ -41,7 +41,7 @@ export function commandActivities(parts: ActivityParts) {
     { command_id }: CommandOrder,
   ): Promise<{ readonly held: CommandApproval | null }> {
     const command = await existing(command_id);
-    const { status, approvalId, requestedBy, requestedByKey, needed } = command;
+    const { status, approvalId, requestedBy, requestedByKey, needed, insteadOf } = command;
     if (status !== "waiting_approval" || approvalId === null) return { held: null };
     const now = await getTime(db);
     // An approval that comes too late would be in vain.
@@ -60,6 +60,7 @@ export function commandActivities(parts: ActivityParts) {
       requestedByKey,
       needed,
       expiresInSeconds,
+      ...(insteadOf ? { insteadOf } : {}),
     });
     return { held: { ...asked, expires_in_seconds: expiresInSeconds } };
   }

@@ -21,6 +21,8 @@ export interface Question extends
   readonly needed?: number;
   /** Default: the setting `SEALOOP_APPROVAL_EXPIRES_SECONDS`. */
   readonly expiresInSeconds?: number;
+  /** Approval that its asker has denied, and offers this instead of; absent: none. */
+  readonly insteadOf?: string | null;
 }
 
 /** A question that is stored, as the workflow of its approval takes it. */

@@ -53,6 +53,8 @@ export interface ApprovalContext {
     readonly ticket_id: string | null;
     readonly resolution: string | null;
   } | null;
+  /** Of the call that asks, instead of which others can be offered; null: none can. */
+  readonly arguments: Readonly<Record<string, unknown>> | null;
   readonly alternatives: readonly {
     readonly runbook: string;
     readonly title: string;

@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { existingApproval } from "../../calls/approvals/mod.ts";
-import { operation } from "../../calls/mod.ts";
+import { operation, type SubjectCall } from "../../calls/mod.ts";
+import { escapeInvisible, redactSecrets } from "../../contract/mod.ts";
 import { type ApprovalRecord, getHeldCall, listEndedCalls } from "../../store/approvals/mod.ts";
 import { getRepairHistory, getTicket } from "../../store/incidents/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { Alternative, describeAlternatives, isRepair, undoText } from "./_alternatives.ts";
 import { ApprovalId, approvalOwner, exampleApproval } from "./_approval.ts";
+import { askingCall } from "./offer.ts";
 
 /** Earlier acts that are named, and those that are counted. */
 const MAX_NAMED = 5;
@@ -44,6 +46,10 @@ const ApprovalContext = z.object({
   alternatives: z.array(Alternative).describe(
     "Runbooks that can be offered instead while people decide; empty: it is about no repair",
   ),
+  arguments: z.record(z.string(), z.unknown()).nullable().describe(
+    "Arguments of the call that asks, or that ordered a device's command, instead of which others can be offered while " +
+      "people decide; null: it is about neither",
+  ),
 });
 
 /** What is known around an approval. */
@@ -76,20 +82,30 @@ export const approvalContext = operation({
       },
       outcome: null,
       alternatives: [],
+      arguments: null,
     },
   },
-  async run({ approval_id }, { store }) {
+  async run({ approval_id }, { store, subjects }) {
     const { db } = store;
     const approval = await existingApproval({ store }, approval_id);
     const repair = isRepair(approval);
-    const [before, outcome, alternatives] = await Promise.all([
+    const isPending = approval.status === "pending";
+    const [before, outcome, alternatives, asking] = await Promise.all([
       repair ? repairsBefore(db, approval) : callsBefore(db, approval),
       outcomeOf(db, approval),
-      repair && approval.status === "pending" ? describeAlternatives(db, approval) : [],
+      repair && isPending ? describeAlternatives(db, approval) : [],
+      isPending ? askingCall({ store, subjects }, approval) : undefined,
     ]);
-    return { undo: repair ? undoOf(approval) : [], before, outcome, alternatives };
+    const undo = repair ? undoOf(approval) : [];
+    return { undo, before, outcome, alternatives, arguments: asking ? argumentsOf(asking) : null };
   },
 });
+
+/** Returns the arguments that an offer can change; secrets by their hash alone. */
+function argumentsOf({ input, fixed }: SubjectCall): Record<string, unknown> {
+  const changeable = Object.entries(input).filter(([name]) => !Object.hasOwn(fixed, name));
+  return escapeInvisible(redactSecrets(Object.fromEntries(changeable)));
+}
 
 function undoOf({ action: { steps } }: ApprovalRecord) {
   return (Array.isArray(steps) ? steps : []).map(({ does, undo }) => ({

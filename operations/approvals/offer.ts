@@ -1,7 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { castVote, existingApproval, offerCall } from "../../calls/approvals/mod.ts";
-import { authorize, type Context, operation } from "../../calls/mod.ts";
+import {
+  castVote,
+  checkVote,
+  existingApproval,
+  offerCall,
+  offerSubject,
+  subjectOf,
+} from "../../calls/approvals/mod.ts";
+import {
+  type ApprovalSubject,
+  authorize,
+  type Context,
+  operation,
+  type Platform,
+  type SubjectCall,
+} from "../../calls/mod.ts";
 import { InvalidInput, parseInput, Problem, redactSecrets } from "../../contract/mod.ts";
 import { fitsParameter } from "../../judgement/runbooks/mod.ts";
 import {
@@ -9,7 +23,6 @@ import {
   findOffered,
   getApproval,
   getHeldCall,
-  type HeldCall,
 } from "../../store/approvals/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { isRepair, runbooksFor } from "./_alternatives.ts";
@@ -28,8 +41,8 @@ export const offerInstead = operation({
   extension: true,
   summary: "Deny what was asked for, and offer something else instead",
   description:
-    "Of a loop's repair another runbook that matches the incident, or other values of its parameters; of a call other " +
-    "arguments. What is offered is asked for by a new approval in your name, which you can't approve yourself: nothing of " +
+    "Of a loop's repair another runbook that matches the incident, or other values of its parameters; of a call, or of a " +
+    "device's command, other arguments. What is offered is asked for by a new approval in your name, which you can't approve yourself: nothing of " +
     "what was asked for is changed. The two name each other (`instead_of`, `offered`). A loop that waits goes on with what " +
     "is offered once somebody has approved it.",
   effect: "run",
@@ -44,7 +57,7 @@ export const offerInstead = operation({
       "For a repair: values of its parameters, besides those that the service gives",
     ),
     arguments: z.record(z.string(), z.unknown()).optional().describe(
-      "For a call: all its arguments",
+      "For a call: all its arguments; for a command: all but its device",
     ),
   }),
   output: z.object({
@@ -76,16 +89,20 @@ export const offerInstead = operation({
         `Approval ${approval_id} is ${approval.status}, and is not denied any more`,
       );
     }
-    const held = await getHeldCall(db, approval_id);
-    if (!held && !isRepair(approval)) {
+    const asked = await askingCall(context, approval);
+    if (!asked && !isRepair(approval)) {
       throw new Problem(
         "Conflict",
-        `${approval_id} is about neither a repair nor a call; deny it with a reason, and whoever asks can ask anew`,
+        `${approval_id} is about neither a repair, a call nor a command; deny it with a reason, and whoever asks can ask anew`,
       );
     }
-    const offer = held ? undefined : await repairOffered(db, approval, input);
-    const offeredCall = held && await callOffered(context, approval, held, input.arguments);
-    const before = offeredCall && await offerCall(context, offeredCall, approval_id);
+    await checkVote(context, approval, "denied", {}); // before anything is offered
+    const offer = asked ? undefined : await repairOffered(db, approval, input);
+    const call = asked && await callOffered(context, approval, asked, input.arguments);
+    const before = call &&
+      (asked.subject?.offer
+        ? await offerSubject(context, call, approval_id, asked.subject.offer)
+        : await offerCall(context, call, approval_id));
     const words = { reason, ...(offer ? { offer } : {}) };
     const { approval: denied, receiptId } = await castVote("denied", approval_id, words, context);
     const offered = before ?? await waitForOffered(db, approval_id);
@@ -134,20 +151,43 @@ async function repairOffered(
   return { runbook: name, values };
 }
 
+/** The call that people are asked about, or that has made what they are asked about. */
+interface AskingCall extends SubjectCall {
+  readonly tool: string;
+  /** What the call has made; absent: it is held itself. */
+  readonly subject?: ApprovalSubject<Platform>;
+}
+
+/** Returns the call by which somebody asks; undefined: a loop asks, or a program for itself. */
+export async function askingCall(
+  { store: { db }, subjects }: Pick<Platform, "store" | "subjects">,
+  { id, subject }: ApprovalRecord,
+): Promise<AskingCall | undefined> {
+  const held = await getHeldCall(db, id);
+  if (held) {
+    const { operation, tool } = held;
+    return { operation, tool, input: JSON.parse(held.input), fixed: {} };
+  }
+  const about = subjectOf({ subjects }, subject);
+  const made = await about?.madeBy?.(db, subject);
+  if (!about || !made) return undefined;
+  return { ...made, tool: made.operation, subject: about };
+}
+
 /** Returns the call that is offered, in the caller's name. @throws {Problem} it can't be */
 async function callOffered(
   { caller, operations, requestId, signal }: Context,
   approval: ApprovalRecord,
-  held: HeldCall,
+  asked: AskingCall,
   sent: Readonly<Record<string, unknown>> | undefined,
 ) {
   if (!sent) throw invalid(["arguments"], "This is about a call: give all its arguments");
-  const operation = operations.get(held.operation);
+  const operation = operations.get(asked.operation);
   const [as] = Object.keys(operation?.rest ?? {});
   if (!operation || as === undefined || caller.tenant !== approval.tenant) {
     throw new Problem(
       "Conflict",
-      `You can't make calls of ${held.tool} in your name here, so that you can't offer one; deny it with a reason`,
+      `You can't make calls of ${asked.tool} in your name here, so that you can't offer one; deny it with a reason`,
     );
   }
   const request = {
@@ -156,17 +196,17 @@ async function callOffered(
     requestId,
     credential: undefined,
     address: caller.address,
-    input: sent,
+    input: { ...sent, ...asked.fixed },
     signal,
   } as const;
   authorize(operation, request, caller);
-  const input = parseInput(operation.input, sent);
-  const hidden = JSON.stringify(redactSecrets(JSON.parse(held.input))) !== held.input;
+  const input = parseInput(operation.input, { ...sent, ...asked.fixed });
+  const before = JSON.stringify(asked.input);
+  const hidden = JSON.stringify(redactSecrets(asked.input)) !== before;
   if (hidden && JSON.stringify(sent).includes("[secret]")) {
     throw invalid(["arguments"], "Its secrets are not shown: give others in place of [secret]");
   }
-  const same =
-    JSON.stringify(input) === JSON.stringify(parseInput(operation.input, JSON.parse(held.input)));
+  const same = JSON.stringify(input) === JSON.stringify(parseInput(operation.input, asked.input));
   if (same) throw new Problem("Conflict", "These are the arguments that you deny: offer others");
   return await Promise.resolve({ operation, request, caller, input });
 }

@@ -9,7 +9,14 @@ import {
   quarantineDevice,
   setReplaced,
 } from "../../store/devices/mod.ts";
-import { commandRefusal, findObstacle } from "./orders/mod.ts";
+import { CommandInput } from "./_commands.ts";
+import {
+  approversOf,
+  COMMAND_OPERATION,
+  commandRefusal,
+  findObstacle,
+  orderCommand,
+} from "./orders/mod.ts";
 
 /** A command on a device. */
 export const commandSubject: ApprovalSubject<Platform> = {
@@ -23,6 +30,26 @@ export const commandSubject: ApprovalSubject<Platform> = {
   async refusal(db, id, vote) {
     const command = await getDeviceCommand(db, id);
     return command && await commandRefusal(db, command, vote);
+  },
+
+  async madeBy(db, id) {
+    const command = await getDeviceCommand(db, id);
+    if (!command?.request || command.requestedByKey === null) return undefined;
+    const fixed = { device_id: command.deviceId };
+    return { operation: COMMAND_OPERATION, input: { ...command.request, ...fixed }, fixed };
+  },
+
+  async offer(parts, { input, decisionId, needed, ...order }) {
+    const { device_id, ...request } = CommandInput.parse(input);
+    const isFree = request.command !== undefined;
+    const { approval_id } = await orderCommand(parts, {
+      ...request,
+      ...order,
+      id: decisionId.replace(/^GOV/, "CMD"),
+      deviceId: device_id,
+      needed: approversOf(isFree, { approvers: needed, callerApproves: false }),
+    });
+    return approval_id!;
   },
 
   async obstacle(parts, id) {

@@ -18,6 +18,8 @@ export interface NewDeviceCommand
   /** Number of people who must approve. */
   readonly needed: number;
   readonly grounds: ApprovalGrounds;
+  /** Approval that its asker has denied, and offers this instead of. */
+  readonly insteadOf?: string | null;
   /** The input of the server's operation that asks for it. Null: the worker's own command. */
   readonly request: Readonly<Record<string, unknown>> | null;
 }
@@ -55,9 +57,10 @@ export interface DeviceCommandRecord extends NewDeviceCommand {
 export async function putDeviceCommand(trx: Db, command: NewDeviceCommand): Promise<boolean> {
   const added = await trx.execute(
     `INSERT INTO device_commands (id, device_id, argv, account, timeout_seconds, output_bytes, read_only, script,
-       expires_at, description, requested_by, requested_by_key, approval_id, needed, grounds, script_id, status, request)
+       expires_at, description, requested_by, requested_by_key, approval_id, needed, grounds, script_id, status, request,
+       instead_of)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-       CASE WHEN $13::text IS NULL THEN 'queued' ELSE 'waiting_approval' END, $17)
+       CASE WHEN $13::text IS NULL THEN 'queued' ELSE 'waiting_approval' END, $17, $18)
      ON CONFLICT (tenant_id, id) DO NOTHING`,
     [
       command.id,
@@ -77,6 +80,7 @@ export async function putDeviceCommand(trx: Db, command: NewDeviceCommand): Prom
       JSON.stringify(command.grounds),
       command.script?.id,
       command.request && JSON.stringify(command.request),
+      command.insteadOf ?? null,
     ],
   );
   return added > 0;
@@ -160,6 +164,7 @@ export function toCommand(row: Row): DeviceCommandRecord {
     approvalId: row.approval_id,
     needed: row.needed,
     grounds: row.grounds,
+    insteadOf: row.instead_of,
     status: row.status,
     code: row.code,
     sequence: row.sequence === null ? null : Number(row.sequence),

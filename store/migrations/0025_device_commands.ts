@@ -33,6 +33,7 @@ export const deviceCommands = `
     approval_id text,             -- null: no person was asked
     needed integer NOT NULL,      -- number of people
     grounds json NOT NULL,        -- why people are asked
+    instead_of text,              -- the approval that its asker denied, and offers this instead of; null: of none
     status text NOT NULL CHECK (status IN ('waiting_approval', 'queued', 'sealed', 'delivered', 'begun', 'done', 'failed',
       'timed_out', 'refused', 'expired', 'cancelled', 'unknown')),
     code text,                    -- why it was refused, has expired, …

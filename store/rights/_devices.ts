@@ -6,7 +6,8 @@ import { SERVERS, type TableRights, WORKING } from "./grantees.ts";
  */
 const ORDERED =
   "id, device_id, argv, account, timeout_seconds, output_bytes, read_only, script, expires_at, description, " +
-  "requested_by, requested_by_key, approval_id, needed, grounds, script_id, status, request";
+  "requested_by, requested_by_key, approval_id, needed, grounds, script_id, status, request, " +
+  "instead_of";
 /** Rights on the tables of devices and their commands. */
 export const DEVICE_TABLES: TableRights = {
   // Devices. Machines enrol at the gateway; people give tokens, and name approvers.

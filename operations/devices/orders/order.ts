@@ -43,6 +43,8 @@ export interface CommandOrder extends CommandRequest {
   /** Principal, or the part of the platform that orders it, and its key. */
   readonly askedBy: string;
   readonly askedByKey: string | null;
+  /** Approval that they have denied, and offer this instead of. */
+  readonly insteadOf?: string;
   /** The call that orders it, which is found by the command if it is lost: its decision, and its caller's tenant. */
   readonly call?: { readonly decisionId: string | undefined; readonly tenant: string };
 }
@@ -141,6 +143,7 @@ async function storeOrder(parts: CommandParts, order: CommandOrder): Promise<boo
     needed,
     grounds: order.grounds,
     request: requestOf(order),
+    insteadOf: order.insteadOf ?? null,
   };
   return await db.transaction(async (trx) => {
     const isAdded = await putDeviceCommand(trx, fields);
