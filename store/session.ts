@@ -39,7 +39,7 @@ interface Connected {
   readonly begun: Map<SessionUse, Promise<void>>;
 }
 
-/** Opens the session of a store. It keeps no program from ending. */
+/** Opens the session of a store. It keeps no program from ending that waits for none of its statements. */
 export function openSession(open: () => Promise<pg.Client>): Session {
   const uses = new Set<SessionUse>();
   let current: Promise<Connected> | undefined;
@@ -66,7 +66,6 @@ export function openSession(open: () => Promise<pg.Client>): Session {
       void client.end().catch(() => {});
       throw new Error("The connection for locks and notifications was closed meanwhile");
     }
-    (client as pg.Client & { unref(): void }).unref(); // missing in the types
     client.setMaxListeners(0); // each LISTEN has one of its own
     const to = connected = { client, connection: shareClient(client), begun: new Map() };
     client.on("error", () => lost(to)).on("end", () => lost(to));
@@ -128,12 +127,20 @@ export function openSession(open: () => Promise<pg.Client>): Session {
 }
 
 function shareClient(client: pg.Client): SessionConnection {
+  const held = client as pg.Client & { ref(): void; unref(): void }; // missing in the types
+  held.unref();
   let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
   return {
     async query(sql, values = []) {
+      if (waiting++ === 0) held.ref();
       const result = last.then(() => client.query(sql, [...values]));
       last = result.catch(() => {});
-      return (await result).rows;
+      try {
+        return (await result).rows;
+      } finally {
+        if (--waiting === 0) held.unref();
+      }
     },
     hear(onNotify) {
       client.on("notification", onNotify);
