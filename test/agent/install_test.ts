@@ -15,6 +15,7 @@ import {
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { testFolder } from "../_run.ts";
+import { sized } from "../_size.ts";
 import { AGENT, PYTHON, readJson } from "./_device.ts";
 import { TestGateway } from "./_gateway.ts";
 import { pins } from "./_ledger.ts";
@@ -92,9 +93,10 @@ describe("the install script", function () {
     assert.deepEqual(readJson(join(home, "agent", "state", "runner", "identity.json")), identity);
   });
 
-  it("does nothing where it was cut off, at every 100th byte and at each of the last", async () => {
+  it("does nothing where it was cut off, all along and at each of its last bytes", async () => {
     const script = Buffer.from(fill());
-    const cuts = Array.from({ length: Math.floor(script.length / 100) }, (_, n) => n * 100);
+    const count = sized(Math.floor(script.length / 100));
+    const cuts = Array.from({ length: count }, (_, n) => Math.floor(n * script.length / count));
     for (let at = script.length - 40; at < script.length - 1; at++) cuts.push(at);
     for (const at of cuts) {
       await run(script.subarray(0, at).toString(), "--user");

@@ -17,11 +17,14 @@ import { anyRequest, prepareSealing, type TestSealing } from "../_ledger.ts";
 const run = promisify(execFile);
 const PAGE_SIZE = 1_000;
 /** Processes that seal at once, and receipts of each. */
-const PROCESSES = 16;
-const BY_EACH = sized(1_000);
+const PROCESSES = Math.max(4, sized(16));
+const BY_EACH = sized(16_000) / PROCESSES;
 /** Callers of one process at once, payloads of each, and how often. */
 const CALLERS = sized(1_000);
 const PAYLOADS = 10;
+/** Receipts of which a tile of the log is full, and those that are enough without one. */
+const FULL_TILE = 300;
+const FEW = sized(FULL_TILE);
 const TIMES = 10;
 
 async function* readReceipts({ app }: TestSealing): AsyncGenerator<StoredReceipt> {
@@ -108,7 +111,8 @@ describe("sealing", () => {
     for (const moment of ["BEFORE", "AFTER"]) {
       it(`leaves nothing half-done after one failure ${moment} ${statement}`, async () => {
         await failOnce(sealing, moment, statement);
-        const ids = Array.from({ length: 300 }, (_, n) => `id-${n}`);
+        const count = statement === "INSERT ON log_tiles" ? FULL_TILE : FEW;
+        const ids = Array.from({ length: count }, (_, n) => `id-${n}`);
         const requestAll = () =>
           Promise.all(
             ids.map((id) => sealing.sealer.request(anyRequest({ id, evidence: { note: id } }))),
@@ -116,17 +120,17 @@ describe("sealing", () => {
         await requestAll().catch((error) => assert.match(String(error), /outbox can't be written/));
         await requestAll(); // as a caller repeats after a failure
         sealing.go();
-        await sealing.untilSealed(301).catch((error) => {
+        await sealing.untilSealed(count + 1).catch((error) => {
           assert.match(String(error), /fails once/);
           sealing.go();
         });
         await Promise.all(ids.map((id) => sealing.sealer.sealed(id)));
-        if (statement.includes("log_")) await sealing.untilPublished(301);
+        if (statement.includes("log_")) await sealing.untilPublished(count + 1);
         const { total, breaks } = await verifyChain(
           readTexts(sealing),
           await listLedgerKeys(sealing.app),
         );
-        assert.deepEqual({ total, breaks }, { total: 301, breaks: [] });
+        assert.deepEqual({ total, breaks }, { total: count + 1, breaks: [] });
         const counts = await asSuperuser(sealing.app).first(`SELECT
           (SELECT sum(n)::int FROM ledger_days) AS days,
           (SELECT sum(n)::int FROM ledger_categories) AS categories,
@@ -134,10 +138,10 @@ describe("sealing", () => {
           (SELECT count(*)::int FROM evidence) AS evidence,
           (SELECT count(*)::int FROM ledger_keys) AS keys`);
         assert.deepEqual(counts, {
-          days: 301,
-          categories: 301,
+          days: count + 1,
+          categories: count + 1,
           waiting: 0,
-          evidence: 300,
+          evidence: count,
           keys: 1,
         });
         assert.equal(await countFailures(sealing), 1);
