@@ -117,6 +117,14 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       "SEALOOP_OIDC_ISSUER needs SEALOOP_OIDC_CLIENT_ID, the id of the client that sealoop is at it",
     );
   }
+  if (
+    settings.SEALOOP_BLOBS_URL !== undefined &&
+    (!settings.SEALOOP_BLOBS_KEY_ID || !settings.SEALOOP_BLOBS_SECRET)
+  ) {
+    throw new BadSetting(
+      "SEALOOP_BLOBS_URL needs SEALOOP_BLOBS_KEY_ID and SEALOOP_BLOBS_SECRET, the key of the bucket",
+    );
+  }
   if (settings.SEALOOP_ARTICLES_SITE === "git") {
     if (!settings.SEALOOP_ARTICLES_GIT || !settings.SEALOOP_ARTICLES_URL) {
       throw new BadSetting(

@@ -25,9 +25,11 @@ export function bindMediaFiles(
   router.get("media", "/media/:sha256/:name", async (ctx) => {
     const { sha256, name } = ctx.params as { sha256: string; name: string };
     const tenant = await tenantOfKey(ctx.get("x-api-key"), ctx.state.address);
-    const path = NAME.test(name) ? files.find(sha256) : undefined;
-    const record = path && (await findPublishedFile(store.asPlatform(), sha256) ??
-      (tenant === undefined ? undefined : await getMediaFile(store.asTenant(tenant), sha256)));
+    const record = NAME.test(name)
+      ? await findPublishedFile(store.asPlatform(), sha256) ??
+        (tenant === undefined ? undefined : await getMediaFile(store.asTenant(tenant), sha256))
+      : undefined;
+    const path = record && await files.find(sha256);
     if (!path || !record) {
       throw new Problem("NotFound", "There is no such file, or this key may not read it");
     }

@@ -1,6 +1,7 @@
 import { waitForModelCalls } from "../operations/models/use/mod.ts";
 import { serve } from "../runtime/web/mod.ts";
 import { createGatewayApp } from "./_gateway_app.ts";
+import { keepDroppingCopies } from "./_dropped_copies.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 import { followReadFiles } from "./_settings_files.ts";
@@ -19,11 +20,13 @@ async function startGateway(parts: PresentParts): Promise<RunningProcess> {
   const open = await openPlatform(parts, "gateway");
   const files = await followReadFiles(parts.config, open.platform.store, parts.log);
   await requireSharedSecrets(open.platform.store, parts.config, ["engine", "webhooks"]);
+  const copies = keepDroppingCopies(parts.config, parts.log);
   const { settings } = parts.config;
   const server = await serve(createGatewayApp(open), settings, settings.SEALOOP_GATEWAY_PORT);
   return {
     address: server.address,
     async stop() {
+      copies.stop();
       for (const file of files) file.stop();
       // What waits for news would end at the server's timeout.
       const { feed, devices } = open.platform;

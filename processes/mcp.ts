@@ -1,4 +1,5 @@
 import { serve } from "../runtime/web/mod.ts";
+import { keepDroppingCopies } from "./_dropped_copies.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 import { openToolServer } from "./_tool_server.ts";
@@ -16,12 +17,14 @@ async function startToolServer(parts: PresentParts): Promise<RunningProcess> {
   await waitForDatabase(parts, "tools");
   const open = await openPlatform(parts, "tools");
   await requireSharedSecrets(open.platform.store, parts.config, ["engine", "webhooks"]);
+  const copies = keepDroppingCopies(parts.config, parts.log);
   const { settings } = parts.config;
   const tools = await openToolServer(open);
   const server = await serve(tools.app, settings, settings.SEALOOP_MCP_PORT);
   return {
     address: server.address,
     async stop() {
+      copies.stop();
       await tools.drain();
       await server.close(CLOSE_TIMEOUT_MS);
       await tools.close();

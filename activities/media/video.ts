@@ -53,7 +53,8 @@ export function videoActivities({ config, store, media }: TenantParts) {
     const { format, kind } = (await getVideoProject(db, id))!;
     const scenes = await listScenes(db, id);
     const { made, ...scene } = scenes[n - 1]!;
-    const isThere = made && [made.videoSha256, made.soundSha256].every((hash) => files.find(hash));
+    const isThere = made && await files.find(made.videoSha256) &&
+      await files.find(made.soundSha256);
     if (isThere) return made.seconds;
     await db.transaction((trx) => beginScene(trx, id, n));
     return await files.inFolder(async (cwd) => {
@@ -85,7 +86,7 @@ export function videoActivities({ config, store, media }: TenantParts) {
       if (store.tenant === PLATFORM_TENANT) return await takeSource(config, image, bounds);
       throw new Problem("Forbidden", "The inbox folder is the operator's: name a file made here");
     }
-    const path = await getMediaFile(db, image) && files.find(image);
+    const path = await getMediaFile(db, image) && await files.find(image);
     if (path) return path;
     throw new Problem("NotFound", "There is no such image");
   }
@@ -94,7 +95,7 @@ export function videoActivities({ config, store, media }: TenantParts) {
     if (audioId === null) return undefined;
     const clip = await getAudioClip(db, audioId);
     const isKept = clip?.sha256 && await getMediaFile(db, clip.sha256);
-    const path = isKept && files.find(clip.sha256!);
+    const path = isKept && await files.find(clip.sha256!);
     if (path) return { path, cues: clip.cues ?? [] };
     throw new Problem("NotFound", `There is no speech ${audioId}`);
   }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { safe, text, url } from "./_kinds.ts";
+import { safe, secret, text, url } from "./_kinds.ts";
 
 /** Articles, posts, films and speech. */
 export const PUBLISHING_SETTINGS = {
@@ -30,6 +30,13 @@ export const PUBLISHING_SETTINGS = {
   SEALOOP_PYTHON: text(
     "Python of version 3.10 or newer, with which speech, transcription and provenance run; unset: the one on PATH",
   ),
+  SEALOOP_BLOBS_URL: safe(
+    "Bucket of S3, or of a server that speaks its protocol, that films, sound, captions and pictures are kept in for all processes, as https://host/bucket, or with a prefix of the keys behind it; unset: each data folder has its own",
+  ).optional(),
+  SEALOOP_BLOBS_REGION: z.string().regex(/^[a-z0-9-]{1,40}$/).default("us-east-1")
+    .describe("… and its region"),
+  SEALOOP_BLOBS_KEY_ID: text("… and the id of the key that may read, write, list and delete in it"),
+  SEALOOP_BLOBS_SECRET: secret("… and the key's secret"),
   SEALOOP_INBOX: text(
     "Folder whose sound and pictures calls may name by their paths; unset: inbox in the data folder",
   ),

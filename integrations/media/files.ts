@@ -6,6 +6,7 @@ import {
   mkdtemp,
   open,
   readdir,
+  readFile,
   rename,
   rm,
   stat,
@@ -14,6 +15,7 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Config } from "../../config.ts";
+import { openBlobs } from "../blobs/mod.ts";
 import { pathBelow } from "../files/mod.ts";
 
 /** A kept file. */
@@ -22,11 +24,14 @@ export interface MediaFile {
   readonly bytes: number;
 }
 
-/** Files of the data folder by their content: each lies once, under its hash. */
+/**
+ * Files by their content: each lies once in the data folder, under its hash. Where the settings name a bucket, each is kept
+ * there, too, and fetched from there by processes that lack it.
+ */
 export interface MediaFiles {
-  /** Returns where a file lies; undefined: it is not kept. */
-  find(sha256: string): string | undefined;
-  /** Keeps a copy of a file. Returns when it is on the disk. */
+  /** Returns where a file lies; undefined: it is not kept. @throws {Problem} `Unavailable`: the bucket is away */
+  find(sha256: string): Promise<string | undefined>;
+  /** Keeps a copy of a file. Returns when it is on the disk, and in the bucket. @throws {Problem} `Unavailable` */
   keep(path: string): Promise<MediaFile>;
   /** Keeps a text or bytes. */
   keepBytes(bytes: string | Uint8Array): Promise<MediaFile>;
@@ -39,16 +44,21 @@ export interface MediaFiles {
    * @returns how many files and folders
    */
   sweep(listNeeded: () => Promise<ReadonlySet<string>>): Promise<number>;
+  /** Removes files from this machine that are a day old, where a bucket has them. @returns how many */
+  dropCopies(): Promise<number>;
   /** Folder of the key that signs manifests. */
   readonly keys: string;
 }
 
 const DAY_MS = 86_400_000;
 const SHA256 = /^[0-9a-f]{64}$/;
+const BLOB_PREFIX = "media/";
+const blobKey = (sha256: string) => BLOB_PREFIX + sha256;
 
-/** Opens the files of a data folder. */
-export function openMediaFiles({ dataDir }: Pick<Config, "dataDir">): MediaFiles {
-  const root = join(dataDir, "media");
+/** Opens the files of a data folder, and of the bucket that the settings name. */
+export function openMediaFiles(config: Pick<Config, "dataDir" | "settings">): MediaFiles {
+  const root = join(config.dataDir, "media");
+  const blobs = openBlobs(config);
   const pathOf = (sha256: string) => pathBelow(join(root, "files"), sha256.slice(0, 2), sha256);
 
   async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -67,20 +77,50 @@ export function openMediaFiles({ dataDir }: Pick<Config, "dataDir">): MediaFiles
     // A file that was there is as good as new, so that it is not swept before a row names it.
     const isThere = await utimes(place, new Date(), new Date()).then(() => true, () => false);
     if (!isThere) {
-      await mkdir(dirname(place), { recursive: true, mode: 0o700 });
-      const fresh = `${place}.${randomBytes(6).toString("hex")}`;
-      await copyFile(path, fresh);
-      await syncFile(fresh);
-      await rename(fresh, place);
+      await putInPlace(place, (fresh) => copyFile(path, fresh));
     }
+    await blobs?.put(blobKey(sha256), await readFile(place));
     return { sha256, bytes };
+  }
+
+  /** Fetches a file from the bucket, which is not believed. @returns false: it has none, or another one */
+  async function fetchFile(sha256: string, place: string): Promise<boolean> {
+    const bytes = await blobs?.get(blobKey(sha256));
+    if (!bytes || createHash("sha256").update(bytes).digest("hex") !== sha256) return false;
+    await putInPlace(place, (fresh) => writeFile(fresh, bytes));
+    return true;
+  }
+
+  /** Removes files of the bucket as {@linkcode MediaFiles.sweep} does. */
+  async function sweepBlobs(listNeeded: () => Promise<ReadonlySet<string>>): Promise<number> {
+    if (!blobs) return 0;
+    const old: string[] = [];
+    for await (const { key, modifiedAt } of blobs.list(BLOB_PREFIX)) {
+      if (isPast(modifiedAt.getTime())) old.push(key);
+    }
+    const needed = old.length > 0 ? await listNeeded() : new Set();
+    let removed = 0;
+    for (const key of old.filter((key) => !needed.has(basename(key)))) {
+      const at = await blobs.modifiedAt(key);
+      if (!at || !isPast(at.getTime())) continue; // it was kept anew meanwhile
+      await blobs.remove(key);
+      removed++;
+    }
+    return removed;
+  }
+
+  /** Lists the paths of all kept files. */
+  async function listFiles(): Promise<string[]> {
+    const folders = await listPaths(join(root, "files"));
+    return (await Promise.all(folders.map(listPaths))).flat();
   }
 
   return {
     keys: join(root, "keys"),
-    find(sha256) {
-      const path = SHA256.test(sha256) ? pathOf(sha256) : undefined;
-      return path !== undefined && existsSync(path) ? path : undefined;
+    async find(sha256) {
+      if (!SHA256.test(sha256)) return undefined;
+      const path = pathOf(sha256);
+      return existsSync(path) || await fetchFile(sha256, path) ? path : undefined;
     },
     keep,
     keepBytes: (bytes) =>
@@ -90,21 +130,22 @@ export function openMediaFiles({ dataDir }: Pick<Config, "dataDir">): MediaFiles
         return await keep(path);
       }),
     inFolder,
+    async dropCopies() {
+      if (!blobs) return 0;
+      const copies: string[] = [];
+      for (const path of await listFiles()) {
+        if (await isOld(path) && await blobs.modifiedAt(blobKey(basename(path)))) copies.push(path);
+      }
+      return await removeOld(copies);
+    },
     async sweep(listNeeded) {
-      const folders = await listPaths(join(root, "files"));
-      const files = (await Promise.all(folders.map(listPaths))).flat();
+      const files = await listFiles();
       const old: string[] = [];
       for (const path of files) if (await isOld(path)) old.push(path);
       const needed = old.length > 0 ? await listNeeded() : new Set();
       const removable = old.filter((path) => !needed.has(basename(path)));
       removable.push(...await listPaths(join(root, "work")));
-      let removed = 0;
-      for (const path of removable) {
-        if (!await isOld(path)) continue; // it was kept anew meanwhile
-        await rm(path, { recursive: true, force: true });
-        removed++;
-      }
-      return removed;
+      return await removeOld(removable) + await sweepBlobs(listNeeded);
     },
   };
 }
@@ -129,9 +170,34 @@ async function listPaths(folder: string): Promise<string[]> {
   return names.map((name) => join(folder, name));
 }
 
+/** Removes files and folders, but for those that are no day old: they were kept anew meanwhile. @returns how many */
+async function removeOld(paths: readonly string[]): Promise<number> {
+  let removed = 0;
+  for (const path of paths) {
+    if (!await isOld(path)) continue;
+    await rm(path, { recursive: true, force: true });
+    removed++;
+  }
+  return removed;
+}
+
 async function isOld(path: string): Promise<boolean> {
   const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity })); // it is gone
-  return Date.now() - mtimeMs > DAY_MS;
+  return isPast(mtimeMs);
+}
+
+const isPast = (ms: number) => Date.now() - ms > DAY_MS;
+
+/** Makes a file that appears with all of its content, and survives a crash of the machine. */
+async function putInPlace(
+  place: string,
+  write: (fresh: string) => Promise<unknown>,
+): Promise<void> {
+  await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+  const fresh = `${place}.${randomBytes(6).toString("hex")}`;
+  await write(fresh);
+  await syncFile(fresh);
+  await rename(fresh, place);
 }
 
 async function syncFile(path: string): Promise<void> {

@@ -49,8 +49,8 @@ export async function assembleFilm(
   const bounds = { cwd, signal, seconds: SECONDS };
   const name = (n: number, kind: string) => `scene-${n + 1}.${kind}`;
   for (const [n, { videoSha256, soundSha256 }] of scenes.entries()) {
-    await symlink(requireFile(files, videoSha256), join(cwd, name(n, "mp4")));
-    await symlink(requireFile(files, soundSha256), join(cwd, name(n, "wav")));
+    await symlink(await requireFile(files, videoSha256), join(cwd, name(n, "mp4")));
+    await symlink(await requireFile(files, soundSha256), join(cwd, name(n, "wav")));
   }
   const list = async (kind: string) => {
     const path = join(cwd, `${kind}.txt`);
@@ -129,8 +129,8 @@ function sum(scenes: readonly Pick<Scene, "seconds">[]): number {
   return frames / FRAMES_PER_SECOND;
 }
 
-function requireFile(files: MediaFiles, sha256: string): string {
-  const path = files.find(sha256);
+async function requireFile(files: MediaFiles, sha256: string): Promise<string> {
+  const path = await files.find(sha256);
   if (!path) throw new Problem("Conflict", `The file ${sha256} of a scene is missing`);
   return path;
 }

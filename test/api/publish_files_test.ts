@@ -149,7 +149,7 @@ describe("publishing files and ideas", () => {
     const made = { seconds: 3, sampleRate: 44_100, cues: [], receiptId: MADE_RECEIPT };
     await finishAudioClip(people.store.db, SPEECH, { ...made, sha256 });
     const speech = { kind: "speech", id: SPEECH };
-    const path = openMediaFiles(people.platform.config).find(sha256)!;
+    const path = (await openMediaFiles(people.platform.config).find(sha256))!;
     for (const spoil of [() => writeFile(path, "other sound"), () => rm(path)]) {
       const { body: item } = await pipeline.capture(speech, "speech");
       await spoil();

@@ -45,7 +45,7 @@ describe("media by operations", () => {
     media = openMedia(loop.config);
     cwd = await testFolder();
     speech = await call("voice.speak", { text: SAID });
-    const wav = await readFile(media.files.find(speech.sha256)!);
+    const wav = await readFile((await media.files.find(speech.sha256))!);
     server = createServer((request, response) => {
       if (request.url === "/moved") response.writeHead(302, { location: "/said.wav" }).end();
       else if (request.url === "/large") response.end(Buffer.alloc(26 * 1024 * 1024));
@@ -88,7 +88,7 @@ describe("media by operations", () => {
     assert.match(speech.audio_id, /^AUD-[0-9a-f]{12}$/);
     assert.ok(speech.seconds > 2 && speech.seconds < 8);
     assert.equal(speech.url, `http://localhost:8080/media/${speech.sha256}/${speech.audio_id}.wav`);
-    const source = media.files.find(speech.sha256)!;
+    const source = (await media.files.find(speech.sha256))!;
     const manifest = await readProvenance(media.tools, { source, mediaType: "audio/wav" }, { cwd });
     assert.deepEqual([manifest.state, manifest.receipt_id], ["untrusted", speech.receipt_id]);
     await loop.sealer.sealed(speech.receipt_id);
@@ -100,7 +100,7 @@ describe("media by operations", () => {
   it("voice_transcribe reads a recording of the inbox folder, and one of a server", async () => {
     await mkdir(join(loop.config.dataDir, "inbox"), { recursive: true });
     const path = join(loop.config.dataDir, "inbox", "call.txt");
-    await writeFile(path, await readFile(media.files.find(speech.sha256)!));
+    await writeFile(path, await readFile((await media.files.find(speech.sha256))!));
     for (const source of ["call.txt", address("/said.wav")]) {
       const heard = await call("voice.transcribe", { source });
       assert.equal(heard.text, SAID);
@@ -142,7 +142,7 @@ describe("media by operations", () => {
     const text =
       "Read this.\n\n## What happened\nIt *stopped*.\n```\nrm -rf /\n```\n## What we did\n- We [fixed](https://a.example) it.";
     const post = await call("voice.speak_post", { post: { title: "A short post", text } });
-    const path = media.files.find(post.sha256)!;
+    const path = (await media.files.find(post.sha256))!;
     const { stderr } = await media.tools.ffmpeg(["-i", path, "-f", "null", "-"], {
       cwd,
       seconds: 60,
@@ -168,7 +168,7 @@ describe("media by operations", () => {
     assert.deepEqual([status.state, status.percent], ["done", 100], status.failure);
     assert.deepEqual(status.scenes.map(({ state }: Json) => state), ["done", "done"]);
 
-    const film = media.files.find(status.artifacts.mp4.sha256)!;
+    const film = (await media.files.find(status.artifacts.mp4.sha256))!;
     const probe = await probeFilm(media.tools, film, { cwd });
     assert.match(probe.video, /^h264 .*yuv420p.*1280x720.* 25 fps/);
     assert.match(probe.audio, /^aac .*48000 Hz/);
@@ -177,7 +177,7 @@ describe("media by operations", () => {
       Math.abs(probe.seconds - status.seconds) <= 0.1,
       `${probe.seconds} ${status.seconds}`,
     );
-    const vtt = await readFile(media.files.find(status.artifacts.vtt.sha256)!, "utf8");
+    const vtt = await readFile((await media.files.find(status.artifacts.vtt.sha256))!, "utf8");
     assert.match(
       vtt,
       /^WEBVTT\n\n00:00:00\.000 --> 00:00:0\d\.\d{3}\nA certificate had expired\.\n/,

@@ -76,7 +76,7 @@ export function publishItemActivities(parts: ActivityParts) {
     const kept = openMediaFiles(config);
     const files: FileToPublish[] = [];
     for (const [name, sha256] of Object.entries(made.files)) {
-      const path = kept.find(sha256);
+      const path = await kept.find(sha256);
       const record = await getMediaFile(db, sha256);
       if (!path || !record || (await hashFile(path)).sha256 !== sha256) return undefined;
       files.push({ ...record, name, madeReceipt: made.receiptId });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { loadConfig } from "../../../config.ts";
-import { AUDIO_LIMITS, takeSource } from "../../../integrations/media/mod.ts";
+import { AUDIO_LIMITS, type MediaFile, takeSource } from "../../../integrations/media/mod.ts";
 import { testFolder } from "../../_run.ts";
 import { openTestMedia } from "./_media.ts";
 
@@ -13,10 +13,10 @@ describe("kept files", () => {
     await writeFile(path, "The same text");
     const one = await files.keep(path);
     assert.deepEqual(await files.keepBytes("The same text"), one);
-    assert.equal(await readFile(files.find(one.sha256)!, "utf8"), "The same text");
-    assert.equal(files.find("../../../etc/passwd"), undefined);
-    assert.equal(files.find("0".repeat(64)), undefined);
-    const others = await readdir(dirname(files.find(one.sha256)!));
+    assert.equal(await readFile((await files.find(one.sha256))!, "utf8"), "The same text");
+    assert.equal(await files.find("../../../etc/passwd"), undefined);
+    assert.equal(await files.find("0".repeat(64)), undefined);
+    const others = await readdir(dirname((await files.find(one.sha256))!));
     assert.deepEqual(others, [one.sha256]);
   });
 
@@ -29,16 +29,18 @@ describe("kept files", () => {
       await writeFile(`${folder}-left`, "");
       return `${folder}-left`;
     });
-    const part = `${files.find(gone!.sha256)}.0123456789ab`;
+    const part = `${await files.find(gone!.sha256)}.0123456789ab`;
     await writeFile(part, "");
     const long = new Date(Date.now() - 25 * 3_600_000);
-    const paths = [needed, gone, again].map((file) => files.find(file!.sha256)!);
-    for (const path of [...paths, left, part]) await utimes(path, long, long);
+    const find = (file: MediaFile | undefined) => files.find(file!.sha256);
+    const paths = await Promise.all([needed, gone, again].map(find));
+    for (const path of [...paths.map((path) => path!), left, part]) await utimes(path, long, long);
     await files.keepBytes("again");
+    assert.equal(await files.dropCopies(), 0, "no bucket has them");
     const listNeeded = () => Promise.resolve(new Set([needed!.sha256]));
     assert.equal(await files.sweep(listNeeded), 3);
-    const kept = [needed, gone, fresh, again].map((file) => files.find(file!.sha256) !== undefined);
-    assert.deepEqual(kept, [true, false, true, true]);
+    const kept = await Promise.all([needed, gone, fresh, again].map(find));
+    assert.deepEqual(kept.map((path) => path !== undefined), [true, false, true, true]);
     await assert.rejects(stat(left));
     await assert.rejects(stat(part));
     assert.equal(await files.sweep(listNeeded), 0);

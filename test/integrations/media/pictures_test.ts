@@ -16,7 +16,7 @@ describe("renderCard()", function () {
   it("draws a PNG of the size that links are shown with, the same bytes for the same card", async () => {
     const media = await openTestMedia();
     const { sha256 } = await renderCard(media, CARD);
-    const png = await readFile(media.files.find(sha256)!);
+    const png = await readFile((await media.files.find(sha256))!);
     assert.equal(png.toString("latin1", 1, 4), "PNG");
     assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [1200, 630]);
     assert.equal((await renderCard(media, CARD)).sha256, sha256);
@@ -46,12 +46,12 @@ describe("renderCard()", function () {
     const { sha256 } = await renderCard(media, { ...CARD, receiptId: RECEIPT });
     const read = (source: string) =>
       readProvenance(tools, { source, mediaType: "image/png" }, { cwd });
-    assert.deepEqual(await read(files.find(sha256)!), {
+    assert.deepEqual(await read((await files.find(sha256))!), {
       state: "untrusted",
       issuer: "sealoop media",
       receipt_id: RECEIPT,
     });
-    const bytes = await readFile(files.find(sha256)!);
+    const bytes = await readFile((await files.find(sha256))!);
     bytes[bytes.length - 5_000]! ^= 1;
     const changed = join(cwd, "changed.png");
     await writeFile(changed, bytes);

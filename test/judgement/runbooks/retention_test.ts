@@ -214,7 +214,7 @@ describe("keepDeletingOldData()", () => {
     const add = async (content: string, text?: string) => {
       const file = await files.keepBytes(content);
       await addMediaFile(db, { ...file, mediaType: "image/png", ...text ? { text } : {} });
-      await utimes(files.find(file.sha256)!, new Date(0), new Date(0));
+      await utimes((await files.find(file.sha256))!, new Date(0), new Date(0));
       return file.sha256;
     };
     const [film, card, used] = [
@@ -238,10 +238,10 @@ describe("keepDeletingOldData()", () => {
     const log = createLog("test", "silent");
     const deleting = keepDeletingOldData({ config, store, log, signal: stopping.signal });
     try {
-      await eventually(async () => files.find(card) === undefined || undefined);
+      await eventually(async () => await files.find(card) === undefined || undefined);
       const rows = await db.query("SELECT sha256 FROM media_files");
       assert.deepEqual(rows.map(({ sha256 }) => sha256).sort(), [film, used, fresh].sort());
-      assert.ok([film, used, fresh].every((sha256) => files.find(sha256)));
+      for (const sha256 of [film, used, fresh]) assert.ok(await files.find(sha256));
     } finally {
       stopping.abort();
       await deleting;

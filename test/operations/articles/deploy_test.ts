@@ -8,6 +8,7 @@ import {
   readGitFile,
   readSiteFile,
 } from "../../../operations/articles/writing/mod.ts";
+import { loadConfig } from "../../../config.ts";
 import { openMediaFiles } from "../../../integrations/media/mod.ts";
 import { testFolder } from "../../_run.ts";
 
@@ -29,7 +30,7 @@ describe("deployments", () => {
   it("to a branch work in a folder that is swept where they are killed", async () => {
     const [repository, dataDir] = [await testFolder(), await testFolder()];
     execFileSync("git", ["init", "--bare", "--quiet", repository]);
-    const { inFolder } = openMediaFiles({ dataDir });
+    const { inFolder } = openMediaFiles(loadConfig({ SEALOOP_DATA: dataDir }));
     const target = { repository, branch: "pages", inFolder };
     const list = () => readdir(join(dataDir, "media", "work"));
     let during: readonly string[] = [];

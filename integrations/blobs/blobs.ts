@@ -1,0 +1,37 @@
+import type { Config } from "../../config.ts";
+import { openBucket } from "./bucket.ts";
+
+/** A blob as a list shows it. */
+export interface BlobEntry {
+  readonly key: string;
+  readonly modifiedAt: Date;
+}
+
+/**
+ * Blobs by their keys, which all processes of a platform share. What is under a key never changes: whoever reads one checks
+ * that it is what the key says.
+ */
+export interface BlobStore {
+  /** Stores bytes under a key. Safe to repeat. @throws {Problem} `Unavailable` */
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  /** Returns the bytes under a key; undefined: there are none. @throws {Problem} `Unavailable` */
+  get(key: string): Promise<Buffer | undefined>;
+  /** Returns when a blob was stored last; undefined: there is none. @throws {Problem} `Unavailable` */
+  modifiedAt(key: string): Promise<Date | undefined>;
+  /** Removes a blob, where there is one. @throws {Problem} `Unavailable` */
+  remove(key: string): Promise<void>;
+  /** Lists the blobs whose keys begin so. @throws {Problem} `Unavailable` */
+  list(prefix: string): AsyncIterable<BlobEntry>;
+}
+
+/** Opens the blobs that the settings name; undefined: each data folder has its own. Nothing is connected. */
+export function openBlobs({ settings }: Pick<Config, "settings">): BlobStore | undefined {
+  const {
+    SEALOOP_BLOBS_URL: url,
+    SEALOOP_BLOBS_REGION: region,
+    SEALOOP_BLOBS_KEY_ID: keyId,
+    SEALOOP_BLOBS_SECRET: secret,
+  } = settings;
+  if (url === undefined || keyId === undefined || secret === undefined) return undefined;
+  return openBucket({ url, region, keyId, secret });
+}
