@@ -51,6 +51,8 @@ export interface Platform {
   readonly views: IntegrationViews;
   /** Temporal's client, connected on first use. @throws {Problem} `Unavailable` while it is away */
   temporal(): Promise<Client>;
+  /** Aborted when this process is about to end: a call that waits for a run says how that stands then. */
+  readonly ending: AbortSignal;
   /** Public addresses without a slash at the end, for links in answers. */
   readonly urls: { readonly gateway: string; readonly ledger: string };
   /** Every operation by its name. `operations/` sits above, so that the process fills this in. */

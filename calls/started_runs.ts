@@ -62,7 +62,8 @@ export async function followStartedRun(
   const seconds = context.detached ? 0 : waitSeconds ?? byDefault;
   const client = await context.temporal();
   const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
-  const end = await followRun(context, client, handle, type, seconds);
+  const signal = AbortSignal.any([context.signal, context.ending]);
+  const end = await followRun({ ...context, signal }, client, handle, type, seconds);
   const asked = end ? undefined : await awaitedApproval(client, handle, type);
   const awaited = asked && await describeAwaited(context.store.db, asked);
   const failure = end && "failure" in end ? end.failure.message : null;
@@ -117,11 +118,18 @@ export async function runForResult<Result, Output>(
   if (context.detached) return run as Output;
   const { timeoutSeconds = RESULT_TIMEOUT_SECONDS } = order;
   const client = await context.temporal();
-  const end = await followRun(context, client, handle, order.type, timeoutSeconds);
+  const signal = AbortSignal.any([context.signal, context.ending]);
+  const end = await followRun({ ...context, signal }, client, handle, order.type, timeoutSeconds);
   if (end && "result" in end) return toOutput(run, end.result as Result);
   if (end) {
     const { type, message } = end.failure;
     throw new Problem(isErrorName(type) ? type : "Unavailable", `The run failed: ${message}`);
+  }
+  if (context.ending.aborted && !context.signal.aborted) {
+    throw new Problem(
+      "Unavailable",
+      `This process stops, and ${order.workflowId} goes on; repeat the call`,
+    );
   }
   await handle.cancel().catch(() => {});
   if (context.signal.aborted) throw new Problem("Cancelled", "The caller has cancelled the call");

@@ -65,6 +65,7 @@ export async function startLedger(
   const server = await serve(app, settings, port);
   return {
     address: server.address,
+    retire: server.retire,
     async stop() {
       await server.close();
       await chain.close();

@@ -31,6 +31,8 @@ export interface OpenPlatform {
   readonly invoke: Invoke<Platform>;
   /** Options of the process's HTTP server. */
   readonly http: AppOptions;
+  /** Lets calls that still wait for a run or a receipt be answered with how that stands, instead of being cut off. */
+  endWaits(): void;
   close(): Promise<void>;
 }
 
@@ -81,6 +83,7 @@ export async function openPlatform(
     temporal,
     operations,
   };
+  const ending = new AbortController();
   const platform: Platform = {
     config,
     log,
@@ -100,6 +103,7 @@ export async function openPlatform(
     exporter,
     alerts: openAlertSource(config),
     temporal,
+    ending: ending.signal,
     urls: given.urls ?? {
       gateway: settings.SEALOOP_GATEWAY_URL ?? `http://localhost:${settings.SEALOOP_GATEWAY_PORT}`,
       ledger: settings.SEALOOP_LEDGER_URL ?? `http://127.0.0.1:${settings.SEALOOP_LEDGER_PORT}`,
@@ -115,6 +119,10 @@ export async function openPlatform(
       trustedHops: settings.SEALOOP_TRUSTED_HOPS,
       secure: isSecure(settings),
       names: serverNames(settings, publicUrls(settings, role)),
+    },
+    endWaits() {
+      ending.abort();
+      void sealer.close();
     },
     async close() {
       await platform.spans.close();

@@ -33,6 +33,8 @@ export interface PresentParts extends ProcessParts {
 export interface RunningProcess {
   /** URL that it serves, if it serves one. */
   readonly address?: string;
+  /** Asks its clients to open no more requests on their connections, while it still answers. */
+  retire?(): void;
   /** Takes no new work, finishes what it has begun, and closes what it opened. */
   stop(): Promise<void>;
 }
@@ -126,6 +128,7 @@ export async function runProcess(
     report({ ready: true, address: running.address });
     await stopRequest;
     log.info("stopping");
+    running.retire?.();
     await sleep(drainMs); // what sends work here sees meanwhile that it should not
     await running.stop();
     await monitoring?.close(0);

@@ -69,6 +69,7 @@ async function startEngine(parts: PresentParts): Promise<RunningProcess> {
   const policy = await followPolicyFile(policyFilePath(config), store, log);
   return {
     address: server.address,
+    retire: server.retire,
     async stop() {
       policy.stop();
       clearTimeout(loading);

@@ -8,6 +8,8 @@ import { followReadFiles } from "./_settings_files.ts";
 import { requireSharedSecrets } from "./_shared_secrets.ts";
 import { waitForDatabase } from "./_wait_for_database.ts";
 
+/** Milliseconds after which calls that still wait are answered with how it stands: two before the server cuts them off. */
+const LAST_ANSWERS_MS = 5_000;
 /** Milliseconds that model calls have which the server has cut off. */
 const SETTLE_MS = 1_500;
 
@@ -25,13 +27,16 @@ async function startGateway(parts: PresentParts): Promise<RunningProcess> {
   const server = await serve(createGatewayApp(open), settings, settings.SEALOOP_GATEWAY_PORT);
   return {
     address: server.address,
+    retire: server.retire,
     async stop() {
       copies.stop();
       for (const file of files) file.stop();
       // What waits for news would end at the server's timeout.
       const { feed, devices } = open.platform;
       const waits = Promise.all([feed.close(), devices.close()]);
+      const late = setTimeout(open.endWaits, LAST_ANSWERS_MS);
       await server.close();
+      clearTimeout(late);
       await waits;
       await waitForModelCalls(SETTLE_MS);
       await open.close();

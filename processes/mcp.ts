@@ -23,6 +23,7 @@ async function startToolServer(parts: PresentParts): Promise<RunningProcess> {
   const server = await serve(tools.app, settings, settings.SEALOOP_MCP_PORT);
   return {
     address: server.address,
+    retire: server.retire,
     async stop() {
       copies.stop();
       await tools.drain();

@@ -88,7 +88,12 @@ export const workflowResult = operation({
     await mapTemporalErrors(refuseOtherKeys(context, before.type, handle));
     const isRunning = before.status.name === "RUNNING";
     const seconds = isRunning ? timeout_seconds : ENDED_TIMEOUT_SECONDS;
-    const end = await waitForRun(client, handle, seconds, context.signal);
+    const end = await waitForRun(
+      client,
+      handle,
+      seconds,
+      AbortSignal.any([context.signal, context.ending]),
+    );
     const { runId, status } = end ? await mapTemporalErrors(handle.describe()) : before;
     const asked = end ? undefined : await awaitedApproval(client, handle, before.type);
     const awaited = asked && await describeAwaited(context.store.db, asked);

@@ -17,17 +17,19 @@ const STATUS: Readonly<Record<string, number>> = {
  * @param server before it listens
  */
 export function handleConnections(server: Server): {
+  /** Ends each connection with its next answer. */
+  retire(): void;
   /** Accepts no more requests, waits for responses, and closes idle connections; after the timeout all of them. */
   drain(timeoutMs: number): Promise<void>;
 } {
   const responses = new Set<ServerResponse>();
   const latestRequests = new WeakMap<Socket, IncomingMessage>();
-  let isDraining = false;
+  let isRetiring = false;
   server.prependListener("request", (req, res) => {
     latestRequests.set(req.socket, req);
     responses.add(res);
     res.once("close", () => responses.delete(res));
-    if (isDraining) res.setHeader("connection", "close");
+    if (isRetiring) res.setHeader("connection", "close");
   });
   server.on("checkContinue", (req, res) => void server.emit("request", req, res));
   server.on("checkExpectation", refuseExpectation);
@@ -47,10 +49,14 @@ export function handleConnections(server: Server): {
       if (!hasArrived) refuse(error, socket);
     });
   });
+  function retire(): void {
+    isRetiring = true;
+    for (const res of responses) if (!res.headersSent) res.setHeader("connection", "close");
+  }
   return {
+    retire,
     async drain(timeoutMs) {
-      isDraining = true;
-      for (const res of responses) if (!res.headersSent) res.setHeader("connection", "close");
+      retire();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);

@@ -11,6 +11,8 @@ export interface Listening {
   /** URL without a slash at the end. */
   readonly address: string;
   readonly port: number;
+  /** Ends each connection with its next answer, so that clients go elsewhere; still accepts new ones. */
+  retire(): void;
   /** Accepts nothing new, waits for responses, and closes idle connections. @param timeoutMs of the wait */
   close(timeoutMs?: number): Promise<void>;
 }
@@ -63,7 +65,7 @@ export async function serve<S>(app: Koa<S>, settings: Settings, port: number): P
       key: readFileSync(key),
     }, handler)
     : createServer(timing, handler);
-  const { drain } = handleConnections(server);
+  const { drain, retire } = handleConnections(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, host, resolve);
   });
@@ -72,6 +74,7 @@ export async function serve<S>(app: Koa<S>, settings: Settings, port: number): P
   return {
     address: `${cert ? "https" : "http"}://${name}:${bound}`,
     port: bound,
+    retire,
     close: (timeoutMs = CLOSE_TIMEOUT_MS) => drain(timeoutMs),
   };
 }

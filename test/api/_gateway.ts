@@ -32,6 +32,8 @@ export interface TestGateway {
   key(fields?: Partial<NewKey>): Promise<string>;
   /** Sends a request with a key and, where it has one, a body of JSON. */
   call(key: string, method: string, path: string, body?: object): Promise<Answer>;
+  /** Lets calls that wait be answered, as the process does before it stops listening. */
+  endWaits(): void;
   /** Stops listening as the process does when it stops. */
   drain(deadlineMs?: number): Promise<void>;
   stop(): Promise<void>;
@@ -86,6 +88,7 @@ export async function startGateway(
       });
       return { status: response.status, body: await response.json() };
     },
+    endWaits: open.endWaits,
     drain: (deadlineMs) => server.close(deadlineMs),
     async stop() {
       await server.close(0);

@@ -7,6 +7,7 @@ import { hashKey, type NewKey } from "../../store/keys/mod.ts";
 import { clientFor } from "../../runtime/temporal/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { testTemporal } from "../_servers.ts";
+import { asSuperuser } from "../_superuser.ts";
 import { eventually, runInOneMinute } from "../_time.ts";
 import { WORKFLOW_TYPES } from "../workflows/_histories.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
@@ -92,6 +93,42 @@ describe("POST /v1/workflows/start", () => {
     assert.equal((await start({ type: "itsmTest", more: 1 })).status, 422);
     assert.equal((await start({ type: "none" })).status, 404);
     assert.equal((await start({ type: "scrubLedger" })).status, 409);
+  });
+});
+
+describe("a gateway that is about to end", () => {
+  it("answers calls that wait with how it stands, instead of cutting them off", async () => {
+    const { address, namespace } = await testTemporal();
+    const connection = await Connection.connect({ address });
+    const gateway = await startGateway(); // without a sequencer
+    const client = clientFor(new Client({ connection, namespace }), gateway.platform.store);
+    Object.assign(gateway.platform, { temporal: () => Promise.resolve(client) });
+    try {
+      const workflowId = randomUUID();
+      await client.workflow.start("itsmSweep", {
+        taskQueue: "nobody",
+        workflowId,
+        args: [{}],
+        typedSearchAttributes: [tenantAttribute(PLATFORM_TENANT)],
+      });
+      const key = await gateway.key({ tier: "admin" });
+      const event = { service: "billing", event: "backup", status: "complete" };
+      const waits = Promise.all([
+        gateway.call(key, "GET", `/v1/workflows/${workflowId}/result?timeout_seconds=60`),
+        gateway.call(key, "POST", "/api/v1/receipts/seal", event),
+      ]);
+      const outbox = asSuperuser(gateway.platform.store);
+      await eventually(() => outbox.first("SELECT FROM seal_outbox WHERE category = 'api_seal'"));
+      gateway.endWaits();
+      await gateway.drain(60_000);
+      const [run, sealed] = await waits;
+      assert.deepEqual([run.status, run.body.status], [200, "RUNNING"]);
+      assert.equal(sealed.status, 503);
+      assert.match(sealed.body.detail, /stopping; the receipt will still be sealed/);
+    } finally {
+      await gateway.stop();
+      await connection.close();
+    }
   });
 });
 

@@ -40,7 +40,10 @@ export interface TestProcess {
   /** Returns the first line of its log with such a message, once there is one. */
   line(message: RegExp): Promise<Line>;
   /** Returns the status of its health check, and the reason; undefined: it serves nothing. */
-  health(): Promise<{ readonly status: number; readonly detail?: string } | undefined>;
+  health(): Promise<
+    | { readonly status: number; readonly connection: string | null; readonly detail?: string }
+    | undefined
+  >;
   /** Returns the codes of why it would not do its work now; empty: it would; undefined: it serves nothing. */
   unready(): Promise<readonly string[] | undefined>;
   /** Sends SIGTERM. @returns the exit code once it has ended, and what failed meanwhile */
@@ -131,7 +134,8 @@ export async function startProcess(
       });
       if (!response) return undefined;
       const { detail } = await response.json() as { detail?: string };
-      return { status: response.status, detail };
+      const connection = response.headers.get("connection");
+      return { status: response.status, connection, detail };
     },
     async unready() {
       const response = await fetch(`http://127.0.0.1:${monitoringPort}/readyz`).catch((error) => {

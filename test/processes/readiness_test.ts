@@ -118,7 +118,7 @@ describe("the platform's processes", () => {
     const ended = terminate();
     await all(async (one) => {
       await untilUnready(one, ["stopping"]);
-      assert.equal((await one.health())?.status, 200);
+      assert.deepEqual(await one.health(), { status: 200, connection: "close", detail: undefined });
     });
     await ended;
   });

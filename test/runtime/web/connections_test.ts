@@ -99,6 +99,22 @@ describe("a web server's connections", () => {
       await Promise.all([busy.ended, closed]);
     });
 
+    it("first asks clients to go elsewhere, and still answers, new connections too", async () => {
+      const stopping = await server.start();
+      const kept = await openConnection(stopping.port);
+      kept.write("GET /address HTTP/1.1\r\nhost: localhost\r\n\r\n");
+      assert.equal((await kept.answer()).headers.connection, "keep-alive");
+      stopping.retire();
+      kept.write("GET /address HTTP/1.1\r\nhost: localhost\r\n\r\n");
+      const last = await kept.answer();
+      assert.deepEqual([last.status, last.headers.connection], [200, "close"]);
+      await kept.ended;
+      const another = await openConnection(stopping.port);
+      another.write("GET /address HTTP/1.1\r\nhost: localhost\r\n\r\n");
+      assert.equal((await another.answer()).status, 200);
+      await stopping.close(0);
+    });
+
     it("closes connections after the timeout", async () => {
       const stopping = await server.start();
       const busy = await openConnection(stopping.port);
