@@ -1,5 +1,5 @@
-/** Variables that commands of checks and runbooks get: what programs need to find themselves and to speak a language. */
-const PASSED_ON = ["PATH", "HOME", "LANG", "TZ"];
+/** Variables that commands of checks and runbooks get: by these, programs find themselves, a language, and the container engine. */
+const PASSED_ON = ["PATH", "HOME", "LANG", "TZ", "DOCKER_HOST"];
 
 /**
  * Returns the environment of a command that checks or repairs a service. It has none of the platform's settings, which

@@ -10,9 +10,9 @@ import { startShell } from "./_shell.ts";
 export interface Launch {
   readonly command: readonly string[];
   readonly cwd?: string;
-  /** Variables besides PATH, HOME, LANG and TZ. */
+  /** Variables besides those that all commands get. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What becomes of a process when the platform is stopped; default: it is left running. */
+  /** Fate of the process when the platform is stopped; default: it is left running. */
   readonly on_stop?: OnStop;
   /** Limits of a command that is `run`. */
   readonly limits?: Limits;
