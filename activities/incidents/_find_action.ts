@@ -1,43 +1,31 @@
-import { SCAN_DETECTOR } from "../../judgement/compliance/scans/mod.ts";
 import {
   type Action,
-  type ActionSources,
   COMES_BACK,
   type Finding,
   FLAPPING,
   RESTART_ASKED,
 } from "../../contract/domain/mod.ts";
-import type { DeviceRemedy } from "../../judgement/detection/mod.ts";
-import { checkKind, redactLine, type Service } from "../../integrations/host/mod.ts";
-import { factsOf } from "../../judgement/observation/mod.ts";
+import { checkKind, type Service } from "../../integrations/host/mod.ts";
 import {
-  type Catalogue,
-  fillHolders,
   isUnfit,
   matchRunbooks,
   NotApplicable,
   type ObservedFacts,
   type ParameterValues,
-  type ResolveContext,
-  type ResolvedStep,
-  resolveRunbook,
   type Runbook,
   type RunbookIncident,
 } from "../../judgement/runbooks/mod.ts";
-import { findOpenOffer, getOffer, type StoredOffer } from "../../store/approvals/mod.ts";
+import { findOpenOffer, type StoredOffer } from "../../store/approvals/mod.ts";
 import { getRunbookValues } from "../../store/catalogue/mod.ts";
 import {
   type FindingRecord,
-  getFinding,
   getRepairHistory,
-  listObservations,
   listRepairsOfTicket,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { hashAction, sourcesOf } from "./_action.ts";
+import { hashAction } from "./_action.ts";
+import { actionCreator, type Target, targetOf } from "./_create_action.ts";
 import type { RoundOrder } from "./_order.ts";
-import { deviceScripts } from "./_device_scripts.ts";
-import { findService, isLocal } from "./_services.ts";
 
 /** Codes of why an action is not repeated, by what became of it. */
 const TRIED = {
@@ -71,7 +59,7 @@ interface Fault {
   readonly cause: string | null;
   /** The detector's record of the finding. */
   readonly record: FindingRecord | undefined;
-  /** What was observed in this round. */
+  /** Facts that were observed in this round. */
   readonly facts: ObservedFacts;
 }
 
@@ -81,22 +69,6 @@ interface FoundAction {
   readonly passed_over: readonly PassedOver[];
 }
 
-/** An action that was made before, as far as it can be compared. */
-export interface MadeAction extends Pick<RoundOrder, "ticket_id" | "run"> {
-  readonly finding: Pick<Finding, "fingerprint">;
-  /** Absent: the last round of the run. */
-  readonly round?: number;
-  readonly action: Pick<
-    Action,
-    "runbook" | "version" | "service" | "exceeds" | "sources" | "sha256" | "instead_of"
-  >;
-}
-
-/** An action beside what it would be now. */
-type Comparison =
-  | { readonly service: Service; readonly changed?: undefined }
-  | { readonly service?: undefined; readonly changed: string };
-
 /** A runbook that matches and is not used. */
 interface PassedOver {
   readonly runbook: string;
@@ -105,26 +77,10 @@ interface PassedOver {
   readonly why: string;
 }
 
-/** The service, disk or device that a runbook is resolved for. */
-interface Target {
-  readonly service: Service;
-  readonly disk: ResolveContext["disk"];
-  readonly file: string | undefined;
-  readonly remedy: DeviceRemedy | undefined;
-  readonly facts: ObservedFacts;
-}
-
-/** What an action is made from, besides its runbook and its target. */
-interface Given {
-  readonly values: ParameterValues;
-  readonly catalogue: Catalogue;
-  /** Bounds that the same action exceeded before; absent: it is found now. */
-  readonly exceeded?: readonly string[];
-}
-
-/** Creates the functions that find the action against a fault. */
-export function createActionFinder({ config, store, runbooks: inForce, temporal }: ActivityParts) {
-  const { fillScripts } = deviceScripts({ store, temporal });
+/** Creates the function that finds the action against a fault. */
+export function createActionFinder(parts: ActivityParts) {
+  const { store, runbooks: inForce } = parts;
+  const createAction = actionCreator(parts);
 
   /**
    * Returns the action of the runbook that matches best, is fit for the cause, and was not tried in vain on this ticket: what
@@ -226,100 +182,7 @@ export function createActionFinder({ config, store, runbooks: inForce, temporal 
     );
   }
 
-  /**
-   * Looks whether the runbook in force gives exactly this action, resolved again.
-   *
-   * @param isBegun true: its steps were compared before the first of them, which may have changed what they are made from
-   * @returns the service, or what has changed: a sentence without its end
-   */
-  async function compareAction(
-    { action, finding, ticket_id, run, round }: MadeAction,
-    isBegun: boolean,
-  ): Promise<Comparison> {
-    const { instead_of } = action;
-    const [service, record, given, all, offer] = await Promise.all([
-      findService(store.db, action.service),
-      getFinding(store.db, finding.fingerprint),
-      getRunbookValues(store.db, action.service),
-      listObservations(store.db, ticket_id, run.run_id),
-      instead_of === undefined ? undefined : getOffer(store.db, instead_of),
-    ]);
-    const values = { ...given, ...offer?.values };
-    const catalogue = inForce();
-    const runbook = catalogue.runbooks.find(({ runbook }) => runbook === action.runbook);
-    if (!service) return { changed: `${action.service} is not listed any more` };
-    if (!runbook) return { changed: `The runbook ${action.runbook} is not in force any more` };
-    const current = sourcesOf({ runbook, service, values, catalogue });
-    const changed = describeChange(action, current, runbook);
-    if (changed !== undefined) return { changed };
-    if (isBegun) return { service };
-    try {
-      const seenIn = round ?? Math.max(0, ...all.map((one) => one.round));
-      const target = targetOf(service, record, factsOf(all.filter((one) => one.round === seenIn)));
-      const { exceeds } = action;
-      const made = await createAction(runbook, target, { values, catalogue, exceeded: exceeds });
-      const again = hashAction({ ...made, ...(instead_of === undefined ? {} : { instead_of }) });
-      if (again.sha256 === action.sha256) return { service };
-      return { changed: "What it acts on has changed, so that it would do something else now" };
-    } catch (error) {
-      if (!(error instanceof NotApplicable)) throw error;
-      return {
-        changed: `The runbook ${runbook.runbook} can't be used here any more: ${error.message}`,
-      };
-    }
-  }
-
-  async function createAction(
-    runbook: Runbook,
-    { service, disk, file, remedy, facts }: Target,
-    { values, catalogue, exceeded }: Given,
-  ): Promise<Omit<Action, "id" | "sha256">> {
-    const { steps, exceeds } = resolveRunbook(runbook, {
-      service: service.name,
-      values,
-      catalogue,
-      isLocal: isLocal(service),
-      disk,
-      file,
-      remedy: remedy?.script,
-      facts,
-      exceeded,
-    });
-    const held = await fillHolders(steps, { dataDir: config.dataDir, service: service.name });
-    const filled = await fillScripts(held, service.name, remedy?.parameters ?? {});
-    return {
-      runbook: runbook.runbook,
-      version: runbook.version,
-      service: service.name,
-      steps: filled.map((step) =>
-        step.restart === "service" ? { ...step, ...runOf(service) } : step
-      ),
-      exceeds,
-      sources: sourcesOf({ runbook, service, values, catalogue }),
-    };
-  }
-
-  return { findAction, compareAction };
-}
-
-/** Tells which source of an action is another one now; undefined: none is. */
-function describeChange(
-  { sources, runbook: name, version, service }: MadeAction["action"],
-  current: ActionSources,
-  runbook: Runbook,
-): string | undefined {
-  const differs = (source: keyof ActionSources) => sources[source] !== current[source];
-  if (differs("runbook_sha256")) {
-    return runbook.version === version
-      ? `The runbook ${name} was edited`
-      : `The runbook ${name} has version ${runbook.version} now, and ${version} was asked about`;
-  }
-  if (differs("restart_sha256")) return `The entry of ${service} restarts it in another way now`;
-  if (differs("check_sha256")) return `The entry of ${service} has another check now`;
-  if (differs("commands_sha256")) return "The list of allowed commands was edited";
-  return differs("values_sha256")
-    ? `The values of runbooks for ${service} have changed`
-    : undefined;
+  return findAction;
 }
 
 /** Returns whether a runbook starts its service again. */
@@ -334,51 +197,7 @@ function obstacleTo(runbook: Runbook, incident: RunbookIncident): string | undef
   return isUnfit(runbook, incident) ? "unfit" : undefined;
 }
 
-/** Returns what a restart by the services file runs, without secrets. */
-function runOf({ restart }: Service): Pick<ResolvedStep, "runs"> {
-  if (!restart) return {};
-  const { command, cwd } = "process" in restart ? restart.process : { ...restart, cwd: undefined };
-  const argv = command.map((argument) => redactLine(argument));
-  return { runs: { argv, ...(cwd === undefined ? {} : { cwd }) } };
-}
-
-function targetOf(
-  service: Service,
-  record: FindingRecord | undefined,
-  facts: ObservedFacts,
-): Target {
-  const { full_folder } = facts;
-  const full = typeof full_folder === "string" ? { path: full_folder } : undefined;
-  return {
-    service,
-    disk: diskOf(record) ?? full,
-    file: fileOf(record),
-    remedy: remedyOf(record),
-    facts,
-  };
-}
-
 /** Returns the full text of a person's report or a detector's finding. */
 function textOf({ report = "" }: Finding, record: FindingRecord | undefined): string {
   return `${report}\n${record?.summary ?? ""}\n${JSON.stringify(record?.detail ?? {})}`;
-}
-
-/** Returns the disk that a finding is about; undefined if it is about none. */
-function diskOf(record: FindingRecord | undefined): ResolveContext["disk"] {
-  const { kind, path, max_bytes } = record?.target ?? {};
-  if (kind !== "disk" || typeof path !== "string") return undefined;
-  return { path, ...(typeof max_bytes === "number" ? { maxBytes: max_bytes } : {}) };
-}
-
-/** Returns the script that mends a fault of a device; undefined if none does. */
-function remedyOf(record: FindingRecord | undefined): DeviceRemedy | undefined {
-  const { kind, remedy_script_id: script, remedy_parameters = {} } = record?.target ?? {};
-  if (kind !== "device" || typeof script !== "string") return undefined;
-  return { script, parameters: remedy_parameters as DeviceRemedy["parameters"] };
-}
-
-/** Returns the file that a security scan found; undefined if it found none. */
-function fileOf(record: FindingRecord | undefined): string | undefined {
-  const { path } = record?.target ?? {};
-  return record?.detector === SCAN_DETECTOR && typeof path === "string" ? path : undefined;
 }

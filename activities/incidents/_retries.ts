@@ -5,7 +5,7 @@ import {
   readDecisionBasis,
 } from "../../store/incidents/mod.ts";
 
-/** What has changed, for people. */
+/** Changes, for people. */
 const WORDS: Readonly<Record<keyof DecisionBasis, string>> = {
   runbooks: "the runbooks in force have changed",
   commands: "the list of allowed commands has changed",

@@ -27,7 +27,7 @@ interface LostService {
   readonly service: Service;
   /** The act that had started the process. */
   readonly effectId: string;
-  /** What has ended it: the platform's stop, or nobody knows. */
+  /** Cause of its end: the platform's stop, or nobody knows. */
   readonly stopped: "sealoop" | "unseen";
 }
 

@@ -54,7 +54,7 @@ const MAX_DESCRIPTION = 4_000;
 export function diagnoseActivities(parts: ActivityParts) {
   const { store, engine } = parts;
   const db = store.db;
-  const { findAction } = createActionFinder(parts);
+  const findAction = createActionFinder(parts);
   const orderHypotheses = createHypothesisOrder(parts);
 
   /**

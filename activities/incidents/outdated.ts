@@ -5,7 +5,7 @@ import { approvalWorkflowId } from "../../calls/approvals/mod.ts";
 import { recheckSignal, type RequestingRun } from "../../contract/domain/mod.ts";
 import { type ApprovalRecord, getApproval, listApprovals } from "../../store/approvals/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { createActionFinder, type MadeAction } from "./_find_action.ts";
+import { createActionComparer, type MadeAction } from "./_compare_action.ts";
 import { probeActivities } from "./probe.ts";
 
 /** A person waits for the answer to the vote; the loop looks again before it acts. */
@@ -14,7 +14,7 @@ const MAX_RECHECKED = 200;
 
 /** Creates the function that tells what has changed of a repair since people were asked about it. */
 export function createOutdatedCheck(parts: ActivityParts) {
-  const { compareAction } = createActionFinder(parts);
+  const compareAction = createActionComparer(parts);
   const { detect } = probeActivities(parts);
 
   /** @returns a sentence without its end; undefined: nothing has changed, or no loop asks */

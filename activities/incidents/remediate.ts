@@ -12,7 +12,7 @@ import { findRepairHold, toRepairHold } from "../governance.ts";
 import { isOwnAction } from "./_action_id.ts";
 import { repairEffectOf } from "./_effects.ts";
 import { recordAway } from "./_holds.ts";
-import { createActionFinder } from "./_find_action.ts";
+import { createActionComparer } from "./_compare_action.ts";
 import type { RepairOrder, RepairRequest } from "./_order.ts";
 import { createPermit } from "./_permit.ts";
 import {
@@ -29,7 +29,7 @@ import { createSilencer } from "./_silence.ts";
 export function remediateActivities(parts: ActivityParts) {
   const { store } = parts;
   const db = store.db;
-  const { compareAction } = createActionFinder(parts);
+  const compareAction = createActionComparer(parts);
   const permit = createPermit(parts);
   const runStep = createStepRunner(parts);
   const { silence, lift: liftSilence } = createSilencer(parts);
