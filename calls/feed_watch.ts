@@ -11,7 +11,7 @@ interface FeedNews {
   readonly viewers: boolean;
 }
 
-/** What a follower has open, and the name under which others see that. */
+/** A view that a follower has open, and the name under which others see it. */
 export interface View {
   /** A tenant and an approval of it. */
   readonly topic: string;

@@ -10,7 +10,7 @@ const FORGET_MS = 25_000;
 const MAX_NAMES = 20;
 const MAX_NAME = 100;
 
-/** What a gateway tells the others. */
+/** News of a gateway for the others. */
 interface Told {
   readonly gateway: string;
   /** A tenant and an approval of it. */

@@ -1,4 +1,4 @@
-/** What a run of the loop waits for, as answers tell it. */
+/** Waits of a run of the loop, as answers tell them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { escapeInvisible } from "../contract/mod.ts";
 import { getApproval } from "../store/approvals/mod.ts";

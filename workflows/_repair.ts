@@ -20,7 +20,7 @@ interface Outcome {
   readonly done: boolean;
 }
 
-/** What the repair was made from has changed since, or another one is offered instead; nothing was done: it is made anew. */
+/** The sources of the repair have changed since, or another one is offered instead; nothing was done: it is made anew. */
 export const OUTDATED = "outdated";
 
 /** Obstacles by the decision about a repair that was not permitted. */

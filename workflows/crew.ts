@@ -68,7 +68,7 @@ export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
   };
 }
 
-/** What the agents have found so far. */
+/** Findings of the agents so far. */
 interface Found {
   readonly reports: AgentReport[];
   readonly examined: Examination[];

@@ -1,4 +1,4 @@
-/** What the receipt of a person's decision says of them: pseudonyms in public, and the rest as private evidence. */
+/** Facts about a person in the receipt of their decision: pseudonyms in public, and the rest as private evidence. */
 import type { SignedStatement } from "../../contract/domain/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { governanceInForce } from "../../store/calls/mod.ts";
@@ -17,7 +17,7 @@ interface PublicVoters {
   readonly signed_with?: "passkey";
   /** How often the approval was reopened before, where a passkey has signed that. */
   readonly cycle?: number;
-  /** What the passkey has signed, where the policy publishes approvers. */
+  /** Statement that the passkey has signed, where the policy publishes approvers. */
   readonly statement?: SignedStatement;
 }
 

@@ -7,9 +7,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** An action in two parts. */
 interface SplitAction {
-  /** What is done. */
+  /** Act. */
   readonly act: Fields;
-  /** What it is done to; null: the action does not say. */
+  /** Object of the act; null: the action does not say. */
   readonly target: string | null;
 }
 

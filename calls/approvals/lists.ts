@@ -27,14 +27,14 @@ import { checkVote, deliverVote, type VoteWords } from "./votes.ts";
 
 /** Most approvals that one list takes. */
 export const MAX_LISTED = 500;
-/** What a challenge about a list is for. */
+/** Purpose of a challenge about a list. */
 const ABOUT = "list";
 /** Votes that are delivered at a time, as each waits for a worker. */
 const CONCURRENCY = 8;
 /** Milliseconds after which no further vote is delivered here: a worker does so. */
 const DELIVERY_MS = 45_000;
 
-/** What a session is given to sign about a list. */
+/** A statement about a list that a session is given to sign. */
 interface ProposedList {
   /** Of the challenge. */
   readonly id: string;
@@ -44,7 +44,7 @@ interface ProposedList {
   readonly statements: readonly ApprovalStatement[];
 }
 
-/** What became of one approval of a list. */
+/** Result of one approval of a list. */
 export interface ListedVote {
   readonly approvalId: string;
   /** Its status now. */

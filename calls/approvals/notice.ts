@@ -8,7 +8,7 @@ import type { NewMessage } from "../../store/notices/mod.ts";
 /** Services that a line names. */
 const MAX_NAMES = 8;
 const MAX_LINE_TEXT = 200;
-/** What an approval has become, where nobody decided. */
+/** Ends of an approval about which nobody decided. */
 const END_WORDS: Readonly<Record<string, string>> = {
   expired: "has expired",
   outdated: "is outdated, and is made anew",

@@ -24,7 +24,7 @@ export interface Evaluation {
    * signed in counts once their passkey has signed the call.
    */
   readonly callerApproves: boolean;
-  /** What the caller's passkey has signed about this call, and the fields from which the lines that were shown are made. */
+  /** Statement about this call that the caller's passkey has signed, and the fields of the lines that were shown. */
   readonly signed?: {
     readonly statement: SignedStatement<CallStatement>;
     readonly shown: ShownCall;
@@ -33,7 +33,7 @@ export interface Evaluation {
   readonly isGrantable: boolean;
   /** Use of the standing grant that allowed it; absent: none did. */
   readonly grant?: GrantUseRef;
-  /** What the grant has allowed, as people were asked about it: evidence that it is an act that the grant names. */
+  /** Action that the grant has allowed, as people were asked about it: evidence that it is an act that the grant names. */
   readonly grantedAction?: Readonly<Record<string, unknown>>;
   /** Id of the second opinion in its own log; absent: none was given, or it has none. */
   readonly opinionId?: string;

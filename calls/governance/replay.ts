@@ -1,4 +1,4 @@
-/** What rules would have decided about calls that were decided about before. */
+/** Decisions that rules would have made about calls of the past. */
 import { setImmediate as breathe } from "node:timers/promises";
 import { type Operation, SHIPPED_RULES, type Tier } from "../../contract/mod.ts";
 import type { Decision } from "../../contract/domain/mod.ts";

@@ -21,7 +21,7 @@ export interface Facts {
   isRateOver(rule: string, calls: number, seconds: number): Promise<boolean>;
 }
 
-/** What a rule comes to for a call. */
+/** Result of a rule for a call. */
 interface Weight {
   readonly decision: Decision;
   /** Number of people who must approve besides the caller, ≥ 1. */
@@ -30,7 +30,7 @@ interface Weight {
   readonly callerApproves: boolean;
 }
 
-/** What of a call counts for the weight of a rule. */
+/** Parts of a call that count for the weight of a rule. */
 interface Voter {
   readonly door: Door;
   /** True: the key may approve. */

@@ -24,10 +24,10 @@ import { ANSWER_SECONDS } from "../passkeys.ts";
 import type { Context } from "../platform.ts";
 import { actionOfGrant, grantTermsOf, type GrantWish } from "./terms.ts";
 
-/** What a challenge about a grant is for. */
+/** Purpose of a challenge about a grant. */
 const ABOUT = "grant";
 
-/** What a session is given to sign about a grant. */
+/** A statement about a grant that a session is given to sign. */
 interface ProposedGrant {
   /** Of the challenge. */
   readonly id: string;

@@ -9,7 +9,7 @@ import type { Context } from "../platform.ts";
 /** Most approvals that a grant is made of. */
 export const MAX_GRANTED = 100;
 
-/** What a person wants to allow. */
+/** Terms that a person wants to allow. */
 export interface GrantWish {
   readonly approval_ids: readonly string[];
   readonly max_uses: number;

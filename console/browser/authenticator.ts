@@ -1,7 +1,7 @@
 /** Calls of the browser's authenticators. */
 import type { Assertion, Registration } from "../../contract/domain/mod.ts";
 
-/** What a new passkey is made with. */
+/** Options of a new passkey. */
 export interface NewPasskey {
   readonly challenge_id: string;
   readonly challenge: string;

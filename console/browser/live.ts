@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** What the page knows of its being up to date. */
+/** Knowledge of the page whether it is up to date. */
 export interface Liveness {
   /** True: news reaches this page. */
   readonly connected: boolean;

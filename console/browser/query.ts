@@ -1,4 +1,4 @@
-/** What a list is asked for, as its address says it. */
+/** Query of a list, as its address has it. */
 
 /**
  * Changes what is asked for, from the first page on, and shows that in the address.

@@ -33,7 +33,7 @@ export interface ApprovalGroup {
   readonly first: Approval;
 }
 
-/** What is known around an approval. */
+/** Known facts around an approval. */
 export interface ApprovalContext {
   readonly undo: readonly { readonly does: string; readonly undo: string }[];
   readonly before: {
@@ -139,7 +139,7 @@ export interface PlatformStatus {
   >;
 }
 
-/** What a session is given to sign. */
+/** A statement that a session is given to sign. */
 export interface Proposal {
   readonly challenge_id: string;
   readonly challenge: string;
@@ -148,7 +148,7 @@ export interface Proposal {
   readonly credentials: readonly string[];
 }
 
-/** What a person's passkey is given to sign about a call of theirs. */
+/** A statement about a call that its person's passkey is given to sign. */
 export interface CallProposal extends Omit<Proposal, "statement"> {
   readonly statement: { readonly act: string; readonly nonce: string };
   readonly shown: ShownCall;

@@ -15,7 +15,7 @@ interface ProposedList {
   readonly credentials: readonly string[];
 }
 
-/** What became of one approval of a list. */
+/** Result of one approval of a list. */
 export interface Decided {
   readonly approval_id: string;
   readonly status: Approval["status"];

@@ -21,7 +21,7 @@ export interface CrewScope {
   readonly round: number;
 }
 
-/** What was observed on a service that has a fault, and the cause that it names. */
+/** Observations of a service that has a fault, and the cause that they name. */
 export interface Examination {
   readonly service: string;
   /** Incident whose collection it is, as its loop has looked; null: the crew has looked now. */
@@ -39,7 +39,7 @@ export interface Examination {
   /** Numbers of the observations that name the cause. */
   readonly observations: readonly number[];
   readonly alternatives: readonly Alternative[];
-  /** What was observed. */
+  /** Observations. */
   readonly seen: readonly SeenFact[];
 }
 

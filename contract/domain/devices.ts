@@ -106,7 +106,7 @@ export interface ApproverPasskey extends Passkey {
   readonly origin: string;
 }
 
-/** What an approver's passkey has signed about the approval of a command. Whose it is, its pinned credential says. */
+/** A statement about the approval of a command that an approver's passkey has signed. Its pinned credential says whose it is. */
 export interface PasskeyApproval extends Pick<SignedStatement, "statement" | "list" | "assertion"> {
   /** 64 hex: SHA-256 over it and the canonical action is the statement's `act`. */
   readonly salt: string;

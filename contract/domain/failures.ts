@@ -1,6 +1,6 @@
 import type { ErrorName } from "./errors.ts";
 
-/** What each kind of error means for people, who read no names of errors: a sentence without its end. */
+/** Meaning of each kind of error for people, who read no names of errors: a sentence without its end. */
 const WORDS: Readonly<Record<ErrorName, string>> = {
   InvalidInput: "something it was given does not fit",
   Unauthenticated: "its key is not valid",

@@ -33,7 +33,7 @@ export interface Registration {
   readonly authenticator_data: string;
 }
 
-/** What a person's passkey signs when they approve. */
+/** The statement that a person's passkey signs when they approve. */
 export interface ApprovalStatement {
   readonly version: 1;
   /** `APR-` and 12 hex characters. */
@@ -49,7 +49,7 @@ export interface ApprovalStatement {
   readonly nonce: string;
 }
 
-/** What a person's passkey signs when they approve several at once. */
+/** The statement that a person's passkey signs when they approve several at once. */
 export interface ListStatement {
   readonly version: 1;
   readonly move: "approved";
@@ -70,7 +70,7 @@ export interface ListPlace {
   readonly path: readonly string[];
 }
 
-/** What a standing grant says, as people are shown it. */
+/** Terms of a standing grant, as people are shown them. */
 export interface GrantTerms {
   /** `GRN-` and 12 hex characters. */
   readonly grant_id: string;
@@ -92,7 +92,7 @@ export interface GrantTerms {
   readonly needed: number;
 }
 
-/** What a person's passkey signs when they make a standing grant. */
+/** The statement that a person's passkey signs when they make a standing grant. */
 export interface GrantStatement {
   readonly version: 1;
   readonly grant: string;
@@ -103,7 +103,7 @@ export interface GrantStatement {
   readonly nonce: string;
 }
 
-/** What a person's passkey signs when they make a call that a rule leaves to people. */
+/** The statement that a person's passkey signs when they make a call that a rule leaves to people. */
 export interface CallStatement {
   readonly version: 1;
   /** Name of the operation. */

@@ -1,11 +1,11 @@
-/** What holds while a settings file is refused: what it said before, that until a process is started again, or nothing of it. */
+/** Settings in force while a file is refused: the earlier ones, those until a process is started again, or none of it. */
 type Keeps = "before" | "until_restart" | "nothing";
 
 interface SettingsFileInfo {
-  /** What it is for people: "services file". */
+  /** Its name for people: "services file". */
   readonly title: string;
   readonly keeps: Keeps;
-  /** What holds while nothing of it is in force. */
+  /** Settings in force while nothing of it is. */
   readonly without: string;
 }
 

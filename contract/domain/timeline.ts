@@ -18,7 +18,7 @@ export interface TimelineStep {
   readonly to_ms: number;
 }
 
-/** What the picture of an incident shows: what took how long, and where it is sealed. */
+/** Content of the picture of an incident: the time of each step, and where it is sealed. */
 export interface IncidentPicture {
   readonly timeline: readonly TimelineStep[];
   /** Receipt of its end. */

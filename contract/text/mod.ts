@@ -1,5 +1,5 @@
 /**
- * What can't be seen in a text, and what must not be: invisible characters, escape sequences, secrets.
+ * Parts of a text that can't be seen, or must not be: invisible characters, escape sequences, secrets.
  *
  * ```ts
  * console.log(toLine(description));

@@ -15,7 +15,7 @@ import { findListener } from "./sockets.ts";
 export interface PortHolder extends ProcessId {
   /** Name of its program. */
   readonly program: string;
-  /** What it was started with, without secrets. */
+  /** Its command line, without secrets. */
   readonly command: string;
   /** When it was started, ISO 8601. */
   readonly since: string;

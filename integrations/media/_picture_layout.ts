@@ -101,7 +101,7 @@ function layOutMiddle(
   }, side ? [side, words] : [words]);
 }
 
-/** What took how long: a line a step, as long as it took. */
+/** Times of the steps: a line a step, as long as it took. */
 function layOutTimeline(
   { lines, took }: NonNullable<Picture["timeline"]>,
   size: (pixels: number) => number,

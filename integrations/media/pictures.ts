@@ -16,7 +16,7 @@ export interface Picture {
   readonly footer: string;
   /** The sentence before, and the one that is being said; absent: a card. */
   readonly lines?: readonly [before: string, now: string];
-  /** What took how long, below the title in place of the words. */
+  /** Times of the steps, below the title in place of the words. */
   readonly timeline?: TimelinePlan;
   /** Share of the film that is over, 0 to 1. */
   readonly progress?: number;
@@ -31,7 +31,7 @@ export interface Card {
   readonly label: string;
   readonly title: string;
   readonly footer: string;
-  /** What took how long, below the title. */
+  /** Times of the steps, below the title. */
   readonly timeline?: TimelinePlan;
   /** Pixels; default 1200 × 630, which links are shown with. */
   readonly width?: number;

@@ -18,7 +18,7 @@ export interface SceneScript {
   readonly text: string;
   /** Path of a picture, PNG or JPEG, as others sent it. */
   readonly image?: string | undefined;
-  /** What its picture shows in place of the words; captions have those. */
+  /** Content of its picture in place of the words; captions have those. */
   readonly incident?: IncidentPicture | undefined;
   /** Speech that is there already; absent: the text is spoken. */
   readonly voice?: { readonly path: string; readonly cues: readonly Cue[] } | undefined;

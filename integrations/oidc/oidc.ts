@@ -3,7 +3,7 @@ import type { Config } from "../../config.ts";
 import { type HttpClient, openHttpClient } from "../http/mod.ts";
 import { describeFailure, OidcUnreachable } from "./errors.ts";
 
-/** What a browser's answer has to fit; the provider sees the state, the nonce, and a hash of the verifier. */
+/** Secrets that a browser's answer has to fit; the provider sees the state, the nonce, and a hash of the verifier. */
 interface OidcExpectation {
   readonly state: string;
   readonly nonce: string;

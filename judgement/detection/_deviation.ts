@@ -2,7 +2,7 @@
 export interface Deviation {
   /** Only measurements of one kind are compared. */
   readonly kind: "latency" | "errors";
-  /** What its requests lost beyond what is usual, all together: seconds, or failed requests. */
+  /** Loss of its requests beyond the usual, all together: seconds, or failed requests. */
   readonly excess: number;
   /** How often the usual spread it is off. */
   readonly score: number;

@@ -1,4 +1,4 @@
-/** What goes public of the services that the operator names so: the name, and what was seen of it. */
+/** Public facts of the services that the operator names so: the name, and the sightings of each. */
 import { LOOP_ACTOR } from "../../contract/domain/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import { MAX_GAP_MS, type ObservedPeriod, replacePublicNames } from "../../store/cmdb/mod.ts";

@@ -26,7 +26,7 @@ export interface ValidateRequest {
     /** Articles that the action rests on, with the hashes they were retrieved with. */
     readonly citations?: readonly { readonly id: string; readonly sha256: string }[];
     /**
-     * What may change something: `nothing` of it; its `command`, which the guardrails read; or `more` than that. A change
+     * The part that may change something: `nothing` of it; its `command`, which the guardrails read; or `more` than that. A change
      * freeze holds only what may. Default: `command`.
      */
     readonly changes?: "nothing" | "command" | "more";

@@ -2,7 +2,7 @@ import { open, readdir, readFile, readlink } from "node:fs/promises";
 import { basename } from "node:path";
 import { runProgram } from "./_program.ts";
 
-/** What the threads of a process wait for, as far as the system shows it. */
+/** Waits of the threads of a process, as far as the system shows them. */
 export interface ThreadWaits {
   /** Threads that wait for a lock, without those that wait for work. Absent: they can't be told apart. */
   readonly lock_waits?: number;

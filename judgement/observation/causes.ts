@@ -30,7 +30,7 @@ export interface CauseJudgement {
   readonly says: string;
   /** Likelihood that the cause is right, 0 to 1; 0 where none is named. */
   readonly confidence: number;
-  /** What speaks for the best supported cause, 0 to 1. */
+  /** Support of the best supported cause, 0 to 1. */
   readonly support: number;
   readonly category: Category | null;
   /** Numbers of the observations that say so. */
@@ -96,14 +96,14 @@ type Figure = z.output<typeof Figure>;
 type Condition = z.output<typeof Condition>;
 type Cause = z.output<typeof Causes>["causes"][number];
 
-/** What a cause is judged by. */
+/** The facts that a cause is judged by. */
 interface Facts {
   /** Code of the failed check. */
   readonly code: string;
   readonly observations: readonly NumberedObservation[];
 }
 
-/** What speaks for a cause. */
+/** Support for a cause. */
 interface Weight {
   readonly cause: Cause;
   readonly support: number;

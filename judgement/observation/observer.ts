@@ -18,7 +18,7 @@ export interface Subject {
   readonly record: FindingRecord | undefined;
   /** Values that the services file gives for runbooks: a unit, a container. */
   readonly values: ParameterValues;
-  /** What happened before is not about this fault: some minutes before it was first found. */
+  /** Earlier events are not about this fault: some minutes before it was first found. */
   readonly since: Date;
 }
 
@@ -40,7 +40,7 @@ export interface ObserverContext {
 /** A source of observations. It changes nothing. */
 export interface Observer {
   readonly name: ObserverName;
-  /** What it looks at, in one sentence. */
+  /** Its subject, in one sentence. */
   readonly about: string;
   /** True: it reads only this host and the platform's records, and waits for nobody else. Those look together. */
   readonly isNear?: boolean;

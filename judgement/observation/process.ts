@@ -16,7 +16,7 @@ const SAMPLE_MS = 300;
 const SETTLED_SECONDS = 10;
 /** Memory without what it needs to run at all: nothing is exhausted with so little. */
 const LITTLE_MEMORY = 60 * 1_048_576;
-/** What a process with a limited heap uses outside of it, about. */
+/** Memory that a process with a limited heap uses outside of it, about. */
 const OUTSIDE_OF_HEAP = 40 * 1_048_576;
 
 /** Looks at the living processes of a service. */

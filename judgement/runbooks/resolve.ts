@@ -30,10 +30,10 @@ export interface ResolveContext {
   readonly file?: string;
   /** The script that mends a device. */
   readonly remedy?: string;
-  /** What was observed. */
+  /** Facts that were observed. */
   readonly facts?: ObservedFacts;
   /**
-   * What exceeded its bounds when the runbook was resolved before: it is resolved to the same steps, however many files there
+   * The bounds that were exceeded when the runbook was resolved before: it is resolved to the same steps, however many files there
    * are by now. Absent: files are counted.
    */
   readonly exceeded?: readonly string[];

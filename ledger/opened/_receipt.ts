@@ -18,11 +18,11 @@ import type { LogView } from "./_log.ts";
 
 /** The findings about a receipt. */
 export interface Findings {
-  /** What was found, for people. */
+  /** Findings, for people. */
   readonly says: string[];
-  /** What does not hold. */
+  /** Statements that do not hold. */
   readonly faults: string[];
-  /** What can't be told, as something is missing. */
+  /** Questions that stay open, as something is missing. */
   readonly absent: string[];
 }
 

@@ -29,7 +29,7 @@ import {
   TERMS,
 } from "./_statements.ts";
 
-/** What a passkey has signed, the lines that it has signed of, and who the evidence says has signed. */
+/** A statement that a passkey has signed, its lines, and who has signed by the evidence. */
 export interface Signed {
   readonly signed: SignedStatement<ApprovalStatement | CallStatement | GrantStatement>;
   readonly lines: readonly string[];

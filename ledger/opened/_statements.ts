@@ -18,7 +18,7 @@ const PUBLIC_KEYS = [
   object({ kty: oneOf("RSA"), n: TEXT, e: TEXT }),
 ];
 
-/** What a passkey has signed, with its answer. */
+/** A statement that a passkey has signed, with its answer. */
 const signedOver = (statement: Shape, optional: Readonly<Record<string, Shape>> = {}) =>
   object({
     passkey_id: TEXT,
@@ -35,7 +35,7 @@ const signedOver = (statement: Shape, optional: Readonly<Record<string, Shape>> 
     origin: TEXT,
   }, optional);
 
-/** What a passkey signs of an approval, alone or in a list. */
+/** The parts of an approval that a passkey signs, alone or in a list. */
 export const APPROVAL_STATEMENT = signedOver(
   object({
     version: oneOf(1),
@@ -60,7 +60,7 @@ export const APPROVAL_STATEMENT = signedOver(
     }),
   },
 );
-/** What a passkey signs of a call of its person. */
+/** The parts of a call that its person's passkey signs. */
 export const CALL_STATEMENT = signedOver(
   object({ version: oneOf(1), call: TEXT, act: HASH, shown_sha256: HASH, nonce: TEXT }),
 );
@@ -90,7 +90,7 @@ export const SHOWN_CALL = object({
   action: mapOf(() => true),
 });
 
-/** What a passkey signs of a standing grant. */
+/** The parts of a standing grant that a passkey signs. */
 export const GRANT_STATEMENT = signedOver(
   object({
     version: oneOf(1),
@@ -100,7 +100,7 @@ export const GRANT_STATEMENT = signedOver(
     nonce: TEXT,
   }),
 );
-/** What a standing grant says. */
+/** Terms of a standing grant. */
 export const TERMS = object({
   grant_id: TEXT,
   tenant_id: TEXT,

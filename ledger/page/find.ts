@@ -6,7 +6,7 @@ import { receiptUrl, storyUrl } from "./views/mod.ts";
 
 const POSITION = /^#?\d{1,15}$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
-/** What looks like a part of an id or a hash, and no name. */
+/** Matches a part of an id or a hash, and no name. */
 const PART_OF_ID = /^(?:[0-9a-f]{4,}|[a-z]{2,5}-[0-9a-f]*|key:.*|voter:.*)$/i;
 
 /**

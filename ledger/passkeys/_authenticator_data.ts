@@ -7,7 +7,7 @@ const USER_PRESENT = 0x01, USER_VERIFIED = 0x04, ATTESTED = 0x40;
 const HEADER = 37;
 const ID_AT = HEADER + 18;
 
-/** What a page has to have asked for. */
+/** Requirements on the page that asked. */
 export interface Expected {
   /** Base64url: SHA-256 of what is signed, or random bytes. */
   readonly challenge: string;
@@ -17,7 +17,7 @@ export interface Expected {
   readonly origins: readonly string[];
 }
 
-/** What an authenticator says besides its signature. */
+/** Statements of an authenticator besides its signature. */
 export interface AuthenticatorData {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Uses so far, as it counts them; 0: it does not. */

@@ -1,4 +1,4 @@
-/** What keys of credentials are made of. */
+/** CBOR, of which keys of credentials are made. */
 export type CborValue = number | Uint8Array | string | Map<number | string, CborValue>;
 
 const MAX_ITEMS = 64;

@@ -43,7 +43,7 @@ export function shownLines(approval: ShownApproval): string[] {
 
 /** A call that a person makes and a rule leaves to people, as the person is shown it. */
 export interface ShownCall {
-  /** What the operation does, in words. */
+  /** Purpose of the operation, in words. */
   readonly summary: string;
   readonly rule: string;
   readonly reasons: readonly string[];

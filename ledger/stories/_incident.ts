@@ -35,7 +35,7 @@ const REASONS: Readonly<Record<string, string>> = {
   cancelled: "the run was cancelled",
 };
 
-/** What a step of a repair does: while it begins, and once it is done. */
+/** Verbs of a step of a repair: while it begins, and once it is done. */
 const STEPS: Readonly<Record<string, readonly [begins: string, done: string]>> = {
   restart: ["a restart", "restarted"],
   command: ["a command of the allow-list", "ran a command"],

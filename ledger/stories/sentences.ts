@@ -5,7 +5,7 @@ import type { Tell } from "./_tell.ts";
 import { sayCode, sentence } from "./_words.ts";
 import { namesIn, type StoryReceipt } from "./receipt.ts";
 
-/** What one receipt tells. */
+/** Sentences of one receipt. */
 export interface Sentence {
   /** Id of the receipt; empty: it has none that can be read. */
   readonly receipt: string;

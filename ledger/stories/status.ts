@@ -1,6 +1,6 @@
 import { asCount, asText, type StoryReceipt } from "./receipt.ts";
 
-/** What was seen of a service on one day, UTC. A period counts for the day in which it begins. */
+/** Sightings of a service on one day, UTC. A period counts for the day in which it begins. */
 interface StatusDay {
   readonly day: string;
   /** Milliseconds in which it was looked at; the rest of the day nobody knows. */
@@ -19,7 +19,7 @@ interface StatusIncident {
   readonly receipt_id: string;
 }
 
-/** What receipts say of a service that is named in public. */
+/** Status of a service that is named in public, by its receipts. */
 export interface ServiceStatus {
   /** `SVC-…` */
   readonly service_id: string;

@@ -5,15 +5,15 @@ import { countWords, msBetween, sentence } from "./_words.ts";
 import type { StoryReceipt } from "./receipt.ts";
 import { type Sentence, tellReceipt } from "./sentences.ts";
 
-/** What receipts tell of one subject. */
+/** A story of one subject, by its receipts. */
 export interface Story {
   /** In one line, with arrows: `needed approval: changes were frozen → approved by one person → restarted once`. */
   readonly summary: string;
-  /** What its own receipts tell, oldest first. */
+  /** Sentences of its own receipts, oldest first. */
   readonly sentences: readonly Sentence[];
   /** Receipts of something else that name it: another incident that cites it, a key holder's statement. */
   readonly mentions: readonly Sentence[];
-  /** What can't be told, a sentence each. */
+  /** Gaps, a sentence each. */
   readonly missing: readonly string[];
   /** Of an incident: what took how long; empty where no receipt tells it. */
   readonly timeline: readonly TimelineStep[];

@@ -52,7 +52,7 @@ const ApprovalContext = z.object({
   ),
 });
 
-/** What is known around an approval. */
+/** Known facts around an approval. */
 export const approvalContext = operation({
   name: "approvals.context",
   group: "console",

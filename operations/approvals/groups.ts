@@ -7,7 +7,7 @@ import { namedTenant, refuseOtherTenant } from "../named_tenant.ts";
 import { Limit, Sha256 } from "../schemas/mod.ts";
 import { Approval, exampleApproval, toApproval } from "./_approval.ts";
 
-/** What waits, alike together. */
+/** Waiting approvals, alike ones together. */
 export const approvalGroups = operation({
   name: "approvals.groups",
   group: "console",
@@ -46,7 +46,7 @@ export const approvalGroups = operation({
   },
 });
 
-/** What waits for the same. */
+/** Approvals that wait for the same. */
 export const approvalGroup = operation({
   name: "approvals.group",
   group: "console",

@@ -73,7 +73,7 @@ const Outcomes = z.array(z.object({ rule: z.string(), decision: z.enum(DECISIONS
 );
 const Changed = z.object({ call: GovernedCall, before: Outcomes, after: Outcomes });
 
-/** What a changed policy would have decided. */
+/** Decisions that a changed policy would have made. */
 export const policyTrial = operation({
   name: "governance.try",
   group: "console",

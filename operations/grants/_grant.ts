@@ -6,7 +6,7 @@ import { Sha256, Timestamp } from "../schemas/mod.ts";
 export const GrantId = z.string().regex(/^GRN-[0-9a-f]{12}$/, "Expected GRN- and 12 hex characters")
   .describe("Id of the grant, such as GRN-5b1e09c77a42");
 
-/** What a grant says. */
+/** Terms of a grant. */
 export const Terms = z.object({
   grant_id: GrantId,
   tenant_id: z.string(),
@@ -34,7 +34,7 @@ export const Grant = Terms.extend({
   receipt_id: z.string().describe("Receipt of the grant"),
 });
 
-/** What a grant says, in examples. */
+/** Terms of a grant, in examples. */
 export const exampleTerms: z.output<typeof Terms> = {
   grant_id: "GRN-5b1e09c77a42",
   tenant_id: "platform",

@@ -25,7 +25,7 @@ import { FULL, FULL_AND_AUDIT } from "../scopes.ts";
 /** Open tickets that are listed. */
 const MAX_OPEN = 200;
 
-/** What was seen before a fault was judged. */
+/** An observation that was made before a fault was judged. */
 export const Observation = z.object({
   number: z.number().int().min(1).describe("By which events and receipts name it"),
   round: z.number().int().min(1),

@@ -29,7 +29,7 @@ import {
   Timestamp,
 } from "../schemas/mod.ts";
 
-/** What a challenge about passkeys, and no approval, is for. */
+/** Purposes of a challenge about passkeys, and no approval. */
 const ABOUT = "passkeys";
 
 const PasskeyId = z.string().regex(/^PKY-[0-9a-f]{12}$/, "Expected PKY- and 12 hex characters")

@@ -5,7 +5,7 @@ import { PLATFORM_TENANT, SHARED_TENANT } from "../../contract/domain/mod.ts";
 import { BadFile, readYaml } from "../../integrations/files/mod.ts";
 import type { ProviderIdentity } from "../../store/people/mod.ts";
 
-/** What people may do, as their keys allow it. */
+/** Rights of people, as their keys allow them. */
 const RIGHTS = ["read", "respond", "approve", "operate"] as const;
 
 const Name = z.string().min(1).max(300);
@@ -57,7 +57,7 @@ export type PeopleFile = z.output<typeof PEOPLE_FILE> & {
   readonly issuer: string | null;
 };
 
-/** What the file gives a person. */
+/** Rights that the file gives a person. */
 export interface Grant {
   readonly tenant: string;
   readonly rights: readonly (typeof RIGHTS[number])[];

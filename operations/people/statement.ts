@@ -6,7 +6,7 @@ import { listPasskeys } from "../../store/people/mod.ts";
 import { ApprovalId, approvalOwner } from "../approvals/mod.ts";
 import { ChallengeId, Sha256 } from "../schemas/mod.ts";
 
-/** What a passkey signs about one approval. */
+/** The statement about one approval that a passkey signs. */
 export const Statement = z.object({
   version: z.literal(1),
   approval: ApprovalId,

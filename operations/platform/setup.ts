@@ -16,7 +16,7 @@ import { Timestamp } from "../schemas/mod.ts";
 /** Receipts of calls of tools among which the caller's agents are looked for. */
 const MAX_CALLS = 100;
 
-/** What was done of the first day's five steps, each with its proof. */
+/** Progress of the first day's five steps, each with its proof. */
 export const platformSetup = operation({
   name: "platform.setup",
   group: "console",

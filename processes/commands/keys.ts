@@ -40,7 +40,7 @@ ledger: the keys that sign receipts. make-recovery-key: for a ledger that has no
 terminal, or writes it to a new file that you alone can read. rotate: the sequencer hands over to a new key, while everything runs. recover: for a
 key that is lost or stolen, with the private recovery key, while the platform is stopped. See docs/keys.md.`;
 
-/** What is done with one key. */
+/** Acts on one key. */
 const VERBS = ["link", "rotate", "revoke", "renew-link"];
 
 await runCommand(USAGE, {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { readJson } from "./_data_folder.ts";
 import { bootId, isRunning, type ProcessId } from "./process_id.ts";
 
-/** What becomes of a process when the platform is stopped: it is left running, or stopped and brought back at the start. */
+/** Fate of a process when the platform is stopped: it is left running, or stopped and brought back at the start. */
 export type OnStop = "keep" | "stop";
 
 /** A process that the platform runs for a service. */
@@ -17,7 +17,7 @@ export interface ManagedRecord extends ProcessId {
   readonly on_stop?: OnStop;
   /** Boot of the machine that it was started in. */
   readonly boot?: string;
-  /** What has stopped it, or is about to: an act of the platform, or the platform's own stop. Absent: nothing has. */
+  /** Cause of its stop, past or coming: an act of the platform, or the platform's own stop. Absent: there is none. */
   readonly stopped?: "act" | "sealoop";
 }
 

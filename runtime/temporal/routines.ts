@@ -13,7 +13,7 @@ import {
 
 /** A routine of `temporal.yaml`. */
 export interface RoutineSettings extends Routine {
-  /** What it does, for people. */
+  /** Its purpose, for people. */
   readonly about: string;
 }
 

@@ -24,7 +24,7 @@ interface Snapshot {
   readonly text: string;
 }
 
-/** What a snapshot holds. */
+/** Content of a snapshot. */
 interface Content {
   readonly name: string;
   readonly content: unknown;

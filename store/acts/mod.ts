@@ -1,5 +1,5 @@
 /**
- * What is open: acts outside whose intent is sealed and whose end is not, and other work whose run is to end it.
+ * Open acts: those outside whose intent is sealed and whose end is not, and other work whose run is to end it.
  *
  * ```ts
  * await openAct(trx, { kind: "peer", id: question_id, run, act: request });

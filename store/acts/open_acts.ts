@@ -8,7 +8,7 @@ export interface OpenAct {
   readonly id: string;
   /** Run that is to end it; undefined: its workflow's id is made from its own. */
   readonly run?: RunId;
-  /** What it takes besides to look for its end and to seal that; null: nothing. */
+  /** Further data to look for its end and to seal that; null: none. */
   // deno-lint-ignore no-explicit-any -- each kind has its own, which it has stored itself
   readonly act: any;
 }

@@ -18,7 +18,7 @@ export interface ApprovalMove {
   readonly notCounted?: readonly string[];
   /** Reason that the voter gave. */
   readonly reason?: string | null;
-  /** What the voter's passkey has signed. */
+  /** Statement that the voter's passkey has signed. */
   readonly statement?: SignedStatement | null;
   /** Repair that the voter offers instead. */
   readonly offer?: RepairOffer | null;

@@ -26,7 +26,7 @@ export interface VoteRecord {
   readonly reason: string | null;
   /** Signature by a key of the voter's own; null: none. */
   readonly signature: ApproverSignature | null;
-  /** What the voter's passkey has signed; null: a key voted. */
+  /** Statement that the voter's passkey has signed; null: a key voted. */
   readonly statement: SignedStatement | null;
   /** Repair that the voter offers instead; null: none. */
   readonly offer: RepairOffer | null;

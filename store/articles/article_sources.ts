@@ -136,7 +136,7 @@ export interface PeriodFigures {
   }[];
 }
 
-/** What became of requests for approvals. */
+/** Ends of requests for approvals. */
 type Decisions = Pick<PeriodFigures, "approved" | "denied" | "expired" | "pending" | "outdated">;
 
 /** Returns the figures of the incidents that were opened in a time. */

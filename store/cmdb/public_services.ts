@@ -13,7 +13,7 @@ interface PublicNameChange extends PublicService {
   readonly published: boolean;
 }
 
-/** What was seen of a public service in a period. */
+/** Sightings of a public service in a period. */
 export interface ObservedPeriod {
   readonly id: string;
   readonly from: Date;

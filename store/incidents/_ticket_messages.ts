@@ -128,7 +128,7 @@ async function explainEscalation(trx: Db, id: string, { data }: Event): Promise<
   ].join(" ");
 }
 
-/** What is told of a fault that comes again and again. */
+/** The event of a fault that comes again and again. */
 interface Recurrence {
   readonly message: string;
   readonly problem_id: string;
@@ -146,7 +146,7 @@ export function describeNextStep(reason: string): string {
     : `A person has to act now. When something was changed, a loop tries again: ${request}.`;
 }
 
-/** What a diagnosis has for people. */
+/** The parts of a diagnosis for people. */
 interface Diagnosed {
   readonly cause_says?: string;
   readonly passed_over?: readonly {

@@ -1,4 +1,4 @@
-/** What the loop's decisions rest on, beside the fault: where one of these changes, it may decide otherwise. */
+/** Sources of the loop's decisions, beside the fault: where one of these changes, it may decide otherwise. */
 import type { Db } from "../connection.ts";
 
 /** Escalations by a decision of the loop that could be another one when what it rests on has changed. */
@@ -42,7 +42,7 @@ export async function readDecisionBasis(db: Db, service: string | null): Promise
 export interface UndoneDecision {
   readonly fingerprint: string;
   readonly service: string | null;
-  /** What its last diagnosis rested on. */
+  /** Basis of its last diagnosis. */
   readonly basis: DecisionBasis;
 }
 

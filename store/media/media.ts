@@ -33,7 +33,7 @@ interface NewScene {
   readonly image?: string | undefined;
   /** Speech that is there already. */
   readonly audioId?: string | undefined;
-  /** What its picture shows in place of the words. */
+  /** Content of its picture in place of the words. */
   readonly incident?: IncidentPicture | undefined;
 }
 

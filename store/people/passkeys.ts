@@ -86,16 +86,16 @@ export async function revokePasskey(trx: Db, id: string, principal: string): Pro
   return row !== undefined;
 }
 
-/** What a session was given to sign. */
+/** A statement that a session was given to sign. */
 interface PasskeyChallenge {
   /** 32 hex characters. */
   readonly id: string;
   readonly sessionId: string;
-  /** What it is for: an approval's id, or another purpose. */
+  /** Its purpose: an approval's id, or another one. */
   readonly about: string;
   /** Base64url. */
   readonly challenge: string;
-  /** What it is the hash of; null: it is random. */
+  /** Statement that it is the hash of; null: it is random. */
   readonly statement: Readonly<Record<string, unknown>> | null;
 }
 

@@ -15,7 +15,7 @@ export interface PersonRecord extends ProviderIdentity {
   readonly keyId: string;
 }
 
-/** What a person's key is to be. */
+/** A person's key that is to be made. */
 export type PersonKey = Pick<KeyRecord, "tier" | "scope" | "mayApprove"> & {
   /** False: the person may not sign in, nor act. */
   readonly valid: boolean;

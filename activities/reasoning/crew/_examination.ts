@@ -26,7 +26,7 @@ import { MAX_LISTED } from "./_sources.ts";
 
 type Parts = Pick<ActivityParts, "config" | "store" | "temporal" | "alerts">;
 
-/** What was observed about a fault. */
+/** Observations of a fault. */
 interface Collection {
   readonly ticket_id: string | null;
   /** Code of the failed check, or of the finding. */

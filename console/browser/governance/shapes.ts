@@ -28,7 +28,7 @@ export interface Outcome {
   readonly decision: Decision["decision"];
 }
 
-/** What a changed policy would have decided. */
+/** Decisions that a changed policy would have made. */
 export interface Trial {
   readonly in_force: string;
   readonly since: string;

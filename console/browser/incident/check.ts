@@ -4,7 +4,7 @@ import { listProvenKeys, proveKeys, type TrustedKey } from "../../../ledger/rule
 import { NOTHING_PINNED } from "../../../ledger/trust/mod.ts";
 import type { Proofs } from "./shapes.ts";
 
-/** What a check of one receipt came to. */
+/** Result of a check of one receipt. */
 export interface Verdict {
   /** `unlogged`: all holds, and no signed checkpoint contains it yet. `open`: something could not be checked. */
   readonly state: "checked" | "unlogged" | "broken" | "open";

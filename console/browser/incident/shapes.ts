@@ -23,7 +23,7 @@ export interface Story {
   readonly done: string;
 }
 
-/** What a diagnosis named. */
+/** A cause that a diagnosis named. */
 export interface Cause {
   readonly at: string;
   readonly run: number;

@@ -1,6 +1,6 @@
 /** The parts of the answers that the page of the setup shows. */
 
-/** What was done of the five steps. */
+/** Progress of the five steps. */
 export interface Setup {
   readonly drill:
     | { readonly ticket_id: string; readonly opened_at: string; readonly resolved_at: string }

@@ -34,7 +34,7 @@ const NAMES = new Map(
     places,
   ) => [places, new Set(places.names)]),
 );
-/** What a process holds: its memory, variables, open files and its view of the host. */
+/** Parts of a process: its memory, variables, open files and its view of the host. */
 const OF_PROCESS =
   /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|root|cwd|fd|maps_files|map_files)(\/|$)/;
 

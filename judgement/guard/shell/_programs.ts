@@ -94,7 +94,7 @@ const FILE = z.record(VERBS, z.union([REASON, PROGRAM]));
 type FormText = z.output<z.ZodObject<typeof FORM>>;
 type ProgramText = z.output<typeof PROGRAM>;
 
-/** What files say of a program, with its own list of options. */
+/** A program as the files describe it, with its own list of options. */
 interface Entry extends Omit<ProgramText, "options"> {
   readonly options: string;
 }

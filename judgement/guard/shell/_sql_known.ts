@@ -1,4 +1,4 @@
-/** What is known of SQL, by `sql.yaml`: statements, functions and tables, by whole words. */
+/** Known parts of SQL, by `sql.yaml`: statements, functions and tables, by whole words. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";

@@ -56,7 +56,7 @@ function bar(name: View, n: number, max: number): View {
 const DAY_MS = 86_400_000;
 const DAYS = 30;
 
-/** What a chart of days counts, and where a day leads. */
+/** Subject of a chart of days, and where a day leads. */
 interface Counted {
   readonly noun: string;
   readonly hrefOf: (day: string) => string;

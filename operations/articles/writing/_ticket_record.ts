@@ -1,4 +1,4 @@
-/** What the record of a ticket says of its repairs, its cause and its end. */
+/** Repairs, cause and end of a ticket, by its record. */
 import { isChange } from "../../../contract/domain/mod.ts";
 import type { TimelineEvent } from "../../../store/incidents/mod.ts";
 import type { TicketFacts } from "./_ticket_facts.ts";

@@ -99,7 +99,7 @@ export function describeRepair(facts: TicketFacts, book: FactBook): ArticleSecti
   );
 }
 
-/** What became of a step, by its state. */
+/** End of a step, by its state. */
 const STEP_ENDS: Readonly<Record<string, string>> = {
   not_done: " This step changed nothing.",
   unknown: " Nobody can tell whether this step was done.",

@@ -63,7 +63,7 @@ const RECEIPTS: Readonly<Record<string, string>> = {
 };
 
 const MAX_QUICK_MS = 300_000;
-/** What an event says of itself, by its kind. */
+/** Sentence of an event, by its kind. */
 const MOMENTS: Readonly<Record<string, (data: TimelineEvent["data"]) => string>> = {
   detected: ({ check }) => check === "report" ? "A report comes in." : "A check finds the fault.",
   opened: () => "The ticket is opened.",

@@ -36,7 +36,7 @@ export function describeEvent(event: Event, facts: Told): string {
   return move ? describeMove(move, data, facts) : `${words(kind)}.`;
 }
 
-/** What an event says of itself, by its kind. */
+/** Sentence of an event, by its kind. */
 const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   detected: ({ check, code: found, related }) => {
     if (check === "report") return "A report about a fault came in.";
