@@ -9,8 +9,15 @@ import type { Setup } from "./shapes.ts";
 /** The key of an agent that was issued just now: it can be read this once. */
 const issued = signal("");
 const channel = signal("");
+/** Approval that a test message waits for; empty: none does. */
+const held = signal("");
 const refreshed = signal<() => Promise<unknown>>(() => Promise.resolve());
 const acts: Acts = createActs(() => refreshed.value());
+
+/** The answer to a message; `governance` where a rule leaves it to people. */
+interface Sent {
+  readonly governance?: { readonly approval_id?: string };
+}
 
 const SERVICE = `services:
   - name: shop
@@ -105,18 +112,26 @@ function Services({ setup: { services, alert_source } }: { readonly setup: Setup
 function Channel({ setup: { channels, message } }: { readonly setup: Setup }) {
   const chosen = channels.find(({ name }) => name === channel.value) ?? channels[0];
   const send = () =>
-    acts.run(() =>
-      call("POST", "/v1/comms/send", {
+    acts.run(async () => {
+      held.value = "";
+      const { governance } = await call<Sent>("POST", "/v1/comms/send", {
         channel: chosen!.kind,
         to: chosen!.name,
         text: "A test from the console: this channel works.",
-      })
-    );
+      });
+      held.value = governance?.approval_id ?? "";
+    });
   return (
     <Step title="Have people told over a channel" isDone={message !== null}>
       {message && (
         <p>
           {message.channel} has taken {message.message_id}, <Time at={message.at} />.
+        </p>
+      )}
+      {held.value && (
+        <p>
+          The message waits for a person who may approve:{" "}
+          <a href={`/console/approvals/${held.value}`}>{held.value}</a>.
         </p>
       )}
       {chosen
