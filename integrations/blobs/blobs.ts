@@ -1,6 +1,3 @@
-import type { Config } from "../../config.ts";
-import { openBucket } from "./bucket.ts";
-
 /** A blob as a list shows it. */
 export interface BlobEntry {
   readonly key: string;
@@ -22,16 +19,4 @@ export interface BlobStore {
   remove(key: string): Promise<void>;
   /** Lists the blobs whose keys begin so. @throws {Problem} `Unavailable` */
   list(prefix: string): AsyncIterable<BlobEntry>;
-}
-
-/** Opens the blobs that the settings name; undefined: each data folder has its own. Nothing is connected. */
-export function openBlobs({ settings }: Pick<Config, "settings">): BlobStore | undefined {
-  const {
-    SEALOOP_BLOBS_URL: url,
-    SEALOOP_BLOBS_REGION: region,
-    SEALOOP_BLOBS_KEY_ID: keyId,
-    SEALOOP_BLOBS_SECRET: secret,
-  } = settings;
-  if (url === undefined || keyId === undefined || secret === undefined) return undefined;
-  return openBucket({ url, region, keyId, secret });
 }

@@ -1,0 +1,15 @@
+import type { Config } from "../../config.ts";
+import type { BlobStore } from "./blobs.ts";
+import { openBucket } from "./bucket.ts";
+
+/** Opens the blobs that the settings name; undefined: each data folder has its own. Nothing is connected. */
+export function openBlobs({ settings }: Pick<Config, "settings">): BlobStore | undefined {
+  const {
+    SEALOOP_BLOBS_URL: url,
+    SEALOOP_BLOBS_REGION: region,
+    SEALOOP_BLOBS_KEY_ID: keyId,
+    SEALOOP_BLOBS_SECRET: secret,
+  } = settings;
+  if (url === undefined || keyId === undefined || secret === undefined) return undefined;
+  return openBucket({ url, region, keyId, secret });
+}
