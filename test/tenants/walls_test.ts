@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import pg from "pg";
@@ -10,195 +9,14 @@ import { operations } from "../../operations/mod.ts";
 import { addTicketEvent } from "../../store/incidents/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { openPeople, type People } from "../api/_people.ts";
-import { type Browser, signedInPeople } from "../api/_signed_in.ts";
-import { a2aClient, type Json, message, skill } from "../mcp/_a2a.ts";
+import { a2aClient, type Json, message } from "../mcp/_a2a.ts";
 import { connect, connectHttp, startToolServer, type TestToolServer } from "../mcp/_tool_server.ts";
+import { expand, inputOf, openDoors } from "./_doors.ts";
+import { DRILLS, ENDLESS, FREE, PUBLIC, secretsOf, shapeOf } from "./_owned.ts";
+import { QUIET_MS, rowsOf, settledRowsOf } from "./_rows.ts";
 import { createNothings, createTenant, type Tenant } from "./_tenant.ts";
 import { giveKey } from "../_superuser.ts";
 import { sized } from "../_size.ts";
-
-/** Input fields that name nothing which anybody owns. Those that do are the keys of a tenant's `things`. */
-const FREE = new Set([
-  "approvers_version",
-  "challenge",
-  // of the caller's own session
-  "challenge_id",
-  "confirmation",
-  "passkey",
-  "passkey_id",
-  "registration",
-  "page",
-  "answer",
-  "keyword",
-  "link",
-  "metadata",
-  "output",
-  "slug",
-  "topic",
-  "avatar",
-  "captions",
-  "format",
-  "post",
-  "scenes",
-  "voice",
-  "pause_mail",
-  "pause_sweeps",
-  "pause_webhooks",
-  "read_only",
-  "require_two_approvers",
-  "key",
-  "value",
-  "expected_revision",
-  "script_id",
-  "parameters",
-  "command",
-  "phase",
-  "exit_code",
-  "bytes",
-  "output_sha256",
-  "destination_class",
-  "sequence",
-  "nonce",
-  "signature",
-  "alias",
-  "domains",
-  "dry_run",
-  "targets",
-  "ports",
-  "internal",
-  "code",
-  "public_key",
-  "runner_key",
-  "platform",
-  "proof",
-  "tenant_token",
-  "counter",
-  "log_size",
-  "checkpoint",
-  "cosignature",
-  "journal",
-  "inventory_sha256",
-  "delta",
-  "firewall",
-  "acks",
-  "messages",
-  "system",
-  "model",
-  "max_tokens",
-  "stream",
-  "pii",
-  "application_id",
-  "fax_number",
-  "message",
-  "website",
-  "amount_minor",
-  "before",
-  "company",
-  "consent",
-  "currency",
-  "expected_close",
-  "name",
-  "on_duplicate",
-  "owner",
-  "phone",
-  "pipeline",
-  "stage",
-  "tags",
-  "version",
-  "action",
-  "action_sha256",
-  "api_key",
-  "category",
-  "component",
-  "contextId",
-  "decision",
-  "agent_id",
-  "depth",
-  "details",
-  "escalate_after_seconds",
-  "escalated",
-  "event",
-  "events",
-  "expires_at",
-  "expires_in_seconds",
-  "framework",
-  "index",
-  "input",
-  "level",
-  "limit",
-  "max_depth",
-  "may_approve",
-  "messageId",
-  "needed",
-  "offset",
-  "parts",
-  "port",
-  "postmortem",
-  "principal",
-  "reason",
-  "resolution",
-  "role",
-  "scenario",
-  "scope",
-  "secret",
-  "service_type",
-  "severity",
-  "since",
-  "state",
-  "status",
-  "tier",
-  "timeout_seconds",
-  "tool",
-  "type",
-  "until",
-  "url",
-  "wait_seconds",
-  "runbook",
-  "values",
-  "arguments",
-  "max_uses",
-  "rule",
-  "days",
-  "policy",
-  "channel",
-  "cursor",
-  "last_event_id",
-  "to",
-  "subject",
-  "attendees",
-  "busy",
-  "calendar",
-  "duration_minutes",
-  "end",
-  "from_date",
-  "kind",
-  "location",
-  "body",
-  "workflow",
-  "assignee",
-  "due_at",
-  "rrule",
-  "services",
-  "start",
-  "time_zone",
-  "to_date",
-]);
-/** Read the public ledger, where everybody finds the same. */
-const PUBLIC = new Set(["ledger", "receipts"]);
-/** Break or attack something of the platform's own for seconds, and are about nothing that anybody owns. */
-const DRILLS = new Set(["itsm.test", "attacks.simulate"]);
-
-/** Go on for ever; tests of their own show that they tell nothing of other tenants. */
-const ENDLESS = new Set(["comms.stream"]);
-
-/** Changes without a receipt are noticed within two seconds. */
-const QUIET_MS = 3_000;
-
-/** One way to call an operation. */
-interface Door {
-  readonly name: string;
-  call(input: Readonly<Record<string, unknown>>): Promise<{ status: string; text: string }>;
-}
 
 describe("the walls between tenants", () => {
   let people: People;
@@ -207,6 +25,7 @@ describe("the walls between tenants", () => {
   let acme: Tenant;
   let rival: Tenant;
   let client: Client;
+  let doorsOf: ReturnType<typeof openDoors>;
 
   before(async () => {
     const limits = {
@@ -229,6 +48,7 @@ describe("the walls between tenants", () => {
     const doors = { loop, gateway: people.url, tools: server.url };
     [acme, rival] = await Promise.all([createTenant("acme", doors), createTenant("rival", doors)]);
     client = await connectHttp(server.url, rival.key);
+    doorsOf = openDoors({ people, server, client, rival });
   });
   after(async () => {
     await client?.close();
@@ -236,131 +56,6 @@ describe("the walls between tenants", () => {
     await server?.stop();
     await people?.stop();
   });
-
-  /** Returns the doors through which a key of `rival` can call an operation. */
-  function doorsOf({ rest = {}, tool = {}, presentation, access }: Operation<Platform>) {
-    const { resource = {}, prompt = {} } = presentation ?? {};
-    const doors: Door[] = [];
-    const proof = async () =>
-      access === "session" ? await signInRival() : { "x-api-key": rival.personKey };
-    for (const route of Object.values(rest)) {
-      const call: Door["call"] = async (input) => await callRest(route, input, await proof());
-      doors.push({ name: `REST ${route}`, call });
-    }
-    const answer = async (work: Promise<unknown>) => {
-      const { isError, ...result } = await work.catch((error) => ({
-        isError: true,
-        code: error.code,
-        message: error.message,
-      })) as Json;
-      return { status: isError ? "error" : "ok", text: JSON.stringify(result) };
-    };
-    for (const name of Object.keys(tool)) {
-      doors.push({
-        name: `MCP ${name}`,
-        call: (input) => answer(client.callTool({ name, arguments: input })),
-      }, {
-        name: `A2A ${name}`,
-        call: async (input) => {
-          const params = skill(name, input);
-          const { result, error } = await a2aClient(server.url, rival.key)
-            .ask("message/send", params);
-          return { status: error ? "error" : "ok", text: JSON.stringify(result ?? error) };
-        },
-      });
-    }
-    for (const template of Object.keys(resource)) {
-      doors.push({
-        name: `MCP ${template}`,
-        call: (input) => answer(client.readResource({ uri: expand(template, input) })),
-      });
-    }
-    for (const name of Object.keys(prompt)) {
-      doors.push({
-        name: `MCP prompt ${name}`,
-        call: (input) =>
-          answer(client.getPrompt({ name, arguments: input as Record<string, string> })),
-      });
-    }
-    return doors;
-  }
-
-  /** Signs the person of `rival` in, anew for each call, as some end the session. @returns headers of the browser */
-  async function signInRival(): Promise<Browser> {
-    const keyId = () => rival.personKeyId;
-    return await signedInPeople(() => ({ ...people, keyId })).signIn("rival");
-  }
-
-  async function callRest(
-    route: string,
-    input: Readonly<Record<string, unknown>>,
-    proof: Readonly<Record<string, string>>,
-  ) {
-    const [method, template] = route.split(" ") as [string, string];
-    const path = expand(template, input);
-    const rest = Object.entries(input).filter(([name]) => !template.includes(`{${name}}`));
-    const query = new URLSearchParams(
-      rest.map(([name, value]): [string, string] => [name, String(value)]),
-    );
-    const response = await fetch(`${people.url}${path}${method === "GET" ? `?${query}` : ""}`, {
-      method,
-      headers: { ...proof, "content-type": "application/json" },
-      ...(method === "GET" ? {} : { body: JSON.stringify(Object.fromEntries(rest)) }),
-    });
-    return { status: String(response.status), text: await response.text() };
-  }
-
-  /** Returns the input of an operation's example, about these things. What is written down is not their words. */
-  function inputOf(
-    { name: operation, input, example, effect }: Operation<Platform>,
-    things: Record<string, string>,
-  ) {
-    const fields = Object.keys(input.shape);
-    const valueOf = (field: string) => {
-      const value = things[`${operation}.${field}`] ?? things[field];
-      return field === "approval_ids" ? [value] : value;
-    };
-    const about = fields.filter((name) =>
-      Object.hasOwn(things, name) && (effect === "read" || !Object.hasOwn(acme.texts, name))
-    );
-    const wait = fields.includes("wait_seconds") ? { wait_seconds: 0 } : {};
-    const timeout = fields.includes("timeout_seconds") ? { timeout_seconds: 0 } : {};
-    return {
-      ...example.input,
-      ...wait,
-      ...timeout,
-      ...(fields.includes("on_duplicate") ? { on_duplicate: "merge" } : {}), // a second call is no other
-      ...Object.fromEntries(about.map((name) => [name, valueOf(name)])),
-    };
-  }
-
-  /** Returns a hash of each table's rows of a tenant. When a key was last used is no change. */
-  async function rowsOf(tenant: string): Promise<Record<string, string>> {
-    const { rows: tables } = await superuser.query<{ name: string }>(
-      `SELECT c.relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-       WHERE a.attname = 'tenant_id' AND c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace`,
-    );
-    const hashes: Record<string, string> = {};
-    for (const { name } of tables) {
-      const { rows: [row] } = await superuser.query(
-        `SELECT md5(coalesce(string_agg((to_jsonb(t) - 'last_used_at')::text, '' ORDER BY to_jsonb(t)::text), '')) AS hash
-         FROM ${name} t WHERE tenant_id = $1`,
-        [tenant],
-      );
-      hashes[name] = row.hash;
-    }
-    return hashes;
-  }
-
-  /** Waits until nothing of a tenant changes any more, such as by the spans of its own calls, which are stored later. */
-  async function settledRowsOf(tenant: string): Promise<Record<string, string>> {
-    for (let rows = await rowsOf(tenant);;) {
-      await sleep(QUIET_MS);
-      const now = await rowsOf(tenant);
-      if (isDeepStrictEqual(now, rows)) return now;
-      rows = now;
-    }
-  }
 
   it("know of every field whether it names what somebody owns", () => {
     const all = { ...acme.things, ...acme.texts };
@@ -409,7 +104,7 @@ describe("the walls between tenants", () => {
 
   it("let nobody read, change or guess what is another tenant's, by any operation through any door", async function () {
     this.timeout(600_000);
-    const before = await settledRowsOf("acme");
+    const before = await settledRowsOf(superuser, "acme");
     const leaks: string[] = [];
     const tells: string[] = [];
     let calls = 0;
@@ -418,7 +113,7 @@ describe("the walls between tenants", () => {
       const isPublic = PUBLIC.has(operation.name.split(".")[0]!);
       for (const door of doorsOf(operation)) {
         const where = `${operation.name} over ${door.name}`;
-        const input = inputOf(operation, { ...acme.things, ...acme.texts });
+        const input = inputOf(operation, { ...acme.things, ...acme.texts }, acme);
         const foreign = await door.call(input);
         const sent = JSON.stringify(input);
         calls++;
@@ -430,7 +125,7 @@ describe("the walls between tenants", () => {
         if (!isEcho && foreign.text.includes(acme.word)) leaks.push(`${where}: ${foreign.text}`);
         if (isPublic || sent === JSON.stringify(operation.example.input)) continue;
         const nothings = createNothings(acme);
-        const nothing = await door.call(inputOf(operation, nothings));
+        const nothing = await door.call(inputOf(operation, nothings, acme));
         calls++;
         const expected = shapeOf(nothing, nothings);
         let told = shapeOf(foreign, { ...acme.things, ...acme.texts });
@@ -442,7 +137,7 @@ describe("the walls between tenants", () => {
     }
     assert.deepEqual([...leaks, ...tells], []);
     assert.ok(calls > 150, `${calls} calls`);
-    assert.deepEqual(await rowsOf("acme"), before, "nothing of acme's has changed");
+    assert.deepEqual(await rowsOf(superuser, "acme"), before, "nothing of acme's has changed");
     const run = people.loop.client.workflow.getHandle(acme.things.workflow_id!);
     assert.equal((await run.describe()).status.name, "RUNNING");
   });
@@ -558,7 +253,11 @@ describe("the walls between tenants", () => {
     );
     for (const { rest = {}, ...operation } of reads) {
       for (const route of Object.values(rest)) {
-        const input = inputOf(operation as Operation<Platform>, { ...acme.things, ...acme.texts });
+        const input = inputOf(
+          operation as Operation<Platform>,
+          { ...acme.things, ...acme.texts },
+          acme,
+        );
         const [, template] = route.split(" ") as [string, string];
         const query = new URLSearchParams(
           Object.entries(input).filter(([name]) => !template.includes(`{${name}}`))
@@ -576,54 +275,3 @@ describe("the walls between tenants", () => {
     }
   });
 });
-
-/** Returns ids and texts of a tenant that only its own keys may be told. */
-function secretsOf({ word, things }: Tenant): string[] {
-  const { ticket_id, approval_id, webhook_id, item_id, fingerprint, workflow_id } = things;
-  const { contact_id, deal_id, grant_id } = things;
-  return [
-    ...[
-      contact_id,
-      deal_id,
-      grant_id,
-      `Eve ${word}`,
-      `eve@${word}.example`,
-      `Deal ${word}`,
-    ] as string[],
-    ...[ticket_id, approval_id, webhook_id, item_id, fingerprint, workflow_id] as string[],
-    `host-${word}`,
-    `team ${word}`,
-    `Agent ${word}`,
-    `Broken ${word}`,
-    `db-${word}`,
-  ];
-}
-
-/** Returns an answer without what differs between two calls of the same. */
-function shapeOf(
-  { status, text }: { readonly status: string; readonly text: string },
-  things: Record<string, string>,
-): string {
-  let shape = text;
-  for (const value of Object.values(things).sort((a, b) => b.length - a.length)) {
-    shape = shape.replaceAll(value, "<thing>").replaceAll(encodeURIComponent(value), "<thing>");
-  }
-  return `${status} ${
-    shape.replace(
-      /did you mean [^?]*\?|there are [\w-]+(, [\w-]+)*|GET \S+ lists all services/,
-      "<advice about one's own>",
-    )
-      .replace(/zq[0-9a-f]{10}/g, "<word>")
-      .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "<uuid>")
-      .replace(/[0-9a-f]{8,}/g, "<hex>")
-      .replace(/\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)/g, "<time>")
-      .replace(/\d+(\.\d+)?/g, "<n>")
-  }`;
-}
-
-function expand(template: string, input: Readonly<Record<string, unknown>>): string {
-  return template.replace(
-    /\{(\w+)\}/g,
-    (_, name) => encodeURIComponent(String(input[name] ?? "none")),
-  );
-}
