@@ -4,7 +4,7 @@
  */
 import { randomBytes, randomInt } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdtemp, readdir, rm, statfs } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, statfs } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,9 +19,11 @@ export const workerNumber = Number(process.env.MOCHA_WORKER_ID ?? 0);
 /** Part of the names of the run's folders. The main process passes it on to its workers. */
 const runId: string = process.env.TEST_RUN_ID ??= randomBytes(4).toString("hex");
 const cleanups: (() => Promise<unknown>)[] = [];
+const PREFIX = "sealoop-test-";
 /** File system of Linux that is in memory, and the bytes that must be free there for the data of servers. */
 const MEMORY = "/dev/shm";
 const MEMORY_NEEDED = 4 * 2 ** 30;
+const DAY_MS = 86_400_000;
 
 /** Registers work for the end of the run, before its folders are removed. */
 export function atEndOfRun(work: () => Promise<unknown>): void {
@@ -36,17 +38,19 @@ export async function mochaGlobalSetup(): Promise<void> {
 /** Mocha calls this in its main process at the end of the run, failed or not. */
 export async function mochaGlobalTeardown(): Promise<void> {
   await Promise.all(cleanups.map((work) => work()));
-  const found = await Promise.all([tmpdir(), MEMORY].map(foldersIn));
+  const found = await Promise.all(
+    [tmpdir(), MEMORY].map((folder) => listFolders(folder, prefix())),
+  );
   // A child of a killed process may still write there, which must not fail the run.
   const options = { recursive: true, force: true, maxRetries: 10 };
   const report = (error: Error) => console.error(`  Cannot remove: ${error.message}`);
   await Promise.all(found.flat().map((folder) => rm(folder, options).catch(report)));
 }
 
-/** Returns the folders of this run in a folder, which need not exist. */
-async function foldersIn(folder: string): Promise<string[]> {
+/** Returns the paths of what is in a folder, which need not exist, by the beginning of their names. */
+async function listFolders(folder: string, beginning: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
-  return names.filter((name) => name.startsWith(prefix())).map((name) => join(folder, name));
+  return names.filter((name) => name.startsWith(beginning)).map((name) => join(folder, name));
 }
 
 /** Creates an empty folder that is removed when the run ends. */
@@ -56,12 +60,21 @@ export async function testFolder(): Promise<string> {
 
 /** Creates such a folder for the data of a server: in memory where there is room, as hundreds of databases are made in it. */
 export async function serverFolder(): Promise<string> {
+  await removeOldFolders();
   const room = await statfs(MEMORY).then(({ bavail, bsize }) => bavail * bsize, () => 0);
   return await mkdtemp(join(room > MEMORY_NEEDED ? MEMORY : tmpdir(), prefix()));
 }
 
+/** Removes what runs have left in memory that were killed a day ago or earlier. */
+async function removeOldFolders(): Promise<void> {
+  for (const folder of await listFolders(MEMORY, PREFIX)) {
+    const made = await stat(folder).then(({ mtimeMs }) => mtimeMs, () => Infinity); // another run removes it
+    if (made < Date.now() - DAY_MS) await rm(folder, { recursive: true, force: true });
+  }
+}
+
 function prefix(): string {
-  return `sealoop-test-${runId}-`;
+  return `${PREFIX}${runId}-`;
 }
 
 /**
