@@ -7,12 +7,14 @@
  * @module
  */
 import { existsSync, readFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { z } from "zod";
 import { ROUTINES } from "./contract/domain/mod.ts";
 import { similarNames } from "./contract/mod.ts";
+import { placeOfHost } from "./contract/domain/mod.ts";
 import { SETTINGS, type Settings } from "./contract/settings/mod.ts";
 
 export { SETTINGS, type Settings };
@@ -50,7 +52,8 @@ const TEMPORAL = z.strictObject({
     z.string(),
     z.strictObject({
       runs: z.string(),
-      workflow_tasks: z.number().int().min(1),
+      of_each_place: z.boolean().optional(),
+      workflow_tasks: z.number().int().min(1).optional(),
       activities: z.number().int().min(1),
       pollers: z.number().int().min(2),
     }),
@@ -89,6 +92,8 @@ export interface Config {
   readonly temporal: TemporalSettings;
   /** Absolute path of the data folder. */
   readonly dataDir: string;
+  /** Name of the machine on which this process acts. */
+  readonly place: string;
 }
 
 /** A setting is wrong; the message names each one, and what would be right. */
@@ -134,7 +139,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const file = join(ROOT, "temporal.yaml");
   const temporal = check(TEMPORAL, parse(readFileSync(file, "utf8")), "temporal.yaml");
-  return deepFreeze({ settings, temporal, dataDir: resolve(ROOT, settings.SEALOOP_DATA) });
+  const place = settings.SEALOOP_PLACE ?? placeOfHost(hostname());
+  return deepFreeze({ settings, temporal, dataDir: resolve(ROOT, settings.SEALOOP_DATA), place });
 }
 
 /** Returns the name of the setting whose value the file of a `…_FILE` has; the name itself if it is no such one. */

@@ -19,6 +19,7 @@ import {
   discoveryActivities,
   followCommandActivities,
   meshActivities,
+  scanNetworkActivities,
 } from "./devices/mod.ts";
 import { ACTIVITY_ARGUMENTS } from "./arguments/mod.ts";
 import { conversationActivities, peerActivities } from "./agents/mod.ts";
@@ -32,8 +33,10 @@ import {
   type SequencerActivityParts,
 } from "./ledger/mod.ts";
 import {
+  changeActivities,
   closeActivities,
   diagnoseActivities,
+  holdActivities,
   observeActivities,
   probeActivities,
   remediateActivities,
@@ -61,19 +64,34 @@ import { openMedia } from "../integrations/media/mod.ts";
 import type { ActivityParts, TenantParts } from "./parts.ts";
 import { askAboutItemActivities, publishItemActivities } from "./articles/publishing/mod.ts";
 import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
+import { placeActivities } from "./places.ts";
 import { relayActivities } from "./relay.ts";
 import { scanActivities } from "./security_scan.ts";
 import { taskActivities } from "./a2a.ts";
 import { tenantActivities } from "./tenants.ts";
 import { webhookActivities } from "./webhooks.ts";
 
-/** All activities, by the names that workflows call them by. */
+/** Activities that any worker may do, by the names that workflows call them by: they touch no machine of a place. */
 export type Activities =
-  & ReturnType<typeof activitiesOf>
+  & ReturnType<typeof sharedActivities>
   & ReturnType<typeof sequencerActivities>;
 
+/** Activities that touch the machine of a place, which its own workers do alone. */
+export type PlaceActivities = ReturnType<typeof activitiesOfPlace>;
+
+/** Activities by which a place makes media, one at a time. */
+export type MediaActivities = ReturnType<typeof activitiesOfMedia>;
+
 /** The activities as workers run them: with the tenant in whose name they work before their arguments. */
-export type TenantActivities = OfTenant<Activities>;
+export type TenantActivities = OfTenant<Activities & PlaceActivities & MediaActivities>;
+
+/** The activities of a worker, by the task queue of `temporal.yaml` that brings them; each is on one kind of queue alone. */
+export type WorkerActivities = {
+  readonly itsm: OfTenant<ReturnType<typeof sharedActivities>>;
+  readonly ledger: OfTenant<ReturnType<typeof sharedActivities>>;
+  readonly act: OfTenant<PlaceActivities>;
+  readonly media: OfTenant<MediaActivities>;
+};
 
 /** Creates the activities of the sequencer's process. They serve all tenants. */
 export function createSequencerActivities(
@@ -84,34 +102,72 @@ export function createSequencerActivities(
 }
 
 /** Creates the activities of a worker. */
-export function createActivities(parts: ActivityParts): OfTenant<ReturnType<typeof activitiesOf>> {
+export function createActivities(parts: ActivityParts): WorkerActivities {
   const { config } = parts;
   const comms = followComms(commsFilePath(config));
-  const shared = { ...parts, holder: openHolder(parts.store), media: openMedia(config), comms };
-  const byTenant = new Map<string, ReturnType<typeof activitiesOf>>();
-  const ofTenant = (tenant: string) => {
-    const known = byTenant.get(tenant) ?? activitiesOf(forTenant(shared, tenant));
+  const all = { ...parts, holder: openHolder(parts.store), media: openMedia(config), comms };
+  const shared = memoizeByTenant(all, sharedActivities);
+  const ofPlace = memoizeByTenant(all, activitiesOfPlace);
+  const ofMedia = memoizeByTenant(all, activitiesOfMedia);
+  const itsm = wrapActivities(shared(PLATFORM_TENANT), shared, ACTIVITY_ARGUMENTS);
+  return {
+    itsm,
+    ledger: itsm,
+    act: wrapActivities(ofPlace(PLATFORM_TENANT), ofPlace, ACTIVITY_ARGUMENTS),
+    media: wrapActivities(ofMedia(PLATFORM_TENANT), ofMedia, ACTIVITY_ARGUMENTS),
+  };
+}
+
+/** Returns the function that creates the activities of a tenant at its first call. */
+function memoizeByTenant<A>(
+  parts: TenantParts,
+  create: (parts: TenantParts) => A,
+): (tenant: string) => A {
+  const byTenant = new Map<string, A>();
+  return (tenant) => {
+    const known = byTenant.get(tenant) ?? create(forTenant(parts, tenant));
     byTenant.set(tenant, known);
     return known;
   };
-  return wrapActivities(ofTenant(PLATFORM_TENANT), ofTenant, ACTIVITY_ARGUMENTS);
 }
 
-/** Creates the activities that work in the name of one tenant. */
-function activitiesOf(parts: TenantParts) {
+/**
+ * Creates the activities that touch the machine of a place, in the name of one tenant: its probes, detectors and looks, what is
+ * done to its services, and how that is verified and undone.
+ */
+function activitiesOfPlace(parts: TenantParts) {
   return {
     ...probeActivities(parts),
-    ...ticketActivities(parts),
     ...observeActivities(parts),
     ...diagnoseActivities(parts),
     ...remediateActivities(parts),
     ...undoActivities(parts),
-    ...closeActivities(parts),
+    ...changeActivities(parts),
     ...sweepActivities(parts),
     ...scanActivities(parts),
-    ...discoveryActivities(parts),
+    ...scanNetworkActivities(parts),
     ...testServiceActivities(parts),
     ...sandboxActivities(parts),
+  };
+}
+
+/** Creates the activities whose programs make media on the machine of a place. */
+function activitiesOfMedia(parts: TenantParts) {
+  return {
+    ...speechActivities(parts),
+    ...transcriptionActivities(parts),
+    ...videoActivities(parts),
+  };
+}
+
+/** Creates the activities that touch no machine of a place, in the name of one tenant. */
+function sharedActivities(parts: TenantParts) {
+  return {
+    ...placeActivities(parts),
+    ...ticketActivities(parts),
+    ...holdActivities(parts),
+    ...closeActivities(parts),
+    ...discoveryActivities(parts),
     ...sealActivities(parts),
     ...scrubActivities(parts),
     ...anchorActivities(parts),
@@ -141,9 +197,6 @@ function activitiesOf(parts: TenantParts) {
     ...deployArticleActivities(parts),
     ...askAboutItemActivities(parts),
     ...publishItemActivities(parts),
-    ...speechActivities(parts),
-    ...transcriptionActivities(parts),
-    ...videoActivities(parts),
     ...endedMediaActivities(parts),
     ...webhookActivities(parts),
     ...relayActivities(parts),

@@ -13,7 +13,10 @@ export {
   type Activities,
   createActivities,
   createSequencerActivities,
+  type MediaActivities,
+  type PlaceActivities,
   type TenantActivities,
+  type WorkerActivities,
 } from "./activities.ts";
 export { bringBackServices, type ReturnedService } from "./incidents/mod.ts";
 export type { RepairOrder, RepairRequest, RoundOrder } from "./incidents/mod.ts";

@@ -33,7 +33,7 @@ export function scanActivities({ config, store }: ActivityParts) {
     const findings = scans.flatMap((scan) => scan.findings);
     const receipt = { id: receiptIdOf(run, "SCAN"), ...receiptOf(run, scans, facts) };
     await db.transaction(async (trx) => {
-      await replaceFindings(trx, scans);
+      await replaceFindings(trx, scans, config.place);
       await requestSeal(trx, receipt);
     });
     return {
@@ -70,18 +70,23 @@ export function scanActivities({ config, store }: ActivityParts) {
 }
 
 /** Stores the findings of a scan, and clears those that it no longer found; those of a scanner that failed stay. */
-async function replaceFindings(trx: Db, scans: readonly ScannerResult[]): Promise<void> {
-  const place = { detector: SCAN_DETECTOR, host: hostname() };
+async function replaceFindings(
+  trx: Db,
+  scans: readonly ScannerResult[],
+  place: string,
+): Promise<void> {
+  const scanned = { detector: SCAN_DETECTOR, host: hostname() };
   const findings = scans.flatMap((scan) => scan.findings);
   const succeeded = new Set<string>(
     scans.filter(({ state }) => state === "ok").map(({ scanner }) => scanner),
   );
-  const earlier = await listOpenFindings(trx, place);
+  const earlier = await listOpenFindings(trx, scanned);
   const notScanned = earlier.filter(({ target }) => !succeeded.has(String(target.scanner)));
   await recordFindings(trx, findings);
   await clearOtherFindings(trx, {
-    detector: place.detector,
-    hosts: [place.host],
+    detector: scanned.detector,
+    hosts: [scanned.host],
+    places: [place],
     present: [...findings, ...notScanned].map(({ fingerprint }) => fingerprint),
   });
 }

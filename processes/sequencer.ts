@@ -37,19 +37,21 @@ async function startSequencer(parts: PresentParts): Promise<RunningProcess> {
       config,
       taskQueues: [TASK_QUEUE.sequencer],
       store,
-      activities: createSequencerActivities({
-        config,
-        store,
-        stopping: signal,
-        onSealing(isSealing) {
-          turn = isSealing ? null : ITS_TURN;
-          presence.waitFor(turn, "turn");
-        },
-        onStandbys(missing) {
-          if (missing !== null) log.warn(`Nothing is committed: it waits for ${missing}`);
-          presence.waitFor(missing ?? turn, missing === null ? "turn" : "standbys");
-        },
-      }),
+      activities: {
+        [TASK_QUEUE.sequencer]: createSequencerActivities({
+          config,
+          store,
+          stopping: signal,
+          onSealing(isSealing) {
+            turn = isSealing ? null : ITS_TURN;
+            presence.waitFor(turn, "turn");
+          },
+          onStandbys(missing) {
+            if (missing !== null) log.warn(`Nothing is committed: it waits for ${missing}`);
+            presence.waitFor(missing ?? turn, missing === null ? "turn" : "standbys");
+          },
+        }),
+      },
       connect: () => connectWorker(config),
       onFailure(err) {
         log.error({ err }, "The worker failed; connecting again");

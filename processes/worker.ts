@@ -13,7 +13,8 @@ import { followPeopleFile } from "../operations/people/mod.ts";
 import { followRunbooks, keepDeletingOldData } from "../judgement/runbooks/mod.ts";
 import { followShieldFile, shieldFilePath } from "../judgement/shield/mod.ts";
 import { usePlatformMetrics, usePollMetrics } from "../runtime/metrics/mod.ts";
-import { getMetricFigures } from "../store/platform/mod.ts";
+import { TASK_QUEUE } from "../contract/domain/mod.ts";
+import { getMetricFigures, reportPlace } from "../store/platform/mod.ts";
 import {
   connectTemporal,
   connectWorker,
@@ -56,6 +57,10 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
       ensureRelay(client),
       ...(hasMailbox ? [ensureMailbox(client)] : []),
     ]));
+  const taskQueues = listWorkerQueues(config);
+  if (taskQueues.includes(TASK_QUEUE.act)) {
+    await retry("PostgreSQL", () => reportPlace(store.asPlatform(), config.place));
+  }
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
   const servicesFile = await followServices(services, log);
   const runbooks = await followRunbooks(config, store, log);
@@ -88,7 +93,7 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
   const workers = await retry("Temporal", () =>
     startWorkers({
       config,
-      taskQueues: listWorkerQueues(config),
+      taskQueues,
       activities,
       store,
       connect: () =>

@@ -4,7 +4,7 @@ import {
   ChildWorkflowFailure,
   isCancellation,
 } from "@temporalio/workflow";
-import type { Activities } from "../activities/mod.ts";
+import type { Activities, PlaceActivities } from "../activities/mod.ts";
 
 /** Returns the code of an error, for the receipt. */
 export function reasonOf(error: unknown): string {
@@ -16,6 +16,9 @@ export function reasonOf(error: unknown): string {
 }
 
 /** Returns true if an activity was begun and has failed or was cancelled. A cancelled run doesn't begin any. */
-export function isFailureOf(activity: keyof Activities, error: unknown): boolean {
+export function isFailureOf(
+  activity: keyof (Activities & PlaceActivities),
+  error: unknown,
+): boolean {
   return error instanceof ActivityFailure && error.activityType === activity;
 }

@@ -16,6 +16,7 @@ import {
 } from "../contract/domain/mod.ts";
 import { reasonOf } from "./_failures.ts";
 import { perform, PROGRAM_FAILURE, SEAL } from "./_options.ts";
+import { findPlace } from "./_place.ts";
 import { currentRun } from "./_run.ts";
 
 /** Times that programs are run before their failure is final: they may have been stopped together with their worker. */
@@ -29,12 +30,14 @@ export type ShowProgress = (done: number, message: string) => void;
  * Runs work on a request for media, and shows its progress to callers and in the Web UI. Where it fails, its request is
  * ended and sealed before the run fails as well.
  *
+ * All of it is made at one place.
+ *
  * @param total steps
  */
 export async function makeMedia<Result>(
   request: MediaRequest,
   total: number,
-  work: (order: MediaOrder, show: ShowProgress) => Promise<Result>,
+  work: (order: MediaOrder, place: string, show: ShowProgress) => Promise<Result>,
 ): Promise<Result> {
   const order = { ...request, run: currentRun() };
   let progress: MediaProgress = { done: 0, total, message: "waits for its turn" };
@@ -44,7 +47,7 @@ export async function makeMedia<Result>(
     setCurrentDetails(`**${message}** · ${request.id}`);
   };
   try {
-    const result = await work(order, show);
+    const result = await work(order, await findPlace(), show);
     show(total, "done");
     return result;
   } catch (error) {

@@ -4,8 +4,8 @@ import {
   type ActivityOptions,
   proxyActivities,
 } from "@temporalio/workflow";
-import type { Activities } from "../activities/mod.ts";
-import { ERRORS, TASK_QUEUE } from "../contract/domain/mod.ts";
+import type { Activities, MediaActivities } from "../activities/mod.ts";
+import { ERRORS, placeQueue, TASK_QUEUE } from "../contract/domain/mod.ts";
 import { currentTenant } from "./_run.ts";
 
 /** Names of errors that a retry can't fix. */
@@ -106,13 +106,12 @@ export const SEAL: ActivityOptions = {
 };
 
 /**
- * Work of programs for media, on a queue of its own, which does one at a time. It may wait there for others. Its attempts
+ * Work of programs for media, on a queue of its own at its place, which does one at a time. It may wait there for others. Its attempts
  * last for an outage of the database of half an hour, and for many ends of the worker. No attempt follows one that took
  * too long or whose program failed.
  */
-export const MEDIA: ActivityOptions = {
+const MEDIA: ActivityOptions = {
   ...COMMON,
-  taskQueue: TASK_QUEUE.media,
   heartbeatTimeout: "10s",
   startToCloseTimeout: "20m",
   retry: {
@@ -135,14 +134,21 @@ export const TURN: ActivityOptions = {
 };
 
 /**
- * Returns the activities with options, and with a summary of this call for the Web UI. They work in the name of the run's
+ * Returns the activities that any worker may do, with options, and with a summary of this call for the Web UI. They work in the name of the run's
  * tenant, which its door adds to each call. Where many wait for a queue, tenants take turns.
  *
  * ```ts
- * await perform(QUICK, "Probes billing again").detect(finding);
+ * await perform(QUICK, "Opens the ticket of billing").openTicket(order);
  * ```
  */
 export function perform(options: ActivityOptions, summary: string): Activities {
   const priority = { fairnessKey: currentTenant() };
   return proxyActivities<Activities>({ ...options, summary, priority });
+}
+
+/** Returns the activities by which a place makes media, likewise. */
+export function performMedia(place: string, summary: string): MediaActivities {
+  const taskQueue = placeQueue(TASK_QUEUE.media, place);
+  const priority = { fairnessKey: currentTenant() };
+  return proxyActivities<MediaActivities>({ ...MEDIA, taskQueue, summary, priority });
 }

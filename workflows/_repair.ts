@@ -1,15 +1,18 @@
 import { CancellationScope, isCancellation } from "@temporalio/workflow";
 import type { RepairOrder, RepairRequest } from "../activities/mod.ts";
-import type {
-  RepairHold,
-  RepairResult,
-  RepairSubject,
-  UndoResult,
+import {
+  PLACE_AWAY,
+  type RepairEffect,
+  type RepairHold,
+  type RepairResult,
+  type RepairSubject,
+  type UndoResult,
 } from "../contract/domain/mod.ts";
 import { askAboutRepair } from "./_approval_of_repair.ts";
 import { isFailureOf, reasonOf } from "./_failures.ts";
 import { perform, QUICK, REPAIR } from "./_options.ts";
 import { retryWhileHeld } from "./_holds.ts";
+import { at, type PlacedFinding } from "./_place.ts";
 import type { Track } from "./_track.ts";
 
 /** Outcome of the step REMEDIATE. */
@@ -19,6 +22,9 @@ interface Outcome {
   /** True: the repair is done, or no longer needed. */
   readonly done: boolean;
 }
+
+/** A repair whose place is known. */
+export type PlacedRepair = RepairRequest & { readonly finding: PlacedFinding };
 
 /** The sources of the repair have changed since, or another one is offered instead; nothing was done: it is made anew. */
 export const OUTDATED = "outdated";
@@ -33,7 +39,7 @@ const OBSTACLES = {
 } as const;
 
 /** Repairs, if that is permitted. @returns reason to leave the incident to people; undefined: verify the result */
-export async function repair(run: Track, request: RepairRequest): Promise<string | undefined> {
+export async function repair(run: Track, request: PlacedRepair): Promise<string | undefined> {
   run.effect = undefined;
   run.undone = undefined;
   try {
@@ -42,6 +48,10 @@ export async function repair(run: Track, request: RepairRequest): Promise<string
     return obstacle;
   } catch (error) {
     const code = reasonOf(error);
+    if (code === PLACE_AWAY) {
+      run.effect = await readEffect(request) ?? undefined;
+      return PLACE_AWAY;
+    }
     if (code === "Conflict" || !isFailureOf("remediate", error)) throw error; // nothing was done
     const { id } = request.action;
     run.effect = { id, state: "unknown", code, steps: [], undoable: false };
@@ -51,14 +61,19 @@ export async function repair(run: Track, request: RepairRequest): Promise<string
 }
 
 /** Undoes a repair that did not help. If that fails, its result is unknown. */
-export async function undo(run: Track, order: RepairOrder): Promise<UndoResult> {
+export async function undo(run: Track, order: PlacedRepair): Promise<UndoResult> {
   try {
     return await retryWhileHeld(run, subjectOf(order), async () => {
       const summary = `Undoes ${order.action.runbook}, last step first`;
-      return run.undone = await perform(REPAIR, summary).undo(order);
+      return run.undone = await at(
+        order.finding.place,
+        REPAIR,
+        summary,
+        (here) => here.undo(order),
+      );
     });
   } catch (error) {
-    if (isFailureOf("undo", error)) {
+    if (isFailureOf("undo", error) || reasonOf(error) === PLACE_AWAY) {
       run.undone = { state: "unknown", code: reasonOf(error), steps: [] };
     }
     if (isCancellation(error)) throw error;
@@ -73,7 +88,7 @@ export async function liftSilence(run: Track, order: RepairOrder): Promise<void>
   await CancellationScope.nonCancellable(() => perform(QUICK, summary).liftSilence(order));
 }
 
-async function repairIfPermitted(run: Track, request: RepairRequest): Promise<Outcome> {
+async function repairIfPermitted(run: Track, request: PlacedRepair): Promise<Outcome> {
   const { finding, action } = request;
   const { resumes } = finding;
   const earlierApproval = resumes?.action_sha256 === action.sha256
@@ -102,7 +117,7 @@ async function repairIfPermitted(run: Track, request: RepairRequest): Promise<Ou
 /** Runs the repair, again after a hold; not if the service has healed while all of it was held back. */
 async function remediate(
   run: Track,
-  request: RepairRequest,
+  request: PlacedRepair,
   approvalId: string | undefined,
 ): Promise<RepairResult | "healed"> {
   const { runbook, service } = request.action;
@@ -116,8 +131,13 @@ async function remediate(
       return { permission: run.permission!, effect: null };
     }
     const summary = `${runbook} for ${service}, if permitted, each step at most once`;
-    const repaired = await perform(REPAIR, summary)
-      .remediate({ ...request, ...(approvalId ? { approval_id: approvalId } : {}) });
+    const allowed = { ...request, ...(approvalId ? { approval_id: approvalId } : {}) };
+    const repaired = await at(
+      request.finding.place,
+      REPAIR,
+      summary,
+      (here) => here.remediate(allowed),
+    );
     run.permission = repaired.permission;
     run.effect = repaired.effect ?? undefined;
     run.isSilenced = repaired.silenced === true;
@@ -131,8 +151,15 @@ function subjectOf({ action, finding }: RepairOrder): RepairSubject {
   return { service: action.service, requested_by: finding.requested_by };
 }
 
-async function isHealed(run: Track, { finding }: RepairRequest): Promise<boolean> {
-  const { present } = await perform(QUICK, `Probes ${run.subject} again after the wait`)
-    .detect(finding);
+async function isHealed(run: Track, { finding }: PlacedRepair): Promise<boolean> {
+  const summary = `Probes ${run.subject} again after the wait`;
+  const { present } = await at(finding.place, QUICK, summary, (here) => here.detect(finding));
   return !present;
+}
+
+/** Reads what is known of a repair whose place is away. @returns null: none of its steps was begun */
+async function readEffect({ action }: RepairRequest): Promise<RepairEffect | null> {
+  return await CancellationScope.nonCancellable(() =>
+    perform(QUICK, `Reads what was done by ${action.runbook}`).readEffect(action)
+  );
 }

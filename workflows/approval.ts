@@ -23,6 +23,7 @@ import {
 } from "../contract/domain/mod.ts";
 import { assertPending, assertReopenable } from "./_approval_rules.ts";
 import { perform, QUICK, SEAL } from "./_options.ts";
+import { at, findPlace, unlessAway } from "./_place.ts";
 import { currentRun } from "./_run.ts";
 
 /** Longest wait of a run that was started to be reopened; then it ends as the earlier run did. */
@@ -134,11 +135,12 @@ function openApproval(request: ApprovalRequest): OpenApproval {
   /** Makes a move if the database allows it, and takes over the new state. */
   async function move(kind: MoveKind, vote?: VoteRef): Promise<ApprovalState> {
     if (kind === "expired") expiring = true;
+    const change = await findChange(request, kind);
     const { receipt_id, notice: changed, refused, ...moved } = await perform(
       SEAL,
       `Seals that it was ${kind}`,
     )
-      .moveApproval({ approval_id, run, move: kind, cycle: state.cycle, ...vote })
+      .moveApproval({ approval_id, run, move: kind, cycle: state.cycle, ...change, ...vote })
       .catch(rethrowCause);
     if (kind === "expired") expiring = false;
     if (moved.moves >= state.moves) { // the result of an earlier move may arrive later
@@ -218,6 +220,22 @@ function openApproval(request: ApprovalRequest): OpenApproval {
     },
     move,
   };
+}
+
+/**
+ * Has the place of a repair look whether it is still what people were asked about. Where the place has no worker, that is not
+ * known; the loop looks again before it acts.
+ */
+async function findChange(
+  { approval_id, asking_run }: ApprovalRequest,
+  kind: MoveKind,
+): Promise<{ readonly change?: string } | undefined> {
+  if (!asking_run || kind !== "approved" && kind !== "outdated") return undefined;
+  const { finding } = asking_run;
+  const place = finding.place ?? await findPlace(finding);
+  const summary = "Looks whether it is still what people were asked about";
+  return await at(place, QUICK, summary, (here) => here.findChange({ approval_id }))
+    .catch(unlessAway);
 }
 
 /** Throws the activity's own error, so that the voter learns why the vote does not count. */

@@ -1,5 +1,6 @@
 import type { DiscoveryRequest, DiscoveryResult } from "../contract/domain/mod.ts";
 import { LONG, perform, REMOTE, SEAL } from "./_options.ts";
+import { at, findPlace } from "./_place.ts";
 import { currentRun } from "./_run.ts";
 
 /** Looks for hosts in networks that the operator allows, from the platform's own host or from a device, and seals that it did. Its id is `discover-<random>`. */
@@ -15,5 +16,5 @@ export async function deviceDiscovery(request: DiscoveryRequest): Promise<Discov
     }
   }
   const summary = `Tries ${request.ports.length} ports of ${request.targets.length} targets`;
-  return await perform(REMOTE, summary).discoverHosts(order);
+  return await at(await findPlace(), REMOTE, summary, (here) => here.discoverHosts(order));
 }

@@ -1,11 +1,19 @@
-import { LONG, perform } from "./_options.ts";
+import { LONG, perform, QUICK } from "./_options.ts";
+import { at, unlessAway } from "./_place.ts";
 
 /**
  * Ends and seals what was left open: calls whose process was killed, and whatever the run that was to end it does no more.
  * Also removes stray test services and delivers votes that were not delivered.
  */
 export async function reconcileRuns(): Promise<{ readonly sealed: number }> {
-  await perform(LONG, "Removes test services without a test").removeStrayTestServices();
+  for (const { place } of await perform(QUICK, "Lists the places").listSweepPlaces()) {
+    await at(
+      place,
+      LONG,
+      "Removes test services without a test",
+      (here) => here.removeStrayTestServices(),
+    ).catch(unlessAway);
+  }
   const calls = await perform(LONG, "Seals the end of calls whose process was killed")
     .settleLostCalls();
   await perform(LONG, "Delivers votes that no approval has received").deliverWaitingVotes();

@@ -1,5 +1,4 @@
 import { CancellationScope, isCancellation } from "@temporalio/workflow";
-import type { RepairRequest, RoundOrder } from "../activities/mod.ts";
 import {
   COMES_BACK,
   type Diagnosis,
@@ -7,12 +6,14 @@ import {
   FLAPPING,
   type LoopResult,
   type ObserverName,
+  PLACE_AWAY,
   UNPROVEN,
   type VerifyResult,
 } from "../contract/domain/mod.ts";
 import { reasonOf } from "./_failures.ts";
 import { LOOK, perform, QUICK, RECOVERY, SEAL } from "./_options.ts";
-import { liftSilence, OUTDATED, repair, undo } from "./_repair.ts";
+import { at, findPlace, type PlacedFinding, type PlacedOrder, unlessAway } from "./_place.ts";
+import { liftSilence, OUTDATED, type PlacedRepair, repair, undo } from "./_repair.ts";
 import { currentRun } from "./_run.ts";
 import { type Track, track } from "./_track.ts";
 
@@ -32,15 +33,17 @@ const NOT_DONE = "not_done";
  * A stop that applies holds back each repair and its undoing, for an hour, and a maintenance window until its end; steps that
  * only read go on.
  *
+ * All that touches the machine of the fault is done at its place. Where that has no worker for a while, nothing is done
+ * elsewhere, and the incident is left to people.
+ *
  * A run with a ticket always ends sealed: if a step fails or somebody cancels the run, the ticket is escalated, and the
  * receipt says why.
  */
-export async function itsmLoop(finding: Finding): Promise<LoopResult> {
-  const run = track(finding);
-  const { present, code } = await run.step(
-    "DETECT",
-    () => perform(QUICK, `Probes ${run.subject} again`).detect(finding),
-  );
+export async function itsmLoop(found: Finding): Promise<LoopResult> {
+  const run = track(found);
+  const place = found.place ?? await findPlace(found);
+  const finding: PlacedFinding = { ...found, place };
+  const { present, code, isAway } = await run.step("DETECT", () => detect(run, finding));
   if (!present) return await endClear(run, finding);
 
   const { ticket_id, looks } = await run.step(
@@ -51,7 +54,7 @@ export async function itsmLoop(finding: Finding): Promise<LoopResult> {
   );
   run.ticketId = ticket_id;
   try {
-    const reason = await heal(run, { finding, ticket_id, code, looks });
+    const reason = isAway ? PLACE_AWAY : await heal(run, { finding, ticket_id, code, looks });
     return await closeAndSeal(run, finding, reason);
   } catch (error) {
     const result = await CancellationScope.nonCancellable(() =>
@@ -62,9 +65,25 @@ export async function itsmLoop(finding: Finding): Promise<LoopResult> {
   }
 }
 
+/** Looks again whether the fault is there. Where its place has no worker, nobody can, and it is left to people. */
+async function detect(run: Track, finding: PlacedFinding) {
+  try {
+    const probed = await at(
+      finding.place,
+      QUICK,
+      `Probes ${run.subject} again`,
+      (here) => here.detect(finding),
+    );
+    return { ...probed, isAway: false };
+  } catch (error) {
+    unlessAway(error);
+    return { present: true, code: finding.code, isAway: true };
+  }
+}
+
 /** A fault with its ticket. */
 interface Incident {
-  readonly finding: Finding;
+  readonly finding: PlacedFinding;
   readonly ticket_id: string;
   /** Code of the first probe. */
   readonly code: string;
@@ -102,7 +121,8 @@ async function heal(
     if (proof.code === UNPROVEN) return "not_proven";
     code = proof.code;
     if (run.effect?.undoable) {
-      const { state, held } = await undo(run, request);
+      const { state, code, held } = await undo(run, request);
+      if (code === PLACE_AWAY) return PLACE_AWAY;
       if (state === "unknown") return "unknown_effect";
       if (held) return "stopped";
     }
@@ -135,32 +155,36 @@ function reasonWithoutAction(
  */
 async function diagnose(
   run: Track,
-  order: RoundOrder,
+  order: PlacedOrder,
   looks: Incident["looks"],
 ): Promise<Diagnosis> {
   await Promise.all(looks.map(async (observers) => {
     const summary = `Looks at ${run.subject}: ${observers.join(", ")}`;
     try {
-      await perform(LOOK, summary).observe({ ...order, observers });
+      await at(order.finding.place, LOOK, summary, (here) => here.observe({ ...order, observers }));
     } catch (error) {
       if (isCancellation(error)) throw error;
     }
   }));
-  return await perform(QUICK, `Diagnoses ${run.subject}`).diagnose(order);
+  const summary = `Diagnoses ${run.subject}`;
+  return await at(order.finding.place, QUICK, summary, (here) => here.diagnose(order));
 }
 
 /** Repairs, and looks whether that helped. @returns the result, or the reason to leave the incident to people */
 async function repairAndVerify(
   run: Track,
-  order: RoundOrder,
-  request: RepairRequest,
+  order: PlacedOrder,
+  request: PlacedRepair,
 ): Promise<VerifyResult | string> {
   try {
     const obstacle = await repair(run, request);
     if (obstacle) return obstacle;
     if (run.effect?.state === "not_done") return NOT_DONE;
     const summary = `Waits for ${run.subject} to be healthy`;
-    return run.proof = await run.step("VERIFY", () => perform(RECOVERY, summary).verify(order));
+    return run.proof = await run.step(
+      "VERIFY",
+      () => at(order.finding.place, RECOVERY, summary, (here) => here.verify(order)),
+    );
   } finally {
     if (run.isSilenced) await liftSilence(run, request);
   }

@@ -1,5 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
 import { type ChildWorkflowHandle, ParentClosePolicy, startChild } from "@temporalio/workflow";
+import type { PlaceActivities } from "../activities/mod.ts";
 import {
   type Finding,
   type LoopResult,
@@ -7,12 +8,16 @@ import {
   type SweepResult,
   tenantAttribute,
 } from "../contract/domain/mod.ts";
-import { LONG, perform, SEAL } from "./_options.ts";
+import { LONG, perform, QUICK, SEAL } from "./_options.ts";
+import { at, unlessAway } from "./_place.ts";
 import { currentRun, currentTenant } from "./_run.ts";
 import { itsmLoop } from "./itsm_loop.ts";
 
+/** Result of running all detectors. */
+type Detection = Awaited<ReturnType<PlaceActivities["runDetectors"]>>;
+
 /**
- * Runs every detector, and starts a loop for each incident: for its probable root, with all that the root probably
+ * Runs every detector at each place, and starts a loop for each incident: for its probable root, with all that the root probably
  * causes.
  *
  * A sweep of the schedule looks at the services of all tenants, leaves out faults whose ticket is escalated, and doesn't
@@ -22,8 +27,7 @@ import { itsmLoop } from "./itsm_loop.ts";
  * @param requestedBy requesting key; absent: the schedule
  */
 export async function itsmSweep(requestedBy?: string): Promise<SweepResult & Partial<LoopResult>> {
-  const { probed, findings, incidents, escalated } = await perform(LONG, "Runs every detector")
-    .runDetectors({ everyTenant: !requestedBy });
+  const { probed, findings, incidents, escalated } = await look(!requestedBy);
   const started: ChildWorkflowHandle<typeof itsmLoop>[] = [];
   const loops: string[] = [];
   for (const incident of incidents) {
@@ -40,6 +44,24 @@ export async function itsmSweep(requestedBy?: string): Promise<SweepResult & Par
     return { ...result, ...first! };
   }
   return loops.length > 0 ? result : { ...result, ...await sealNothingFound(requestedBy, probed) };
+}
+
+/** Runs the detectors of all places side by side. A place without a worker has seen nothing. */
+async function look(everyTenant: boolean): Promise<Detection> {
+  const places = await perform(QUICK, "Lists the places").listSweepPlaces();
+  const all = await Promise.all(
+    places.map(({ place, shared }) =>
+      at(place, LONG, "Runs every detector", (here) => here.runDetectors({ everyTenant, shared }))
+        .catch(unlessAway)
+    ),
+  );
+  const seen = all.filter((one) => one !== undefined);
+  return {
+    probed: seen.reduce((sum, one) => sum + one.probed, 0),
+    findings: seen.reduce((sum, one) => sum + one.findings, 0),
+    incidents: seen.flatMap(({ incidents }) => incidents),
+    escalated: seen.flatMap(({ escalated }) => escalated),
+  };
 }
 
 function loopId({ fingerprint }: Finding): string {

@@ -5,7 +5,8 @@ import {
   startAttributes,
   type TestRequest,
 } from "../contract/domain/mod.ts";
-import { DRILL, perform, QUICK } from "./_options.ts";
+import { DRILL, QUICK } from "./_options.ts";
+import { at, findPlace } from "./_place.ts";
 import { inheritTenant } from "./_run.ts";
 import { itsmLoop } from "./itsm_loop.ts";
 
@@ -17,10 +18,20 @@ export interface TestResult extends LoopResult {
 
 /** Starts a small real service, breaks it, and lets the loop find and heal it. */
 export async function itsmTest(request: TestRequest): Promise<TestResult> {
+  const place = await findPlace();
   try {
-    const { service } = await perform(DRILL, "Starts a test service").prepareTestService(request);
-    const finding = await perform(DRILL, `Breaks the test service: ${request.scenario}`)
-      .breakTestService({ ...request, service });
+    const { service } = await at(
+      place,
+      DRILL,
+      "Starts a test service",
+      (here) => here.prepareTestService(request),
+    );
+    const finding = await at(
+      place,
+      DRILL,
+      `Breaks the test service: ${request.scenario}`,
+      (here) => here.breakTestService({ ...request, service }),
+    );
     const result = await executeChild(itsmLoop, {
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
@@ -30,7 +41,7 @@ export async function itsmTest(request: TestRequest): Promise<TestResult> {
     return { ...result, scenario: request.scenario, service };
   } finally {
     await CancellationScope.nonCancellable(() =>
-      perform(QUICK, "Removes the test service").removeTestService(request)
+      at(place, QUICK, "Removes the test service", (here) => here.removeTestService(request))
     );
   }
 }

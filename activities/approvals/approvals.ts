@@ -18,7 +18,6 @@ import {
 } from "../../contract/domain/mod.ts";
 import { getApproval, setResumedRun } from "../../store/approvals/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
-import { createOutdatedCheck } from "../incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { notifyTasks } from "../../operations/a2a/tasks/mod.ts";
 
@@ -34,7 +33,6 @@ export interface ResumeOrder {
 /** Creates the activities of approvals. */
 export function approvalActivities(parts: ActivityParts) {
   const db = parts.store.db;
-  const findChange = createOutdatedCheck(parts);
 
   /** Stores and seals an approval, and tells its ticket. Safe to repeat: the approval's id identifies all of it. */
   async function openApproval(opening: ApprovalOpening): Promise<OpenedApproval> {
@@ -42,13 +40,15 @@ export function approvalActivities(parts: ActivityParts) {
   }
 
   /**
-   * Makes a move, if the database allows it, and seals it. Before a vote for a repair counts, looks whether it is still what
-   * people were asked about. Safe to repeat: a vote counts once.
+   * Makes a move, if the database allows it, and seals it. Safe to repeat: a vote counts once.
+   *
+   * @param order `change`: what has changed of a repair since people were asked about it; it does not count then
    */
-  async function moveApproval(order: MoveOrder): Promise<MoveResult> {
-    const { approval_id, move } = order;
-    const looks = move === "approved" || move === "outdated";
-    const moved = await makeMove(parts, order, looks ? await findChange(approval_id) : undefined);
+  async function moveApproval(
+    order: MoveOrder & { readonly change?: string },
+  ): Promise<MoveResult> {
+    const { change, ...rest } = order;
+    const moved = await makeMove(parts, rest, change);
     if (moved.status !== "pending") await notifyTasks(parts, order.approval_id);
     return moved;
   }

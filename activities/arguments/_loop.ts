@@ -1,11 +1,14 @@
 import { z } from "zod";
-import { ATTACKS, SCENARIOS } from "../../contract/domain/mod.ts";
+import { ATTACKS, PlaceName, SCENARIOS } from "../../contract/domain/mod.ts";
 import {
+  ActionSchema,
+  ApprovalId,
   argumentsOf,
   AttackRequestSchema,
   DrillId,
   DrillService,
   FindingSchema,
+  Fingerprint,
   Name,
   RepairSubjectSchema,
   RunIdSchema,
@@ -40,10 +43,17 @@ export const LOOP_ARGUMENTS = {
   removeTestService: argumentsOf(z.object({ id: DrillId })),
   removeStrayTestServices: argumentsOf(),
   runSecurityScan: argumentsOf(RunIdSchema),
-  runDetectors: argumentsOf(z.object({ everyTenant: z.boolean() })),
+  runDetectors: argumentsOf(z.object({ everyTenant: z.boolean(), shared: z.boolean() })),
+  findChange: argumentsOf(z.object({ approval_id: ApprovalId })),
+  findPlace: argumentsOf(
+    z.object({ service: Name.nullable(), fingerprint: Fingerprint.nullable() }),
+  ),
+  lookForPlace: argumentsOf(PlaceName),
+  listSweepPlaces: argumentsOf(),
   closeAndSeal: argumentsOf(CloseOrderSchema),
   undo: argumentsOf(RepairOrderSchema),
   remediate: argumentsOf(RepairRequestSchema),
+  readEffect: argumentsOf(ActionSchema),
   getRepairHold: argumentsOf(RepairSubjectSchema),
   liftSilence: argumentsOf(RepairOrderSchema),
   observe: argumentsOf(ObserveOrderSchema),

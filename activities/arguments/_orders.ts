@@ -104,6 +104,7 @@ export const MoveOrderSchema = z.object({
   vote_id: VoteId.optional(),
   cycle: Count,
   ended: Word.optional(),
+  change: Text.optional(),
 });
 
 /** Schema of the type `ResumeOrder`. */

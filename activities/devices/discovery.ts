@@ -40,8 +40,19 @@ const Scan = z.object({
   })).max(1_024),
 });
 
-/** Creates the activities that discover hosts. */
-export function discoveryActivities({ config, store, temporal }: ActivityParts) {
+/** Creates the activities by which a device discovers hosts. */
+export function discoveryActivities(parts: ActivityParts) {
+  const { orderScan, awaitScan } = createDiscovery(parts);
+  return { orderScan, awaitScan };
+}
+
+/** Creates the activity that discovers hosts from the machine of a place. */
+export function scanNetworkActivities(parts: ActivityParts) {
+  const { discoverHosts } = createDiscovery(parts);
+  return { discoverHosts };
+}
+
+function createDiscovery({ config, store, temporal }: ActivityParts) {
   const { db } = store;
   const targetsOf = (order: DiscoveryOrder) =>
     listTargets(order, config.settings.SEALOOP_DISCOVERY_ALLOW);

@@ -10,6 +10,6 @@
 export { commandActivities } from "./commands.ts";
 export { followCommandActivities } from "./follow.ts";
 export { deviceActivities } from "./_devices.ts";
-export { discoveryActivities } from "./discovery.ts";
+export { discoveryActivities, scanNetworkActivities } from "./discovery.ts";
 export { meshActivities } from "./mesh.ts";
 export { commandKind } from "./open.ts";

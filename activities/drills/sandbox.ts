@@ -76,6 +76,7 @@ export function sandboxActivities({ store, config, temporal }: ActivityParts) {
       name: nameOf(id),
       type: "sandbox",
       host: "127.0.0.1",
+      atPlace: config.place,
       owner: requested_by,
       origin: "test",
       check: { http: `http://127.0.0.1:${port}/health` },
@@ -104,7 +105,7 @@ export function sandboxActivities({ store, config, temporal }: ActivityParts) {
       const isAttacked = !healthy && code.startsWith("status_"); // else it is but slow
       return isAttacked ? await createServiceFinding(store, service, code) : undefined;
     });
-    return { ...finding, requested_by };
+    return { ...finding, place: config.place, requested_by };
   }
 
   /** Returns what the attack has done so far; null: the sandbox has ended. Safe to repeat: it only reads. */

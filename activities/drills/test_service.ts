@@ -69,6 +69,7 @@ export function testServiceActivities({ store, config, temporal }: ActivityParts
       name: nameOf(id),
       type: "test",
       host: "127.0.0.1",
+      atPlace: config.place,
       owner,
       origin: "test",
       check: { http: `http://127.0.0.1:${port}/health` },
@@ -100,7 +101,8 @@ export function testServiceActivities({ store, config, temporal }: ActivityParts
     if (healthy) {
       throw new Problem("Unavailable", `The test service ${name} still answers its health check`);
     }
-    return { ...await createServiceFinding(store, service, code), requested_by };
+    const { place } = config;
+    return { ...await createServiceFinding(store, service, code), place, requested_by };
   }
 
   const breakService: Readonly<Record<Scenario, (service: Service) => Promise<void> | void>> = {
@@ -122,12 +124,12 @@ export function testServiceActivities({ store, config, temporal }: ActivityParts
     await remove(nameOf(id));
   }
 
-  /** Removes services of all tenants' drills whose workflow was ended from outside. Safe to repeat: what is gone stays gone. */
+  /** Removes services of all tenants' drills at this place whose workflow was ended from outside. Safe to repeat: what is gone stays gone. */
   async function removeStrayTestServices(): Promise<number> {
     let removed = 0;
     for (const tenant of await listTenants(store.db)) {
       const owner = store.forTenant(tenant);
-      for (const name of await listTestServiceNames(owner.db)) {
+      for (const name of await listTestServiceNames(owner.db, config.place)) {
         if (!DRILL_SERVICE.test(name)) continue;
         const { status } = await getRunStatus(temporal, name); // the workflow has the service's name
         if (status === "RUNNING") continue;

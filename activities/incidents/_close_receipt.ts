@@ -20,7 +20,7 @@ interface RunSummary {
   /**
    * Reason of an escalation: `no_runbook`, `comes_back` (healed again and again), `taken` (by a person), `flapping` (it is up, and left to people), `refused_by_guardrails`,
    * `guardrails_away`, `approval_denied`, `approval_expired`, `approval_ended` (from outside), `stopped` (for too long),
-   * `unknown_effect`, `not_healed`, `not_done` (no repair could be carried out), `not_proven` (those who saw the fault can't tell), `cancelled`, or an error's name.
+   * `unknown_effect`, `place_away` (its place has no worker), `not_healed`, `not_done` (no repair could be carried out), `not_proven` (those who saw the fault can't tell), `cancelled`, or an error's name.
    */
   readonly reason?: string;
   readonly diagnosis?: Diagnosis;

@@ -1,5 +1,5 @@
 import { cancellationSignal } from "@temporalio/activity";
-import type { RepairHold, RepairResult, RepairSubject } from "../../contract/domain/mod.ts";
+import type { RepairResult } from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import {
   addTicketEvent,
@@ -8,7 +8,6 @@ import {
   type TicketEvent,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { findRepairHold, toRepairHold } from "../governance.ts";
 import { isOwnAction } from "./_action_id.ts";
 import { repairEffectOf } from "./_effects.ts";
 import { recordAway } from "./_holds.ts";
@@ -25,14 +24,14 @@ import {
 } from "./_run_step.ts";
 import { createSilencer } from "./_silence.ts";
 
-/** Creates the activities that repair. */
+/** Creates the activity that repairs. */
 export function remediateActivities(parts: ActivityParts) {
   const { store } = parts;
   const db = store.db;
   const compareAction = createActionComparer(parts);
   const permit = createPermit(parts);
   const runStep = createStepRunner(parts);
-  const { silence, lift: liftSilence } = createSilencer(parts);
+  const { silence } = createSilencer(parts);
 
   /**
    * Runs the steps of one action, each at most once, until one fails. Runs none unless the guardrails, or a person where
@@ -69,12 +68,6 @@ export function remediateActivities(parts: ActivityParts) {
     return { permission, ...repaired, ...(silenced ? { silenced } : {}) };
   }
 
-  /** Returns what holds back a service's repairs now; null: nothing does. Safe to repeat: it only reads. */
-  async function getRepairHold(subject: RepairSubject): Promise<RepairHold | null> {
-    const hold = await findRepairHold(store, subject);
-    return hold ? toRepairHold(hold) : null;
-  }
-
   /** @param service undefined: what the action was made from has changed since it was begun */
   async function runSteps(
     order: RepairOrder,
@@ -101,7 +94,7 @@ export function remediateActivities(parts: ActivityParts) {
     return { effect };
   }
 
-  return { remediate, getRepairHold, liftSilence };
+  return { remediate };
 }
 
 /** Returns the ticket event of an action that is made anew. @param why a sentence without its end */

@@ -3,6 +3,7 @@ import {
   type DetectedFinding,
   openDetectionContext,
 } from "../../judgement/detection/mod.ts";
+import { ANY_PLACE } from "../../contract/domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { countRepeatSightings, listEscalatedFaults } from "../../store/incidents/mod.ts";
 import { listWatchedTenants } from "../../store/keys/mod.ts";
@@ -37,10 +38,11 @@ export function sweepActivities(parts: ActivityParts) {
    * fault is gone, and has approvals end whose repair is another one by now. A fault that was left to people is tried again
    * once the runbooks, the service's entry or the policy have changed. Safe to repeat: it stores what was seen last, and counts one more sighting for each ticket of a run.
    *
-   * @param options `everyTenant`: of all tenants, and only while the flag `pause_sweeps` is not set; else of the one that asks
+   * @param options `everyTenant`: of all tenants, and only while the flag `pause_sweeps` is not set; else of the one that asks;
+   *     `shared`: also what belongs to no place
    */
   async function runDetectors(
-    { everyTenant }: { readonly everyTenant: boolean },
+    { everyTenant, shared }: { readonly everyTenant: boolean; readonly shared: boolean },
   ): Promise<DetectionResult> {
     if (everyTenant && await isFlagSet(store.db, "pause_sweeps")) {
       return { probed: 0, findings: 0, incidents: [], escalated: [] };
@@ -49,7 +51,7 @@ export function sweepActivities(parts: ActivityParts) {
     const tenants = everyTenant ? await listWatchedTenants(store.db) : [store.tenant];
     const results: DetectionResult[] = [];
     for (const tenant of tenants) {
-      results.push(await sweepTenant(store.forTenant(tenant), servicesProblem));
+      results.push(await sweepTenant(store.forTenant(tenant), shared, servicesProblem));
     }
     return {
       probed: results.reduce((sum, { probed }) => sum + probed, 0),
@@ -61,14 +63,16 @@ export function sweepActivities(parts: ActivityParts) {
 
   async function sweepTenant(
     owner: Store,
+    shared: boolean,
     servicesProblem: string | undefined,
   ): Promise<DetectionResult> {
-    const context = openDetectionContext({ config, store: owner, temporal, alerts });
+    const places = [config.place, ...(shared ? [ANY_PLACE, ""] : [])];
+    const context = openDetectionContext({ config, store: owner, temporal, alerts, places });
     const { probed, findings, incidents } = await detectAll({ ...context, servicesProblem }, {
       save: true,
     });
-    await closeRecovered(owner);
-    await recheckApprovals({ ...parts, store: owner });
+    if (shared) await closeRecovered(owner);
+    await recheckApprovals({ ...parts, store: owner }, places);
     const fingerprints = incidents.map(({ fingerprint }) => fingerprint);
     const [escalated, retries] = await Promise.all([
       listEscalatedFaults(owner.db, incidents),

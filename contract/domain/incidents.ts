@@ -52,6 +52,8 @@ export interface Finding {
   readonly observed_at: string;
   /** First estimate, used where the engine is away; absent: high. */
   readonly severity?: Severity;
+  /** Place that looks at it again and repairs it; absent: that of its service. */
+  readonly place?: string;
   /** Findings that it probably causes, nearest first. */
   readonly related?: readonly RelatedFinding[];
   /** Requesting key; absent: the schedule. */

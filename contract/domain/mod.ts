@@ -309,6 +309,7 @@ export {
 export { type Routine, routineId, type RoutineName, ROUTINES } from "./routines.ts";
 export type { TenantFailure, TenantSync, TenantSyncPlan, TenantSyncResult } from "./tenants.ts";
 export type { DeliveryResult } from "./webhooks.ts";
+export { ANY_PLACE, PLACE_AWAY, PlaceName, placeOfHost, placeQueue } from "./place.ts";
 export {
   approvalQuery,
   approveUpdate,

@@ -10,7 +10,9 @@ import type { TaskMessage, TaskRecord } from "./tasks.ts";
 export const TASK_QUEUE = {
   itsm: "itsm",
   ledger: "ledger",
-  /** Work of programs that take a processor for themselves. */
+  /** Template of the queues of places: what touches a machine. {@linkcode placeQueue} names each. */
+  act: "act",
+  /** Template, too: work of programs that take a processor for themselves. */
   media: "media",
   /** Taken by the sequencer's process alone, as the key that signs receipts is there. */
   sequencer: "sequencer",

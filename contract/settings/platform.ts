@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PlaceName } from "../domain/mod.ts";
 import { count, flag, hosts, port, postgres, secret, url } from "./_kinds.ts";
 
 /** Where the platform keeps its state, where its processes listen, and how they reach each other. */
@@ -79,6 +80,12 @@ export const PLATFORM_SETTINGS = {
     .describe(
       "Task queues of temporal.yaml that this worker takes, comma-separated; unset: all but the sequencer's",
     ),
+  SEALOOP_PLACE: PlaceName.optional().describe(
+    "Name of the machine on which this worker acts, which its workers share; unset: the host's name",
+  ),
+  SEALOOP_PLACE_AWAY_SECONDS: z.coerce.number().int().min(5).max(3_600).default(60).describe(
+    "Seconds without a worker after which a place counts as away, and its incidents go to people",
+  ),
   SEALOOP_WORKER_BUILD: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/).optional()
     .describe(
       "Build of this worker in Temporal's worker versioning, as deployment sealoop; unset: it takes no part in that",

@@ -1,5 +1,6 @@
 import type { Client } from "@temporalio/client";
-import { TASK_QUEUE } from "../../contract/domain/mod.ts";
+import { placeQueue, TASK_QUEUE } from "../../contract/domain/mod.ts";
+import { listPlaces } from "../../store/platform/mod.ts";
 import type { PlatformFault } from "./_platform_fault.ts";
 import type { DetectionContext } from "./detector.ts";
 
@@ -19,12 +20,18 @@ interface QueueState {
 
 /** Finds task queues without a worker, and those with a backlog. */
 export async function findQueueFaults(
-  { config, settings, temporal }: DetectionContext,
+  { config, settings, store, temporal }: DetectionContext,
 ): Promise<PlatformFault[]> {
   const { backlog, backlog_seconds } = settings.platform;
   const client = await temporal();
-  const queues = Object.keys(config.temporal.task_queues).flatMap((name) =>
-    Object.entries(TASK_KINDS).map(([kind, type]) => ({ name, kind, type }))
+  const places = (await listPlaces(store.db)).map(({ name }) => name);
+  const queues = Object.entries(config.temporal.task_queues).flatMap(
+    ([template, { of_each_place, workflow_tasks }]) =>
+      (of_each_place ? places.map((place) => placeQueue(template, place)) : [template])
+        .flatMap((name) =>
+          Object.entries(TASK_KINDS).filter(([kind]) => kind === "activity" || workflow_tasks)
+            .map(([kind, type]) => ({ name, kind, type }))
+        ),
   );
   const faults = await Promise.all(queues.map(async ({ name, kind, type }) => {
     const { tasks, seconds, pollers } = await readQueueState(client, name, type);

@@ -13,7 +13,7 @@ import {
   UNMAPPED,
 } from "./_alert_mapping.ts";
 import { LOCAL_HOSTS } from "./_local_hosts.ts";
-import type { DetailedFinding, DetectionContext } from "./detector.ts";
+import { type DetailedFinding, type DetectionContext, looksAtShared } from "./detector.ts";
 
 /** A record of an alert, by which a later sweep sees whether it was resolved. */
 export interface AlertMark {
@@ -57,6 +57,7 @@ export async function findAlertFaults(
   context: DetectionContext,
   detector: AlertFault["detector"],
 ): Promise<AlertFaults> {
+  if (!looksAtShared(context)) return NONE;
   const open = (await listOpenFindings(context.store.db, { detector }))
     .filter((record) => marksOf(record).length > 0);
   // Also hosts that no rule names any more: what was found about them is over.

@@ -86,7 +86,7 @@ async function recheckCertificate(
 
 /** Lists the certificates of services that are probed over HTTPS; for the operator also those that the settings name. */
 async function listTargets(
-  { settings, store, config }: DetectionContext,
+  { settings, store, config, places }: DetectionContext,
 ): Promise<CertificateTarget[]> {
   const { watch, services } = settings.certificates;
   const targets = new Map<string, CertificateTarget>();
@@ -100,7 +100,7 @@ async function listTargets(
     if (own) add({ file: own, service: "gateway" });
   }
   if (services) {
-    for (const { name, check } of await listWatchedServices(store.db) as Service[]) {
+    for (const { name, check } of await listWatchedServices(store.db, places) as Service[]) {
       const url = check && "http" in check ? new URL(check.http) : undefined;
       if (url?.protocol !== "https:") continue;
       add({ endpoint: `${url.hostname}:${url.port || 443}`, service: name });
@@ -124,7 +124,7 @@ async function fingerprintOf(
 async function createFinding(
   target: CertificateTarget,
   { quality, code, severity, says, detail }: Flaw,
-  { store, host }: DetectionContext,
+  { store, host, config }: DetectionContext,
 ): Promise<DetailedFinding> {
   return {
     service: target.service ?? null,
@@ -135,6 +135,7 @@ async function createFinding(
     severity,
     observed_at: new Date().toISOString(),
     host: target.file === undefined ? null : host,
+    lookedAtBy: config.place,
     summary: `The certificate of ${target.endpoint ?? target.file} ${says}`,
     detail,
     target: { ...target },

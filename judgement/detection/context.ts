@@ -14,9 +14,9 @@ export function detectorsFilePath({ settings, dataDir }: Config): string {
  * before stay in force, or else the defaults.
  */
 export function openDetectionContext(
-  { config, store, temporal, alerts }: Pick<
+  { config, store, temporal, alerts, places }: Pick<
     DetectionContext,
-    "config" | "store" | "temporal" | "alerts"
+    "config" | "store" | "temporal" | "alerts" | "places"
   >,
 ): DetectionContext {
   const { settings, problem } = getDetectorSettings(detectorsFilePath(config));
@@ -27,6 +27,7 @@ export function openDetectionContext(
     alerts: settings.alerts.enabled ? alerts : undefined,
     settings,
     settingsProblem: problem,
+    places,
     host: hostname(),
   };
 }

@@ -1,6 +1,6 @@
 import type { Client } from "@temporalio/client";
 import type { Config } from "../../config.ts";
-import type { DetectorName } from "../../contract/domain/mod.ts";
+import { ANY_PLACE, type DetectorName } from "../../contract/domain/mod.ts";
 import type { AlertSource } from "../../integrations/alerts/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
 import type { FindingRecord } from "../../store/incidents/mod.ts";
@@ -20,6 +20,11 @@ export interface DetectionContext {
   readonly store: Store;
   /** Name of this host. */
   readonly host: string;
+  /**
+   * Places whose services are looked at; with `any`, also all that belongs to no place, such as devices. Absent: all, as where
+   * there is one place.
+   */
+  readonly places?: readonly string[] | undefined;
   /** Alerts of others; undefined: none are read. */
   readonly alerts?: AlertSource | undefined;
   /** Code of why the services file, as it is now, is not in force. */
@@ -34,6 +39,8 @@ export interface DetectionContext {
 export interface DetailedFinding extends DetectedFinding {
   /** Host that it is about; null: none. */
   readonly host: string | null;
+  /** Place whose sweep alone looks at it; absent: that of any place does. */
+  readonly lookedAtBy?: string | undefined;
   /** One sentence for people. */
   readonly summary: string;
   /** Figures and samples, a few KB at most. */
@@ -108,6 +115,7 @@ export function findingFromRecord(record: FindingRecord): DetailedFinding {
     fingerprint: record.fingerprint,
     service: record.service,
     host: record.host,
+    lookedAtBy: record.place || undefined,
     code: record.code,
     severity: record.severity,
     summary: record.summary,
@@ -117,6 +125,11 @@ export function findingFromRecord(record: FindingRecord): DetailedFinding {
     check: record.kind as DetectedFinding["check"],
     observed_at: record.last_seen_at,
   };
+}
+
+/** Returns whether a run of detectors looks at what belongs to no place. */
+export function looksAtShared({ places }: Pick<DetectionContext, "places">): boolean {
+  return places?.includes(ANY_PLACE) ?? true;
 }
 
 /** Waits until all work is done or the deadline has passed. @returns undefined: it has passed */

@@ -5,7 +5,12 @@ import { type FindingRecord, listOpenFindings } from "../../store/incidents/mod.
 import type { DeviceAspect, DeviceAspects } from "./_device_aspects.ts";
 import { listResourceAspects } from "./_device_resources.ts";
 import { listServiceAspects } from "./_device_services.ts";
-import type { DetailedFinding, DetectionContext, RecheckResult } from "./detector.ts";
+import {
+  type DetailedFinding,
+  type DetectionContext,
+  looksAtShared,
+  type RecheckResult,
+} from "./detector.ts";
 
 /** A detector that looks at devices. */
 type DeviceDetector = Extract<DetectorName, "service_probes" | "host_resources">;
@@ -37,6 +42,7 @@ export async function findDeviceFaults(
   context: DetectionContext,
   detector: DeviceDetector,
 ): Promise<DeviceFaults> {
+  if (!looksAtShared(context)) return { probed: 0, found: [], hosts: [], unknown: [] };
   const devices = await SOURCES[detector](context);
   const open = await listOpenByDevice(context, detector);
   const found = new Map<string, DetailedFinding>(); // a device may tell something twice

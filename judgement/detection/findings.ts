@@ -21,6 +21,8 @@ export interface DetectedFinding {
   readonly severity: Severity;
   /** ISO 8601. */
   readonly observed_at: string;
+  /** Place that looks at it again and repairs it; absent: that of its service. */
+  readonly place?: string;
   /** Findings that it probably causes. */
   readonly related?: readonly RelatedFinding[];
 }

@@ -144,6 +144,7 @@ async function measure(target: Target, context: DetectionContext): Promise<Detai
     fingerprint: await fingerprintFault(store, "host_resources", host, aspect, nameOf(target)),
     observed_at: new Date().toISOString(),
     host,
+    lookedAtBy: context.config.place,
     target: { ...target },
   })));
 }

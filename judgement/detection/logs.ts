@@ -48,7 +48,7 @@ async function detectInLogs(
   context: DetectionContext,
   deadline: AbortSignal,
 ): Promise<DetectorResult> {
-  const { store, settings: { logs: settings }, host } = context;
+  const { store, settings: { logs: settings }, host, config: { place: lookedAtBy } } = context;
   const now = new Date();
   const files = await listFiles(settings);
   const paths = new Set(files.map(({ path }) => path));
@@ -74,7 +74,7 @@ async function detectInLogs(
       else {
         const where = { store, path, service, host, now, open: found };
         const findings = await createLogFindings(parsed.value, where);
-        for (const one of findings) found.set(one.fingerprint, one);
+        for (const one of findings) found.set(one.fingerprint, { ...one, lookedAtBy });
       }
       read.push({ path, place, state }); // refused lines would be refused again
     } catch (error) {

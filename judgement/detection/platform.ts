@@ -5,13 +5,14 @@ import type { FindingRecord } from "../../store/incidents/mod.ts";
 import type { PlatformFault } from "./_platform_fault.ts";
 import { findDatabaseFaults, findLedgerBreaks, findOldOutbox } from "./_store_faults.ts";
 import { findFailedWorkflows, findQueueFaults } from "./_temporal_faults.ts";
-import type {
-  DetailedFinding,
-  DetectionContext,
-  Detector,
-  DetectorResult,
-  FaultId,
-  RecheckResult,
+import {
+  type DetailedFinding,
+  type DetectionContext,
+  type Detector,
+  type DetectorResult,
+  type FaultId,
+  looksAtShared,
+  type RecheckResult,
 } from "./detector.ts";
 
 /** Finds the faults of one aspect of the platform. */
@@ -38,6 +39,7 @@ export const platform: Detector = {
   configuration: ({ platform }) => platform,
 
   async detect(context): Promise<DetectorResult> {
+    if (!looksAtShared(context)) return { probed: 0, found: [] };
     const problems: string[] = [];
     const aspects = Object.keys(ASPECTS);
     const found = await Promise.all(aspects.map(async (aspect) => {

@@ -1,8 +1,9 @@
 import { describeUnknownName, Problem } from "../../contract/mod.ts";
 import { type Finding, RESTART_ASKED } from "../../contract/domain/mod.ts";
-import { probe, type Service } from "../../integrations/host/mod.ts";
+import { probe, type ProbeResult, type Service } from "../../integrations/host/mod.ts";
 import { type Db, fingerprintFault, type Store } from "../../store/mod.ts";
-import { getService, listServiceNames } from "../../store/cmdb/mod.ts";
+import { getService, isAtPlace, listServiceNames } from "../../store/cmdb/mod.ts";
+import type { DetectionContext } from "./detector.ts";
 import { createServiceFinding } from "./findings.ts";
 
 /** A report by a person or program. At least one of its first two fields is present. */
@@ -21,13 +22,14 @@ export interface Report {
 const MAX_LISTED_NAMES = 50;
 
 /**
- * Creates the finding of a report. A service with a check that the report names is probed; where it passes, and a restart is
+ * Creates the finding of a report. A service with a check that the report names is probed, or was by its place if that is another
+ * one; where it passes, and a restart is
  * asked for, the finding is that. Any other report becomes a finding for people.
  *
  * @throws {Problem} `NotFound`: there is no service of that name; `Conflict`: nobody could tell whether the restart went well
  */
 export async function createReportedFinding(
-  store: Store,
+  { store, config: { place } }: Pick<DetectionContext, "store" | "config">,
   { incident, service, restart, requestedBy }: Report,
 ): Promise<Finding> {
   const known = await reportedService(store.db, service, incident ?? "");
@@ -38,7 +40,7 @@ export async function createReportedFinding(
   };
   if (restart !== undefined && !known?.check) throw noCheck(service!);
   if (known?.check) {
-    const { code, healthy } = await probe(known.check);
+    const { code, healthy } = isAtPlace(known, place) ? await probe(known.check) : lastSeen(known);
     if (restart !== undefined && healthy) {
       return await createRestartFinding(store, known.name, { report: restart, requestedBy });
     }
@@ -52,6 +54,12 @@ export async function createReportedFinding(
     observed_at: new Date().toISOString(),
     ...report,
   };
+}
+
+/** Returns how a service was when its place looked last. The loop has it look again. */
+function lastSeen({ status }: Service): Pick<ProbeResult, "code" | "healthy"> {
+  const healthy = status === "up";
+  return { healthy, code: healthy ? "ok" : "down" };
 }
 
 async function createRestartFinding(

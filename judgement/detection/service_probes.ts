@@ -70,10 +70,10 @@ async function detectFailures(
   context: DetectionContext,
   deadline: AbortSignal,
 ): Promise<DetectorResult> {
-  const { store, settings: { service_probes: settings }, servicesProblem } = context;
+  const { store, settings: { service_probes: settings }, servicesProblem, places } = context;
   const db = store.db;
   const [services, histories] = await Promise.all([
-    listWatchedServices(db) as Promise<Service[]>,
+    listWatchedServices(db, places) as Promise<Service[]>,
     getProbeHistories(db),
   ]);
   const [results, devices, alerts] = await Promise.all([
@@ -171,7 +171,7 @@ function judgeService(
 async function createFinding(
   { service, result: { code, elapsedMs, output }, state: { state, looks, counts }, history }:
     ProbedService,
-  { store, settings: { service_probes: settings }, host }: DetectionContext,
+  { store, settings: { service_probes: settings }, host, config }: DetectionContext,
 ): Promise<DetailedFinding> {
   const finding = await createServiceFinding(store, service, state === "down" ? code : state);
   const { name } = service;
@@ -187,6 +187,7 @@ async function createFinding(
   return {
     ...finding,
     host: LOCAL_HOSTS.has(service.host) ? host : service.host,
+    lookedAtBy: service.place === config.place ? config.place : undefined,
     summary: summaries[state]!,
     detail: {
       last_look: code,

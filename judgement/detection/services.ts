@@ -9,8 +9,16 @@ import { followSettingsFile } from "../../integrations/settings_files/mod.ts";
 import { type Db, inTenant, type Store } from "../../store/mod.ts";
 import { replaceRunbookValues } from "../../store/catalogue/mod.ts";
 import { ensureTenant, listWatchedTenants } from "../../store/keys/mod.ts";
-import { type ForeignService, replaceServices, type ServiceRecord } from "../../store/cmdb/mod.ts";
+import {
+  type ForeignService,
+  listServicesOfPlaces,
+  lockServices,
+  replaceServices,
+  type ServiceRecord,
+} from "../../store/cmdb/mod.ts";
+import { listPlaces } from "../../store/platform/mod.ts";
 import { locateTemporal } from "../../runtime/temporal/mod.ts";
+import { placedKey, type Placing } from "./_places_of_entries.ts";
 import { addHostEdges, listPlatformServices } from "./_platform_services.ts";
 import { publishNames } from "./public_services.ts";
 import { BadServicesFile, readServicesFile, type ServiceEntry } from "./services_file.ts";
@@ -42,9 +50,11 @@ async function syncServices(
   });
   const path = servicesFilePath(config);
   const source = fileSource(path);
-  const entries = readServicesFile(path, platform.map(({ name }) => name));
-  for (const { name, on_stop = "keep" } of entries) setOnStop(config.dataDir, name, on_stop);
   return await store.asPlatform().transaction(async (trx) => {
+    await lockServices(trx);
+    const known = platform.map(({ name }) => name);
+    const entries = readServicesFile(path, known, await readPlacing(trx, config));
+    for (const { name, on_stop = "keep" } of entries) setOnStop(config.dataDir, name, on_stop);
     const foreign: ForeignService[] = [];
     const named = entries.map(({ tenant }) => tenant);
     for (const tenant of new Set([...await listWatchedTenants(trx), ...named])) {
@@ -52,21 +62,44 @@ async function syncServices(
       const own = entries.filter((entry) => entry.tenant === tenant);
       const declared = tenant === PLATFORM_TENANT ? platform : [];
       foreign.push(
-        ...await inTenant(trx, tenant, (owner) => replaceDeclared(owner, source, declared, own)),
+        ...await inTenant(
+          trx,
+          tenant,
+          (owner) => replaceDeclared(owner, { source, place: config.place }, declared, own),
+        ),
       );
     }
     return foreign;
   });
 }
 
+/** Reads which places there are, and which services the files of the others list. */
+async function readPlacing(trx: Db, { place: own, settings }: Config): Promise<Placing> {
+  const seconds = settings.SEALOOP_PLACE_AWAY_SECONDS;
+  const others = (await listPlaces(trx))
+    .filter(({ name, silent_seconds }) => name !== own && silent_seconds < seconds)
+    .map(({ name }) => name);
+  const listedElsewhere = new Map<string, string>();
+  if (others.length > 0) {
+    for (const tenant of await listWatchedTenants(trx)) {
+      const listed = await inTenant(trx, tenant, (owner) => listServicesOfPlaces(owner, others));
+      for (const { name, place } of listed) {
+        listedElsewhere.set(placedKey({ tenant, name }), place);
+      }
+    }
+  }
+  return { own, places: [own, ...others], listedElsewhere };
+}
+
 /** Replaces the declared services of one tenant. */
 async function replaceDeclared(
   trx: Db,
-  source: FileSource,
+  { source, place }: { readonly source: FileSource; readonly place: string },
   platform: readonly ServiceRecord[],
   entries: readonly ServiceEntry[],
 ): Promise<readonly ForeignService[]> {
-  const services = addHostEdges([...platform, ...entries.map(toRecord)]);
+  const services = addHostEdges([...platform, ...entries.map(toRecord)])
+    .map((service) => ({ ...service, declaredAt: place }));
   const ofOrigin = (wanted: string) => services.filter(({ origin }) => origin === wanted);
   const values = entries.flatMap(({ name, runbook_values }) =>
     runbook_values ? [[name, runbook_values] as const] : []
@@ -81,10 +114,12 @@ async function replaceDeclared(
 }
 
 function toRecord(
-  { tenant: _, depends_on, runbook_values: __, public: ___, on_stop, ...entry }: ServiceEntry,
+  { tenant: _, depends_on, runbook_values: __, public: ___, on_stop, place, ...entry }:
+    ServiceEntry,
 ): ServiceRecord {
   return {
     ...entry,
+    atPlace: place ?? null,
     origin: "file",
     watched: true,
     dependsOn: depends_on,
@@ -156,10 +191,16 @@ export async function followServices(
     },
   } as const;
   const followed = await followSettingsFile(file, services.store, log);
+  const tryAgain = async () => {
+    await file.apply(true).catch((error) => {
+      if (!(error instanceof BadServicesFile)) throw error;
+    });
+  };
   return {
     stop: () => followed.stop(),
     async refresh() {
       await followed.refresh();
+      if (problem !== undefined) await tryAgain(); // another place may have given up what this one lists
       return problem;
     },
   };

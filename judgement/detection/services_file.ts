@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
+import { ANY_PLACE, PlaceName, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
 import { BadFile, type Mistake, readYamlFile } from "../../integrations/files/mod.ts";
+import { placeMistake, type Placing } from "./_places_of_entries.ts";
 import { type DeclaredPort, type Dependency, EDGE_KINDS } from "../../store/cmdb/mod.ts";
 
 const Argv = z.array(z.string().min(1)).min(1);
@@ -44,6 +45,9 @@ const Service = z.strictObject({
   type: z.string().min(1).max(100).default("service")
     .describe("What it is: web, database, queue, host, …"),
   host: z.string().min(1).max(255).default("localhost").describe("Machine that it is on"),
+  place: z.union([z.literal(ANY_PLACE), PlaceName]).optional().describe(
+    "Place whose workers look at it and repair it; any: each may, for public addresses; absent: the place that host names, else the one of this file",
+  ),
   owner: z.string().min(1).max(200).optional().describe("Who answers for it"),
   public: z.string().trim().min(1).max(60).optional().describe(
     "Name on the public status page, with its uptime and incidents, for ever; absent: private",
@@ -86,16 +90,21 @@ export class BadServicesFile extends BadFile {
  *
  * @param path a missing file has no services
  * @param known names that `depends_on` may use besides those of the file
+ * @param placing places that there are; absent: this one alone
  * @throws {BadServicesFile} names the line, what is wrong, and what would be right
  */
-export function readServicesFile(path: string, known: readonly string[] = []): ServiceEntry[] {
+export function readServicesFile(
+  path: string,
+  known: readonly string[] = [],
+  placing?: Placing,
+): ServiceEntry[] {
   const read = readYamlFile(path, File, explain);
   const fail = (mistakes: readonly Mistake[]): never => {
     throw new BadServicesFile(mistakes, path);
   };
   if ("mistakes" in read) return fail(read.mistakes);
   const { services } = read.value;
-  const mistakes = checkServices(services, known)
+  const mistakes = [...checkServices(services, known), ...checkPlaces(services, placing)]
     .map(([at, text]) => ({ ...read.placeOf(at), text }));
   return mistakes.length > 0 ? fail(mistakes) : services;
 }
@@ -115,6 +124,17 @@ function explain(issue: z.core.$ZodIssue): string | undefined {
     return `expected kind ${EDGE_KINDS.join(", ")}`;
   }
   return undefined;
+}
+
+function checkPlaces(
+  services: readonly ServiceEntry[],
+  placing: Placing | undefined,
+): ServiceMistake[] {
+  if (!placing) return [];
+  return services.flatMap((service, i): ServiceMistake[] => {
+    const text = placeMistake(service, placing);
+    return text === undefined ? [] : [[["services", i, "name"], text]];
+  });
 }
 
 type ServiceMistake = [at: PropertyKey[], text: string];

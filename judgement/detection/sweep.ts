@@ -11,7 +11,12 @@ import type { Dependencies } from "./_causes.ts";
 import { ALL } from "./_detectors.ts";
 import { LOCAL_HOSTS } from "./_local_hosts.ts";
 import { type DetectorRun, type FinishedRun, runDetector } from "./_run.ts";
-import type { DetailedFinding, DetectionContext, Detector } from "./detector.ts";
+import {
+  type DetailedFinding,
+  type DetectionContext,
+  type Detector,
+  looksAtShared,
+} from "./detector.ts";
 import type { DetectedFinding } from "./findings.ts";
 import { type FindingGroup, groupFindings } from "./group.ts";
 import { logs } from "./logs.ts";
@@ -76,7 +81,7 @@ export async function detectAll(
   return {
     probed: runs.reduce((sum, { result }) => sum + result.probed, 0),
     findings,
-    incidents: groups.map(toIncident),
+    incidents: groups.map((group) => toIncident(group, context.config.place)),
     runs: runs.map(({ report }) => report),
   };
 }
@@ -101,13 +106,14 @@ async function readDependencies(
 
 /** Saves in one transaction: the part of a log that was read, and what was found in it, belong together. */
 async function saveSweep(
-  { store, host }: DetectionContext,
+  context: DetectionContext,
   { groups, findings, runs }: {
     readonly groups: readonly FindingGroup<DetailedFinding>[];
     readonly findings: readonly DetailedFinding[];
     readonly runs: readonly FinishedRun[];
   },
 ): Promise<void> {
+  const { store, host, config } = context;
   const rootOf = new Map(
     groups.flatMap(({ root, others }) =>
       [root, ...others].map(({ fingerprint }) => [fingerprint, root.fingerprint] as const)
@@ -127,6 +133,7 @@ async function saveSweep(
       await clearOtherFindings(trx, {
         detector: detector.name,
         hosts: detector.ofHost ? [host, ...result.hosts ?? []] : undefined,
+        places: looksAtShared(context) ? [config.place, ""] : [config.place],
         present,
       });
     }
@@ -139,6 +146,7 @@ function toRecord(finding: DetailedFinding, root = finding.fingerprint): NewFind
     detector: finding.detector,
     service: finding.service,
     host: finding.host,
+    place: finding.lookedAtBy ?? "",
     kind: finding.check,
     code: finding.code,
     severity: finding.severity,
@@ -149,7 +157,11 @@ function toRecord(finding: DetailedFinding, root = finding.fingerprint): NewFind
   };
 }
 
-function toIncident({ root, others, severity }: FindingGroup<DetailedFinding>): DetectedFinding {
+/** @param place that has found it */
+function toIncident(
+  { root, others, severity }: FindingGroup<DetailedFinding>,
+  place: string,
+): DetectedFinding {
   const related = others.slice(0, MAX_RELATED)
     .map(({ service, code, fingerprint }) => ({ service, code, fingerprint }));
   return {
@@ -160,6 +172,7 @@ function toIncident({ root, others, severity }: FindingGroup<DetailedFinding>): 
     fingerprint: root.fingerprint,
     severity,
     observed_at: root.observed_at,
+    ...(root.check === "alert" && root.service !== null ? {} : { place }),
     ...(related.length > 0 ? { related } : {}),
   };
 }
@@ -181,7 +194,9 @@ export async function detectInLog(
     await saveState?.(trx);
     await recordFindings(trx, found.map((finding) => toRecord(finding)));
   });
-  return found.map((root) => toIncident({ root, others: [], severity: root.severity }));
+  return found.map((root) =>
+    toIncident({ root, others: [], severity: root.severity }, context.config.place)
+  );
 }
 
 /** A detector with its configuration. */

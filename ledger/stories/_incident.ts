@@ -29,6 +29,7 @@ const REASONS: Readonly<Record<string, string>> = {
   approval_ended: "the approval was ended from outside",
   stopped: "it was held back for too long",
   unknown_effect: "nobody can tell what the repair has done",
+  place_away: "the machine that it is on had no worker",
   not_healed: "the repair did not heal it",
   not_done: "no repair could be carried out",
   not_proven: "those who saw the fault could not tell whether it was gone",

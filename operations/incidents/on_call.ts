@@ -174,9 +174,9 @@ export const retryIncident = operation({
     rule: "tickets-and-loops",
     // A stop of the loop, and a rule about it, apply to a loop that is asked for in this way as well.
     actsAs: () => ["itsm.loop"],
-    async check({ ticket_id }, { store, caller }) {
-      const ticket = requireOpen(await requireTicket(store, ticket_id));
-      await findingToRetry(store, ticket, `key:${caller.keyId}`);
+    async check({ ticket_id }, context) {
+      const ticket = requireOpen(await requireTicket(context.store, ticket_id));
+      await findingToRetry(context, ticket, `key:${context.caller.keyId}`);
     },
   },
   durability: {
@@ -186,7 +186,7 @@ export const retryIncident = operation({
   example: { input: { ticket_id: exampleTicket.ticket_id }, output: exampleStartedRun },
   run: async ({ ticket_id, wait_seconds }, context) => {
     const ticket = requireOpen(await requireTicket(context.store, ticket_id));
-    const finding = await findingToRetry(context.store, ticket, `key:${context.caller.keyId}`);
+    const finding = await findingToRetry(context, ticket, `key:${context.caller.keyId}`);
     const run = await startRun(context, WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
@@ -246,7 +246,7 @@ function requireOpen(ticket: TicketRecord): TicketRecord {
  * @throws {Problem} `Conflict`: there is none, or a person has the ticket
  */
 async function findingToRetry(
-  store: Store,
+  { store, config }: Pick<Context, "store" | "config">,
   { ticket_id, taken_by, service, severity, title, description }: TicketRecord,
   requestedBy: string,
 ): Promise<Finding> {
@@ -278,7 +278,7 @@ async function findingToRetry(
   }
   const probed = service === null
     ? undefined
-    : await createReportedFinding(store, { service, requestedBy });
+    : await createReportedFinding({ store, config }, { service, requestedBy });
   if (probed?.fingerprint === fingerprint) return probed;
   return { service, check: "report", code: "reported", report: description || title, ...now };
 }

@@ -62,7 +62,7 @@ export const runLoop = operation({
       return await followStartedRun(context, WORKFLOW.itsmSweep, run, wait_seconds);
     }
     const report = { incident, service, restart: reason, requestedBy };
-    const finding = await createReportedFinding(context.store, report);
+    const finding = await createReportedFinding(context, report);
     const run = await startLoop(context, finding);
     return await followStartedRun(context, WORKFLOW.itsmLoop, run, wait_seconds);
   },

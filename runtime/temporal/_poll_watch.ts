@@ -6,6 +6,7 @@ import { withTimeout } from "../../contract/mod.ts";
 export interface WatchedWorker {
   readonly worker: Worker;
   readonly queue: string;
+  /** 0: it runs activities alone. */
   readonly maxWorkflowTasks: number;
   readonly maxActivities: number;
 }
@@ -59,7 +60,12 @@ const UNAVAILABLE = 14;
 export function watchPolls(parts: PollWatchParts): PollWatch {
   const { connection, namespace, identity, workers, limitMs, onStuck } = parts;
   const kinds = workers.flatMap((watched) =>
-    ([1, 2] as const).map((type): QueueKind => ({ watched, type, access: "", seenAt: now() }))
+    (watched.maxWorkflowTasks > 0 ? [1, 2] as const : [2] as const).map((type): QueueKind => ({
+      watched,
+      type,
+      access: "",
+      seenAt: now(),
+    }))
   );
   /** A poll must be newer than this: the group's beginning, or the return of Temporal. */
   let requiredSince = now();

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NativeConnection, Worker, WorkerOptions } from "@temporalio/worker";
 import { type Config, ROOT } from "../../config.ts";
+import { placeQueue, TASK_QUEUE } from "../../contract/domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
+import { reportPlace } from "../../store/platform/mod.ts";
 import { type PollAges, type WatchedWorker, watchPolls } from "./_poll_watch.ts";
 import type { WorkerConnection } from "./connect.ts";
 import { authenticatedWork } from "./authenticated_work.ts";
@@ -17,7 +19,8 @@ export interface WorkerParts {
   readonly config: Config;
   /** Task queues of `temporal.yaml` to take work from. */
   readonly taskQueues: readonly string[];
-  readonly activities: object;
+  /** By their task queue of `temporal.yaml`. */
+  readonly activities: Readonly<Record<string, object>>;
   /** The texts of payloads are kept in it, and the secret that authenticates them. */
   readonly store: Store;
   /** Default: the bundle that `npm run build` makes. */
@@ -62,6 +65,8 @@ const BUILT_WORKFLOWS: WorkflowCode = {
 };
 /** Name of the workers' deployment in Temporal. */
 const DEPLOYMENT = "sealoop";
+/** Time between two reports that a place has a worker. */
+const PRESENCE_INTERVAL_MS = 5_000;
 let count = 0;
 
 /** Starts a worker for each of the task queues. */
@@ -80,6 +85,7 @@ export async function startGroup(parts: WorkerParts): Promise<WorkerGroup> {
     throw error;
   });
   const running = workers.map(({ worker }) => worker.run());
+  const present = keepPlacePresent(parts);
   const watch = watchPolls({
     connection,
     namespace,
@@ -91,6 +97,7 @@ export async function startGroup(parts: WorkerParts): Promise<WorkerGroup> {
   });
   const shutdown = () => {
     watch.stop();
+    clearInterval(present);
     ending.abort();
     for (const { worker } of workers) if (worker.getState() === "RUNNING") worker.shutdown();
   };
@@ -98,6 +105,7 @@ export async function startGroup(parts: WorkerParts): Promise<WorkerGroup> {
   const closed = failed.catch(shutdown)
     .then(() => Promise.allSettled(running))
     .then(() => watch.stop())
+    .finally(() => clearInterval(present))
     .then(() => connection.close());
   failed.catch(() => {});
   closed.catch(() => {});
@@ -110,6 +118,17 @@ export async function startGroup(parts: WorkerParts): Promise<WorkerGroup> {
       await Promise.race([closed, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };
+}
+
+/** Tells again and again that the place of this process has a worker. One report that fails is followed by another. */
+function keepPlacePresent(
+  { config: { place }, taskQueues, store }: WorkerParts,
+): NodeJS.Timeout | undefined {
+  if (!taskQueues.includes(TASK_QUEUE.act)) return undefined;
+  const report = async () => await reportPlace(store.asPlatform(), place);
+  const tell = () => void report().catch(() => {});
+  tell();
+  return setInterval(tell, PRESENCE_INTERVAL_MS).unref();
 }
 
 /** Waits until a group that has failed has ended. Calls `onStuck` where that takes too long. */
@@ -141,17 +160,20 @@ async function createWorkers(
   const { Worker } = await import("@temporalio/worker"); // loading it takes half a second, which clients don't need
   const queues = Object.entries(config.temporal.task_queues)
     .filter(([name]) => taskQueues.includes(name));
-  const created = await Promise.allSettled(queues.map(async ([queue, limits]) => {
+  const created = await Promise.allSettled(queues.map(async ([name, limits]) => {
+    const queue = limits.of_each_place ? placeQueue(name, config.place) : name;
+    const { workflow_tasks: maxWorkflowTasks = 0, activities: maxActivities } = limits;
     const worker = await Worker.create({
       connection,
       namespace,
       identity,
-      ...workflows,
+      ...(maxWorkflowTasks > 0
+        ? { ...workflows, maxConcurrentWorkflowTaskExecutions: maxWorkflowTasks }
+        : {}),
       taskQueue: queue,
-      activities,
+      activities: activities[name] ?? {},
       ...authenticatedWork(store, signal),
       reuseV8Context: true,
-      maxConcurrentWorkflowTaskExecutions: limits.workflow_tasks,
       maxConcurrentActivityTaskExecutions: limits.activities,
       maxConcurrentWorkflowTaskPolls: limits.pollers,
       maxConcurrentActivityTaskPolls: limits.pollers,
@@ -162,7 +184,6 @@ async function createWorkers(
       shutdownGraceTime: SHUTDOWN_GRACE,
       shutdownForceTime: SHUTDOWN_FORCE,
     });
-    const { workflow_tasks: maxWorkflowTasks, activities: maxActivities } = limits;
     return { worker, queue, maxWorkflowTasks, maxActivities };
   }));
   const failure = created.find(({ status }) => status === "rejected");

@@ -1,3 +1,4 @@
+import { ANY_PLACE } from "../../contract/domain/mod.ts";
 import type { Db, Row } from "../connection.ts";
 import type { Dependency } from "./service_graph.ts";
 
@@ -27,6 +28,14 @@ export interface ServiceRecord<Check = unknown, Restart = unknown> {
   readonly watched: boolean;
   /** The services file by which a worker brought it, as `host:path`. */
   readonly source?: string;
+  /** Place that its entry names, or `any`; absent: that of its host, or else of its file. */
+  readonly atPlace?: string | null;
+  /** Place whose worker brought it. */
+  readonly declaredAt?: string;
+  /** Place at which it is looked at and acted on, as it is read; `any`: at whichever. */
+  readonly place?: string;
+  /** `up`, `down` or `unknown` by the last probe, as it is read. */
+  readonly status?: string;
   readonly dependsOn: readonly Dependency[];
 }
 
@@ -41,8 +50,12 @@ export interface ProbeResult {
  * Dependencies on services that don't exist are left out.
  */
 export async function putServices(db: Db, services: readonly ServiceRecord[]): Promise<void> {
-  const records = services.map(({ dependsOn: _, check, runbook, ports, source, ...rest }) => ({
+  const records = services.map((
+    { dependsOn: _, check, runbook, ports, source, atPlace, declaredAt, ...rest },
+  ) => ({
     ...rest,
+    at_place: atPlace ?? null,
+    declared_at: declaredAt ?? "",
     health_check: check,
     runbook: runbook ?? null,
     ports: ports ?? [],
@@ -50,21 +63,24 @@ export async function putServices(db: Db, services: readonly ServiceRecord[]): P
   }));
   await db.transaction(async (trx) => {
     await trx.execute(
-      `INSERT INTO services (name, type, host, owner, origin, source, health_check, restart, runbook, ports, watched)
-       SELECT name, type, host, owner, origin, source, nullif(health_check, 'null'), nullif(restart, 'null'), runbook,
-         ports, watched
+      `INSERT INTO services (name, type, host, owner, origin, source, at_place, declared_at, health_check, restart, runbook,
+         ports, watched)
+       SELECT name, type, host, owner, origin, source, at_place, declared_at, nullif(health_check, 'null'),
+         nullif(restart, 'null'), runbook, ports, watched
        FROM jsonb_to_recordset($1) AS r (name text, type text, host text, owner text, origin text, source text,
-         health_check jsonb, restart jsonb, runbook text, ports jsonb, watched boolean)
+         at_place text, declared_at text, health_check jsonb, restart jsonb, runbook text, ports jsonb, watched boolean)
        ORDER BY name
        ON CONFLICT (tenant_id, name) DO UPDATE SET type = excluded.type, host = excluded.host, owner = excluded.owner,
-         origin = excluded.origin, source = excluded.source, health_check = excluded.health_check, restart = excluded.restart,
+         origin = excluded.origin, source = excluded.source, at_place = excluded.at_place,
+         declared_at = excluded.declared_at, health_check = excluded.health_check, restart = excluded.restart,
          runbook = excluded.runbook, ports = excluded.ports, watched = excluded.watched, updated_at = now(),
          status = CASE WHEN services.origin = excluded.origin THEN services.status ELSE 'unknown' END
        WHERE (excluded.origin <> 'discovered' OR services.origin = 'discovered')
-         AND (services.type, services.host, services.owner, services.origin, services.source, services.health_check,
-           services.restart, services.runbook, services.ports, services.watched)
+         AND (services.type, services.host, services.owner, services.origin, services.source, services.at_place,
+           services.declared_at, services.health_check, services.restart, services.runbook, services.ports, services.watched)
          IS DISTINCT FROM (excluded.type, excluded.host, excluded.owner, excluded.origin, excluded.source,
-           excluded.health_check, excluded.restart, excluded.runbook, excluded.ports, excluded.watched)`,
+           excluded.at_place, excluded.declared_at, excluded.health_check, excluded.restart, excluded.runbook,
+           excluded.ports, excluded.watched)`,
       [JSON.stringify(records)],
     );
     await replaceDependencies(trx, services);
@@ -171,6 +187,30 @@ export async function listServicesWithPorts(db: Db): Promise<ServiceWithPorts[]>
   );
 }
 
+/** Number of the advisory lock of the services that files bring. */
+const LOCK = 1936029302;
+
+/** Keeps other workers from putting their services in force until the end of the transaction. */
+export async function lockServices(trx: Db): Promise<void> {
+  await trx.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+}
+
+/** Returns the services of a tenant that the files of these places list. */
+export async function listServicesOfPlaces(
+  db: Db,
+  places: readonly string[],
+): Promise<{ readonly name: string; readonly place: string }[]> {
+  return await db.query(
+    `SELECT name, declared_at AS place FROM services WHERE origin = 'file' AND declared_at = ANY ($1::text[])`,
+    [places],
+  );
+}
+
+/** Returns whether a service may be looked at from a place: it belongs to it, or to none. */
+export function isAtPlace({ place = "" }: Pick<ServiceRecord, "place">, own: string): boolean {
+  return place === own || place === "" || place === ANY_PLACE;
+}
+
 /** Removes a service. */
 export async function removeService(db: Db, name: string): Promise<void> {
   await db.execute("DELETE FROM services WHERE name = $1", [name]);
@@ -179,7 +219,7 @@ export async function removeService(db: Db, name: string): Promise<void> {
 /** Prepared, as planning it takes longer than running it. */
 const BY_NAME = {
   name: "service_by_name",
-  text: `SELECT s.*, ARRAY(
+  text: `SELECT s.*, place_of(s) AS place, ARRAY(
       SELECT json_build_object('service', t.name, 'kind', kind) FROM service_edges e
       JOIN services t ON t.id = e.target WHERE e.source = s.id ORDER BY t.name, kind
     ) AS needs
@@ -192,11 +232,20 @@ export async function getService(db: Db, name: string): Promise<ServiceRecord | 
   return row && toService(row, row.needs);
 }
 
-/** Returns the watched services that have a check, without dependencies; those first whose last probe is the oldest. */
-export async function listWatchedServices(db: Db): Promise<ServiceRecord[]> {
+/**
+ * Returns the watched services that have a check, without dependencies; those first whose last probe is the oldest.
+ *
+ * @param places of which; absent: of all
+ */
+export async function listWatchedServices(
+  db: Db,
+  places?: readonly string[],
+): Promise<ServiceRecord[]> {
   const rows = await db.query(
-    `SELECT * FROM services WHERE watched AND health_check IS NOT NULL
+    `SELECT s.*, place_of(s) AS place FROM services s
+     WHERE watched AND health_check IS NOT NULL AND ($1::text[] IS NULL OR place_of(s) = ANY ($1))
      ORDER BY checked_at NULLS FIRST, name`,
+    [places],
   );
   return rows.map((row) => toService(row, []));
 }
@@ -224,9 +273,12 @@ export async function listServiceNames(db: Db, among?: readonly string[]): Promi
   return rows.map(({ name }) => name);
 }
 
-/** Returns the names of the services of test incidents. */
-export async function listTestServiceNames(db: Db): Promise<string[]> {
-  const rows = await db.query("SELECT name FROM services WHERE origin = 'test'");
+/** Returns the names of the services of test incidents. @param place absent: at any */
+export async function listTestServiceNames(db: Db, place?: string): Promise<string[]> {
+  const rows = await db.query(
+    "SELECT name FROM services s WHERE origin = 'test' AND ($1::text IS NULL OR place_of(s) = $1)",
+    [place],
+  );
   return rows.map(({ name }) => name);
 }
 
@@ -259,6 +311,7 @@ function toService(row: Row, dependsOn: readonly Dependency[]): ServiceRecord {
     runbook: row.runbook,
     ports: row.ports,
     watched: row.watched,
+    ...(row.place === undefined ? {} : { place: row.place, status: row.status }),
     dependsOn,
   };
 }

@@ -41,6 +41,7 @@ const REASONS: Readonly<Record<string, string>> = {
   taken: "A person has taken it",
   stopped: "Repairs have been stopped for too long",
   unknown_effect: "It is not known what a repair did",
+  place_away: "The place that it is at has no worker, and nothing was done elsewhere",
   not_healed: "No repair helped",
   not_done: "No repair could be carried out",
   not_proven: "Those who saw the fault can't tell whether it is over",

@@ -19,6 +19,8 @@ export interface FindingRecord {
   readonly detector: string;
   readonly service: string | null;
   readonly host: string | null;
+  /** Place whose sweep alone looks at it; empty: any place's. */
+  readonly place: string;
   /** `http`, `tcp`, `command`, `host`, `log`, `certificate` or `platform`. */
   readonly kind: string;
   readonly code: string;
@@ -40,10 +42,9 @@ export interface FindingRecord {
 }
 
 /** A finding to record. */
-export type NewFinding = Omit<
-  FindingRecord,
-  "sightings" | "first_seen_at" | "last_seen_at" | "cleared_at"
->;
+export type NewFinding =
+  & Omit<FindingRecord, "place" | "sightings" | "first_seen_at" | "last_seen_at" | "cleared_at">
+  & Partial<Pick<FindingRecord, "place">>;
 
 /** Maximum number of edges to a service that another one needs. */
 const MAX_DEPTH = 100;
@@ -78,13 +79,13 @@ export async function recordFindings(db: Db, findings: readonly NewFinding[]): P
   if (findings.length === 0) return;
   await db.execute(
     `INSERT INTO findings AS f
-       (fingerprint, detector, service, host, kind, code, severity, root, summary, detail, target)
-     SELECT fingerprint, detector, service, host, kind, code, severity, root, summary, detail, target
-     FROM jsonb_to_recordset($1) AS n (fingerprint text, detector text, service text, host text, kind text,
+       (fingerprint, detector, service, host, place, kind, code, severity, root, summary, detail, target)
+     SELECT fingerprint, detector, service, host, coalesce(place, ''), kind, code, severity, root, summary, detail, target
+     FROM jsonb_to_recordset($1) AS n (fingerprint text, detector text, service text, host text, place text, kind text,
        code text, severity text, root text, summary text, detail jsonb, target jsonb)
      ORDER BY fingerprint
      ON CONFLICT (tenant_id, fingerprint) DO UPDATE SET detector = excluded.detector, service = excluded.service,
-       host = excluded.host, kind = excluded.kind, code = excluded.code, severity = excluded.severity,
+       host = excluded.host, place = excluded.place, kind = excluded.kind, code = excluded.code, severity = excluded.severity,
        root = excluded.root, summary = excluded.summary, detail = excluded.detail, target = excluded.target,
        sightings = f.sightings + 1, last_seen_at = now(), cleared_at = NULL,
        first_seen_at = CASE WHEN f.cleared_at IS NULL THEN f.first_seen_at ELSE now() END`,
@@ -97,21 +98,23 @@ export async function recordFindings(db: Db, findings: readonly NewFinding[]): P
  * sweep looks at them, only their own test does.
  *
  * @param hosts undefined: on any host
+ * @param places those that were looked at
  */
 export async function clearOtherFindings(
   db: Db,
-  { detector, hosts, present }: {
+  { detector, hosts, places, present }: {
     readonly detector: string;
     readonly hosts: readonly string[] | undefined;
+    readonly places: readonly string[];
     readonly present: readonly string[];
   },
 ): Promise<void> {
   await db.execute(
     `UPDATE findings f SET cleared_at = now()
-     WHERE detector = $1 AND ($2::text[] IS NULL OR host = ANY ($2))
+     WHERE detector = $1 AND ($2::text[] IS NULL OR host = ANY ($2)) AND place = ANY ($4)
        AND cleared_at IS NULL AND fingerprint <> ALL ($3::text[])
        AND NOT EXISTS (SELECT FROM services s WHERE s.name = f.service AND s.origin = 'test')`,
-    [detector, hosts ?? null, present],
+    [detector, hosts ?? null, present, places],
   );
 }
 
@@ -206,6 +209,7 @@ function toFinding(row: Row): FindingRecord {
     detector: row.detector,
     service: row.service,
     host: row.host,
+    place: row.place,
     kind: row.kind,
     code: row.code,
     severity: row.severity,

@@ -9,6 +9,8 @@ export const services = `
     owner text,
     origin text NOT NULL CHECK (origin IN ('platform', 'file', 'test', 'discovered')),
     source text NOT NULL DEFAULT '', -- host:path of the services file by which a worker brought it; empty: none
+    at_place text,                -- that its entry names, or any; null: that of its host, else of its file
+    declared_at text NOT NULL DEFAULT '', -- place whose worker brought it; empty: none
     health_check jsonb,           -- {http} | {tcp} | {command}
     restart jsonb,                -- {command} | {process}; null: none is configured
     runbook text,                 -- id of its own runbook; null: matched by category and finding

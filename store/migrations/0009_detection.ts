@@ -17,6 +17,7 @@ export const detection = `
     detector text NOT NULL,
     service text,                 -- its name at that time; the service may be gone
     host text,
+    place text NOT NULL DEFAULT '', -- whose sweep alone looks at it; empty: any place's
     kind text NOT NULL,           -- http, tcp, command, host, log, certificate, platform
     code text NOT NULL,
     severity text NOT NULL CHECK (severity IN ('critical', 'high', 'medium', 'low')),

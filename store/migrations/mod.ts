@@ -54,6 +54,7 @@ import { peopleFile } from "./0042_people_file.ts";
 import { sharedSecrets } from "./0043_shared_secrets.ts";
 import { schemaBound } from "./0044_schema_bound.ts";
 import { replication } from "./0045_replication.ts";
+import { places } from "./0046_places.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -103,4 +104,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0043_shared_secrets": sharedSecrets,
   "0044_schema_bound": schemaBound,
   "0045_replication": replication,
+  "0046_places": places,
 };

@@ -18,6 +18,7 @@ const TICKET_WORK =
 export const INCIDENT_TABLES: TableRights = {
   // Services and incidents
   services: [["SELECT", ...READING, "crossing"], ["INSERT, UPDATE, DELETE", "worker"]],
+  places: [["SELECT", ...READING], ["INSERT (name), UPDATE (heard_at)", "worker"]],
   public_services: [["SELECT, INSERT, UPDATE", "worker"]],
   service_edges: [["SELECT", ...READING], ["INSERT, UPDATE, DELETE", "worker"]],
   // Which run works on a ticket, the worker alone says.

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import { DefaultLogger } from "@temporalio/worker";
-import { createAllActivities, openParts } from "../workflows/_loop.ts";
+import { createAllActivities, mergeActivities, openParts } from "../workflows/_loop.ts";
 import { ACTIVITY_ARGUMENTS } from "../../activities/arguments/mod.ts";
 
 /** Values that nobody may pass for an id, a name, or a whole argument. */
@@ -32,7 +32,9 @@ describe("activities", () => {
   before(async () => {
     parts = await openParts();
     const { stopping, ...rest } = parts;
-    activities = createAllActivities({ ...rest, stopping: stopping.signal }) as never;
+    activities = mergeActivities(
+      createAllActivities({ ...rest, stopping: stopping.signal }),
+    ) as never;
   });
   after(() => parts.close());
 

@@ -230,7 +230,9 @@ export async function openLoop(
   const workers = await startWorkers({
     config: parts.config,
     taskQueues: Object.values(TASK_QUEUE),
-    activities: watched(activities, watch),
+    activities: Object.fromEntries(
+      Object.entries(activities).map(([queue, some]) => [queue, watched(some, watch)]),
+    ),
     store: parts.store,
     workflows: { workflowBundle: await bundleTestWorkflows(), debugMode: !threads },
     connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
@@ -247,14 +249,19 @@ export async function openLoop(
   };
 }
 
-/** Creates the activities of a worker and of the sequencer's process, which are one in tests. */
+/** Creates the activities of a worker and of the sequencer's process, which are one in tests, by their task queues. */
 export function createAllActivities(
   { sequencerStore, ...parts }: ActivityParts & { readonly sequencerStore: Store },
-): TenantActivities {
+) {
   return {
     ...createActivities(parts),
-    ...createSequencerActivities({ ...parts, store: sequencerStore }),
+    sequencer: createSequencerActivities({ ...parts, store: sequencerStore }),
   };
+}
+
+/** Puts the activities of all queues together, to be called by themselves. */
+export function mergeActivities(byQueue: Readonly<Record<string, object>>): TenantActivities {
+  return Object.assign({}, ...Object.values(byQueue));
 }
 
 /**

@@ -11,11 +11,12 @@ import { Client, Connection } from "@temporalio/client";
 import { NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { createActivities, createSequencerActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { TASK_QUEUE } from "../../contract/domain/mod.ts";
+import { placeQueue, TASK_QUEUE } from "../../contract/domain/mod.ts";
 import { openEngine } from "../../judgement/engine/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
 import { loadCatalogue } from "../../judgement/runbooks/mod.ts";
 import { openStore } from "../../store/mod.ts";
+import { reportPlace } from "../../store/platform/mod.ts";
 import { authenticatedWork, clientFor } from "../../runtime/temporal/mod.ts";
 import { createLog } from "../../runtime/web/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
@@ -48,37 +49,43 @@ const worked = createActivities({
   network: TEST_NETWORK,
 });
 const sequencerStore = openStore(sequencerUrl!, "sequencer");
-const activities = {
-  ...worked,
-  ...createSequencerActivities({ config, store: sequencerStore, stopping }),
-};
+const { place } = config;
+const sequencer = createSequencerActivities({ config, store: sequencerStore, stopping });
+const queues = [
+  { taskQueue: itsmQueue, activities: worked.itsm, hasWorkflows: true },
+  { taskQueue: TASK_QUEUE.ledger, activities: worked.ledger, hasWorkflows: true },
+  { taskQueue: placeQueue(TASK_QUEUE.act, place), activities: worked.act },
+  { taskQueue: placeQueue(TASK_QUEUE.media, place), activities: worked.media },
+  { taskQueue: TASK_QUEUE.sequencer, activities: sequencer, hasWorkflows: true },
+];
 
 const holds = new Set<HoldPoint & { readonly id: number; isReached?: true }>();
 type Work = (...args: unknown[]) => Promise<unknown>;
-const held = Object.fromEntries(
-  Object.entries(activities as unknown as Record<string, Work>).map(([name, work]) => [
-    name,
-    async (...args: unknown[]) => {
-      const { workflowId } = Context.current().info.workflowExecution!;
-      const hold = [...holds].find(({ activity, run }) =>
-        activity === name && workflowId.includes(run)
-      );
-      if (hold && (hold.when === "before" || hold.isReached)) await reach(hold); // or an attempt timed out there
-      const result = await work(...args);
-      if (hold) await reach(hold);
-      return result;
-    },
-  ]),
-);
+const holding = (activities: object) =>
+  Object.fromEntries(
+    Object.entries(activities as Record<string, Work>).map(([name, work]) => [
+      name,
+      async (...args: unknown[]) => {
+        const { workflowId } = Context.current().info.workflowExecution!;
+        const hold = [...holds].find(({ activity, run }) =>
+          activity === name && workflowId.includes(run)
+        );
+        if (hold && (hold.when === "before" || hold.isReached)) await reach(hold); // or an attempt timed out there
+        const result = await work(...args);
+        if (hold) await reach(hold);
+        return result;
+      },
+    ]),
+  );
 const connection = await NativeConnection.connect({ address });
 const workers = await Promise.all(
-  [itsmQueue, TASK_QUEUE.ledger, TASK_QUEUE.media, TASK_QUEUE.sequencer].map((taskQueue) =>
+  queues.map(({ taskQueue, activities, hasWorkflows }) =>
     Worker.create({
       connection,
       namespace,
       taskQueue,
-      workflowBundle: { codePath: codePath! },
-      activities: held,
+      ...(hasWorkflows ? { workflowBundle: { codePath: codePath! } } : {}),
+      activities: holding(activities),
       ...authenticatedWork(platform.store),
       reuseV8Context: true,
       debugMode: true, // workflows run in this thread, which saves half a second
@@ -90,6 +97,9 @@ const workers = await Promise.all(
 process.on("message", (message: "begin" | HoldPoint & { readonly id: number }) => {
   if (message === "begin") {
     for (const worker of workers) void worker.run();
+    const report = () => void reportPlace(platform.store.asPlatform(), place).catch(() => {});
+    report();
+    setInterval(report, 1_000).unref();
     return;
   }
   holds.add(message);

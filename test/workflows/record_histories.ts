@@ -60,6 +60,7 @@ const loop: TestLoop = await openLoop({
   watch: (...seen) => watch(...seen),
   settings: {
     ...world.settings,
+    SEALOOP_PLACE: "recorder.example.net",
     SEALOOP_OUTBOUND_ALLOW: "127.0.0.0/8",
     SEALOOP_WEBHOOK_PAUSES: "1",
     SEALOOP_MAIL_PORT: String(await freePort()),
@@ -92,6 +93,14 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
       requested_by: "key:recorder",
     };
     await putService(loop.store.asPlatform(), { ...service, check: null });
+    return await ended(await start(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, [finding]));
+  },
+  "itsmLoop.place_away": async () => {
+    const { service } = await broken("away");
+    const finding = {
+      ...await createServiceFinding(loop.store, service, "refused"),
+      place: "nowhere.example.net",
+    };
     return await ended(await start(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, [finding]));
   },
   "itsmLoop.no_runbook": async () => await ended(await heal(await broken("bare", () => null))),

@@ -15,6 +15,7 @@ const LOOP_ENDS = [
   "cancelled",
   "unknown_effect",
   "unknown_undo",
+  "place_away",
   "outdated",
   "refused",
   "guardrails_away",

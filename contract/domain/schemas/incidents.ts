@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ATTACKS, DETECTORS, SCENARIOS, SEVERITIES } from "../mod.ts";
+import { ATTACKS, DETECTORS, PlaceName, SCENARIOS, SEVERITIES } from "../mod.ts";
 import {
   ApprovalId,
   Digest,
@@ -45,6 +45,7 @@ export const FindingSchema = z.object({
   fingerprint: Fingerprint,
   observed_at: Time,
   severity: z.enum(SEVERITIES).optional(),
+  place: PlaceName.optional(),
   related: z.array(RelatedFindingSchema).optional(),
   requested_by: Name.optional(),
   tried_again: Text.optional(),

@@ -73,7 +73,7 @@ export async function recheckWeakness(
 export const REPAIRABLE_WEAKNESSES: ReadonlySet<string> = new Set(["file_permissions"]);
 
 async function toRecord(
-  { store }: ScanContext,
+  { store, config }: ScanContext,
   scanner: ScannerName,
   weakness: Weakness,
 ): Promise<NewFinding> {
@@ -84,6 +84,7 @@ async function toRecord(
     detector: SCAN_DETECTOR,
     service: hostname(),
     host: hostname(),
+    place: config.place,
     kind: "platform",
     code,
     severity,

@@ -33,7 +33,7 @@ describe("the ways between devices", () => {
   });
 
   const order = async () => {
-    const { orderMeasurements } = createActivities(people.loop);
+    const { orderMeasurements } = createActivities(people.loop).itsm;
     return await new MockActivityEnvironment().run(orderMeasurements, "platform") as number;
   };
   const commands = () => listDeviceCommands(people.store.asPlatform(), machine.id, { limit: 100 });

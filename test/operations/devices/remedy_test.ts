@@ -23,6 +23,7 @@ import {
   listTicketEvents,
 } from "../../../store/incidents/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../../workflows/mod.ts";
+import { mergeActivities } from "../../workflows/_loop.ts";
 import { testFolder } from "../../_run.ts";
 import type { People } from "../../api/_people.ts";
 import { asSuperuser } from "../../_superuser.ts";
@@ -257,7 +258,7 @@ policies:
 
   /** Runs an activity as a worker does. */
   async function act(name: string, order: object): Promise<Json> {
-    activities ??= createActivities(people.loop) as unknown as Activities;
+    activities ??= mergeActivities(createActivities(people.loop)) as unknown as Activities;
     return await new MockActivityEnvironment().run(activities[name]!, "platform", order);
   }
 });

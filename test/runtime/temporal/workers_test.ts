@@ -67,7 +67,7 @@ const countThreads = () => readdirSync("/proc/self/task").length;
 
 describe("listWorkerQueues()", () => {
   it("lists all queues but the sequencer's, or those of the setting", () => {
-    assert.deepEqual(listWorkerQueues(loadConfig({})), ["itsm", "ledger", "media"]);
+    assert.deepEqual(listWorkerQueues(loadConfig({})), ["itsm", "ledger", "act", "media"]);
     const some = loadConfig({ SEALOOP_TASK_QUEUES: "ledger,sequencer" });
     assert.deepEqual(listWorkerQueues(some), ["ledger"]);
   });

@@ -1,0 +1,54 @@
+/** Entries of the services file that would mean another machine at another place. */
+import { ANY_PLACE } from "../../contract/domain/mod.ts";
+import { LOCAL_HOSTS } from "./_local_hosts.ts";
+import type { ServiceEntry } from "./services_file.ts";
+
+/** The place whose file is read, and what other places have. */
+export interface Placing {
+  /** Place of the file. */
+  readonly own: string;
+  /** All places, this one among them. */
+  readonly places: readonly string[];
+  /** Services that the files of other places list, by tenant and name: their places. */
+  readonly listedElsewhere: ReadonlyMap<string, string>;
+}
+
+/** Returns the key of a service in {@linkcode Placing}. */
+export function placedKey({ tenant, name }: Pick<ServiceEntry, "tenant" | "name">): string {
+  return `${tenant}\n${name}`;
+}
+
+const LOCAL_WORD = /(^|[^\w.-])(localhost|127(\.\d{1,3}){3}|::1|0\.0\.0\.0)($|[^\w.-])/;
+
+/**
+ * Says why an entry can't be taken where there are several places: it means the machine that it is read on, and nobody says
+ * which one that is.
+ *
+ * @returns undefined: it can
+ */
+export function placeMistake(entry: ServiceEntry, placing: Placing): string | undefined {
+  const { own, places, listedElsewhere } = placing;
+  if (places.length < 2 || !isLocal(entry)) return undefined;
+  const { name, place, host } = entry;
+  if (place === ANY_PLACE) {
+    return `${name} is on the machine that looks at it, another one at each place; expected the name of its place`;
+  }
+  if (place !== undefined || places.includes(host.toLowerCase())) return undefined;
+  const other = listedElsewhere.get(placedKey(entry));
+  if (other === undefined) return undefined;
+  return `the file of the place ${other} lists ${name} as well, and each means its own machine; say place: ${own} or place: ${other} in both, or give them two names`;
+}
+
+/** Returns whether a check or a restart means the machine that it runs on. */
+function isLocal({ check, restart }: ServiceEntry): boolean {
+  if (restart && "process" in restart) return true;
+  if (check && "http" in check && isLocalHost(new URL(check.http).hostname)) return true;
+  if (check && "tcp" in check && isLocalHost(check.tcp.replace(/:\d+$/, ""))) return true;
+  const commands = [check, restart].flatMap((one) => one && "command" in one ? one.command : []);
+  return commands.some((word) => LOCAL_WORD.test(word));
+}
+
+function isLocalHost(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, "");
+  return LOCAL_HOSTS.has(bare) || bare.startsWith("127.");
+}

@@ -1,0 +1,38 @@
+import type { Db } from "../connection.ts";
+
+/** A place: a machine on which the platform acts. */
+export interface PlaceRecord {
+  readonly name: string;
+  /** Seconds since one of its workers was heard. */
+  readonly silent_seconds: number;
+}
+
+/** Time after which a place that nobody hears counts no more. */
+const FORGET = "1 day";
+
+/** Registers a place, or tells that one of its workers is there. */
+export async function reportPlace(db: Db, name: string): Promise<void> {
+  await db.execute(
+    `INSERT INTO places (name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET heard_at = clock_timestamp()`,
+    [name],
+  );
+}
+
+/** Lists the places that were heard within a day, by name. */
+export async function listPlaces(db: Db): Promise<PlaceRecord[]> {
+  return await db.query<PlaceRecord>(
+    `SELECT name, greatest(0, extract(epoch FROM clock_timestamp() - heard_at))::float8 AS silent_seconds
+     FROM places WHERE heard_at > clock_timestamp() - $1::interval ORDER BY name`,
+    [FORGET],
+  );
+}
+
+/** Returns the seconds since a worker of a place was heard; infinite: none ever was. */
+export async function getSilentSeconds(db: Db, name: string): Promise<number> {
+  const row = await db.first<{ readonly seconds: number }>(
+    `SELECT greatest(0, extract(epoch FROM clock_timestamp() - heard_at))::float8 AS seconds
+     FROM places WHERE name = $1`,
+    [name],
+  );
+  return row?.seconds ?? Infinity;
+}
