@@ -28,7 +28,7 @@ const MAX_EXAMPLES = 8;
 type Prompt = Pick<ReasoningRequest, "prompt">;
 
 /** Creates the activities of the reasoning pipeline. All are safe to repeat: they only read. */
-export function reasoningActivities({ store, engine }: ActivityParts) {
+export function reasoningActivities({ store, engine, config }: ActivityParts) {
   const db = store.db;
 
   /** Returns what a prompt names of what the platform knows. */
@@ -84,7 +84,7 @@ export function reasoningActivities({ store, engine }: ActivityParts) {
   async function lookUp(lookup: Lookup): Promise<LookupResult> {
     const tool = LOOKUPS[lookup.tool];
     if (!tool) throw new Problem("NotFound", `The pipeline has no tool ${lookup.tool}`);
-    return { lookup, ...await tool({ store, db }, lookup.arguments.of ?? "") };
+    return { lookup, ...await tool({ store, db, config }, lookup.arguments.of ?? "") };
   }
 
   /** Objects to names that were not found, and to tickets that have changed since they were read. */

@@ -83,7 +83,7 @@ export const PLATFORM_SETTINGS = {
   SEALOOP_PLACE: PlaceName.optional().describe(
     "Name of the machine on which this worker acts, which its workers share; unset: the host's name",
   ),
-  SEALOOP_PLACE_AWAY_SECONDS: z.coerce.number().int().min(5).max(3_600).default(60).describe(
+  SEALOOP_PLACE_AWAY_SECONDS: z.coerce.number().int().min(10).max(3_600).default(60).describe(
     "Seconds without a worker after which a place counts as away, and its incidents go to people",
   ),
   SEALOOP_WORKER_BUILD: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/).optional()

@@ -1,5 +1,6 @@
 import type { Observation } from "../../contract/domain/mod.ts";
 import { type HealthCheck, isThisHost, probe } from "../../integrations/host/mod.ts";
+import { isAtPlace } from "../../store/cmdb/mod.ts";
 import { getProbeHistories } from "../../store/incidents/mod.ts";
 import { listAddresses, mayUseAddresses, type UsedAddress } from "./_addresses.ts";
 import type { Observer } from "./observer.ts";
@@ -18,14 +19,16 @@ export const dependencies: Observer = {
   about:
     "Checks each dependency, with its latency beside what is usual, and the addresses in the service's settings: whether they accept a connection, and how long they take to answer",
   applies: mayUseAddresses,
-  async observe(subject, { store }): Promise<Observation[]> {
+  async observe(subject, { store, config }): Promise<Observation[]> {
     const [all, histories] = await Promise.all([
       listAddresses(subject, store.db),
       getProbeHistories(store.db),
     ]);
     const own = placeOf(subject.service);
-    const others = all.filter(({ given, host, port }) =>
-      given !== "check" && port !== undefined && !(own?.port === port && isSameHost(own.host, host))
+    const others = all.filter(({ given, host, port, dependency }) =>
+      given !== "check" && port !== undefined &&
+      !(own?.port === port && isSameHost(own.host, host)) &&
+      !(dependency && isThisHost(host) && !isAtPlace(dependency, config.place)) // means its own machine
     );
     return await Promise.all(others.map((one) => look(one, histories.get(one.of)?.usualMs)));
   },

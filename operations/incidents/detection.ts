@@ -10,7 +10,13 @@ import {
   type DetectionContext,
   openDetectionContext,
 } from "../../judgement/detection/mod.ts";
-import { DETECTORS, FINDING_CHECKS, OBSERVERS, SEVERITIES } from "../../contract/domain/mod.ts";
+import {
+  ANY_PLACE,
+  DETECTORS,
+  FINDING_CHECKS,
+  OBSERVERS,
+  SEVERITIES,
+} from "../../contract/domain/mod.ts";
 import { listDetectorRuns } from "../../store/incidents/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
@@ -222,7 +228,8 @@ function stateOf(
 /** Opens the detectors' context. @throws {Problem} `Unavailable`: the file that configures them is wrong */
 function openContext({ config, store, temporal, alerts }: Context): DetectionContext {
   try {
-    const context = openDetectionContext({ config, store, temporal, alerts });
+    const places = [config.place, ANY_PLACE, ""]; // others look for themselves
+    const context = openDetectionContext({ config, store, temporal, alerts, places });
     if (context.settingsProblem) throw context.settingsProblem;
     return context;
   } catch (error) {

@@ -6,7 +6,7 @@ import { type CallContext, isSamePrincipal, Problem } from "../../contract/mod.t
 import { type Finding, startAttributes, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { createReportedFinding } from "../../judgement/detection/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import type { Db, Store } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import {
   acknowledgeTicket,
   addTicketEvent,

@@ -66,7 +66,7 @@ const BUILT_WORKFLOWS: WorkflowCode = {
 /** Name of the workers' deployment in Temporal. */
 const DEPLOYMENT = "sealoop";
 /** Time between two reports that a place has a worker. */
-const PRESENCE_INTERVAL_MS = 5_000;
+const PRESENCE_INTERVAL_MS = 3_000;
 let count = 0;
 
 /** Starts a worker for each of the task queues. */

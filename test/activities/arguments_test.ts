@@ -27,19 +27,30 @@ type Work = (...args: unknown[]) => Promise<unknown>;
 
 describe("activities", () => {
   let parts: Awaited<ReturnType<typeof openParts>>;
+  let byQueue: ReturnType<typeof createAllActivities>;
   let activities: Readonly<Record<string, Work>>;
 
   before(async () => {
     parts = await openParts();
     const { stopping, ...rest } = parts;
-    activities = mergeActivities(
-      createAllActivities({ ...rest, stopping: stopping.signal }),
-    ) as never;
+    byQueue = createAllActivities({ ...rest, stopping: stopping.signal });
+    activities = mergeActivities(byQueue) as never;
   });
   after(() => parts.close());
 
   const run = (name: string, args: readonly unknown[]) =>
     new MockActivityEnvironment({}, { logger: QUIET }).run(activities[name]!, ...args);
+
+  it("are each on one kind of queue, so that what touches a machine is on its place's alone", () => {
+    const { itsm, ledger, act, media, sequencer } = byQueue;
+    assert.deepEqual(Object.keys(ledger), Object.keys(itsm));
+    const kinds = [itsm, act, media, sequencer].map((one) => Object.keys(one));
+    const all = kinds.flat();
+    assert.equal(new Set(all).size, all.length);
+    assert.deepEqual([...all].sort(), Object.keys(activities).sort());
+    const acts = ["detect", "observe", "runDetectors", "remediate", "verify", "undo", "findChange"];
+    assert.deepEqual(acts.filter((name) => !(name in act)), []);
+  });
 
   it("have each a schema of their arguments", () => {
     assert.deepEqual(Object.keys(ACTIVITY_ARGUMENTS).sort(), Object.keys(activities).sort());

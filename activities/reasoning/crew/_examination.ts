@@ -11,7 +11,7 @@ import type {
 } from "../../../contract/domain/mod.ts";
 import { type HealthCheck, probe, type Service } from "../../../integrations/host/mod.ts";
 import { chooseObservers, judgeCause, observe } from "../../../judgement/observation/mod.ts";
-import { getService } from "../../../store/cmdb/mod.ts";
+import { getService, isAtPlace } from "../../../store/cmdb/mod.ts";
 import {
   type FindingRecord,
   getTicketEvent,
@@ -96,9 +96,11 @@ async function findCollection(db: Db, service: string): Promise<Collection | und
   return undefined;
 }
 
-/** Looks at a fault as a loop does. @returns undefined: there is none */
+/** Looks at a fault as a loop does. @returns undefined: there is none, or it is at another place */
 async function collect(parts: Parts, service: string): Promise<Collection | undefined> {
   const { config, store } = parts;
+  const known = await getService(store.db, service);
+  if (known && !isAtPlace(known, config.place)) return undefined;
   const finding = await findFault(parts, service);
   if (!finding) return undefined;
   const { code } = finding;

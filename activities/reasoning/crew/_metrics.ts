@@ -14,16 +14,16 @@ const ELSEWHERE = "dependency";
 
 /** Reports how the services answer now and at their last probes, what was observed where one has a fault, and its cause. */
 export async function reportMetrics(
-  { store }: Pick<ActivityParts, "store">,
+  parts: Pick<ActivityParts, "store" | "config">,
   { services, round }: CrewScope,
   examined: readonly Examination[],
 ): Promise<AgentReport> {
-  const db = store.db;
+  const { db } = parts.store;
   const histories = await getProbeHistories(db);
   const says: string[] = [];
   const suspects: Suspect[] = [];
   for (const name of services) {
-    const now = await probeService(db, name);
+    const now = await probeService(parts, name);
     const history = histories.get(name);
     says.push(describeProbe(name, now));
     if (history && history.looks.length > 0) says.push(describeHistory(name, history));
@@ -49,7 +49,7 @@ export async function reportMetrics(
 }
 
 function describeProbe(name: string, now: ProbeResult | undefined): string {
-  if (!now) return `${name} was not measured, as no check of it is known`;
+  if (!now) return `${name} was not measured, as no check of it is known here`;
   return now.healthy
     ? `${name} answers its check in ${Math.round(now.elapsedMs)} ms`
     : `${name} fails its check: ${now.code.replaceAll("_", " ")}`;

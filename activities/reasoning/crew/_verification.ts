@@ -14,7 +14,7 @@ const HEALTHY_WEIGHT = -0.5;
 
 /** Reports which suspects of the other agents are healthy, and which were not examined yet. */
 export async function reportVerification(
-  { store }: Pick<ActivityParts, "store">,
+  parts: Pick<ActivityParts, "store" | "config">,
   { services, round }: CrewScope,
   reports: readonly AgentReport[],
 ): Promise<Verification> {
@@ -25,7 +25,7 @@ export async function reportVerification(
   const suspects: Suspect[] = [];
   let measured = 0;
   for (const name of names) {
-    const now = await probeService(store.db, name);
+    const now = await probeService(parts, name);
     if (now) measured++;
     if (!now?.healthy) continue;
     objections.push(`${name} is suspected, and answers its health check now`);

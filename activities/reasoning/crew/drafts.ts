@@ -20,7 +20,7 @@ const MEASURED_SUPPORT = 0.5;
 const MAX_SERVICES = 60;
 
 /** Creates the activities by which a model writes the crew's diagnosis. */
-export function diagnosisDraftActivities({ store, engine }: ActivityParts) {
+export function diagnosisDraftActivities({ store, engine, config }: ActivityParts) {
   const db = store.db;
 
   /**
@@ -98,7 +98,7 @@ export function diagnosisDraftActivities({ store, engine }: ActivityParts) {
       return `It names ${shown} as the cause, which is none of the services`;
     }
     if ((support[cause] ?? 0) < 0) return `What was measured speaks against ${cause} as the cause`;
-    if ((await probeService(db, cause))?.healthy) {
+    if ((await probeService({ store, config }, cause))?.healthy) {
       return `${cause} answers its health check, so it is not the cause`;
     }
     if (!diagnosis.text.toLowerCase().includes(cause.toLowerCase())) {

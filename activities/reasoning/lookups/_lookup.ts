@@ -1,3 +1,4 @@
+import type { Config } from "../../../config.ts";
 import { isChange, type LookupResult } from "../../../contract/domain/mod.ts";
 import type { Repair } from "../../../store/incidents/mod.ts";
 import type { Db, Store } from "../../../store/mod.ts";
@@ -6,6 +7,7 @@ import type { Db, Store } from "../../../store/mod.ts";
 interface LookupContext {
   readonly store: Store;
   readonly db: Db;
+  readonly config: Config;
 }
 
 /** Result of a lookup: sentences that rest on what was read, and their sources. */

@@ -1,7 +1,7 @@
 import { PLATFORM_SOURCE } from "../../../contract/domain/mod.ts";
 import { type HealthCheck, probe, type ProbeResult } from "../../../integrations/host/mod.ts";
 import { getRepairHistory, listOpenFindings } from "../../../store/incidents/mod.ts";
-import { getCmdbSummary, getImpact, getService } from "../../../store/cmdb/mod.ts";
+import { getCmdbSummary, getImpact, getService, isAtPlace } from "../../../store/cmdb/mod.ts";
 import { describeRepair, type LookupTool, MAX_LISTED, NOTHING } from "./_lookup.ts";
 
 /** Most services that a sentence names one by one. */
@@ -9,14 +9,19 @@ const MAX_NAMED = 8;
 const IMPACT_DEPTH = 2;
 
 /** Looks up a service: its health now, and its open findings. */
-export const service: LookupTool = async ({ db }, name) => {
+export const service: LookupTool = async ({ db, config }, name) => {
   const record = await getService(db, name);
   if (!record) return NOTHING;
   const findings = (await listOpenFindings(db)).filter((finding) => finding.service === name);
-  const health = record.check === null ? undefined : await probe(record.check as HealthCheck);
+  const isHere = isAtPlace(record, config.place);
+  const health = record.check === null || !isHere
+    ? undefined
+    : await probe(record.check as HealthCheck);
   return {
     says: [
-      `${name} (${record.type}) ${describeHealth(health)}.`,
+      `${name} (${record.type}) ${
+        isHere ? describeHealth(health) : describeLastLook(record.status)
+      }.`,
       ...findings.map(({ code, first_seen_at, sightings }) =>
         `Open finding ${words(code)} on ${name}, seen ${sightings} times since ${first_seen_at}.`
       ),
@@ -101,6 +106,12 @@ function describeHealth(health: ProbeResult | undefined): string {
   return health.healthy
     ? `answers its health check just now (${Math.round(health.elapsedMs)} ms)`
     : `fails its health check just now: ${words(health.code)}`;
+}
+
+function describeLastLook(status = "unknown"): string {
+  return status === "unknown"
+    ? "was not looked at yet"
+    : `was ${status} when its place looked at it last`;
 }
 
 function words(code: string): string {

@@ -175,4 +175,43 @@ describe("readServicesFile()", () => {
       });
     });
   }
+
+  describe("where there are several places", () => {
+    const placing = {
+      own: "n2",
+      places: ["n1", "n2"],
+      listedElsewhere: new Map([["platform\nshop", "n1"]]),
+    };
+    const read = async (entry: string) => {
+      await writeFile(path, `services:\n  - { name: shop, ${entry} }\n`);
+      return readServicesFile(path, [], placing);
+    };
+    const LOCAL = "check: { http: http://127.0.0.1:9000/ }";
+
+    it("refuses a service of another place that means the machine it is looked at from", async () => {
+      const means = [
+        LOCAL,
+        'check: { tcp: "localhost:9000" }',
+        "check: { command: [curl, http://localhost:9000/] }",
+        "check: { http: http://shop.example.net/ }, restart: { process: { command: [shop] } }",
+      ];
+      for (const one of means) {
+        await assert.rejects(read(one), (error: Error) => {
+          assert.match(error.message, /line 2: .*the file of the place n1 lists shop as well/);
+          return error instanceof BadServicesFile;
+        }, one);
+      }
+      await assert.rejects(read(`place: any, ${LOCAL}`), /expected the name of its place/);
+    });
+
+    it("takes one whose place is named, and one that means the same from everywhere", async () => {
+      for (const place of ["n1", "n2"]) {
+        assert.equal((await read(`place: ${place}, ${LOCAL}`))[0]!.place, place);
+      }
+      assert.equal((await read(`host: n1, ${LOCAL}`))[0]!.host, "n1");
+      await read("check: { http: http://shop.example.net/ }");
+      await read("place: any, check: { http: http://shop.example.net/ }");
+      await assert.rejects(read("place: N2"), /lowercase/);
+    });
+  });
 });

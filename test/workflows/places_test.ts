@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ROOT } from "../../config.ts";
+import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
+import { findManagedProcess, probe, stopManagedProcess } from "../../integrations/host/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
+import { createServiceFinding } from "../../judgement/detection/mod.ts";
+import { commandLine, identifyProcess, stopProcess } from "../../runtime/embedded/mod.ts";
+import { getService } from "../../store/cmdb/mod.ts";
+import { getTicket } from "../../store/incidents/mod.ts";
+import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
+import { eventually } from "../_time.ts";
+import { startProcess, type TestProcess } from "../processes/_process.ts";
+import { serveEngine } from "../judgement/engine/_engine.ts";
+import { openLoop, type TestLoop } from "./_loop.ts";
+
+/** A place of this test, with a worker and a service of its own. */
+interface Spot {
+  readonly place: string;
+  readonly service: string;
+  readonly folder: string;
+  readonly serviceFolder: string;
+  readonly worker: TestProcess;
+}
+
+const AWAY_SECONDS = "10";
+
+describe("three places with one service each", () => {
+  let loop: TestLoop;
+  let engine: Awaited<ReturnType<typeof serveEngine>>;
+  let spots: [Spot, Spot, Spot];
+
+  before(async () => {
+    loop = await openLoop({
+      settings: {
+        SEALOOP_PLACE: "control.example.net",
+        SEALOOP_PLACE_AWAY_SECONDS: AWAY_SECONDS,
+      },
+      serve: async (databaseUrl) => engine = await serveEngine(databaseUrl),
+    });
+    spots = [await openSpot("n1"), await openSpot("n2"), await openSpot("n3")];
+    for (const { place, service } of spots) {
+      await eventually(async () => (await serviceOf(service))?.place === place);
+    }
+  });
+  after(async () => {
+    for (const { worker, folder, service, serviceFolder } of spots ?? []) {
+      await worker.kill();
+      await stopManagedProcess(folder, service);
+      await stopStarted(serviceFolder);
+    }
+    await loop?.stop();
+  });
+
+  const serviceOf = async (name: string) =>
+    await getService(loop.store.asPlatform(), name) as Service | undefined;
+
+  /** Starts the worker of a place. The third one's service is restarted by a command, which waits until it may. */
+  async function openSpot(name: string): Promise<Spot> {
+    const folder = await testFolder();
+    const service = `shop-${name}`;
+    const serviceFolder = join(folder, service);
+    await mkdir(serviceFolder);
+    const place = `${name}.example.net`;
+    const port = await freePort();
+    const program = join(ROOT, "integrations", "sandbox", "test_service.js");
+    const command = [process.execPath, program, String(port), serviceFolder];
+    const script = `while [ ! -e "$0/go" ]; do sleep 0.05; done; nohup "$@" & sleep 0.1`;
+    const restart = name === "n3"
+      ? { command: ["sh", "-c", script, serviceFolder, ...command] }
+      : { process: { command } };
+    const check = { http: `http://127.0.0.1:${port}/health` };
+    const services = [{ name: service, type: "web", check, restart }];
+    await writeFile(join(folder, "sealoop.services.yaml"), JSON.stringify({ services }));
+    const worker = await startProcess("worker", {
+      database: loop.database,
+      temporal: loop.place,
+      folder,
+      settings: {
+        SEALOOP_PLACE: place,
+        SEALOOP_TASK_QUEUES: "act",
+        SEALOOP_SWEEP_SECONDS: "86400",
+        SEALOOP_ENGINE_URL: engine.url,
+        SEALOOP_ENGINE_SECRET: engine.secret,
+        SEALOOP_OTS_CALENDARS: "none",
+        SEALOOP_BITCOIN_SOURCES: "none",
+      },
+    });
+    return { place, service, folder, serviceFolder, worker };
+  }
+
+  async function startLoop(name: string) {
+    const finding = await createServiceFinding(loop.store, (await serviceOf(name))!, "refused");
+    return await loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `loop-${finding.fingerprint}`,
+      args: [finding],
+    });
+  }
+
+  /** Lists the effects on a service, newest last. */
+  const effectsOn = (service: string) =>
+    loop.store.asPlatform().query<{ readonly id: string; readonly state: string }>(
+      "SELECT id, state FROM effects WHERE service = $1 ORDER BY intended_at",
+      [service],
+    );
+
+  const hasMarks = (folder: string, id: string) => existsSync(join(folder, "effects", id));
+
+  it("has each service found, repaired and verified by its own place alone", async () => {
+    const [, , n3] = spots;
+    await writeFile(join(n3.serviceFolder, "go"), "");
+    const swept = await loop.client.workflow.execute<typeof itsmSweep>(WORKFLOW.itsmSweep, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: "sweep-places",
+      args: ["key:test"],
+    });
+    assert.equal(swept.loops.length, 3);
+    const folders = [loop.config.dataDir, ...spots.map(({ folder }) => folder)];
+    for (const { service, folder } of spots) {
+      const fault = await createServiceFinding(loop.store, (await serviceOf(service))!, "refused");
+      const run = loop.client.workflow.getHandle<typeof itsmLoop>(`loop-${fault.fingerprint}`);
+      assert.equal((await run.result()).outcome, "sealed");
+      const effects = await effectsOn(service);
+      assert.deepEqual(effects.map(({ state }) => state), ["done"]);
+      for (const { id } of effects) {
+        assert.deepEqual(folders.filter((one) => hasMarks(one, id)), [folder], service);
+      }
+      assert.ok((await probe((await serviceOf(service))!.check!)).healthy);
+    }
+    assert.ok(findManagedProcess(spots[0].folder, spots[0].service));
+  });
+
+  it("leaves an incident to people whose place has no worker, and does nothing elsewhere", async function () {
+    const [, { worker, folder, service }] = spots;
+    await worker.kill();
+    await stopManagedProcess(folder, service);
+    const before = await effectsOn(service);
+    const started = Date.now();
+    const { outcome, ticket_id } = await (await startLoop(service)).result();
+    assert.ok(Date.now() - started < 90_000);
+    assert.equal(outcome, "escalated");
+    assert.equal((await getTicket(loop.store.asPlatform(), ticket_id!))!.escalated, true);
+    assert.equal(await reasonOf(ticket_id!), "place_away");
+    assert.deepEqual(await effectsOn(service), before);
+    assert.ok(!(await probe((await serviceOf(service))!.check!)).healthy);
+  });
+
+  it("leaves a repair to people whose place is lost in the middle of it, as unknown", async () => {
+    const [, , { worker, service, serviceFolder }] = spots;
+    await rm(join(serviceFolder, "go"));
+    await stopStarted(serviceFolder);
+    const run = await startLoop(service);
+    await eventually(async () => (await effectsOn(service)).at(-1)?.state === "intended");
+    await worker.kill();
+    const { outcome, ticket_id } = await run.result();
+    assert.equal(outcome, "escalated");
+    assert.equal(await reasonOf(ticket_id!), "place_away");
+    assert.deepEqual((await effectsOn(service)).map(({ state }) => state), ["done", "unknown"]);
+  });
+
+  async function reasonOf(ticketId: string): Promise<string | undefined> {
+    const row = await loop.store.asPlatform().first<{ readonly reason: string }>(
+      "SELECT data->>'reason' AS reason FROM ticket_events WHERE ticket_id = $1 AND kind = 'escalated'",
+      [ticketId],
+    );
+    return row?.reason;
+  }
+});
+
+/** Stops the processes that the service of a folder has started. */
+async function stopStarted(folder: string): Promise<void> {
+  const lines = await readFile(join(folder, "starts.log"), "utf8").catch(() => "");
+  for (const line of lines.trim().split("\n").filter(Boolean)) {
+    const pid = Number(line.split(" ")[0]);
+    const id = commandLine(pid).includes(folder) ? identifyProcess(pid) : undefined;
+    if (id) await stopProcess(id, "SIGKILL", 0);
+  }
+}
