@@ -16,7 +16,6 @@ export {
   type MediaActivities,
   type PlaceActivities,
   type TenantActivities,
-  type WorkerActivities,
 } from "./activities.ts";
 export { bringBackServices, type ReturnedService } from "./incidents/mod.ts";
 export type { RepairOrder, RepairRequest, RoundOrder } from "./incidents/mod.ts";

@@ -41,13 +41,7 @@ export async function at<Result>(
   let waitMs = FIRST_WAIT_MS;
   while (true) {
     try {
-      return await work(proxyActivities<PlaceActivities>({
-        ...options,
-        taskQueue: placeQueue(TASK_QUEUE.act, place),
-        scheduleToStartTimeout: waitMs,
-        summary,
-        priority: { fairnessKey: currentTenant() },
-      }));
+      return await work(activitiesOf(place, options, summary, waitMs));
     } catch (error) {
       if (!hasNotStarted(error)) throw error;
       const { away, next_look_ms } = await perform(QUICK, "Looks whether the place has a worker")
@@ -62,6 +56,36 @@ export async function at<Result>(
       waitMs = next_look_ms;
     }
   }
+}
+
+/** Has a place do work if one of its workers begins it soon. @returns undefined: none did */
+export async function ifPresent<Result>(
+  place: string,
+  options: ActivityOptions,
+  summary: string,
+  work: (here: PlaceActivities) => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await work(activitiesOf(place, options, summary, FIRST_WAIT_MS));
+  } catch (error) {
+    if (!hasNotStarted(error)) throw error;
+    return undefined;
+  }
+}
+
+function activitiesOf(
+  place: string,
+  options: ActivityOptions,
+  summary: string,
+  waitMs: number,
+): PlaceActivities {
+  return proxyActivities<PlaceActivities>({
+    ...options,
+    taskQueue: placeQueue(TASK_QUEUE.act, place),
+    scheduleToStartTimeout: waitMs,
+    summary,
+    priority: { fairnessKey: currentTenant() },
+  });
 }
 
 /** Finds the place of a service, or of a fault; for what belongs to none, one that has a worker. */

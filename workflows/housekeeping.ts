@@ -1,5 +1,5 @@
 import { LONG, perform, QUICK } from "./_options.ts";
-import { at, unlessAway } from "./_place.ts";
+import { ifPresent } from "./_place.ts";
 
 /**
  * Ends and seals what was left open: calls whose process was killed, and whatever the run that was to end it does no more.
@@ -7,12 +7,12 @@ import { at, unlessAway } from "./_place.ts";
  */
 export async function reconcileRuns(): Promise<{ readonly sealed: number }> {
   for (const { place } of await perform(QUICK, "Lists the places").listSweepPlaces()) {
-    await at(
+    await ifPresent(
       place,
       LONG,
       "Removes test services without a test",
       (here) => here.removeStrayTestServices(),
-    ).catch(unlessAway);
+    );
   }
   const calls = await perform(LONG, "Seals the end of calls whose process was killed")
     .settleLostCalls();

@@ -9,7 +9,7 @@ import {
   tenantAttribute,
 } from "../contract/domain/mod.ts";
 import { LONG, perform, QUICK, SEAL } from "./_options.ts";
-import { at, unlessAway } from "./_place.ts";
+import { ifPresent } from "./_place.ts";
 import { currentRun, currentTenant } from "./_run.ts";
 import { itsmLoop } from "./itsm_loop.ts";
 
@@ -51,8 +51,12 @@ async function look(everyTenant: boolean): Promise<Detection> {
   const places = await perform(QUICK, "Lists the places").listSweepPlaces();
   const all = await Promise.all(
     places.map(({ place, shared }) =>
-      at(place, LONG, "Runs every detector", (here) => here.runDetectors({ everyTenant, shared }))
-        .catch(unlessAway)
+      ifPresent(
+        place,
+        LONG,
+        "Runs every detector",
+        (here) => here.runDetectors({ everyTenant, shared }),
+      )
     ),
   );
   const seen = all.filter((one) => one !== undefined);

@@ -36,7 +36,7 @@ export {
   type OutboxState,
   type SealingTrouble,
 } from "./platform_state.ts";
-export { getSilentSeconds, listPlaces, type PlaceRecord, reportPlace } from "./places.ts";
+export { getSilentSeconds, listPlaces, reportPlace } from "./places.ts";
 export {
   findRestart,
   forgetProcess,
