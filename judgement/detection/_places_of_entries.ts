@@ -1,7 +1,20 @@
 /** Entries of the services file that would mean another machine at another place. */
 import { ANY_PLACE } from "../../contract/domain/mod.ts";
 import { LOCAL_HOSTS } from "./_local_hosts.ts";
-import type { ServiceEntry } from "./services_file.ts";
+
+/** An entry, as far as it says where it is. */
+interface PlacedEntry {
+  readonly name: string;
+  readonly tenant: string;
+  readonly host: string;
+  readonly place?: string | undefined;
+  readonly check?: Act | { readonly http: string } | { readonly tcp: string } | undefined;
+  readonly restart?: Act | { readonly process: object } | undefined;
+}
+
+interface Act {
+  readonly command: readonly string[];
+}
 
 /** The place whose file is read, and what other places have. */
 export interface Placing {
@@ -14,7 +27,7 @@ export interface Placing {
 }
 
 /** Returns the key of a service in {@linkcode Placing}. */
-export function placedKey({ tenant, name }: Pick<ServiceEntry, "tenant" | "name">): string {
+export function placedKey({ tenant, name }: Pick<PlacedEntry, "tenant" | "name">): string {
   return `${tenant}\n${name}`;
 }
 
@@ -26,7 +39,7 @@ const LOCAL_WORD = /(^|[^\w.-])(localhost|127(\.\d{1,3}){3}|::1|0\.0\.0\.0)($|[^
  *
  * @returns undefined: it can
  */
-export function placeMistake(entry: ServiceEntry, placing: Placing): string | undefined {
+export function placeMistake(entry: PlacedEntry, placing: Placing): string | undefined {
   const { own, places, listedElsewhere } = placing;
   if (places.length < 2 || !isLocal(entry)) return undefined;
   const { name, place, host } = entry;
@@ -40,7 +53,7 @@ export function placeMistake(entry: ServiceEntry, placing: Placing): string | un
 }
 
 /** Returns whether a check or a restart means the machine that it runs on. */
-function isLocal({ check, restart }: ServiceEntry): boolean {
+function isLocal({ check, restart }: PlacedEntry): boolean {
   if (restart && "process" in restart) return true;
   if (check && "http" in check && isLocalHost(new URL(check.http).hostname)) return true;
   if (check && "tcp" in check && isLocalHost(check.tcp.replace(/:\d+$/, ""))) return true;
