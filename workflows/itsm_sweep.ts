@@ -9,7 +9,7 @@ import {
   tenantAttribute,
 } from "../contract/domain/mod.ts";
 import { LONG, perform, QUICK, SEAL } from "./_options.ts";
-import { ifPresent } from "./_place.ts";
+import { at, ifPresent, unlessAway } from "./_place.ts";
 import { currentRun, currentTenant } from "./_run.ts";
 import { itsmLoop } from "./itsm_loop.ts";
 
@@ -46,19 +46,19 @@ export async function itsmSweep(requestedBy?: string): Promise<SweepResult & Par
   return loops.length > 0 ? result : { ...result, ...await sealNothingFound(requestedBy, probed) };
 }
 
-/** Runs the detectors of all places side by side. A place without a worker has seen nothing. */
+/**
+ * Runs the detectors of all places side by side. A place without a worker has seen nothing. A sweep of the schedule does not
+ * wait for one whose workers do not begin, as the other places would not be looked at meanwhile.
+ */
 async function look(everyTenant: boolean): Promise<Detection> {
   const places = await perform(QUICK, "Lists the places").listSweepPlaces();
-  const all = await Promise.all(
-    places.map(({ place, shared }) =>
-      ifPresent(
-        place,
-        LONG,
-        "Runs every detector",
-        (here) => here.runDetectors({ everyTenant, shared }),
-      )
-    ),
-  );
+  const summary = "Runs every detector";
+  const all = await Promise.all(places.map(({ place, shared }) => {
+    const work = (here: PlaceActivities) => here.runDetectors({ everyTenant, shared });
+    return everyTenant && places.length > 1
+      ? ifPresent(place, LONG, summary, work)
+      : at(place, LONG, summary, work).catch(unlessAway);
+  }));
   const seen = all.filter((one) => one !== undefined);
   return {
     probed: seen.reduce((sum, one) => sum + one.probed, 0),
