@@ -6,6 +6,17 @@ export interface Presentation {
   readonly hints?: Hints;
   /** Sections of its tools by tool name, where they differ from `group`. */
   readonly toolGroup?: Readonly<Record<string, string>>;
+  /**
+   * Texts of its tools by tool name, which agents get in place of `description`: for which question this one is, and not one
+   * that is alike.
+   */
+  readonly toolText?: Readonly<Record<string, string>>;
+  /**
+   * Returns sentences that say to agents what an output means, the most important first: what happened, its cause, what was
+   * done, who decided, and where the proof is. Absent: agents get its fields alone.
+   */
+  // deno-lint-ignore no-explicit-any -- as in an operation's `run`
+  readonly tell?: (output: any) => readonly string[];
   /** Resources: URI or URI template, its variables fields of the input → the scopes of keys that reach it. */
   readonly resource?: Readonly<Record<string, readonly Scope[]>>;
   /** Prompts: name of the prompt, whose arguments are the input → the scopes of keys that reach it. */
@@ -32,7 +43,7 @@ export interface Presentation {
 interface Hints {
   /** True: it changes or removes existing things. Default: true for `run`. */
   readonly destructive?: boolean;
-  /** True: repeating the call changes nothing more. Default: true for `read`. */
+  /** True: repeating the call changes nothing more. Default: false, and of no meaning for `read`. */
   readonly idempotent?: boolean;
   /** True: the platform talks to systems of others. Default: false. */
   readonly openWorld?: boolean;

@@ -15,8 +15,31 @@ const DUMMIES =
 export function readToolArguments(schema: z.ZodObject, input: unknown): unknown {
   if (input === undefined || input === null) return {};
   if (!isObject(input)) return input;
-  if (Object.keys(schema.shape).length > 0) return readFields(schema.shape, input);
+  if (Object.keys(schema.shape).length > 0) {
+    return readFields(schema.shape, withOwnNames(schema.shape, withoutEmpty(schema.shape, input)));
+  }
   return Object.fromEntries(Object.entries(input).filter(([name]) => !DUMMIES.test(name)));
+}
+
+/** Names of one id: an incident is a ticket. */
+const SAME_ID = ["ticket_id", "incident_id"];
+
+/** Renames an id that goes by several names to the one that the schema has. */
+function withOwnNames(shape: z.core.$ZodShape, input: Fields): Fields {
+  const own = SAME_ID.find((name) => Object.hasOwn(shape, name));
+  const other = SAME_ID.find((name) => Object.hasOwn(input, name));
+  if (!own || !other || Object.hasOwn(shape, other) || Object.hasOwn(input, own)) return input;
+  const { [other]: id, ...others } = input;
+  return { ...others, [own]: id };
+}
+
+/** Leaves out fields that the schema does not have and that say nothing, as clients fill in what is absent. */
+function withoutEmpty(shape: z.core.$ZodShape, input: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(input).filter(([name, value]) =>
+      Object.hasOwn(shape, name) || value !== null && value !== ""
+    ),
+  );
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -12,7 +12,8 @@ import {
   type ToolResult,
 } from "./requests.ts";
 import { callTool, toErrorResult } from "./tool_call.ts";
-import type { Tools } from "./tools.ts";
+import { takeView } from "./results/mod.ts";
+import { findTool, type Tools } from "./tools.ts";
 
 /** Longer names are similar to no tool's. */
 const MAX_NAME_LENGTH = 100;
@@ -40,10 +41,16 @@ export function createToolHandlers<C>(
   return {
     listTools,
     async callTool(call) {
-      const { name, requestId, markError } = call;
-      const tool = tools.get(name);
-      if (!tool || markError) return await refuse(call);
-      return await callTool(tool, call, {
+      const { requestId, markError } = call;
+      const found = findTool(tools, call.name);
+      if (!found || markError) return await refuse(call);
+      const { name, tool } = found;
+      const taken = takeView(tool.operation.input, call.input);
+      if ("wrong" in taken) {
+        return await refuse({ ...call, markError: { mark: "view", message: taken.wrong } });
+      }
+      const { view, input } = taken;
+      return await callTool(tool, { ...call, name, input }, view, {
         credential,
         invoke,
         findInjection,

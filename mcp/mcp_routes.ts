@@ -12,7 +12,7 @@ import { createResourceChanges } from "./resource_changes.ts";
 import type { SessionTiming } from "./session_timing.ts";
 import { createSseRoutes } from "./sse_routes.ts";
 import { createSseSessions } from "./sse_sessions.ts";
-import { selectTools, type Tools } from "./tools.ts";
+import { nameTools, selectTools, type Tools } from "./tools.ts";
 
 /** The parts that MCP works with. */
 export interface McpParts<C> extends Omit<HandlerParts<C>, "onResourceChange"> {
@@ -45,7 +45,10 @@ export function bindMcp<C>(router: Router<RequestState>, parts: McpParts<C>): Mc
   const isClosing = () => sseSessions.isClosing;
   const handlersOf = createHandlers({ ...parts, onResourceChange: changes.listen });
   const handlers = (sender: Sender, { query }: Context) =>
-    trackCalls(handlersOf(selectTools(tools, query.tools), sender), calls);
+    trackCalls(
+      handlersOf(nameTools(selectTools(tools, query.tools), query.names), sender),
+      calls,
+    );
 
   const sse = createSseRoutes({ sessions: sseSessions, auth, handlers });
   bindExactly(router, "sse", "/sse", ["GET"], sse.openStream);

@@ -12,5 +12,6 @@
 export { createToolServer } from "./server.ts";
 export type { SessionTiming } from "./session_timing.ts";
 export { serveStdio } from "./stdio.ts";
-export { bindTools, describeTools } from "./tools.ts";
+export { MAX_RESULT, shape, takeView } from "./results/mod.ts";
+export { bindTools, describeTools, findTool, nameTools, ownTools } from "./tools.ts";
 export { describeUntrusted, makeSafe } from "./untrusted.ts";

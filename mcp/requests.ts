@@ -7,14 +7,13 @@ export type ObjectSchema = { readonly type: "object"; readonly [keyword: string]
 /** The description of a tool that clients receive. */
 export interface ToolDescription {
   readonly name: string;
-  readonly title: string;
   readonly description: string;
   readonly inputSchema: ObjectSchema;
-  readonly outputSchema: ObjectSchema;
   readonly annotations: {
     readonly readOnlyHint: boolean;
-    readonly destructiveHint: boolean;
-    readonly idempotentHint: boolean;
+    /** As the next one, only where the tool does not only read: else it has no meaning. */
+    readonly destructiveHint?: boolean;
+    readonly idempotentHint?: boolean;
     readonly openWorldHint: boolean;
   };
 }

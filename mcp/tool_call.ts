@@ -3,14 +3,14 @@ import {
   type CallResult,
   EARLIER_HEADER,
   type Invoke,
-  outputText,
   outputValue,
   type Problem,
 } from "../contract/mod.ts";
 import { readToolArguments } from "./_tool_arguments.ts";
 import type { ToolCall, ToolResult } from "./requests.ts";
+import { shape, tellGovernance, type View } from "./results/mod.ts";
 import type { Tool } from "./tools.ts";
-import { type FindInjection, toUntrustedResult } from "./untrusted.ts";
+import { describeUntrusted, type FindInjection, makeSafe, untrustedMeta } from "./untrusted.ts";
 
 /** The parts that a tool call works with. */
 export interface ToolCallParts<C> {
@@ -24,17 +24,22 @@ export interface ToolCallParts<C> {
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-/** Calls a tool. A failure is a result too, with advice for the agent; an output that quotes others is marked as data. */
+/**
+ * Calls a tool. A failure is a result too, with advice for the agent; an output that quotes others is marked as data.
+ *
+ * @param view how much of the output the caller wants
+ */
 export async function callTool<C>(
   tool: Tool<C>,
   call: ToolCall,
+  view: View,
   { credential, invoke, findInjection, logFailure }: ToolCallParts<C>,
 ): Promise<ToolResult> {
   const { door = "mcp", name, ...request } = call;
   const input = readToolArguments(tool.operation.input, call.input);
   try {
     const result = await invoke(tool.operation, { ...request, input, door, as: name, credential });
-    return toToolResult(result, tool, findInjection);
+    return toToolResult(result, tool, view, findInjection);
   } catch (error) {
     const problem = asProblem(error);
     if (problem.rule.status >= 500) logFailure(problem);
@@ -45,24 +50,28 @@ export async function callTool<C>(
 function toToolResult<C>(
   { output, receiptId, governance, earlier }: CallResult,
   tool: Tool<C>,
+  view: View,
   find: FindInjection,
 ): ToolResult {
+  const kind = governance?.answer?.kind;
+  const isOutput = kind === undefined || kind === "earlier"; // otherwise governance's own answer, an object
+  const { presentation = {} } = tool.operation;
+  const safe = isOutput && presentation.untrusted
+    ? makeSafe(outputValue(output) ?? null, find)
+    : undefined;
+  const { text, value } = shape(
+    isOutput ? tool.operation : { presentation: { tell: tellGovernance } },
+    safe ? safe.value : outputValue(output) ?? null,
+    view,
+  );
   const meta = receiptId
     ? { ...receiptMeta(receiptId), ...decisionMeta(governance), ...earlierMeta(earlier) }
     : {};
-  const kind = governance?.answer?.kind;
-  const isOutput = kind === undefined || kind === "earlier"; // otherwise governance's own answer, an object
-  const wrapped = tool.wrapped && isOutput;
-  const value = outputValue(output);
-  if (tool.operation.presentation?.untrusted && isOutput) {
-    const { _meta, ...result } = toUntrustedResult(value, wrapped, find);
-    return { ...result, _meta: { ..._meta, ...meta } };
-  }
-  const text = outputText(output);
+  const warning = safe ? [{ type: "text" as const, text: describeUntrusted(safe) }] : [];
   return {
-    content: [{ type: "text", text }],
-    structuredContent: wrapped ? { result: value ?? null } : value as Metadata,
-    ...(receiptId ? { _meta: meta } : {}),
+    content: [{ type: "text", text }, ...warning],
+    structuredContent: tool.wrapped && isOutput ? { result: value } : value as Metadata,
+    ...(safe || receiptId ? { _meta: { ...safe && untrustedMeta(safe), ...meta } } : {}),
   };
 }
 

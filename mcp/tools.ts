@@ -1,6 +1,5 @@
 import {
   describeUnknownName,
-  type Effect,
   GovernanceAnswerSchema,
   InvalidInput,
   isGoverned,
@@ -10,6 +9,7 @@ import {
   toJsonSchema,
 } from "../contract/mod.ts";
 import type { ObjectSchema, ToolDescription } from "./requests.ts";
+import { VIEW_PROPERTIES } from "./results/mod.ts";
 
 /** An operation as a tool. */
 export interface Tool<C> {
@@ -18,34 +18,15 @@ export interface Tool<C> {
   readonly group: string;
   /** Scopes of keys that reach it. */
   readonly scopes: readonly Scope[];
+  /** As `tools/list` has it. Schemas of outputs take three quarters of all and help no agent, so the registry alone has them. */
   readonly description: ToolDescription;
+  readonly outputSchema: ObjectSchema;
   /** True where the output is no object and so is returned as `{result: …}`, as results of tools must be objects. */
   readonly wrapped: boolean;
 }
 
 /** Tools by name. */
 export type Tools<C> = ReadonlyMap<string, Tool<C>>;
-
-const HINTS: Readonly<Record<Effect, ToolDescription["annotations"]>> = {
-  read: {
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
-  write: {
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: false,
-    openWorldHint: false,
-  },
-  run: {
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: false,
-    openWorldHint: false,
-  },
-};
 
 /**
  * Creates the tools of the operations.
@@ -69,38 +50,61 @@ export function bindTools<C>(operations: readonly Operation<C>[]): Tools<C> {
 }
 
 function createTool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>): Tool<C> {
-  const { summary, description } = operation;
+  const { summary, presentation: { toolGroup, toolText } = {} } = operation;
+  const text = toolText?.[name] ?? operation.description;
   const output = toJsonSchema(operation.output, "output");
   const wrapped = !isObject(output, output);
   return {
     operation,
-    group: operation.presentation?.toolGroup?.[name] ?? operation.group,
+    group: toolGroup?.[name] ?? operation.group,
     scopes,
     wrapped,
+    outputSchema: outputSchema(operation, wrapped ? wrap(output) : { ...output, type: "object" }),
     description: {
       name,
-      title: summary,
-      description: description ? `${summary}. ${description}` : summary,
-      inputSchema: {
-        ...toJsonSchema(operation.input.strict(), "input"),
-        examples: [operation.example.input],
-        type: "object",
-      },
-      outputSchema: outputSchema(operation, wrapped ? wrap(output) : { ...output, type: "object" }),
+      description: text ? `${summary}. ${text}` : summary,
+      inputSchema: inputSchema(operation),
       annotations: annotationsOf(operation),
     },
   };
 }
 
+/** Returns the schema of a tool's arguments. One that reads takes those of the view, too. */
+function inputSchema<C>({ effect, input }: Operation<C>): ObjectSchema {
+  const { properties, ...schema } = toJsonSchema(input.strict(), "input");
+  return {
+    ...schema,
+    properties: {
+      ...withoutNoise(properties) as object,
+      ...effect === "read" && VIEW_PROPERTIES,
+    },
+    type: "object",
+  };
+}
+
+/** Leaves out what tells an agent nothing: the pattern of a format that has a name, and the bounds of all integers. */
+function withoutNoise(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutNoise);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const isNoise = ([keyword, value]: [string, unknown]) =>
+    keyword === "pattern" && typeof value === "string" && "format" in schema ||
+    ["minimum", "maximum"].includes(keyword) && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+  return Object.fromEntries(
+    Object.entries(schema).filter((entry) => !isNoise(entry))
+      .map(([keyword, value]) => [keyword, withoutNoise(value)]),
+  );
+}
+
 function annotationsOf<C>(
   { effect, presentation: { hints = {} } = {} }: Operation<C>,
 ): ToolDescription["annotations"] {
-  const defaults = HINTS[effect];
+  const openWorldHint = hints.openWorld ?? false;
+  if (effect === "read") return { readOnlyHint: true, openWorldHint };
   return {
-    readOnlyHint: defaults.readOnlyHint,
-    destructiveHint: hints.destructive ?? defaults.destructiveHint,
-    idempotentHint: hints.idempotent ?? defaults.idempotentHint,
-    openWorldHint: hints.openWorld ?? defaults.openWorldHint,
+    readOnlyHint: false,
+    destructiveHint: hints.destructive ?? effect === "run",
+    idempotentHint: hints.idempotent ?? false,
+    openWorldHint,
   };
 }
 
@@ -160,7 +164,7 @@ export function selectTools<C>(
   if (names.length === 0) return ownTools(tools);
   const all = [...tools];
   const groups = [...new Set(all.map(([, { group }]) => group))].sort();
-  const unknown = names.filter((name) => !tools.has(name) && !groups.includes(name));
+  const unknown = names.filter((name) => !findTool(tools, name) && !groups.includes(name));
   if (unknown.length > 0) {
     throw new InvalidInput([{
       path: ["tools"],
@@ -174,8 +178,43 @@ export function selectTools<C>(
     }]);
   }
   return new Map(
-    all.filter(([name, { group }]) => names.includes(name) || names.includes(group)),
+    all.filter(([name, { group }]) => {
+      return [name, plainName(name), group].some((one) => names.includes(one));
+    }),
   );
+}
+
+/** Returns a tool's name for clients that take no dots: `ledger_verify_chain` for `ledger.verify_chain`. */
+export const plainName = (name: string): string => name.replaceAll(".", "_");
+
+/**
+ * Returns the tools under the names that an address asks for: `plain` lists them without dots.
+ *
+ * @throws {InvalidInput} there is no such form of names
+ */
+export function nameTools<C>(
+  tools: Tools<C>,
+  names: string | readonly string[] | undefined,
+): Tools<C> {
+  if (names === undefined) return tools;
+  if (names !== "plain") {
+    throw new InvalidInput([{ path: ["names"], msg: "Expected plain", type: "value_error" }]);
+  }
+  return new Map(
+    [...tools].map(([name, tool]) => [
+      name,
+      { ...tool, description: { ...tool.description, name: plainName(name) } },
+    ]),
+  );
+}
+
+/** Finds a tool by its name, with dots or without. @returns its name, with dots, and the tool */
+export function findTool<C>(
+  tools: Tools<C>,
+  name: string,
+): { readonly name: string; readonly tool: Tool<C> } | undefined {
+  const known = tools.has(name) ? name : [...tools.keys()].find((one) => plainName(one) === name);
+  return known === undefined ? undefined : { name: known, tool: tools.get(known)! };
 }
 
 /** Returns the tools that the contract has. */
@@ -183,12 +222,21 @@ export function ownTools<C>(tools: Tools<C>): Tools<C> {
   return new Map([...tools].filter(([, { operation }]) => !operation.extension));
 }
 
-/** Returns the answer to `GET /mcp/tools`. */
+/** Returns the answer to `GET /mcp/tools`, which has the schemas of outputs as well. */
 export function describeTools<C>(tools: Tools<C>): { readonly tools: readonly unknown[] } {
   return {
-    tools: [...tools.values()].map(({ operation: { effect }, group, scopes, description }) => {
-      const { title: _, inputSchema, outputSchema, annotations, ...rest } = description;
-      return { ...rest, group, effect, scopes, inputSchema, outputSchema, annotations };
+    tools: [...tools.values()].map(({ operation, group, scopes, description, outputSchema }) => {
+      const { inputSchema, annotations, ...rest } = description;
+      const { effect, example } = operation;
+      return {
+        ...rest,
+        group,
+        effect,
+        scopes,
+        inputSchema: { ...inputSchema, examples: [example.input] },
+        outputSchema,
+        annotations,
+      };
     }),
   };
 }

@@ -1,5 +1,4 @@
 import { ComposedText, stripInvisible } from "../contract/mod.ts";
-import type { ToolResult } from "./requests.ts";
 
 /**
  * Returns names of the ways in which a text tries to steer its reader: "overrides instructions", "changes the role", ….
@@ -79,25 +78,6 @@ export function untrustedMeta({ injections, cut }: Pick<SafeValue, "injections" 
     "sealoop/untrusted": true,
     ...(injections.length > 0 ? { "sealoop/injection": injections } : {}),
     ...(cut > 0 ? { "sealoop/characters_left_out": cut } : {}),
-  };
-}
-
-/** Converts an output from outside to a tool result. @param wrapped true to return it as `{result: …}` */
-export function toUntrustedResult(
-  output: unknown,
-  wrapped: boolean,
-  find: FindInjection,
-): Pick<ToolResult, "content" | "structuredContent" | "_meta"> {
-  const safe = makeSafe(output ?? null, find);
-  return {
-    content: [
-      { type: "text", text: safe.text },
-      { type: "text", text: describeUntrusted(safe) },
-    ],
-    structuredContent: wrapped
-      ? { result: safe.value }
-      : safe.value as Readonly<Record<string, unknown>>,
-    _meta: untrustedMeta(safe),
   };
 }
 

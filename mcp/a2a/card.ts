@@ -62,11 +62,11 @@ export function createCard<C>(tools: Tools<C>, { tools: url, gateway }: Addresse
 }
 
 function createSkill<C>({ operation, description }: Tool<C>): AgentSkill {
-  const { group, effect, durability, example } = operation;
-  const { name, title } = description;
+  const { group, effect, durability, example, summary } = operation;
+  const { name } = description;
   return {
     id: name,
-    name: title,
+    name: summary,
     description: description.description,
     tags: [group, effect, ...(durability?.longRunning ? ["task"] : [])],
     examples: [JSON.stringify({ skill: name, arguments: example.input })],

@@ -31,6 +31,8 @@ export async function callSkill<C>(
     progress: () => {},
   };
   const { content, structuredContent, isError, _meta } = await callTool(tool, call, {
+    verbose: true,
+  }, {
     credential,
     invoke,
     findInjection,

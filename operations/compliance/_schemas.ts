@@ -129,3 +129,31 @@ export const exampleScores: z.output<typeof Scores> = {
     breakdown: [{ id: "CC6.7", category: "Access", state: "pass" }],
   },
 };
+
+/** Tells scores; those with or without their parts. */
+export function tellScores(
+  scores: Readonly<Record<keyof z.output<typeof Scores>, { readonly score: number } | number>>,
+): string[] {
+  const told = Object.entries(scores).map(([framework, score]) =>
+    `${framework} ${typeof score === "number" ? score : score.score}`
+  );
+  return [
+    `The platform scores itself, of 100: ${
+      told.join(", ")
+    }. This is no certification by an auditor.`,
+  ];
+}
+
+/** Tells risks. */
+export function tellRisks(risks: readonly z.output<typeof Risk>[]): string[] {
+  return risks.map(({ title, rating, because, treatment }) =>
+    `- Risk ${rating} of 6: ${title}. ${because}. ${treatment}`
+  );
+}
+
+/** Tells counts of controls. */
+export function tellCounts(
+  { controls_total, fully_evidenced, partial, gaps }: z.output<typeof Counts>,
+): string {
+  return `${controls_total} controls: ${fully_evidenced} fully evidenced, ${partial} partly, ${gaps} not.`;
+}

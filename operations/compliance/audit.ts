@@ -4,7 +4,15 @@ import { assessPlatform, countControls, deriveRisks } from "../../judgement/comp
 import { countReceiptsByCategory } from "../../store/platform/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL_AND_AUDIT } from "../scopes.ts";
-import { Counts, exampleRisk, Risk, toScores } from "./_schemas.ts";
+import {
+  Counts,
+  exampleRisk,
+  Risk,
+  tellCounts,
+  tellRisks,
+  tellScores,
+  toScores,
+} from "./_schemas.ts";
 
 /** Start of an audit. */
 export const auditSummary = operation({
@@ -46,6 +54,20 @@ export const auditSummary = operation({
     assessed_at: Timestamp,
   }),
   tool: { "compliance.audit_summary": FULL_AND_AUDIT },
+  presentation: {
+    tell: ({ chain, scores, controls, approvals, how_to_verify, risks }) => [
+      chain.chain_intact === null
+        ? "The chain of receipts is not verified yet."
+        : chain.chain_intact
+        ? `The chain of ${chain.total_receipts} receipts holds.`
+        : `The chain is BROKEN at ${chain.breaks} receipts.`,
+      `${approvals.pending} approvals wait, ${approvals.decided_last_90_days} were decided within 90 days.`,
+      ...tellScores(scores),
+      tellCounts(controls),
+      `How to verify: ${how_to_verify}`,
+      ...tellRisks(risks),
+    ],
+  },
   example: {
     input: {},
     output: {

@@ -7,9 +7,18 @@ import {
   type FrameworkName as Framework,
 } from "../../judgement/compliance/mod.ts";
 import { systemFor, unlessAway } from "../integrations/acts/mod.ts";
-import { exampleView, IntegrationView, Timestamp } from "../schemas/mod.ts";
+import { exampleView, IntegrationView, tellView, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
-import { Control, Counts, exampleRisk, FrameworkName, Risk, toControl } from "./_schemas.ts";
+import {
+  Control,
+  Counts,
+  exampleRisk,
+  FrameworkName,
+  Risk,
+  tellCounts,
+  tellRisks,
+  toControl,
+} from "./_schemas.ts";
 
 const Total = z.number().int().min(0);
 const Entries = z.object({
@@ -50,6 +59,7 @@ export const grcHealth = operation({
     ),
   }),
   tool: { grc_health: FULL },
+  presentation: { tell: (view) => [tellView(view)] },
   example: {
     input: {},
     output: {
@@ -97,6 +107,15 @@ export const grcControls = operation({
   }),
   output: z.object({ controls: z.array(Control), assessed_at: Timestamp }),
   tool: { grc_controls: FULL },
+  presentation: {
+    tell: ({ controls }) =>
+      controls.map(({ framework, id, title, state, evidence }: z.output<typeof Control>) =>
+        `- ${framework} ${id} ${title}: ${state} (${
+          evidence.map(({ because }) => because).join("; ")
+        })`
+      ),
+    toolText: { grc_controls: "For the evidence of each control; grc_summary counts them." },
+  },
   example: {
     input: { framework: "soc2" },
     output: {
@@ -138,6 +157,7 @@ export const grcRisks = operation({
   input: z.object({}),
   output: z.object({ risks: z.array(Risk), assessed_at: Timestamp }),
   tool: { grc_risks: FULL },
+  presentation: { tell: ({ risks }) => tellRisks(risks) },
   example: {
     input: {},
     output: { risks: [exampleRisk], assessed_at: "2026-07-01T12:00:00.000Z" },
@@ -170,6 +190,18 @@ export const grcSummary = operation({
   }),
   rest: { grc_compliance: "GET /v1/integrations/grc/compliance" },
   tool: { grc_summary: FULL },
+  presentation: {
+    tell: ({ frameworks, risks }) => [
+      ...frameworks.map((
+        { title, score, ...counts }: z.output<typeof Counts> & {
+          readonly title: string;
+          readonly score: number;
+        },
+      ) => `- ${title}: ${score} of 100; ${tellCounts(counts)}`),
+      `Risks: ${risks.high} high, ${risks.medium} medium, ${risks.low} low.`,
+    ],
+    toolText: { grc_summary: "Numbers alone; grc_controls has the evidence." },
+  },
   example: {
     input: {},
     output: {

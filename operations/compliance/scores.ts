@@ -3,7 +3,16 @@ import { operation } from "../../calls/mod.ts";
 import { assessPlatform, countControls, deriveRisks } from "../../judgement/compliance/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
-import { Counts, exampleRisk, exampleScores, Risk, Scores, toScores } from "./_schemas.ts";
+import {
+  Counts,
+  exampleRisk,
+  exampleScores,
+  Risk,
+  Scores,
+  tellRisks,
+  tellScores,
+  toScores,
+} from "./_schemas.ts";
 
 const NOTE =
   "The platform assesses itself, by what it can see. This is no certification by an independent auditor. " +
@@ -49,6 +58,13 @@ export const complianceStatus = operation({
     note: z.string(),
   }),
   tool: { get_compliance_status: FULL },
+  presentation: {
+    tell: ({ scores, risks }) => [...tellScores(scores), ...tellRisks(risks)],
+    toolText: {
+      get_compliance_status:
+        "For how the platform stands; for a control's evidence grc_controls, for all risks grc_risks, for an audit's begin compliance.audit_summary. It assesses itself: no certification.",
+    },
+  },
   example: {
     input: {},
     output: {

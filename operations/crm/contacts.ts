@@ -58,7 +58,15 @@ export const createContact = operation({
   output: Contact,
   rest: { contacts_create: "POST /api/contacts" },
   tool: { crm_create_contact: FULL },
-  presentation: { hints: { destructive: false }, untrusted: true, errors: ["Conflict"] },
+  presentation: {
+    toolText: {
+      crm_create_contact:
+        "An e-mail address is unique: a second contact with it is refused with the first one's contact_id, or merged by `on_duplicate`.",
+    },
+    hints: { destructive: false },
+    untrusted: true,
+    errors: ["Conflict"],
+  },
   governance: {
     rule: "key-decides",
     async check({ email, on_duplicate }, { store }) {
@@ -114,7 +122,14 @@ export const updateContact = operation({
   }),
   output: Contact,
   tool: { crm_update_contact: FULL },
-  presentation: { untrusted: true, errors: ["NotFound", "Conflict"] },
+  presentation: {
+    toolText: {
+      crm_update_contact:
+        "Fields that are left out stay; null empties one. `opt_out` holds for good.",
+    },
+    untrusted: true,
+    errors: ["NotFound", "Conflict"],
+  },
   governance: {
     rule: "key-decides",
     async check({ contact_id }, { store }) {

@@ -99,7 +99,11 @@ export const rmmAgents = operation({
   }),
   rest: { rmm_agents: "GET /v1/integrations/rmm/agents" },
   tool: { rmm_agents: FULL },
-  presentation: { toolGroup: { rmm_agents: "devices" }, untrusted: true },
+  presentation: {
+    toolText: { rmm_agents: "For each machine; rmm_summary counts them." },
+    toolGroup: { rmm_agents: "devices" },
+    untrusted: true,
+  },
   example: {
     input: {},
     output: {

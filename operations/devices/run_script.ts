@@ -55,6 +55,10 @@ export const runScript = operation({
   }),
   tool: { rmm_run_script: FULL },
   presentation: {
+    toolText: {
+      rmm_run_script:
+        "A script of the catalogue alone, run at most once; rmm_agents lists the machines. Where nothing shows what became of it, the state is `unknown`, and it is not repeated.",
+    },
     hints: { openWorld: true },
     errors: ["Conflict", "Denied", "NotConfigured", "NotFound", "Unavailable"],
   },

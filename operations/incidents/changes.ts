@@ -6,7 +6,7 @@ import { Problem } from "../../contract/mod.ts";
 import { requireTicket } from "./tickets/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { addTicketEvent, openTicket, resolveTicket } from "../../store/incidents/mod.ts";
-import { exampleTicket, Severity, Ticket, TicketId } from "../schemas/mod.ts";
+import { exampleTicket, Severity, tellTicket, Ticket, TicketId } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
 /** Opens a ticket for people. */
@@ -29,7 +29,14 @@ export const createTicket = operation({
   output: Ticket,
   rest: { itsm_ticket_create: "POST /v1/itsm/tickets" },
   tool: { itsm_create_ticket: FULL },
-  presentation: { hints: { destructive: false } },
+  presentation: {
+    tell: (ticket) => [tellTicket(ticket)],
+    toolText: {
+      itsm_create_ticket:
+        "Repairs nothing: to have a fault examined and repaired, call itsm_run_loop.",
+    },
+    hints: { destructive: false },
+  },
   governance: { rule: "tickets-and-loops" },
   durability: {
     sealsItself: true,
@@ -110,7 +117,15 @@ export const closeTicket = operation({
   output: Ticket,
   rest: { itsm_ticket_close: "POST /v1/itsm/tickets/{ticket_id}/close" },
   tool: { itsm_close_ticket: FULL },
-  presentation: { untrusted: true, errors: ["NotFound", "Conflict"] },
+  presentation: {
+    tell: (ticket) => [tellTicket(ticket)],
+    toolText: {
+      itsm_close_ticket:
+        "A loop that works on it stops and seals that. Your note stays private; the receipt commits to it.",
+    },
+    untrusted: true,
+    errors: ["NotFound", "Conflict"],
+  },
   governance: {
     rule: "tickets-and-loops",
     async check({ ticket_id }, { store }) {

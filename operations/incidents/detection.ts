@@ -21,6 +21,17 @@ import { listDetectorRuns } from "../../store/incidents/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
+/** The words about a detector. */
+type DetectorLine = Readonly<Record<"detector" | "state" | "about", string>> & {
+  readonly error: string | null;
+};
+
+/** The words of a finding. */
+interface Said {
+  readonly severity: string;
+  readonly summary: string;
+}
+
 const Fingerprint = z.string().describe("The same for the same fault");
 const DetectorFinding = z.object({
   service: z.string().nullable().describe("Affected service; null: none is known"),
@@ -75,6 +86,11 @@ export const detectFaults = operation({
   rest: { itsm_detect: "POST /v1/itsm/detect" },
   tool: { itsm_trigger_detection: FULL },
   presentation: {
+    tell: ({ findings, probed }) => [
+      `${probed} targets were looked at, and ${findings.length} faults found.`,
+      ...findings.map(({ severity, summary }: Said) => `- (${severity}) ${summary}`),
+    ],
+    toolText: { itsm_trigger_detection: "Stores nothing; itsm_run_loop also repairs." },
     hints: { destructive: false, idempotent: true },
     untrusted: true,
     errors: ["Unavailable"],
@@ -176,7 +192,13 @@ export const detectorList = operation({
   }),
   rest: { itsm_detectors: "GET /v1/itsm/detectors" },
   tool: { itsm_get_detection_sources: FULL },
-  presentation: { errors: ["Unavailable"] },
+  presentation: {
+    tell: ({ detectors }) =>
+      detectors.map(({ detector, state, about, error }: DetectorLine) =>
+        `- ${detector} is ${state.replaceAll("_", " ")}: ${about}${error ? ` (${error})` : ""}`
+      ),
+    errors: ["Unavailable"],
+  },
   example: {
     input: {},
     output: {

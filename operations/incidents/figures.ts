@@ -4,6 +4,7 @@ import { getRepairFigures, getRepairHistory } from "../../store/incidents/mod.ts
 import { getPlatformCounts, getResolutionFigures } from "../../store/platform/mod.ts";
 import { Limit, Sha256, Since, TicketId, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
+import { tellRepairs, tellTimes } from "./_tell.ts";
 
 const Seconds = z.number().nullable().describe("Seconds; null: nothing was resolved");
 const Times = z.object({
@@ -78,6 +79,13 @@ export const resolutionTimes = operation({
   output: ResolutionTimes,
   rest: { itsm_mttr: "GET /v1/itsm/mttr" },
   tool: { itsm_get_mttr_stats: FULL },
+  presentation: {
+    tell: (times) => [tellTimes(times)],
+    toolText: {
+      itsm_get_mttr_stats:
+        "In total, by severity, category and day, without drills; `from_ticket` counts from the ticket, all else from the last passed check.",
+    },
+  },
   example: { input: { since: "2026-07-01T00:00:00Z" }, output: exampleTimes },
   run: ({ since }, { store }) =>
     getResolutionFigures(store.db, since ? { since: new Date(since) } : {}),
@@ -107,7 +115,15 @@ export const repairHistory = operation({
   }),
   rest: { itsm_remediations: "GET /v1/itsm/remediations" },
   tool: { itsm_get_remediation_history: FULL },
-  presentation: { untrusted: true },
+  presentation: {
+    tell: ({ remediations, success_rate }) => [
+      success_rate === null
+        ? "No repair has ended."
+        : `${Math.round(success_rate * 100)} % of the ended repairs helped.`,
+      ...tellRepairs(remediations),
+    ],
+    untrusted: true,
+  },
   example: {
     input: { limit: 1 },
     output: {
@@ -161,6 +177,13 @@ export const dashboard = operation({
   }),
   rest: { itsm_dashboard: "GET /v1/itsm/dashboard" },
   tool: { itsm_dashboard_summary: FULL },
+  presentation: {
+    tell: tellDashboard,
+    toolText: {
+      itsm_dashboard_summary:
+        "Numbers alone, without drills; get_platform_briefing names what is open.",
+    },
+  },
   example: {
     input: {},
     output: {
@@ -184,3 +207,26 @@ export const dashboard = operation({
     return { ...counts, mttr, repair_success_rate: success_rate };
   },
 });
+
+function tellDashboard(
+  { tickets, services, pending_approvals, mttr, repair_success_rate }: {
+    readonly tickets: Record<string, number>;
+    readonly services: Record<string, number>;
+    readonly pending_approvals: number;
+    readonly mttr: z.output<typeof ResolutionTimes>;
+    readonly repair_success_rate: number | null;
+  },
+): string[] {
+  return [
+    `${tickets.open ?? 0} tickets are open, ${tickets.escalated ?? 0} of them with people; ${
+      tickets.opened_last_24h ?? 0
+    } were opened and ${tickets.resolved_last_24h ?? 0} resolved within a day.`,
+    `${services.down ?? 0} services are down, ${
+      services.up ?? 0
+    } up; ${pending_approvals} approvals wait for people.`,
+    tellTimes(mttr),
+    ...(repair_success_rate === null
+      ? []
+      : [`${Math.round(repair_success_rate * 100)} % of the ended repairs helped.`]),
+  ];
+}

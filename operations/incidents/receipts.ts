@@ -14,6 +14,8 @@ import {
   exampleTicket,
   exampleVerifiedReceipt,
   ReceiptId,
+  tellTicket,
+  tellVerified,
   TicketId,
   TicketWithReceipt,
   toVerifiedReceipt,
@@ -36,6 +38,11 @@ export const embedReceipt = operation({
   rest: { itsm_ticket_embed_receipt: "POST /v1/itsm/tickets/{ticket_id}/receipt" },
   tool: { itsm_embed_receipt: FULL },
   presentation: {
+    tell: (ticket) => [tellTicket(ticket)],
+    toolText: {
+      itsm_embed_receipt:
+        "The receipt has to name the ticket. It replaces one that was embedded before, but not the platform's own of the ticket's end.",
+    },
     hints: { idempotent: true },
     untrusted: true,
     errors: ["NotFound", "ReceiptNotFound", "AmbiguousReceipt", "Conflict", "Unavailable"],
@@ -84,7 +91,7 @@ export const ticketVerification = operation({
   }),
   rest: { itsm_ticket_verify_receipt: "GET /v1/itsm/tickets/{ticket_id}/verify" },
   tool: { itsm_verify_receipt: FULL },
-  presentation: { errors: ["NotFound", "ReceiptNotFound", "Unavailable"] },
+  presentation: { tell: tellVerified, errors: ["NotFound", "ReceiptNotFound", "Unavailable"] },
   example: {
     input: { ticket_id: exampleTicket.ticket_id },
     output: {

@@ -11,7 +11,13 @@ import {
   type TestRequest,
   WORKFLOW,
 } from "../../contract/domain/mod.ts";
-import { completedRun, exampleStartedRun, StartedRun, WaitSeconds } from "../schemas/mod.ts";
+import {
+  completedRun,
+  exampleStartedRun,
+  StartedRun,
+  tellRun,
+  WaitSeconds,
+} from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
 /** Runs the loop for one incident, or a sweep for all. */
@@ -40,7 +46,15 @@ export const runLoop = operation({
   output: StartedRun,
   rest: { itsm_loop: "POST /v1/itsm/loop" },
   tool: { itsm_run_loop: FULL },
-  presentation: { untrusted: true, errors: ["NotFound", "Conflict", "Unavailable"] },
+  presentation: {
+    tell: tellRun,
+    toolText: {
+      itsm_run_loop:
+        "To have a service probed and, if it fails, repaired within the guardrails: give `service`, or an `incident` that names one; with neither, all are probed. With `service` and `reason` a healthy one is restarted, which people are asked about. A loop that runs already is joined; `waits_for` says which approval it waits for.",
+    },
+    untrusted: true,
+    errors: ["NotFound", "Conflict", "Unavailable"],
+  },
   governance: {
     rule: "tickets-and-loops",
     async check({ service, reason }, { store }) {
@@ -88,7 +102,13 @@ export const runTest = operation({
   output: StartedRun,
   rest: { itsm_test: "POST /v1/itsm/test" },
   tool: { itsm_run_test: FULL },
-  presentation: { hints: { destructive: false }, untrusted: true, errors: ["Unavailable"] },
+  presentation: {
+    tell: tellRun,
+    toolText: { itsm_run_test: "A drill with a small HTTP service, which touches nothing else." },
+    hints: { destructive: false },
+    untrusted: true,
+    errors: ["Unavailable"],
+  },
   governance: { rule: "tickets-and-loops" },
   durability: {
     startsWorkflow: WORKFLOW.itsmTest,

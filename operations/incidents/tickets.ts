@@ -2,13 +2,14 @@ import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { composedText } from "../../contract/mod.ts";
 import { OBSERVATION_SOURCES } from "../../contract/domain/mod.ts";
-import { draftPostmortem, embeddedReceipt, requireTicket } from "./tickets/mod.ts";
 import {
-  listObservations,
-  listRepairsOfTicket,
-  listTicketEvents,
-  listTickets,
-} from "../../store/incidents/mod.ts";
+  draftPostmortem,
+  embeddedReceipt,
+  readFacts,
+  requireTicket,
+  tellStory,
+} from "./tickets/mod.ts";
+import { listObservations, listTicketEvents, listTickets } from "../../store/incidents/mod.ts";
 import {
   exampleTicket,
   Limit,
@@ -21,6 +22,7 @@ import {
   TicketWithReceipt,
 } from "../schemas/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../scopes.ts";
+import { tellEvents, tellIncident, tellTickets, tellTicketWithReceipt } from "./_tell.ts";
 
 /** Open tickets that are listed. */
 const MAX_OPEN = 200;
@@ -63,7 +65,15 @@ export const ticketList = operation({
   output: z.object({ tickets: z.array(Ticket) }),
   rest: { itsm_incidents: "GET /v1/itsm/incidents" },
   tool: { itsm_list_tickets: FULL },
-  presentation: { resource: { "sealoop://tickets": FULL }, untrusted: true },
+  presentation: {
+    tell: ({ tickets }) => tellTickets(tickets, "tickets match, newest first"),
+    toolText: {
+      itsm_list_tickets:
+        "Filters by status, severity, category, service and time; for what is open now use itsm_list_open_incidents.",
+    },
+    resource: { "sealoop://tickets": FULL },
+    untrusted: true,
+  },
   example: { input: { status: "resolved" }, output: { tickets: [exampleTicket] } },
   run: async ({ since, ...filter }, { store }) => ({
     tickets: await listTickets(store.db, {
@@ -87,7 +97,14 @@ export const openTickets = operation({
     ),
   }),
   tool: { itsm_list_open_incidents: FULL },
-  presentation: { resource: { "sealoop://incidents": FULL }, untrusted: true },
+  presentation: {
+    tell: ({ tickets }) => tellTickets(tickets, "open incidents, the most severe first"),
+    toolText: {
+      itsm_list_open_incidents: "For the question what is broken now, and what waits for people.",
+    },
+    resource: { "sealoop://incidents": FULL },
+    untrusted: true,
+  },
   example: {
     input: {},
     output: {
@@ -119,7 +136,16 @@ export const recentIncidents = operation({
   input: z.object({ status: Status, limit: Limit }),
   output: z.object({ incidents: z.array(Ticket) }),
   tool: { list_recent_incidents: FULL, "mission.list_incidents": FULL_AND_AUDIT },
-  presentation: { toolGroup: { "mission.list_incidents": "audit" }, untrusted: true },
+  presentation: {
+    tell: ({ incidents }) => tellTickets(incidents, "newest incidents"),
+    toolText: {
+      list_recent_incidents:
+        "For what happened lately; get_incident_details then tells one of them.",
+      "mission.list_incidents": "The same as list_recent_incidents, for auditors' keys.",
+    },
+    toolGroup: { "mission.list_incidents": "audit" },
+    untrusted: true,
+  },
   example: { input: { limit: 5 }, output: { incidents: [exampleTicket] } },
   run: async ({ status, limit }, { store }) => ({
     incidents: await listTickets(store.db, { ...(status ? { status } : {}), limit }),
@@ -146,6 +172,11 @@ export const ticket = operation({
   rest: { itsm_ticket: "GET /v1/itsm/tickets/{ticket_id}" },
   tool: { itsm_get_ticket: FULL },
   presentation: {
+    tell: tellTicketWithReceipt,
+    toolText: {
+      itsm_get_ticket:
+        "For its fields and its postmortem; why it happened, and who decided, get_incident_details tells.",
+    },
     resource: { "sealoop://tickets/{ticket_id}": FULL },
     untrusted: true,
     errors: ["NotFound"],
@@ -190,27 +221,60 @@ export const incidentDetails = operation({
     observations: z.array(Observation).describe("What was seen before the fault was judged"),
     repairs: z.array(z.looseObject({ id: z.string(), state: z.string() }))
       .describe("Repairs, oldest first"),
+    cause: z.string().nullable().describe("What the last diagnosis names; null: no cause"),
+    story: z.array(z.string()).describe("The timeline in sentences, Markdown of one line each"),
+    done: z.string().describe("Markdown: who allowed what was done, and what it did"),
+    dependants: z.array(z.string()).nullable().describe(
+      "Services that need the one of the incident; null: the service graph does not have that one",
+    ),
+    proof_url: z.string().nullable().describe(
+      "Where anybody can check the receipt of its end; null: there is none",
+    ),
   }),
   tool: { get_incident_details: FULL },
-  presentation: { untrusted: true, errors: ["NotFound"] },
+  presentation: {
+    tell: tellIncident,
+    toolText: {
+      get_incident_details:
+        "For why something failed, what was done about it, who decided that, and where the proof is.",
+    },
+    untrusted: true,
+    errors: ["NotFound"],
+  },
   example: {
     input: { incident_id: exampleTicket.ticket_id },
-    output: { ...exampleTicket, receipt: null, events: [], observations: [], repairs: [] },
+    output: {
+      ...exampleTicket,
+      receipt: null,
+      events: [],
+      observations: [],
+      repairs: [],
+      cause: "Its process has ended",
+      story: ["The ticket was opened."],
+      done: "The platform restarted the service, and it was healthy afterwards.",
+      dependants: ["orders"],
+      proof_url: "http://127.0.0.1:8082/receipt/9f2c4b7a01d3e856",
+    },
   },
-  run: async ({ incident_id }, { store }) => {
+  run: async ({ incident_id }, { store, urls }) => {
     const ticket = await requireTicket(store, incident_id);
-    const [receipt, events, observations, repairs] = await Promise.all([
-      embeddedReceipt(store, ticket),
-      listTicketEvents(store.db, incident_id),
+    const [facts, observations] = await Promise.all([
+      readFacts(store, ticket, urls.ledger),
       listObservations(store.db, incident_id),
-      listRepairsOfTicket(store.db, incident_id),
     ]);
+    const { events, causes, done, dependants, repairs } = tellStory(facts);
+    const { receipt_id } = ticket;
     return {
       ...ticket,
-      receipt,
-      events,
+      receipt: await embeddedReceipt(store, ticket),
+      events: facts.events.map((event) => ({ ...event, phase: event.phase ?? null })),
       observations,
       repairs: repairs.map((repair) => ({ ...repair })),
+      cause: causes.at(-1)?.says ?? null,
+      story: events.map(({ says }) => says),
+      done,
+      dependants: dependants === null ? null : [...dependants],
+      proof_url: receipt_id && `${urls.ledger}/receipt/${encodeURIComponent(receipt_id)}`,
     };
   },
 });
@@ -227,6 +291,11 @@ export const ticketTimeline = operation({
   rest: { itsm_ticket_timeline: "GET /v1/itsm/tickets/{ticket_id}/timeline" },
   tool: { itsm_get_incident_timeline: FULL },
   presentation: {
+    tell: ({ events }) => tellEvents(events),
+    toolText: {
+      itsm_get_incident_timeline:
+        "Codes and counts of each event; get_incident_details tells the same in sentences.",
+    },
     resource: { "sealoop://incidents/{ticket_id}": FULL },
     untrusted: true,
     errors: ["NotFound"],

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
 import { INTEGRATIONS } from "../../contract/domain/mod.ts";
-import { exampleView, IntegrationView, Timestamp } from "../schemas/mod.ts";
+import { exampleView, IntegrationView, tellView, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
 /** The views of all integrations. */
@@ -21,6 +21,13 @@ export const integrationStatus = operation({
   output: z.object({ checked_at: Timestamp, integrations: z.array(IntegrationView) }),
   rest: { integrations_all: "GET /v1/integrations/all" },
   tool: { integration_status: FULL },
+  presentation: {
+    tell: ({ integrations }) => integrations.map(tellView),
+    toolText: {
+      integration_status:
+        "One that has neither a form of the platform's own nor a setting says not_configured.",
+    },
+  },
   example: {
     input: {},
     output: { checked_at: "2026-07-01T12:00:01.000Z", integrations: [exampleView] },
@@ -42,6 +49,7 @@ export const ragHealth = operation({
   input: z.object({}),
   output: IntegrationView,
   tool: { rag_health: FULL },
+  presentation: { tell: (view) => [tellView(view)] },
   example: { input: {}, output: exampleView },
   run: async (_, context) => await context.views.view("rag", context),
 });
@@ -56,6 +64,7 @@ export const soarHealth = operation({
   input: z.object({}),
   output: IntegrationView,
   tool: { soar_health: FULL },
+  presentation: { tell: (view) => [tellView(view)] },
   example: {
     input: {},
     output: { ...exampleView, integration: "soar", detail: "9 workflow types can be started" },

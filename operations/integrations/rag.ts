@@ -8,6 +8,9 @@ import { countPassages } from "../../store/platform/mod.ts";
 import { exampleView, IntegrationView, Sha256, text } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
+/** A passage that was found. */
+type Passage = Readonly<Record<"id" | "text", string>>;
+
 const NOTHING_TREATS_IT = "Nothing in the knowledge base treats the question";
 
 /** Collections of the knowledge base. */
@@ -91,7 +94,21 @@ export const ragQuery = operation({
     })),
   }),
   tool: { rag_query: FULL },
-  presentation: { hints: { openWorld: true }, untrusted: true, errors: ["Unavailable"] },
+  presentation: {
+    tell: ({ answer, reason, passages }) => [
+      answer ?? `There is no answer: ${reason}.`,
+      ...passages.map(({ id, text }: Passage, n: number) =>
+        `[${n + 1}] ${id}: ${text.split("\n", 1)[0]}`
+      ),
+    ],
+    toolText: {
+      rag_query:
+        "For how a kind of fault is mended: articles, and past incidents of your tenant. What happened here, the incidents' tools tell. Where nothing treats the question, `reason` says so.",
+    },
+    hints: { openWorld: true },
+    untrusted: true,
+    errors: ["Unavailable"],
+  },
   example: {
     input: { question: "Why does a certificate chain fail?" },
     output: {

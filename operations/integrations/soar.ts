@@ -121,6 +121,10 @@ export const soarTrigger = operation({
   }),
   tool: { soar_trigger: FULL },
   presentation: {
+    toolText: {
+      soar_trigger:
+        "By the rules of the operation that starts its type. A workflow of n8n is started once; where nothing shows what became of it, the state is `unknown`, and it is not repeated.",
+    },
     hints: { openWorld: true },
     errors: ["NotFound", "Conflict", "NotConfigured", "Unavailable"],
   },

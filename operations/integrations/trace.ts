@@ -63,7 +63,13 @@ export const observabilityTrace = operation({
     receipt_id: z.string(),
   }),
   tool: { observability_trace: FULL },
-  presentation: { hints: { destructive: false, openWorld: true } },
+  presentation: {
+    toolText: {
+      observability_trace:
+        "The receipt holds ids, counts and commitments; the texts stay private, with personal data and keys masked.",
+    },
+    hints: { destructive: false, openWorld: true },
+  },
   governance: { rule: "key-decides" },
   durability: {
     receipt: (output) => {

@@ -51,6 +51,9 @@ export const learningMetrics = operation({
   }),
   rest: { learning_metrics: "GET /v1/learning/metrics" },
   tool: { get_learning_metrics: FULL },
+  presentation: {
+    toolText: { get_learning_metrics: "By items, weeks, and what past incidents changed." },
+  },
   example: {
     input: {},
     output: {

@@ -66,7 +66,19 @@ export const learningQueue = operation({
   output: z.object({ items: z.array(Item), count: z.number().int() }),
   rest: { learning_queue: "GET /v1/learning/queue" },
   tool: { get_learning_queue: FULL },
-  presentation: { untrusted: true },
+  presentation: {
+    tell: ({ items }) =>
+      items.length === 0
+        ? ["No lesson waits for people."]
+        : items.map(({ item_id, score, title, ticket_id }: z.output<typeof Item>) =>
+          `- ${item_id} (score ${score}): ${title}, from ${ticket_id}`
+        ),
+    toolText: {
+      get_learning_queue:
+        "Lessons of resolved incidents; an approved one joins the knowledge base.",
+    },
+    untrusted: true,
+  },
   example: { input: { limit: 20 }, output: { items: [exampleItem], count: 1 } },
   run: async ({ limit }, { store }) => {
     const items = await listQueuedLearningItems(store.db, limit);
@@ -91,7 +103,11 @@ export const approveLesson = operation({
     learned_from: z.array(z.string()),
   }),
   tool: { approve_learning_item: FULL },
-  presentation: { hints: { destructive: false }, errors: ["NotFound", "Conflict"] },
+  presentation: {
+    toolText: { approve_learning_item: "Takes an item_id of get_learning_queue." },
+    hints: { destructive: false },
+    errors: ["NotFound", "Conflict"],
+  },
   governance: {
     rule: "acts-on-the-outside",
     resolveStableInput: async ({ item_id }, { store }) => {

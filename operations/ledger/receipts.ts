@@ -5,6 +5,7 @@ import {
   exampleVerifiedReceipt,
   Limit,
   ReceiptId,
+  tellVerified,
   toVerifiedReceipt,
   VerifiedReceipt,
 } from "../schemas/mod.ts";
@@ -41,6 +42,16 @@ export const receiptVerification = operation({
   }),
   tool: { verify_ledger_receipt: FULL, "ledger.verify_receipt": FULL_AND_AUDIT },
   presentation: {
+    tell: ({ receipt, superseded_by, ...verified }) => [
+      tellReceipt(receipt),
+      ...tellVerified(verified as never),
+      ...(superseded_by ? [`Receipt ${superseded_by} corrects it.`] : []),
+    ],
+    toolText: {
+      verify_ledger_receipt:
+        "For one receipt whose id is known; whether all hold, get_receipt_chain says.",
+      "ledger.verify_receipt": "The same as verify_ledger_receipt, for auditors' keys.",
+    },
     resource: { "sealoop://receipts/{receipt_id}": FULL_AND_AUDIT },
     untrusted: true,
     errors: ["ReceiptNotFound", "AmbiguousReceipt", "Unavailable"],
@@ -71,6 +82,16 @@ export const chainVerification = operation({
     verified_through: z.number().int().describe("Position of the newest verified receipt"),
   }),
   tool: { get_receipt_chain: FULL, "ledger.verify_chain": FULL_AND_AUDIT },
+  presentation: {
+    tell: ({ chain_intact, breaks, total }) => [
+      chain_intact === null
+        ? "The chain is not verified yet; ask again."
+        : chain_intact
+        ? `The chain of ${total} receipts holds.`
+        : `The chain is BROKEN: ${breaks} of ${total} receipts do not verify.`,
+    ],
+    toolText: { "ledger.verify_chain": "The same as get_receipt_chain, for auditors' keys." },
+  },
   example: {
     input: {},
     output: { chain_intact: true, breaks: 0, total: 42, verified_through: 41 },
@@ -97,7 +118,18 @@ export const receiptSearch = operation({
     searched: z.number().int().describe("Number of newest receipts that were searched"),
   }),
   tool: { "ledger.search_receipts": FULL_AND_AUDIT },
-  presentation: { resource: { "sealoop://receipts": FULL_AND_AUDIT }, untrusted: true },
+  presentation: {
+    tell: ({ receipts, searched }) => [
+      `${receipts.length} of the newest ${searched} receipts match.`,
+      ...receipts.map((receipt: Parameters<typeof tellReceipt>[0]) => `- ${tellReceipt(receipt)}`),
+    ],
+    toolText: {
+      "ledger.search_receipts":
+        "For what was sealed about a ticket, a service's repair, an approval or a key.",
+    },
+    resource: { "sealoop://receipts": FULL_AND_AUDIT },
+    untrusted: true,
+  },
   example: {
     input: { category: "self_heal", limit: 5 },
     output: { receipts: [exampleReceipt], searched: 42 },
@@ -117,4 +149,13 @@ export const receiptSearch = operation({
 function contentOf({ text }: { readonly text: string }): Record<string, unknown> {
   const { canonical_bytes: _, ...content } = JSON.parse(text);
   return content;
+}
+
+/** Tells a receipt in one line. */
+function tellReceipt(
+  { id, timestamp, category, subject, action, outcome }: Readonly<Record<string, unknown>>,
+): string {
+  return `${timestamp} ${category}: ${action ?? "act"} on ${subject ?? "nothing named"}, outcome ${
+    outcome ?? "not said"
+  } (receipt ${id})`;
 }

@@ -50,6 +50,10 @@ export const bookAppointment = operation({
   }),
   tool: { crm_book_appointment: FULL },
   presentation: {
+    toolText: {
+      crm_book_appointment:
+        "The time is exclusive in the calendar `main`; the invitation is sent like any other mail.",
+    },
     hints: { destructive: false, openWorld: true },
     errors: ["Conflict", "Denied", "NotConfigured", "NotFound", "Unavailable"],
   },

@@ -32,6 +32,10 @@ export const sendEmail = operation({
   output: SentEmail,
   tool: { crm_send_email: FULL },
   presentation: {
+    toolText: {
+      crm_send_email:
+        "Sent at most once, after a review; a flagged mail waits for a person, and who has opted out is not mailed.",
+    },
     hints: { destructive: false, openWorld: true },
     errors: ["Denied", "NotConfigured", "NotFound", "Unavailable"],
   },

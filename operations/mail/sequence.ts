@@ -27,6 +27,10 @@ export const triggerWorkflow = operation({
   output: z.object({ workflow_id: z.string(), run_id: z.string() }),
   tool: { crm_trigger_workflow: FULL },
   presentation: {
+    toolText: {
+      crm_trigger_workflow:
+        "Each mail is reviewed and sent like any other. A contact is in a sequence once at a time.",
+    },
     hints: { destructive: false, openWorld: true },
     errors: ["Denied", "NotConfigured", "NotFound", "Unavailable"],
   },

@@ -98,6 +98,7 @@ export const speakPost = operation({
   }),
   tool: { voice_blog_audio: FULL },
   presentation: {
+    toolText: { voice_blog_audio: "Each Markdown heading begins a chapter; code is left out." },
     ...SPEECH.presentation,
     errors: ["Conflict", "NotConfigured", "NotFound", "RateLimited", "TooLarge", "Unavailable"],
   },

@@ -42,6 +42,10 @@ export const transcribeRecording = operation({
   output: Transcription,
   tool: { voice_transcribe: FULL },
   presentation: {
+    toolText: {
+      voice_transcribe:
+        "WAV, FLAC, Ogg, MP3, AAC, MP4 or WebM of at most 25 MiB and 30 minutes; a minute of work for each ten.",
+    },
     hints: { destructive: false, openWorld: true },
     untrusted: true,
     errors: [

@@ -4,13 +4,16 @@ import { getHead } from "../../ledger/mod.ts";
 import { listApprovals } from "../../store/approvals/mod.ts";
 import { DEVICE_STATUSES, type DeviceFigures, getDeviceFigures } from "../../store/devices/mod.ts";
 import { getRepairHistory, listTickets } from "../../store/incidents/mod.ts";
+import { getServiceGraph } from "../../store/cmdb/mod.ts";
 import { getPlatformCounts } from "../../store/platform/mod.ts";
-import { exampleTicket, Ticket, Timestamp } from "../schemas/mod.ts";
+import { exampleTicket, tellTicket, Ticket, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
 const DAY_MS = 86_400_000;
 /** Tickets and approvals that are listed by name. */
 const MAX_LISTED = 10;
+/** Services whose dependencies are listed. */
+const MAX_SERVICES = 100;
 
 /** Facts for a person who begins a shift. */
 export const briefing = operation({
@@ -24,6 +27,9 @@ export const briefing = operation({
     as_of: Timestamp,
     summary: z.string().describe("The same in sentences"),
     services: z.record(z.string(), z.number()).describe("Number of services by status"),
+    needs: z.record(z.string(), z.array(z.string())).describe(
+      `Service → services that it needs; the first ${MAX_SERVICES} that need any`,
+    ),
     tickets: z.record(z.string(), z.number()),
     urgent: z.array(Ticket).describe(`Up to ${MAX_LISTED} open tickets, the most severe first`),
     waiting_for_people: z.array(z.object({
@@ -50,7 +56,14 @@ export const briefing = operation({
     }),
   }),
   tool: { get_platform_briefing: FULL },
-  presentation: { untrusted: true },
+  presentation: {
+    tell: tellBriefing,
+    toolText: {
+      get_platform_briefing:
+        "Begin here: what is broken now, what waits for people, what was repaired, and what depends on what.",
+    },
+    untrusted: true,
+  },
   example: {
     input: {},
     output: {
@@ -59,6 +72,7 @@ export const briefing = operation({
         "1 ticket is open, 0 of them with people. 0 services are down. 0 approvals wait for " +
         "people. Repairs within a day: 3 done. 0 of 2 devices are offline. The ledger has 42 receipts.",
       services: { up: 4 },
+      needs: { orders: ["orders-db"] },
       tickets: { open: 1, resolved: 7 },
       urgent: [exampleTicket],
       waiting_for_people: [],
@@ -75,16 +89,18 @@ export const briefing = operation({
   run: async (_, { store, chain }) => {
     const db = store.db;
     const since = new Date(Date.now() - DAY_MS);
-    const [counts, urgent, approvals, repairs, devices, { size }, { chain_intact }] = await Promise
-      .all([
-        getPlatformCounts(db),
-        listTickets(db, { status: "open", limit: MAX_LISTED, bySeverity: true }),
-        listApprovals(db, { status: "pending", limit: MAX_LISTED }),
-        getRepairHistory(db, { since, limit: 1 }),
-        getDeviceFigures(db),
-        getHead(store),
-        chain.look(),
-      ]);
+    const [counts, urgent, approvals, repairs, devices, graph, { size }, { chain_intact }] =
+      await Promise
+        .all([
+          getPlatformCounts(db),
+          listTickets(db, { status: "open", limit: MAX_LISTED, bySeverity: true }),
+          listApprovals(db, { status: "pending", limit: MAX_LISTED }),
+          getRepairHistory(db, { since, limit: 1 }),
+          getDeviceFigures(db),
+          getServiceGraph(db),
+          getHead(store),
+          chain.look(),
+        ]);
     const { tickets, services, pending_approvals } = counts;
     const { by_state, success_rate } = repairs;
     const states = Object.entries(by_state).map(([state, count]) => `${count} ${state}`);
@@ -103,6 +119,7 @@ export const briefing = operation({
         }.`,
       ].join(" "),
       services,
+      needs: needsOf(graph),
       tickets,
       urgent,
       waiting_for_people: approvals.map(({ id, subject, askedAt }) => ({
@@ -130,5 +147,35 @@ function describeDevices({ by_status, low_on_disk }: DeviceFigures): string[] {
     `${offline} of ${total} devices ${offline === 1 ? "is" : "are"} offline` +
     (quarantined > 0 ? `, ${quarantined} quarantined` : "") +
     (low_on_disk > 0 ? `, ${low_on_disk} low on disk` : "") + ".",
+  ];
+}
+
+/** Returns the dependencies of the first services by name. */
+function needsOf(
+  { dependsOn }: { readonly dependsOn: ReadonlyMap<string, readonly string[]> },
+): Record<string, string[]> {
+  const entries = [...dependsOn].filter(([, needs]) => needs.length > 0).sort();
+  return Object.fromEntries(
+    entries.slice(0, MAX_SERVICES).map(([name, needs]) => [name, [...needs]]),
+  );
+}
+
+function tellBriefing(
+  { summary, urgent, waiting_for_people, needs, as_of }: {
+    readonly summary: string;
+    readonly urgent: readonly z.output<typeof Ticket>[];
+    readonly waiting_for_people: readonly {
+      readonly approval_id: string;
+      readonly subject: string;
+    }[];
+    readonly needs: Readonly<Record<string, readonly string[]>>;
+    readonly as_of: string;
+  },
+): string[] {
+  return [
+    `As of ${as_of}: ${summary}`,
+    ...urgent.map((ticket) => `- ${tellTicket(ticket)}`),
+    ...waiting_for_people.map(({ approval_id, subject }) => `- ${approval_id} waits: ${subject}`),
+    ...Object.entries(needs).map(([service, others]) => `${service} needs ${others.join(", ")}.`),
   ];
 }

@@ -5,6 +5,10 @@ import { LOG_LEVELS, searchLogs } from "../../integrations/host/mod.ts";
 import { DateTime, Limit, Timestamp } from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
+type LogLine = Readonly<Record<"component" | "level" | "text", string>> & {
+  readonly at: string | null;
+};
+
 /** Lines of the platform's own logs. */
 export const logSearch = operation({
   name: "platform.logs",
@@ -44,7 +48,20 @@ export const logSearch = operation({
     ),
   }),
   tool: { search_platform_logs: FULL },
-  presentation: { untrusted: true, errors: ["Forbidden"] },
+  presentation: {
+    tell: ({ lines, searched }) => [
+      `${lines.length} of ${searched} lines match, newest first.`,
+      ...lines.map(({ at, component, level, text }: LogLine) =>
+        `${at ?? ""} ${component} ${level}: ${text}`
+      ),
+    ],
+    toolText: {
+      search_platform_logs:
+        "Of the platform's own processes, PostgreSQL and Temporal on this host, not of services.",
+    },
+    untrusted: true,
+    errors: ["Forbidden"],
+  },
   example: {
     input: { query: "started", limit: 1 },
     output: {

@@ -7,6 +7,8 @@ import { FULL } from "../scopes.ts";
 /** Categories of the receipts of repairs and escalations. */
 const CATEGORIES = ["self_heal", "platform_fix", "escalation"] as const;
 
+type JournalEntry = ReturnType<typeof toEntry>;
+
 /** Receipts of repairs and escalations. */
 export const selfHealJournal = operation({
   name: "ledger.self_heal_journal",
@@ -29,6 +31,16 @@ export const selfHealJournal = operation({
     })).describe("Newest first; each can be verified by its receipt_id"),
   }),
   tool: { get_self_heal_journal: FULL },
+  presentation: {
+    tell: ({ entries }) =>
+      entries.length === 0
+        ? ["The ledger has no repair yet."]
+        : entries.map(({ timestamp, subject, action, outcome, receipt_id }: JournalEntry) =>
+          `- ${timestamp} ${subject ?? ""} ${action ?? ""}: ${
+            outcome ?? ""
+          } (receipt ${receipt_id})`
+        ),
+  },
   example: {
     input: { limit: 1 },
     output: {

@@ -62,7 +62,14 @@ export const platformStatus = operation({
   summary: "Get the status of the platform's parts, at most 30 seconds old",
   rest: { status: "GET /v1/status" },
   tool: { query_uaio_status: FULL },
-  presentation: { toolGroup: { query_uaio_status: "platform" } },
+  presentation: {
+    toolGroup: { query_uaio_status: "platform" },
+    toolText: {
+      query_uaio_status:
+        "For whether the platform itself works; what is broken of services, get_platform_briefing names.",
+    },
+    tell: tellStatus,
+  },
   run: (_, context) => getPlatformStatus(context),
 });
 
@@ -82,6 +89,22 @@ export const platformStatusFresh = operation({
   summary: "Probe the platform's parts now",
   rest: { status_fresh: "GET /v1/status/fresh" },
   tool: { "mission.cluster_health": FULL_AND_AUDIT },
-  presentation: { toolGroup: { "mission.cluster_health": "audit" } },
+  presentation: {
+    toolGroup: { "mission.cluster_health": "audit" },
+    toolText: { "mission.cluster_health": "The same as query_uaio_status, measured anew." },
+    tell: tellStatus,
+  },
   run: (_, context) => probePlatform(context),
 });
+
+function tellStatus({ status, timestamp, backends }: z.output<typeof PlatformStatus>): string[] {
+  return [
+    `The platform is ${status}, as of ${timestamp}.`,
+    ...Object.entries(backends).map(([name, { ok, error, detail }]) => {
+      const figures = Object.entries(detail ?? {}).filter(([, value]) => typeof value !== "object")
+        .map(([what, value]) => `${what} ${value}`);
+      const more = error ? [error] : figures;
+      return `- ${name} is ${ok ? "ok" : "NOT ok"}${more.length > 0 ? `: ${more.join(", ")}` : ""}`;
+    }),
+  ];
+}

@@ -46,7 +46,21 @@ export const answerQuestion = operation({
     steps: z.array(Step),
   }),
   tool: { invoke_reasoning_pipeline: FULL },
-  presentation: { hints: { destructive: false }, untrusted: true, errors: ["Unavailable"] },
+  presentation: {
+    tell: ({ answer, citations }) => [
+      answer,
+      ...citations.map(({ id, kind, title }: z.output<typeof Source>, n: number) =>
+        `[${n + 1}] ${kind} ${id}: ${title}`
+      ),
+    ],
+    toolText: {
+      invoke_reasoning_pipeline:
+        "For a question in plain words about an incident, a service or a receipt: name it, or the answer asks which. It only reads, and each sentence cites a record. To repair, call itsm_run_loop.",
+    },
+    hints: { destructive: false },
+    untrusted: true,
+    errors: ["Unavailable"],
+  },
   governance: { rule: "sandbox-and-judgement" },
   durability: {
     startsWorkflow: WORKFLOW.reasoning,

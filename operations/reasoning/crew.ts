@@ -87,7 +87,24 @@ export const dispatchCrew = operation({
     agents: z.array(Report),
   }),
   tool: { dispatch_crew_incident: FULL },
-  presentation: { hints: { destructive: false }, untrusted: true, errors: ["Unavailable"] },
+  presentation: {
+    tell: ({ diagnosis, cause, confidence, severity, recommended_action, objections }) => [
+      diagnosis,
+      cause === null
+        ? "No cause is known."
+        : `The cause is ${cause}, with a confidence of ${confidence}.`,
+      ...(severity === null ? [] : [`Severity: ${severity}.`]),
+      ...(recommended_action === null ? [] : [`To do: ${recommended_action}`]),
+      ...objections.map((objection: string) => `Objection: ${objection}`),
+    ],
+    toolText: {
+      dispatch_crew_incident:
+        "For why something fails now, before there is a ticket: services are looked at anew, with what the loop looks at, and nothing is changed. Of an incident that has a ticket, get_incident_details tells the cause.",
+    },
+    hints: { destructive: false },
+    untrusted: true,
+    errors: ["Unavailable"],
+  },
   governance: { rule: "sandbox-and-judgement" },
   durability: {
     startsWorkflow: WORKFLOW.crew,

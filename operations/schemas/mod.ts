@@ -18,6 +18,7 @@ export {
   Check,
   Checks,
   exampleVerifiedReceipt,
+  tellVerified,
   toVerifiedReceipt,
   VerifiedReceipt,
 } from "./receipts.ts";
@@ -26,19 +27,21 @@ export {
   completedRun,
   exampleStartedRun,
   StartedRun,
+  tellRun,
   WaitSeconds,
 } from "./runs.ts";
 export {
   exampleTicket,
   Severity,
   Since,
+  tellTicket,
   Ticket,
   TicketEvent,
   TicketId,
   TicketStatus,
   TicketWithReceipt,
 } from "./tickets.ts";
-export { exampleView, IntegrationView } from "./views.ts";
+export { exampleView, IntegrationView, tellView } from "./views.ts";
 export {
   Assertion,
   ChallengeId,

@@ -41,3 +41,24 @@ export function toVerifiedReceipt(
     verify_url: `${ledgerUrl}/api/verify/${encodeURIComponent(id)}`,
   };
 }
+
+/** Tells whether a receipt holds. */
+export function tellVerified(
+  { receipt_id, verified, checks, chain_position, verify_url }: {
+    readonly receipt_id: string;
+    readonly verified: boolean;
+    readonly checks: Readonly<Record<string, z.output<typeof Check>>>;
+    readonly chain_position: number;
+    readonly verify_url: string;
+  },
+): readonly string[] {
+  const failed = Object.entries(checks).filter(([, result]) => result === "fail").map(([name]) =>
+    name
+  );
+  return [
+    verified
+      ? `Receipt ${receipt_id} holds: no check failed. It is at position ${chain_position} of the chain.`
+      : `Receipt ${receipt_id} does NOT hold: ${failed.join(", ") || "its checks"} failed.`,
+    `Anybody can check it: ${verify_url}`,
+  ];
+}

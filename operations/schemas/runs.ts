@@ -51,3 +51,27 @@ export const exampleStartedRun = {
   result: null,
   failure: null,
 } as const satisfies z.output<typeof StartedRun>;
+
+/** Tells how a run stands. */
+export function tellRun(run: z.output<typeof StartedRun>): readonly string[] {
+  const { workflow_id, status, result, failure, waits_for, result_url } = run;
+  const { outcome, ticket_id, receipt_id } = result ?? {};
+  if (status === "FAILED") {
+    return [`The run ${workflow_id} failed: ${failure ?? "its history has why"}.`];
+  }
+  const ended = [
+    `The run ${workflow_id} has ended${outcome ? `: ${outcome}` : ""}.`,
+    ...(ticket_id ? [`Its ticket is ${ticket_id}; get_incident_details tells it.`] : []),
+    ...(receipt_id ? [`It is sealed in receipt ${receipt_id}.`] : []),
+  ];
+  if (status === "COMPLETED") return ended;
+  if (!waits_for) return [`The run ${workflow_id} continues by itself. Its result: ${result_url}`];
+  const { approval_id, description, rule, reasons, until, decide } = waits_for;
+  return [
+    `The run ${workflow_id} waits for people until ${until}: ${description}`,
+    `They are asked by ${rule ?? "the guardrails"}${
+      reasons.length > 0 ? `, as ${reasons.join("; ")}` : ""
+    }.`,
+    `The approval is ${approval_id}. To decide: ${decide}.`,
+  ];
+}

@@ -103,3 +103,18 @@ export const exampleTicket = {
   opened_at: "2026-07-01T12:00:00.000Z",
   resolved_at: "2026-07-01T12:00:01.000Z",
 } as const satisfies z.output<typeof Ticket>;
+
+/** Tells a ticket in one line: how it stands, what is wrong, and whom it waits for. */
+export function tellTicket(ticket: z.output<typeof Ticket>): string {
+  const { ticket_id, title, severity, status, escalated, opened_at, resolved_at } = ticket;
+  const { resolution, approval_id, taken_by, receipt_id } = ticket;
+  const state = status === "resolved"
+    ? `resolved ${resolved_at ?? ""}${resolution ? `: ${resolution}` : ""}`
+    : `open since ${opened_at}${escalated ? ", with people" : ""}`;
+  const more = [
+    ...(approval_id ? [`waits for approval ${approval_id}`] : []),
+    ...(taken_by ? [`taken by ${taken_by}`] : []),
+    ...(receipt_id ? [`receipt ${receipt_id}`] : []),
+  ];
+  return [`${ticket_id} (${severity}): ${title}`, state, ...more].join("; ") + ".";
+}

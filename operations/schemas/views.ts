@@ -25,3 +25,12 @@ export const exampleView: z.output<typeof IntegrationView> = {
   latency_ms: 1.4,
   detail: "161 articles and 12 past incidents",
 };
+
+/** Tells how an integration is. */
+export function tellView(
+  { integration, mode, status, detail }: z.output<typeof IntegrationView>,
+): string {
+  return `${integration} (${mode.replaceAll("_", " ")}) is ${
+    status.replaceAll("_", " ")
+  }: ${detail}.`;
+}

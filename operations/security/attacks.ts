@@ -2,7 +2,13 @@ import { z } from "zod";
 import { operation, runAlone } from "../../calls/mod.ts";
 import { idOfCall } from "../../calls/recover/mod.ts";
 import { type AttackRequest, ATTACKS, WORKFLOW } from "../../contract/domain/mod.ts";
-import { completedRun, exampleStartedRun, StartedRun, WaitSeconds } from "../schemas/mod.ts";
+import {
+  completedRun,
+  exampleStartedRun,
+  StartedRun,
+  tellRun,
+  WaitSeconds,
+} from "../schemas/mod.ts";
 import { FULL } from "../scopes.ts";
 
 /** Attacks a sandbox of the platform's own. */
@@ -30,7 +36,16 @@ export const simulateAttack = operation({
   }),
   output: StartedRun,
   tool: { simulate_infrastructure_attack: FULL },
-  presentation: { hints: { destructive: false }, untrusted: true, errors: ["Unavailable"] },
+  presentation: {
+    tell: tellRun,
+    toolText: {
+      simulate_infrastructure_attack:
+        "A drill in a sandbox on loopback: found by a detector, contained by the loop, sealed and removed. Nothing else is affected.",
+    },
+    hints: { destructive: false },
+    untrusted: true,
+    errors: ["Unavailable"],
+  },
   governance: { rule: "sandbox-and-judgement", limits: { perMinute: "simulate" } },
   durability: {
     startsWorkflow: WORKFLOW.attackSimulation,

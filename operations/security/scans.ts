@@ -17,6 +17,7 @@ import {
   completedRun,
   exampleStartedRun,
   StartedRun,
+  tellRun,
   Timestamp,
   WaitSeconds,
 } from "../schemas/mod.ts";
@@ -76,7 +77,17 @@ export const weaknessQueue = operation({
     })),
   }),
   tool: { get_sie_queue: FULL },
-  presentation: { untrusted: true },
+  presentation: {
+    tell: ({ queue }) =>
+      queue.length === 0 ? ["No weakness waits for a decision."] : queue.map((
+        { index, severity, summary, remedy, fingerprint }: z.output<typeof Weakness>,
+      ) =>
+        `- ${index} (${severity}): ${summary}.${
+          remedy ? ` ${remedy}` : ""
+        } (fingerprint ${fingerprint})`
+      ),
+    untrusted: true,
+  },
   example: {
     input: {},
     output: {
@@ -116,7 +127,15 @@ export const approveWeakness = operation({
   }),
   output: StartedRun.extend({ finding: Weakness }),
   tool: { approve_sie_finding: FULL },
-  presentation: { untrusted: true, errors: ["NotFound", "Unavailable"] },
+  presentation: {
+    tell: tellRun,
+    toolText: {
+      approve_sie_finding:
+        "Send the fingerprint as well, as scans change the queue. One that no runbook repairs becomes a ticket for people.",
+    },
+    untrusted: true,
+    errors: ["NotFound", "Unavailable"],
+  },
   governance: {
     rule: "acts-on-the-outside",
     resolveStableInput: async ({ index, fingerprint, ...rest }, { store }) => {
@@ -167,6 +186,7 @@ export const runScan = operation({
   output: StartedRun,
   tool: { trigger_sie_scan: FULL },
   presentation: {
+    tell: tellRun,
     untrusted: true,
     hints: { destructive: false, idempotent: true },
     errors: ["Forbidden", "Unavailable"],

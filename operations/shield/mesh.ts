@@ -45,6 +45,9 @@ export const meshHealth = operation({
   input: z.object({}),
   output: IntegrationView,
   tool: { mesh_health: FULL },
+  presentation: {
+    toolText: { mesh_health: "Measured by the devices' agents; mesh_devices has the pairs." },
+  },
   example: { input: {}, output: exampleMesh },
   run: async (_, context) => {
     const { view } = await look(context);
@@ -68,7 +71,10 @@ export const meshDevices = operation({
     links: z.array(Link),
   }),
   tool: { mesh_devices: FULL },
-  presentation: { untrusted: true },
+  presentation: {
+    toolText: { mesh_devices: "Measured by the devices' agents with the script `mesh-reach`." },
+    untrusted: true,
+  },
   example: {
     input: {},
     output: {

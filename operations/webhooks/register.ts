@@ -63,6 +63,10 @@ export const registerWebhook = operation({
   rest: { itsm_webhook_register: "POST /v1/itsm/webhooks" },
   tool: { itsm_register_webhook: FULL },
   presentation: {
+    toolText: {
+      itsm_register_webhook:
+        "The URL must be https and public. Messages follow Standard Webhooks, at least once and in no guaranteed order; registering a URL again replaces its events and key, and without events removes it.",
+    },
     hints: { destructive: true, openWorld: true },
     shownOnce: ["secret"],
     errors: ["Conflict", "NotFound"],
