@@ -15,6 +15,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   logs: "evals/detection/logs_eval.ts",
   causes: "evals/causes/eval.ts",
   root_causes: "evals/root_causes/eval.ts",
+  agents: "evals/agents/eval.ts",
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -116,6 +116,10 @@ export const repairHistory = operation({
   rest: { itsm_remediations: "GET /v1/itsm/remediations" },
   tool: { itsm_get_remediation_history: FULL },
   presentation: {
+    toolText: {
+      itsm_get_remediation_history:
+        "For how successful repairs were, and which services were repaired; without drills, unless `service` names one.",
+    },
     tell: ({ remediations, success_rate }) => [
       success_rate === null
         ? "No repair has ended."

@@ -140,7 +140,7 @@ export const recentIncidents = operation({
     tell: ({ incidents }) => tellTickets(incidents, "newest incidents"),
     toolText: {
       list_recent_incidents:
-        "For what happened lately; get_incident_details then tells one of them.",
+        "For what failed lately, such as last night: its ids are what get_incident_details takes to tell why, what was repaired, and who approved that.",
       "mission.list_incidents": "The same as list_recent_incidents, for auditors' keys.",
     },
     toolGroup: { "mission.list_incidents": "audit" },
@@ -236,7 +236,7 @@ export const incidentDetails = operation({
     tell: tellIncident,
     toolText: {
       get_incident_details:
-        "For why something failed, what was done about it, who decided that, and where the proof is.",
+        "For why a service failed, what was done about it, who approved that, and where the proof is.",
     },
     untrusted: true,
     errors: ["NotFound"],
