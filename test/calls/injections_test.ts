@@ -149,7 +149,11 @@ describe("a hundred texts that mean to steer an agent", () => {
     for (const [n, texts] of pages(textsOf("log")).entries()) {
       const lines = texts.map((text) => `2026-07-01T12:00:00.000Z info shop says: ${text}\n`);
       await writeFile(join(loop.config.dataDir, "logs", `shop${n}.log`), lines.join(""));
-      const result = await call("search_platform_logs", { component: `shop${n}`, limit: 50 });
+      const result = await call("search_platform_logs", {
+        component: `shop${n}`,
+        limit: 50,
+        verbose: true,
+      });
       const places = new Set(flagged(result, /^\/lines\/\d+\/text$/));
       const missed = result.output.lines.filter((_: Json, at: number) =>
         !places.has(`/lines/${at}/text`)
