@@ -17,8 +17,8 @@ const MIN_TEXT = 80;
 
 /**
  * Cuts a value until it is short enough as JSON: whole items leave the end of the longest list, and where no list has a
- * second item, the longest text loses its end; after these, the longest fields go. Fields that are null are left out first, as
- * they say nothing.
+ * second item, the longest text loses its end; after these, the longest fields go. Fields of items that are null are left out
+ * first, as they say nothing.
  *
  * @param value JSON @param maxLength of the whole as JSON, characters, ≥ {@linkcode MIN_TEXT}
  */
@@ -114,12 +114,13 @@ function cutText({ value, holder, name }: Part, excess: number): number {
   return text.length - start.length;
 }
 
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
+/** Leaves out fields that are null, but for those of the value itself. */
+function withoutNulls(value: unknown, isInside = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, true));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, inner]) =>
-      inner === null ? [] : [[name, withoutNulls(inner)]]
+      inner === null && isInside ? [] : [[name, withoutNulls(inner, true)]]
     ),
   );
 }

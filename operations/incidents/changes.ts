@@ -32,8 +32,7 @@ export const createTicket = operation({
   presentation: {
     tell: (ticket) => [tellTicket(ticket)],
     toolText: {
-      itsm_create_ticket:
-        "Repairs nothing: to have a fault examined and repaired, call itsm_run_loop.",
+      itsm_create_ticket: "Repairs nothing: itsm_run_loop has a fault examined and repaired.",
     },
     hints: { destructive: false },
   },

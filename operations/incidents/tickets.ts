@@ -69,7 +69,7 @@ export const ticketList = operation({
     tell: ({ tickets }) => tellTickets(tickets, "tickets match, newest first"),
     toolText: {
       itsm_list_tickets:
-        "Filters by status, severity, category, service and time; for what is open now use itsm_list_open_incidents.",
+        "Filters by status, severity, category, service and time; itsm_list_open_incidents has what is open now.",
     },
     resource: { "sealoop://tickets": FULL },
     untrusted: true,

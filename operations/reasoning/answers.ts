@@ -55,7 +55,7 @@ export const answerQuestion = operation({
     ],
     toolText: {
       invoke_reasoning_pipeline:
-        "For a question in plain words about an incident, a service or a receipt: name it, or the answer asks which. It only reads, and each sentence cites a record. To repair, call itsm_run_loop.",
+        "For a question in plain words about an incident, a service or a receipt: name it, or the answer asks which. It only reads, and each sentence cites a record; itsm_run_loop repairs.",
     },
     hints: { destructive: false },
     untrusted: true,
