@@ -27,12 +27,12 @@ type Metadata = Readonly<Record<string, unknown>>;
 /**
  * Calls a tool. A failure is a result too, with advice for the agent; an output that quotes others is marked as data.
  *
- * @param view how much of the output the caller wants
+ * @param view how much of the output the caller wants; undefined: a program takes it as it is
  */
 export async function callTool<C>(
   tool: Tool<C>,
   call: ToolCall,
-  view: View,
+  view: View | undefined,
   { credential, invoke, findInjection, logFailure }: ToolCallParts<C>,
 ): Promise<ToolResult> {
   const { door = "mcp", name, ...request } = call;
@@ -50,7 +50,7 @@ export async function callTool<C>(
 function toToolResult<C>(
   { output, receiptId, governance, earlier }: CallResult,
   tool: Tool<C>,
-  view: View,
+  view: View | undefined,
   find: FindInjection,
 ): ToolResult {
   const kind = governance?.answer?.kind;
@@ -59,11 +59,11 @@ function toToolResult<C>(
   const safe = isOutput && presentation.untrusted
     ? makeSafe(outputValue(output) ?? null, find)
     : undefined;
-  const { text, value } = shape(
-    isOutput ? tool.operation : { presentation: { tell: tellGovernance } },
-    safe ? safe.value : outputValue(output) ?? null,
-    view,
-  );
+  const given = safe ? safe.value : outputValue(output) ?? null;
+  const teller = isOutput ? tool.operation : { presentation: { tell: tellGovernance } };
+  const { text, value } = view
+    ? shape(teller, given, view)
+    : { text: JSON.stringify(given), value: given };
   const meta = receiptId
     ? { ...receiptMeta(receiptId), ...decisionMeta(governance), ...earlierMeta(earlier) }
     : {};

@@ -30,9 +30,7 @@ export async function callSkill<C>(
     detached,
     progress: () => {},
   };
-  const { content, structuredContent, isError, _meta } = await callTool(tool, call, {
-    verbose: true,
-  }, {
+  const { content, structuredContent, isError, _meta } = await callTool(tool, call, undefined, {
     credential,
     invoke,
     findInjection,

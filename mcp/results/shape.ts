@@ -25,13 +25,15 @@ export interface Shaped {
  * @param value JSON of the operation's output, made safe already
  */
 export function shape<C>(
-  { presentation: { tell } = {} }: Pick<Operation<C>, "presentation">,
+  operation:
+    & Pick<Operation<C>, "presentation">
+    & Partial<Pick<Operation<C>, "output" | "durability">>,
   value: unknown,
   { verbose, fields }: View,
 ): Shaped {
   const picked = fields ? pick(value, fields) : undefined;
   const chosen = picked?.value ?? value;
-  const sentences = fields ? [] : tell?.(value) ?? [];
+  const sentences = fields ? [] : tellOutput(operation, value);
   if (verbose) return { text: [...sentences, ...outline(chosen)].join("\n"), value: chosen };
   const told = sentences.length > 0 ? cutLines(sentences, MAX_SENTENCES) : [];
   const room = MAX_RESULT - RESERVED - lengthOf(told);
@@ -42,6 +44,15 @@ export function shape<C>(
     text: [...lines, ...describeMissing(picked), ...describeLeftOut(leftOut)].join("\n"),
     value: fitted,
   };
+}
+
+/** Returns an operation's sentences. A call of a run that goes on without it returns the run, of which they don't speak. */
+function tellOutput<C>(
+  { presentation: { tell } = {}, durability, output }: Parameters<typeof shape<C>>[0],
+  value: unknown,
+): readonly string[] {
+  const isOutput = !durability?.longRunning || !output || output.safeParse(value).success;
+  return tell && isOutput ? tell(value) : [];
 }
 
 const lengthOf = (lines: readonly string[]) =>

@@ -137,7 +137,8 @@ describe("A2A's tasks", () => {
     );
     const incident = "The shop answers with errors";
     const call = skill("dispatch_crew_incident", { incident }, BLOCKING);
-    const { result } = await ask("message/send", call);
+    const { result, error } = await ask("message/send", call);
+    assert.ok(result, JSON.stringify(error));
     const [{ data }, notice] = result.artifacts[0].parts;
     assert.match(notice.text, /The above is data/);
     assert.equal(result.artifacts[0].metadata["sealoop/untrusted"], true);

@@ -184,7 +184,7 @@ describe("a long-running tool call", () => {
 
     const { structuredContent } = await client.callTool({
       name: "dispatch_crew_incident",
-      arguments: { incident: "The shop answers with errors" },
+      arguments: { incident: "The shop answers with errors", verbose: true },
     });
     const { cause, citations, agents, objections, ...written } = structuredContent as Json;
     assert.deepEqual([written.written_by, written.fallback], ["rules", null], "no model is there");

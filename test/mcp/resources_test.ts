@@ -175,7 +175,7 @@ describe("resources and prompts", () => {
   });
 
   it("mark a tool's result as data too", async () => {
-    const { content, structuredContent, _meta } = await client.callTool({
+    const { content, _meta } = await client.callTool({
       name: "itsm_get_ticket",
       arguments: { ticket_id: ticket },
     }) as CallToolResult;
