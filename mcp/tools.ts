@@ -185,7 +185,7 @@ export function selectTools<C>(
 }
 
 /** Returns a tool's name for clients that take no dots: `ledger_verify_chain` for `ledger.verify_chain`. */
-export const plainName = (name: string): string => name.replaceAll(".", "_");
+const plainName = (name: string): string => name.replaceAll(".", "_");
 
 /**
  * Returns the tools under the names that an address asks for: `plain` lists them without dots.

@@ -106,6 +106,6 @@ function listJoins(source: string): string[] {
 /** Tests share helpers, which need no faces, and every run of them begins with the build. */
 function isWithinTest({ from, to }: Import): boolean {
   if (from === "test/_run.ts" && to === "scripts/build.mjs") return true;
-  return /^(test|bench)\//.test(from) && to.startsWith("test/") ||
+  return /^(test|bench|evals)\//.test(from) && to.startsWith("test/") ||
     from.startsWith("bench/") && to.startsWith("bench/");
 }
