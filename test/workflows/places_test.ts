@@ -85,6 +85,7 @@ describe("three places with one service each", () => {
         SEALOOP_SWEEP_SECONDS: "86400",
         SEALOOP_ENGINE_URL: engine.url,
         SEALOOP_ENGINE_SECRET: engine.secret,
+        SEALOOP_WEBHOOK_KEY: "5a".repeat(32),
         SEALOOP_OTS_CALENDARS: "none",
         SEALOOP_BITCOIN_SOURCES: "none",
       },
