@@ -73,7 +73,7 @@ export function useModelPlatform(): ModelPlatform {
     async call(name, input, ...model) {
       world.says = model;
       world.asked = [];
-      const result = await client.callTool({ name, arguments: { ...input } });
+      const result = await client.callTool({ name, arguments: { ...input, verbose: true } });
       assert.ok(!result.isError, JSON.stringify(result.content));
       return { ...result.structuredContent as Json, _meta: result._meta };
     },
