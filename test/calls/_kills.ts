@@ -47,7 +47,12 @@ export async function runAndKill(
   const holders = await countHolders(store);
   const file = await program("test/calls/_killed_program.ts");
   const child = spawn(process.execPath, [file, JSON.stringify(calls)], {
-    env: { PATH: process.env.PATH, ...await urlsOf(store), ...settings },
+    env: {
+      PATH: process.env.PATH,
+      ...await urlsOf(store),
+      SEALOOP_DB_POOL: "100", // as each call that is stopped in its transaction holds one
+      ...settings,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const ended = Promise.all([once(child, "exit"), text(child.stderr)]);

@@ -96,6 +96,8 @@ describe("the session of a store", () => {
     await db.transaction((trx) => trx.query("SELECT set_config('work_mem', '9MB', true)"));
     await eventually(() => Promise.resolve(left.size === 3 || undefined));
     assert.deepEqual([...left].sort(), ["LISTEN one", "advisory lock", "setting work_mem"]);
-    assert.deepEqual(await db.query("SELECT FROM pg_locks WHERE locktype = 'advisory'"), []);
+    const locks = `SELECT FROM pg_locks WHERE locktype = 'advisory'
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    assert.deepEqual(await db.query(locks), []);
   });
 });

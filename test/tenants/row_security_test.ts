@@ -43,6 +43,7 @@ const NOBODYS = new Set([
   "seal_requests",
   "settings_files",
   "shared_secrets",
+  "places",
   "shield_policies",
   "span_export",
   "model_policies",

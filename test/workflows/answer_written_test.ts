@@ -34,7 +34,7 @@ describe("the reasoning pipeline, where a model is configured", () => {
     assert.equal(first, "`pay-db` fails its health check just now. [1]");
     assert.equal(second, "If it fails, `shop` may be affected. [1]");
     assert.deepEqual([result.citations[0].id, result.citations[0].kind], ["pay-db", "service"]);
-    assert.match(result.answer, /by itsm_run_loop, with service pay-db/);
+    assert.match(result.answer, /itsm_run_loop with service pay-db/);
     assert.match(found(result, "verify"), new RegExp(`what ${MODEL} wrote holds`));
     assert.deepEqual(world.asked.map(({ task }) => task), ["answer"]);
     const sealed = await eventually(async () =>

@@ -36,6 +36,7 @@ describe("deviceDiscovery", () => {
       urls: { gateway: "http://127.0.0.1" },
       door: "rest",
       signal: new AbortController().signal,
+      ending: new AbortController().signal,
       progress() {},
     };
     return DISCOVER.run(parsed, context as never);

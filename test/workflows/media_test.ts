@@ -67,6 +67,7 @@ describe("media by operations", () => {
       caller: { keyId: "k" },
       door: "rest",
       signal: new AbortController().signal,
+      ending: new AbortController().signal,
       progress() {},
     };
     const parsed = operation.input.parse(input);

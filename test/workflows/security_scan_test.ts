@@ -44,6 +44,7 @@ describe("securityScan", () => {
       urls: { gateway: "http://127.0.0.1" },
       door: "mcp",
       signal: new AbortController().signal,
+      ending: new AbortController().signal,
       progress() {},
     };
     return await registry.get(name)!.run(input, context as never) as Json;

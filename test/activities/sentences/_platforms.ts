@@ -93,7 +93,7 @@ export async function openPlatforms(): Promise<Platforms> {
   await sealing.sealer.request(change);
   await sealing.sealer.sealed("change", { timeoutMs: SEAL_TIMEOUT_MS });
   await sealing.database.executeAsSuperuser(`
-    UPDATE services SET status = 'down' WHERE name = 'base';
+    UPDATE services SET status = 'down' WHERE name IN ('base', 'elsewhere-down');
     SET session_replication_role = replica;
     INSERT INTO ledger_breaks (position, failed_check, reason, last_seen_pass) VALUES (1, 'hash', 'x', 1);
     UPDATE receipts SET hash = decode(repeat('00', 32), 'hex') WHERE id = 'receipt-000001';`);
@@ -120,6 +120,9 @@ async function fill(store: Store): Promise<void> {
   await put("up", { check: { command: ["true"] } });
   await put("down", { check: { command: ["false"] } });
   for (const name of ["unchecked", "base", "hub", "logged"]) await put(name);
+  for (const name of ["elsewhere", "elsewhere-down"]) {
+    await put(name, { check: { command: ["true"] }, atPlace: "another-place" });
+  }
   await put("above", {}, ["base"]);
   await put("top", {}, ["above"]);
   for (let n = 1; n <= 9; n++) await put(`needs-hub-${n}`, {}, ["hub"]);

@@ -64,6 +64,7 @@ const drafted =
 
 /** Pairs about what the agents report. */
 export const CREW: readonly Pair<Asked>[] = [
+  ["… was not measured, as no check of it is known here", metrics("elsewhere"), metrics("up")],
   ["no finding of the log detector is open on them", logs("up"), logs("logged")],
   ["… (… times)", logs("logged"), logs("up")],
   ["a finding about its log is open", logs("logged"), logs("up")],

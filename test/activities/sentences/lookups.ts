@@ -34,6 +34,12 @@ const SERVICES: readonly Pair<Asked>[] = [
   ["answers its health check just now (… ms)", look("service", "up"), look("service", "down")],
   ["fails its health check just now: …", look("service", "down"), look("service", "up")],
   ["has no health check", look("service", "unchecked"), look("service", "up")],
+  ["was not looked at yet", look("service", "elsewhere"), look("service", "elsewhere-down")],
+  [
+    "was … when its place looked at it last",
+    look("service", "elsewhere-down"),
+    look("service", "elsewhere"),
+  ],
   ["Nothing that is known needs …", look("topology", "top"), look("topology", "base")],
   ["If … fails, this may be affected: …", look("topology", "base"), look("topology", "top")],
   ["… needs …", look("topology", "above"), look("topology", "base")],

@@ -43,6 +43,11 @@ const REASONS = [
     "not_done",
   ],
   ["cancelled", "Its run was cancelled", "stopped"],
+  [
+    "place_away",
+    "The place that it is at has no worker, and nothing was done elsewhere",
+    "not_healed",
+  ],
   ["NotFound", "Its run could not go on: …", "cancelled"],
 ] as const;
 
