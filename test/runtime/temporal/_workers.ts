@@ -63,7 +63,7 @@ export async function startTestWorkers(
   const workers = await startWorkers({
     config: loadConfig({}),
     taskQueues: ["itsm"],
-    activities: { work: (_tenant: string, note: { note: string }) => work(note) },
+    activities: { itsm: { work: (_tenant: string, note: { note: string }) => work(note) } },
     store: cuttable,
     workflows: { workflowBundle: await bundle, debugMode: true },
     connect: async () => {

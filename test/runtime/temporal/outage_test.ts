@@ -11,8 +11,8 @@ describe("workers, while the database is away", () => {
     started = undefined;
   });
 
-  /** Starts a run, and cuts the database while its activity works. @returns its result */
-  async function cutInActivity(): Promise<{ result: Promise<unknown>; runs: () => number }> {
+  /** Starts a run, and cuts the database while its activity works. @returns what waits for its result */
+  async function cutInActivity(): Promise<{ result(): Promise<unknown>; runs(): number }> {
     let runs = 0;
     let release = () => {};
     const released = new Promise<void>((resolve) => release = resolve);
@@ -32,17 +32,15 @@ describe("workers, while the database is away", () => {
     await begun;
     started.database.cut();
     release();
-    const result = handle.result();
-    result.catch(() => {});
     await started.database.refused();
-    return { result, runs: () => runs };
+    return { result: () => handle.result(), runs: () => runs };
   }
 
   it("wait with payloads, and go on when it is back, with heartbeats meanwhile", async () => {
     const { result, runs } = await cutInActivity();
     for (let n = 1; n < ATTEMPTS; n++) await started!.database.refused();
     started!.database.restore();
-    assert.deepEqual(await result, { note: "The printer of Zoe, mended" });
+    assert.deepEqual(await result(), { note: "The printer of Zoe, mended" });
     assert.equal(runs(), 1, "the activity was taken for dead");
     assert.deepEqual([started!.failures, started!.stuck], [[], []]);
   });
