@@ -20,7 +20,9 @@ describe("the feed's stream, at a gateway that is killed with -9", () => {
   let store: Store;
   let port: number;
   let gateway: ChildProcess | undefined;
+  let folder: string;
   before(async () => {
+    folder = await testFolder(); // the same at each start, as its secrets are
     database = await testDatabase();
     store = openStore(database.urls.worker, "worker", WRITERS);
     port = await freePort();
@@ -39,7 +41,7 @@ describe("the feed's stream, at a gateway that is killed with -9", () => {
         DATABASE_URL: database.urls.owner,
         SEALOOP_DATABASE_GATEWAY_URL: database.urls.gateway,
         SEALOOP_GATEWAY_PORT: String(port),
-        SEALOOP_DATA: await testFolder(),
+        SEALOOP_DATA: folder,
       },
       stdio: ["ignore", "pipe", "inherit"],
     });
