@@ -129,18 +129,14 @@ export async function startProcess(
     line: (message) => within(MAX_WAIT_MS, `logs no ${message}`, findLine(message)),
     async health() {
       if (!HEALTH[name]) return undefined;
-      const response = await fetch(`http://127.0.0.1:${port}${HEALTH[name]}`).catch((error) => {
-        if (error.cause?.code !== "ECONNREFUSED") throw error;
-      });
+      const response = await fetch(`http://127.0.0.1:${port}${HEALTH[name]}`).catch(noAnswer);
       if (!response) return undefined;
       const { detail } = await response.json() as { detail?: string };
       const connection = response.headers.get("connection");
       return { status: response.status, connection, detail };
     },
     async unready() {
-      const response = await fetch(`http://127.0.0.1:${monitoringPort}/readyz`).catch((error) => {
-        if (error.cause?.code !== "ECONNREFUSED") throw error;
-      });
+      const response = await fetch(`http://127.0.0.1:${monitoringPort}/readyz`).catch(noAnswer);
       if (!response) return undefined;
       const { ready, reasons } = await response.json() as {
         ready: boolean;
@@ -160,4 +156,10 @@ export async function startProcess(
       await Promise.all([ended, ways.database.close(), ways.temporal.close()]);
     },
   };
+}
+
+/** Takes it for no answer where nobody listens, or the server has just ended an idle connection. */
+function noAnswer(error: Error & { readonly cause?: { readonly code?: string } }): undefined {
+  const code = error.cause?.code ?? "";
+  if (!["ECONNREFUSED", "ECONNRESET", "UND_ERR_SOCKET"].includes(code)) throw error;
 }
