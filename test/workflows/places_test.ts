@@ -51,6 +51,7 @@ describe("three places with one service each", () => {
       await worker.kill();
       await stopManagedProcess(folder, service);
       await stopStarted(serviceFolder);
+      await rm(serviceFolder, { recursive: true }); // ends a command that still waits
     }
     await loop?.stop();
   });
@@ -68,7 +69,8 @@ describe("three places with one service each", () => {
     const port = await freePort();
     const program = join(ROOT, "integrations", "sandbox", "test_service.js");
     const command = [process.execPath, program, String(port), serviceFolder];
-    const script = `while [ ! -e "$0/go" ]; do sleep 0.05; done; nohup "$@" & sleep 0.1`;
+    const script =
+      `while [ ! -e "$0/go" ]; do [ -d "$0" ] || exit 1; sleep 0.05; done; nohup "$@" & sleep 0.1`;
     const restart = name === "n3"
       ? { command: ["sh", "-c", script, serviceFolder, ...command] }
       : { process: { command } };
