@@ -2,7 +2,7 @@
 import type pg from "pg";
 import type { Store } from "../store/mod.ts";
 
-/** What a statement has left on its session. Prepared statements of the protocol don't count: a pooler lets them follow their client. */
+/** Query for state that a statement has left on its session. Prepared statements of the protocol don't count: a pooler lets them follow their client. */
 const LEFT = `
   SELECT 'setting ' || name AS what FROM pg_settings WHERE source = 'session'
   UNION ALL SELECT 'tenant' WHERE current_setting('sealoop.tenant', true) <> ''

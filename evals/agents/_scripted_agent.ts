@@ -5,7 +5,7 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 /** Returns the tools by how well they fit a question, best first. */
 export type Rank = (question: string) => readonly Tool[];
 
-/** What a question may use. */
+/** Bounds of the calls for a question. */
 interface Limits {
   /** True: tools that change things are called too. */
   readonly acts: boolean;

@@ -76,8 +76,8 @@ function describeMissing(picked: ReturnType<typeof pick> | undefined): string[] 
 
 function describeLeftOut(leftOut: readonly LeftOut[]): string[] {
   if (leftOut.length === 0) return [];
-  const parts = leftOut.slice(0, MAX_NAMED).map(({ at, items, characters }) =>
-    `${items ? `${items} of ${at}` : `${characters} characters of ${at}`}`
+  const parts = leftOut.slice(0, MAX_NAMED).map(({ at, count, of }) =>
+    `${count} ${of} of ${at || "the whole"}`
   );
   if (leftOut.length > MAX_NAMED) parts.push("and more");
   return [

@@ -154,7 +154,7 @@ async function repairOffered(
 /** The call that people are asked about, or that has made what they are asked about. */
 interface AskingCall extends SubjectCall {
   readonly tool: string;
-  /** What the call has made; absent: it is held itself. */
+  /** Subject that the call has made; absent: the call itself is held. */
   readonly subject?: ApprovalSubject<Platform>;
 }
 

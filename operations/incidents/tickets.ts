@@ -266,7 +266,7 @@ export const incidentDetails = operation({
     const { receipt_id } = ticket;
     return {
       ...ticket,
-      receipt: await embeddedReceipt(store, ticket),
+      receipt: facts.receipt,
       events: facts.events.map((event) => ({ ...event, phase: event.phase ?? null })),
       observations,
       repairs: repairs.map((repair) => ({ ...repair })),

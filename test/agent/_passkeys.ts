@@ -37,7 +37,7 @@ export function makePhone(algorithm: Algorithm = "ES256", site = SITE): Phone {
   return { authenticator, passkey: { credential_id, public_key, ...site } };
 }
 
-/** What an answer differs in from an ordinary one. */
+/** Differences of an answer from an ordinary one. */
 export interface AnswerDifference {
   readonly statement?: Partial<PasskeyApproval["statement"]>;
   readonly deviations?: Deviations;

@@ -6,7 +6,7 @@ import { approvalCalls } from "../api/_approvals.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { type ConsoleTab, openConsole } from "./_console.ts";
 
-/** What a page shows of a hostile text, wherever it was cut off. */
+/** Part of a hostile text that a page shows, wherever it was cut off. */
 const SHOWN = /<img src=x onerror=|stolen/;
 
 describe("what others write, on every page of the console", () => {

@@ -80,7 +80,7 @@ describe("a result for an agent", () => {
       })),
     );
     assert.equal(value.total, 200);
-    assert.match(text, new RegExp(`${200 - value.items.length} of /items`));
+    assert.match(text, new RegExp(`${200 - value.items.length} items of /items`));
     assert.match(text, /characters of \/note/);
     assert.match(text, /verbose: true/);
   });
@@ -107,15 +107,20 @@ describe("a result for an agent", () => {
   it("stays short whatever its form", () => {
     const deep = (depth: number): unknown =>
       depth === 0 ? "x".repeat(500) : { a: deep(depth - 1), b: [deep(depth - 1), 1, null] };
-    const wide = Object.fromEntries(
-      Array.from({ length: 60 }, (_, n) => [`f${n}`, "y".repeat(200)]),
-    );
-    for (
-      const value of [deep(6), wide, "z".repeat(9_000), [many, many], [[[["q".repeat(9_000)]]]]]
-    ) {
+    const fields = (count: number, of: unknown) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, of]));
+    const forms = {
+      deep: deep(6),
+      texts: fields(60, "y".repeat(200)),
+      numbers: fields(20_000, 1),
+      lists: fields(20_000, [1, 2]),
+      text: "z".repeat(9_000),
+      nested: [[[["q".repeat(9_000)]]]],
+    };
+    for (const [form, value] of Object.entries(forms)) {
       const shaped = shape(plain, value, BRIEF);
       const length = shaped.text.length + JSON.stringify(shaped.value).length;
-      assert.ok(length <= MAX_RESULT, `${length}`);
+      assert.ok(length <= MAX_RESULT, `${form}: ${length}`);
     }
   });
 

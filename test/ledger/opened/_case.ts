@@ -5,9 +5,9 @@ import type { EvidenceBundle } from "../../../ledger/opened/mod.ts";
 export interface Case {
   readonly name: string;
   readonly exit: 0 | 1 | 2;
-  /** What the verifiers say, among others. */
+  /** A line of the verifiers, among others. */
   readonly says: string;
-  /** What the reader trusts. */
+  /** Trust of the reader. */
   readonly trust: "pinned" | "nothing" | "another";
   readonly file: EvidenceBundle;
 }

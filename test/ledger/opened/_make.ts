@@ -40,7 +40,7 @@ const LOG_NOTE = { name: LOG_NAME, publicKey: LOG.publicKey, kind: "log" } as co
 
 /** Verifier key of the log. */
 const LOG_KEY = formatVerifierKey(LOG_NOTE);
-/** What somebody has pinned of the ledger. */
+/** Pins of the ledger that somebody has made. */
 export const PINNED = {
   ledger_keys: [{ public_key: LEDGER.hex, from_position: 0 }],
   log_key: LOG_KEY,
