@@ -264,17 +264,18 @@ export const incidentDetails = operation({
     ]);
     const { events, causes, done, dependants, repairs } = tellStory(facts);
     const { receipt_id } = ticket;
-    return {
+    const last = causes.at(-1);
+    return { // in the order in which a short answer needs them
       ...ticket,
-      receipt: facts.receipt,
-      events: facts.events.map((event) => ({ ...event, phase: event.phase ?? null })),
-      observations,
-      repairs: repairs.map((repair) => ({ ...repair })),
-      cause: causes.at(-1)?.says ?? null,
-      story: events.map(({ says }) => says),
+      cause: last && last.cause !== null ? last.says : null,
       done,
-      dependants: dependants === null ? null : [...dependants],
       proof_url: receipt_id && `${urls.ledger}/receipt/${encodeURIComponent(receipt_id)}`,
+      dependants: dependants === null ? null : [...dependants],
+      story: events.map(({ says }) => says),
+      observations,
+      events: facts.events.map((event) => ({ ...event, phase: event.phase ?? null })),
+      repairs: repairs.map((repair) => ({ ...repair })),
+      receipt: facts.receipt,
     };
   },
 });
