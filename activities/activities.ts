@@ -64,6 +64,7 @@ import { openMedia } from "../integrations/media/mod.ts";
 import type { ActivityParts, TenantParts } from "./parts.ts";
 import { askAboutItemActivities, publishItemActivities } from "./articles/publishing/mod.ts";
 import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
+import { openPlace } from "./place_key.ts";
 import { placeActivities } from "./places.ts";
 import { relayActivities } from "./relay.ts";
 import { scanActivities } from "./security_scan.ts";
@@ -105,7 +106,13 @@ export function createSequencerActivities(
 export function createActivities(parts: ActivityParts): WorkerActivities {
   const { config } = parts;
   const comms = followComms(commsFilePath(config));
-  const all = { ...parts, holder: openHolder(parts.store), media: openMedia(config), comms };
+  const all = {
+    ...parts,
+    holder: openHolder(parts.store),
+    place: openPlace(parts),
+    media: openMedia(config),
+    comms,
+  };
   const shared = memoizeByTenant(all, sharedActivities);
   const ofPlace = memoizeByTenant(all, activitiesOfPlace);
   const ofMedia = memoizeByTenant(all, activitiesOfMedia);

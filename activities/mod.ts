@@ -20,5 +20,6 @@ export {
 export { bringBackServices, type ReturnedService } from "./incidents/mod.ts";
 export type { RepairOrder, RepairRequest, RoundOrder } from "./incidents/mod.ts";
 export type { ActivityParts } from "./parts.ts";
+export { enrolPlace } from "./place_key.ts";
 export { STOPPABLE_NAMES } from "./governance.ts";
 export { tenantsKind } from "./tenants.ts";

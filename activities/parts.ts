@@ -4,6 +4,7 @@ import type { Media } from "../integrations/media/mod.ts";
 import type { Network } from "../ledger/anchors/ots/mod.ts";
 import type { Catalogue } from "../judgement/runbooks/mod.ts";
 import type { Holder } from "../store/mod.ts";
+import type { PlaceSigner } from "./place_key.ts";
 
 /** The parts that activities need: the platform's, and a worker's own. */
 export interface ActivityParts extends Platform {
@@ -21,6 +22,8 @@ export interface ActivityParts extends Platform {
 export interface TenantParts extends ActivityParts {
   /** The lock by which this process shows that it lives. */
   readonly holder: Holder;
+  /** Signs what is done at the place of this process. */
+  readonly place: PlaceSigner;
   readonly media: Media;
   /** Returns who is told what, and over which channels, as the operator's file says now; undefined: it was wrong from the start. */
   readonly comms: () => Comms | undefined;

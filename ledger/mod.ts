@@ -70,12 +70,21 @@ export {
 } from "./receipts/mod.ts";
 export { bundleEvidence, readOpenable } from "./opening/mod.ts";
 export { formatBundle, verifyEvidence } from "./opened/mod.ts";
-export { formatLeaf, type TrustedKey } from "./rules/mod.ts";
 export {
+  formatLeaf,
+  formatPlaceStatement,
+  PLACE_ENROLLED,
+  type PlaceStatement,
+  type TrustedKey,
+} from "./rules/mod.ts";
+export {
+  BadKeyFile,
   computeFingerprint,
+  loadSigningKey,
   NODE_PRIMITIVES,
   readPublicKey,
   selectTrustedKeys,
+  type SigningKey,
 } from "./crypto/mod.ts";
 export {
   beginScrub,

@@ -38,6 +38,9 @@ OUTSIDE = {
     "2.0": {"canonical_bytes", "signature", "receiver_attestation", "prev_hash"},
 }
 SUCCESSION = ("ledger_genesis", "ledger_adopted", "key_rotated")
+INTENTS = ("repair_intended", "undo_intended", "service_brought_back")  # of acts at places
+ENDS = ("self_heal", "escalation")
+STATED = ("action_id", "place", "round", "step")
 ERAS = {None: 1, "2.0": 2, "3.0": 3}
 SINCE_ERA_2 = {"canonical_bytes", "signature", "chain_position"}
 SIGNATURE_FIELDS = {"algorithm", "public_key", "value", "signs"}
@@ -73,6 +76,10 @@ class Wrong(Exception):
 
 class NoSuccession(Exception):
     """A receipt introduces a key that it may not introduce."""
+
+
+class NotOfPlace(Exception):
+    """A receipt names a place that has not signed what it says, or enrols none."""
 
 
 class Repeated(dict):
@@ -257,6 +264,48 @@ def broken_rules(entry, position, before, keys):
             introduced_by(entry, position, keys)
         except NoSuccession as fault:
             yield str(fault)
+    if version == "3.0":
+        try:
+            places_of(entry)
+        except NotOfPlace as fault:
+            yield str(fault)
+
+
+def places_of(entry):
+    """The place that a receipt enrols, or None, and those that have signed a result in it, each by its public key."""
+    category, details = entry.get("category"), entry.get("details")
+    details = details if isinstance(details, dict) else {}
+    if category == "place_enrolled":
+        if not is_hex(details.get("place"), 64):
+            raise NotOfPlace("it enrols a place whose id is no public key")
+        return details["place"], []
+    acts = []
+    if category in INTENTS:
+        around = {"kind": entry.get("action"), "state": entry.get("outcome")}
+        kept = {"effect_id", "code", "place_signature", *STATED}
+        acts = [{**around, **{name: value for name, value in details.items() if name in kept}}]
+    elif category in ENDS:
+        undone = details.get("undone")
+        lists = [details.get("steps"), undone.get("steps") if isinstance(undone, dict) else None]
+        acts = [act for steps in lists if isinstance(steps, list) for act in steps if isinstance(act, dict)]
+    acts = [act for act in acts if "place" in act or "place_signature" in act]
+    if not all(signed_at_place(act) for act in acts):
+        raise NotOfPlace("the place that it names has not signed this result of the act")
+    return None, [act["place"] for act in acts]
+
+
+def signed_at_place(act):
+    place, signature = act.get("place"), act.get("place_signature")
+    if not (is_hex(place, 64) and is_hex(signature, 128) and all(name in act for name in STATED)):
+        return False
+    result = {name: value for name, value in act.items() if name not in STATED and name != "place_signature"}
+    statement = {name: act[name] for name in STATED}
+    statement["result_sha256"] = sha256(canonical(result)).hex()
+    return signed_by(bytes.fromhex(place), bytes.fromhex(signature), canonical(statement))
+
+
+def is_hex(value, digits):
+    return isinstance(value, str) and re.fullmatch(f"[0-9a-f]{{{digits}}}", value) is not None
 
 
 def introduced_by(entry, position, keys):
@@ -733,6 +782,7 @@ class Verification:
         self.before, self.position, self.tree = {"hash_sha256": ""}, 0, Tree()
         self.found, self.eras = 0, [0, 0, 0]
         self.introduced, self.adoptions = set(), []
+        self.places, self.unknown_places = set(), set()
         self.compare()
 
     def report(self, place, problem):
@@ -752,12 +802,22 @@ class Verification:
         if not found and entry.get("category") in SUCCESSION:
             self.introduced.update(key[:3] for key in introduced_by(entry, stands, self.keys))
             self.adoptions += [stands] if entry["category"] == "ledger_adopted" else []
+        if not found and entry.get("schema_version") == "3.0":
+            self.compare_places(stands, *places_of(entry))
         version = entry.get("schema_version")
         if isinstance(version, (str, type(None))) and version in ERAS:
             self.eras[ERAS[version] - 1] += 1
         self.before, self.position = entry, stands + 1
         self.tree.add(entry)
         self.compare()
+
+    def compare_places(self, position, enrolled, acted):
+        for place in dict.fromkeys(acted):
+            if place not in self.places | self.unknown_places:
+                self.unknown_places.add(place)
+                reason = f"it is of the place {place[:16]}…, and no receipt before it enrols that"
+                self.report(f"position {position}", reason)
+        self.places.update([enrolled] if enrolled else [])
 
     def compare(self):
         while self.checkpoints and self.checkpoints[0].size == self.tree.size:

@@ -1,4 +1,9 @@
-import { bringBackServices, createActivities, type ReturnedService } from "../activities/mod.ts";
+import {
+  bringBackServices,
+  createActivities,
+  enrolPlace,
+  type ReturnedService,
+} from "../activities/mod.ts";
 import { followScripts } from "../judgement/catalogue/mod.ts";
 import { followGovernanceFile, governanceFileOf } from "../calls/governance/mod.ts";
 import { receiveMail } from "../operations/mail/sending/mod.ts";
@@ -10,6 +15,7 @@ import { keepReceivingMail } from "../integrations/mail/mod.ts";
 import { warmParsers } from "../integrations/strangers/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { followPeopleFile } from "../operations/people/mod.ts";
+import { BadKeyFile } from "../ledger/mod.ts";
 import { followRunbooks, keepDeletingOldData } from "../judgement/runbooks/mod.ts";
 import { followShieldFile, shieldFilePath } from "../judgement/shield/mod.ts";
 import { usePlatformMetrics, usePollMetrics } from "../runtime/metrics/mod.ts";
@@ -41,7 +47,7 @@ await runProcess("worker", startWorker);
 async function startWorker(parts: PresentParts): Promise<RunningProcess> {
   const { config, log, presence } = parts;
   await installRuntime(log, config.settings.SEALOOP_METRICS !== undefined);
-  const retry = openRetry(log, presence.waitFor);
+  const retry = openRetry(log, presence.waitFor, [BadKeyFile]);
   presence.begin("worker", { role: "worker", url: parts.databaseUrl("worker") });
 
   const { platform, close } = await retry("PostgreSQL", () => openPlatform(parts, "worker"));
@@ -60,6 +66,7 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
   const taskQueues = listWorkerQueues(config);
   if (taskQueues.includes(TASK_QUEUE.act)) {
     await retry("PostgreSQL", () => reportPlace(store.asPlatform(), config.place));
+    await retry("PostgreSQL", () => enrolPlace(platform));
   }
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
   const servicesFile = await followServices(services, log);

@@ -13,6 +13,7 @@ import {
 } from "../../contract/domain/mod.ts";
 import type { Ticket } from "../../store/incidents/mod.ts";
 import { hashOf } from "./_action.ts";
+import { publicResultOf } from "./_sign_step.ts";
 
 /** Summary of a run at its end. */
 interface RunSummary {
@@ -128,6 +129,7 @@ function publicPermission({ requested_by: _, ...permission }: Permission) {
   return permission;
 }
 
-function publicStep({ id, kind, state, code, counts }: RepairEffect["steps"][number]) {
-  return { effect_id: id, kind, state, code, ...(counts ? { counts } : {}) };
+/** Returns the public fields of a step's result, with the signature of its place over all others. */
+function publicStep(step: RepairEffect["steps"][number]) {
+  return { ...publicResultOf(step), ...step.signed };
 }

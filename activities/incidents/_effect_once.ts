@@ -1,7 +1,7 @@
 import type { Act } from "../../contract/domain/mod.ts";
 import type { StepOutcome } from "../../judgement/runbooks/mod.ts";
 import { type EffectRecord, getEffect } from "../../store/incidents/mod.ts";
-import type { ActivityParts } from "../parts.ts";
+import type { TenantParts } from "../parts.ts";
 import { type DatedHold, findRepairHold } from "../governance.ts";
 import { undoIdOf } from "./_action.ts";
 import { endedStepResult } from "./_effects.ts";
@@ -19,15 +19,15 @@ type EffectOutcome = StepOutcome | DatedHold | undefined;
  * @param perform finds its mark, so that it may be repeated on the same host, and acts where nothing was done
  */
 export function effectParts(
-  { config, store }: ActivityParts,
+  parts: TenantParts,
   step: StepOrder,
   { known, undoing }: { readonly known: EffectRecord | undefined; readonly undoing: boolean },
   perform: () => Promise<StepOutcome>,
 ): Omit<Act<StepOutcome, EffectOutcome, never>, "end"> {
-  const place = dataFolderId(config);
+  const { config, store } = parts;
   const { step: { kind }, effectId } = stepWithEffectId(step.order, step.number);
   return {
-    intend: async () => !known && await recordIntent(store, place, step, { undoing }),
+    intend: async () => !known && await recordIntent(parts, step, { undoing }),
     act: perform,
     async prove(outcome) {
       if (outcome) return outcome;
@@ -37,7 +37,7 @@ export function effectParts(
         ? await findRepairHold(store, subjectOf(step.order))
         : undefined;
       if (hold || !effect) return hold;
-      if (effect.detail.place === place) return await perform();
+      if (effect.detail.place === dataFolderId(config)) return await perform();
       return { state: "unknown", ok: false, code: "other_host" };
     },
   };

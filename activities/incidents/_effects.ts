@@ -1,4 +1,9 @@
-import type { Action, RepairEffect, StepResult } from "../../contract/domain/mod.ts";
+import type {
+  Action,
+  PlaceSignature,
+  RepairEffect,
+  StepResult,
+} from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { observeCommand } from "../../judgement/observation/mod.ts";
 import {
@@ -58,10 +63,11 @@ export function endedStepResult(
   { id, step, state, detail }: EffectRecord,
   kind: string,
 ): StepResult {
-  const { code, ok, counts } = detail as {
+  const { code, ok, counts, signed } = detail as {
     readonly code: string;
     readonly ok?: boolean;
     readonly counts?: StepResult["counts"];
+    readonly signed?: PlaceSignature;
   };
   return {
     id,
@@ -71,6 +77,7 @@ export function endedStepResult(
     state: state as StepResult["state"],
     ok: ok === true,
     ...(counts ? { counts } : {}),
+    ...(signed ? { signed } : {}),
   };
 }
 

@@ -2,13 +2,14 @@ import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { receiptIdOf } from "../../calls/mod.ts";
 import type { Config } from "../../config.ts";
-import { LOOP_ACTOR } from "../../contract/domain/mod.ts";
+import { LOOP_ACTOR, type PlaceSignature } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import type { Store } from "../../store/mod.ts";
 import { addTicketEvent, intendEffect } from "../../store/incidents/mod.ts";
 import { stopSubject } from "../governance.ts";
+import type { TenantParts } from "../parts.ts";
 import { effectIdOf, undoIdOf } from "./_action.ts";
 import { stepOf, type StepOrder } from "./_order.ts";
+import { signIntent } from "./_sign_step.ts";
 
 /** Returns the id of this host's data folder, where the marks of effects are. */
 export function dataFolderId({ dataDir }: Pick<Config, "dataDir">): string {
@@ -25,19 +26,18 @@ interface Intent {
 /**
  * Records the intent of a step, or of undoing it, and requests its receipt, in one transaction.
  *
- * @param place id of the data folder that will have the marks of the effect
  * @returns false if an earlier attempt recorded it, the ticket is no longer the run's, or it is held back
  */
 export async function recordIntent(
-  store: Store,
-  place: string,
+  parts: Pick<TenantParts, "config" | "place" | "store">,
   step: StepOrder,
   { undoing }: { readonly undoing: boolean },
 ): Promise<boolean> {
   const { ticket_id, finding, run } = step.order;
-  const { effect, event, seal } = createIntent(step, place, undoing);
+  const signed = await signIntent(parts, { ...step, undoing });
+  const { effect, event, seal } = createIntent(step, dataFolderId(parts.config), undoing, signed);
   const subject = stopSubject("repair", finding.requested_by);
-  return await store.db.transaction(async (trx) => {
+  return await parts.store.db.transaction(async (trx) => {
     if (!await intendEffect(trx, effect, run.run_id, subject)) return false;
     await addTicketEvent(trx, ticket_id, event);
     await requestSeal(trx, seal);
@@ -45,10 +45,12 @@ export async function recordIntent(
   });
 }
 
+/** @param folder id of the data folder that will have the marks of the effect */
 function createIntent(
   { order: { ticket_id, action, round, run }, number, service }: StepOrder,
-  place: string,
+  folder: string,
   undoing: boolean,
+  { place, place_signature }: PlaceSignature,
 ): Intent {
   const { step, kind } = stepOf(action, number);
   const { runbook, version } = action;
@@ -65,7 +67,7 @@ function createIntent(
       undoes: undoing ? effectId : null,
       action: { runbook, version, step, kind, order: action.steps[number] },
       action_sha256: action.sha256,
-      detail: { place },
+      detail: { place: folder },
     },
     event: {
       key: `${run.run_id}/${word}-intended-${round}-${step}`,
@@ -86,6 +88,8 @@ function createIntent(
         step: number + 1,
         steps: action.steps.length,
         round,
+        place,
+        place_signature,
         ...run,
       },
       evidence: { action },

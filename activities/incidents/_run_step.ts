@@ -19,10 +19,11 @@ import {
   getTaker,
   type TicketEvent,
 } from "../../store/incidents/mod.ts";
-import type { ActivityParts } from "../parts.ts";
+import type { TenantParts } from "../parts.ts";
 import { effectParts } from "./_effect_once.ts";
 import { endedStepResult, readStepContext, repairEffectOf } from "./_effects.ts";
 import { type RepairOrder, type StepOrder, stepWithEffectId } from "./_order.ts";
+import { signResult } from "./_sign_step.ts";
 import { recordHeldStep } from "./_holds.ts";
 
 /** End of a step's output, which is kept as evidence. */
@@ -42,7 +43,7 @@ export interface Progress {
 }
 
 /** Creates the function that runs one step of an action, at most once. */
-export function createStepRunner(parts: ActivityParts) {
+export function createStepRunner(parts: TenantParts) {
   const { store, config: { dataDir } } = parts;
   const db = store.db;
 
@@ -58,7 +59,7 @@ export function createStepRunner(parts: ActivityParts) {
     if (!service) {
       if (known) return await recordEnd(order, number, unknown("runbook_changed"), progress);
       if (earlier.some(({ state }) => state !== "not_done")) {
-        return stepResultOf(order, number, notDone("runbook_changed"));
+        return await signedResultOf(parts, order, number, notDone("runbook_changed"));
       }
       throw conflict(
         `The runbook of ${order.action.service} has changed since this action was made`,
@@ -66,7 +67,7 @@ export function createStepRunner(parts: ActivityParts) {
     }
     const stepOrder = { order, number, service };
     if (READ_ONLY_KINDS.has(step.kind)) {
-      return stepResultOf(order, number, await actAndVerify(stepOrder));
+      return await signedResultOf(parts, order, number, await actAndVerify(stepOrder));
     }
     const perform = () => actAndVerify(stepOrder);
     return await actOnce({
@@ -84,7 +85,8 @@ export function createStepRunner(parts: ActivityParts) {
         if (!("since" in outcome)) return await recordEnd(order, number, outcome, progress);
         const heldStep = { step: step.step, kind: step.kind, undoing: false };
         progress.held = await recordHeldStep(store, order, heldStep, outcome);
-        return stepResultOf(order, number, known ? unknown("stopped") : notDone("stopped"));
+        const stopped = known ? unknown("stopped") : notDone("stopped");
+        return await signedResultOf(parts, order, number, stopped);
       },
     });
   }
@@ -109,12 +111,12 @@ export function createStepRunner(parts: ActivityParts) {
     const { step: { step, kind }, effectId } = stepWithEffectId(order, number);
     const { state, ...figures } = outcome;
     const printed = await readPrinted({ dataDir, effectId }, MAX_PRINTED_BYTES);
-    const detail = { ...figures, ...(printed === undefined ? {} : { printed }) };
-    const result = stepResultOf(order, number, outcome);
+    const shown = { ...figures, ...(printed === undefined ? {} : { printed }) };
+    const result = await signedResultOf(parts, order, number, outcome);
     const events: TicketEvent[] = action.steps.length === 1 ? [] : [{
       key: `${run.run_id}/step-${round}-${step}`,
       kind: outcome.ok ? "step_done" : "step_failed",
-      data: { round, step, kind, effect_id: effectId, state, ...detail },
+      data: { round, step, kind, effect_id: effectId, state, ...shown },
     }];
     progress.isConcluded = !outcome.ok || number === action.steps.length - 1;
     if (progress.isConcluded) {
@@ -122,7 +124,7 @@ export function createStepRunner(parts: ActivityParts) {
       events.push(conclusionOf(order, effect, printed));
     }
     await db.transaction(async (trx) => {
-      await endEffect(trx, effectId, state, detail);
+      await endEffect(trx, effectId, state, { ...shown, signed: result.signed });
       await addTicketEvents(trx, ticket_id, events);
     });
     return result;
@@ -155,10 +157,15 @@ export function conclusionOf(
   };
 }
 
-/** Returns the result of a step from its outcome. */
-export function stepResultOf(order: RepairOrder, number: number, outcome: StepOutcome): StepResult {
+/** Returns the result of a step from its outcome, as this place signs it. */
+export async function signedResultOf(
+  parts: Pick<TenantParts, "place">,
+  order: RepairOrder,
+  number: number,
+  outcome: StepOutcome,
+): Promise<StepResult> {
   const { step: { step, kind }, effectId: id } = stepWithEffectId(order, number);
-  return { id, step, kind, ...outcome };
+  return await signResult(parts, { order, number }, { id, step, kind, ...outcome });
 }
 
 /** Returns the outcome of a step that was not done. */

@@ -14,6 +14,7 @@ import { getService, getServiceGraph, recordProbeResults } from "../../store/cmd
 import { listWatchedTenants } from "../../store/keys/mod.ts";
 import { findRepairHold } from "../governance.ts";
 import type { ActivityParts } from "../parts.ts";
+import { openPlace, type PlaceSigner } from "../place_key.ts";
 
 /** A service whose process the platform had run, and how it is now. */
 export interface ReturnedService {
@@ -31,6 +32,13 @@ interface LostService {
   readonly stopped: "sealoop" | "unseen";
 }
 
+/** The parts that start a process. */
+interface StartParts {
+  readonly store: Store;
+  readonly place: PlaceSigner;
+  readonly dataDir: string;
+}
+
 /** Time that all of them have to become healthy. What is not by then is a fault, as the first sweep finds. */
 const MAX_WAIT_MS = 30_000;
 const PROBE_INTERVAL_MS = 100;
@@ -42,8 +50,10 @@ const PROBE_INTERVAL_MS = 100;
  * Must end before this worker takes work, so that no sweep sees them down. Safe to repeat, and to run in several workers.
  */
 export async function bringBackServices(
-  { config: { dataDir }, store }: Pick<ActivityParts, "config" | "store">,
+  parts: Pick<ActivityParts, "config" | "store">,
 ): Promise<ReturnedService[]> {
+  const { config: { dataDir }, store } = parts;
+  const place = openPlace(parts);
   const records = listLostProcesses(dataDir);
   if (records.length === 0) return [];
   const deadline = Date.now() + MAX_WAIT_MS;
@@ -66,7 +76,9 @@ export async function bringBackServices(
     const { dependsOn } = await getServiceGraph(owner.db);
     await inOrder([...lost.keys()], dependsOn, async (name) => {
       const one = lost.get(name);
-      if (one) returned.push({ name, code: await bringBack(owner, dataDir, one, deadline) });
+      if (!one) return;
+      const code = await bringBack({ store: owner, place, dataDir }, one, deadline);
+      returned.push({ name, code });
     });
   }
   return returned;
@@ -96,18 +108,17 @@ async function inOrder(
 
 /** @returns code of a {@linkcode ReturnedService} */
 async function bringBack(
-  store: Store,
-  dataDir: string,
+  { store, place, dataDir }: StartParts,
   { service, effectId, stopped }: LostService,
   deadline: number,
 ): Promise<string> {
   const { name, restart } = service;
   if (await findRepairHold(store, { service: name })) return "held";
   const id = hash(`${effectId}\nback`, 24);
-  const start = { id, service: name, stopped };
-  await seal(store, start, { state: "intended" });
+  const start = { id, service: name, stopped, startedBy: effectId };
+  await seal({ store, place }, start, { state: "intended" });
   const outcome = await actOnce({ dataDir, effectId: id, service: name, act: restart! });
-  await seal(store, start, outcome);
+  await seal({ store, place }, start, outcome);
   return outcome.code === "started" ? await waitForHealth(store, service, deadline) : outcome.code;
 }
 
@@ -129,30 +140,39 @@ async function waitForHealth(
   }
 }
 
+/** A start of a process, to be sealed. */
+interface Start extends Pick<LostService, "stopped"> {
+  readonly id: string;
+  readonly service: string;
+  /** The act that had started the process. */
+  readonly startedBy: string;
+}
+
 /** Seals that a process is to be started, or what came of it. */
 async function seal(
-  store: Store,
-  { id, service, stopped }:
-    & { readonly id: string; readonly service: string }
-    & Pick<
-      LostService,
-      "stopped"
-    >,
+  { store, place }: Pick<StartParts, "store" | "place">,
+  { id, service, stopped, startedBy }: Start,
   { state, code }: { readonly state: "intended" | ActOutcome["state"]; readonly code?: string },
 ): Promise<void> {
+  const result = { effect_id: id, ...(code ? { code } : {}) };
+  const signed = await place.sign(
+    { action_id: startedBy, round: 0, step: 1 }, // no run's round
+    { ...result, kind: ACTION, state },
+  );
   await store.db.transaction((trx) =>
     requestSeal(trx, {
       id: hash(`${id}\n${state}`, 16),
       category: "service_brought_back",
       actor: LOOP_ACTOR,
       subject: id,
-      action: "services.bring_back",
+      action: ACTION,
       outcome: state,
-      details: { effect_id: id, stopped, ...(code ? { code } : {}) },
+      details: { ...result, stopped, ...signed },
       evidence: { service },
     })
   );
 }
 
+const ACTION = "services.bring_back";
 const hash = (text: string, length: number) =>
   createHash("sha256").update(text).digest("hex").slice(0, length);

@@ -7,7 +7,7 @@ import {
   listEffectsOfAction,
   type TicketEvent,
 } from "../../store/incidents/mod.ts";
-import type { ActivityParts } from "../parts.ts";
+import type { TenantParts } from "../parts.ts";
 import { isOwnAction } from "./_action_id.ts";
 import { repairEffectOf } from "./_effects.ts";
 import { recordAway } from "./_holds.ts";
@@ -20,12 +20,12 @@ import {
   createStepRunner,
   notDone,
   type Progress,
-  stepResultOf,
+  signedResultOf,
 } from "./_run_step.ts";
 import { createSilencer } from "./_silence.ts";
 
 /** Creates the activity that repairs. */
-export function remediateActivities(parts: ActivityParts) {
+export function remediateActivities(parts: TenantParts) {
   const { store } = parts;
   const db = store.db;
   const compareAction = createActionComparer(parts);
@@ -81,7 +81,7 @@ export function remediateActivities(parts: ActivityParts) {
     for (const number of action.steps.keys()) {
       const isCancelled = steps.length > 0 && cancellationSignal().aborted;
       const step = isCancelled
-        ? stepResultOf(order, number, notDone("cancelled"))
+        ? await signedResultOf(parts, order, number, notDone("cancelled"))
         : await runStep(order, number, progress);
       steps.push(step);
       if (!step.ok) break;

@@ -12,7 +12,7 @@ import {
   getEffect,
   listEffectsOfAction,
 } from "../../store/incidents/mod.ts";
-import type { ActivityParts } from "../parts.ts";
+import type { TenantParts } from "../parts.ts";
 import { undoIdOf } from "./_action.ts";
 import { isOwnAction } from "./_action_id.ts";
 import { effectParts } from "./_effect_once.ts";
@@ -21,6 +21,7 @@ import { type RepairOrder, stepOf } from "./_order.ts";
 import { findService } from "./_services.ts";
 import { conflict, notDone } from "./_run_step.ts";
 import { recordHeldStep } from "./_holds.ts";
+import { signResult } from "./_sign_step.ts";
 
 /** A step whose effect is to be undone. */
 interface UndoOrder {
@@ -38,7 +39,7 @@ interface HeldUndo {
 }
 
 /** Creates the activity that undoes a repair that did not help. */
-export function undoActivities(parts: ActivityParts) {
+export function undoActivities(parts: TenantParts) {
   const { store } = parts;
   const db = store.db;
 
@@ -97,14 +98,19 @@ export function undoActivities(parts: ActivityParts) {
           outcome,
         );
         const state = known ? "unknown" : "not_done";
-        return { held, step: { id, step: name, kind, state, ok: false, code: "stopped" } };
+        return { held, step: await signedOf({ state, ok: false, code: "stopped" }) };
       },
     });
 
     async function recordEnd(outcome: StepOutcome): Promise<StepResult> {
       const { state, ...detail } = outcome;
-      await endEffect(db, id, state, detail);
-      return { id, step: name, kind, ...outcome };
+      const result = await signedOf(outcome);
+      await endEffect(db, id, state, { ...detail, signed: result.signed });
+      return result;
+    }
+
+    async function signedOf(outcome: StepOutcome): Promise<StepResult> {
+      return await signResult(parts, { order, number }, { id, step: name, kind, ...outcome });
     }
   }
 

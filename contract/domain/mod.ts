@@ -281,6 +281,7 @@ export type {
   ActionSources,
   Diagnosis,
   Permission,
+  PlaceSignature,
   RepairEffect,
   RepairHold,
   RepairResult,

@@ -140,6 +140,19 @@ export interface VerifyResult {
   readonly code: string;
 }
 
+/** What a place has signed about the result of an act, beside the result itself. */
+export interface PlaceSignature {
+  readonly action_id: string;
+  /** From 1. */
+  readonly round: number;
+  /** Of the action, from 1. */
+  readonly step: number;
+  /** Id of the place: its public key, as hex. */
+  readonly place: string;
+  /** Ed25519, hex. */
+  readonly place_signature: string;
+}
+
 /** Result of one step. */
 export interface StepResult {
   readonly id: string;
@@ -150,6 +163,8 @@ export interface StepResult {
   /** True: it succeeded and was verified. */
   readonly ok: boolean;
   readonly counts?: Readonly<Record<string, number>>;
+  /** Absent: no worker of the place has said it, as where the place is away. */
+  readonly signed?: PlaceSignature;
 }
 
 /** Effect of a repair. */

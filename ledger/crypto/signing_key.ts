@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 
-/** The ledger's signing key. Only the sequencer ever has one. */
+/** A key that signs: the ledger's, which the sequencer alone has, or that of a place. */
 export interface SigningKey {
   readonly privateKey: KeyObject;
   /** 32 bytes. */
@@ -29,7 +29,7 @@ export class BadKeyFile extends Error {
 }
 
 /**
- * Reads the signing key, or creates it where there is none yet.
+ * Reads a signing key, or creates it where there is none yet, once for all processes that begin at the same time.
  *
  * @param path a PEM file of mode 0600 or stricter, owned by this process's user
  * @throws {BadKeyFile} others could have read or written it, or it holds something else
@@ -75,7 +75,7 @@ function read(path: string): string {
     }
     if (process.getuid && uid !== process.getuid()) {
       throw new BadKeyFile(
-        `${path} belongs to user ${uid}, not to the one that runs the sequencer`,
+        `${path} belongs to user ${uid}, not to the one that runs this process`,
       );
     }
     return readFileSync(file, "utf8");

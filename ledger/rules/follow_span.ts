@@ -1,4 +1,5 @@
 import { hashRecord } from "./leaf.ts";
+import { notePlaces, openPlacePositions, type PlacePositions } from "./places.ts";
 import { readLink, readPosition } from "./record_fields.ts";
 import type { IntroducedKey } from "./succession.ts";
 import type { Hash } from "./tree.ts";
@@ -16,7 +17,7 @@ export interface SpanBreak extends Break {
 }
 
 /** Result for one record of a span. */
-export interface FollowedRecord extends Omit<RecordVerdict, "introduced"> {
+export interface FollowedRecord extends Omit<RecordVerdict, "introduced" | "places"> {
   /** Its place in the chain. */
   readonly position: number;
   /** True where it is there twice, or out of order. */
@@ -31,6 +32,8 @@ export interface Span {
   readonly breaks: readonly SpanBreak[];
   /** Keys that valid records introduce. */
   readonly introduced: readonly IntroducedKey[];
+  /** Places that valid records name. */
+  readonly places: PlacePositions;
   /** Returns the place that the next record is verified against. */
   place(): Place;
   /**
@@ -63,6 +66,7 @@ export function followSpan(
 ): Span {
   const breaks: SpanBreak[] = [];
   const introduced: IntroducedKey[] = [];
+  const places = openPlacePositions();
   let place = from;
 
   function verifyAt(json: string, position: number, previousHash = readLink(json)): RecordVerdict {
@@ -92,13 +96,18 @@ export function followSpan(
   return {
     breaks,
     introduced,
+    places,
     place: () => ({ ...place, previousHash: place.previousHash ?? "" }),
     skipTo,
     add(json, stored) {
       if (stored !== undefined) skipTo(stored);
       const text = json ?? "";
       const { position: next, previousHash } = place;
-      const { verdict, hash, era, introduced: found } = verifyAt(text, next, previousHash);
+      const { verdict, hash, era, introduced: found, places: named } = verifyAt(
+        text,
+        next,
+        previousHash,
+      );
       const isNext = verdict.verified || stored !== undefined;
       const elsewhere = isNext ? undefined : findElsewhere(text);
       const position = elsewhere?.position ?? next;
@@ -110,6 +119,7 @@ export function followSpan(
       else if (json === undefined) addBreak("invalid", next, "It is not UTF-8");
       else if (!verdict.verified) addBreak("invalid", next, verdict.reasons.join("; "));
       introduced.push(...found);
+      if (verdict.verified || elsewhere) notePlaces(places, position, named);
       if (!isRepeated) place = { position: position + 1, previousHash: hash, previousEra: era };
       const leaf = wantsLeaves ? hashRecord(text, position, primitives) : undefined;
       return {

@@ -43,6 +43,17 @@ export {
 export { type KeyProof, listIntroductions, listProvenKeys, proveKeys } from "./prove_keys.ts";
 export { parseFields, readLink, readPosition } from "./record_fields.ts";
 export {
+  addPlacePositions,
+  findNotEnrolled,
+  formatPlaceStatement,
+  type NamedPlaces,
+  openPlacePositions,
+  PLACE_ENROLLED,
+  type PlacePositions,
+  type PlaceStatement,
+  readPlaces,
+} from "./places.ts";
+export {
   computeInclusionRoot,
   computeRoot,
   createGrowingTree,

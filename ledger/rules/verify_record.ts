@@ -6,6 +6,7 @@ import {
   type Signature,
 } from "./_parse_record.ts";
 import { NotCanonical } from "./canonical.ts";
+import { type NamedPlaces, readPlaces } from "./places.ts";
 import {
   type IntroducedKey,
   isSuccession,
@@ -31,6 +32,8 @@ export interface RecordVerdict {
   readonly era: Era | undefined;
   /** Keys that the record introduces, where it is valid. */
   readonly introduced: readonly IntroducedKey[];
+  /** Places that the record names. */
+  readonly places: NamedPlaces;
 }
 
 /**
@@ -54,16 +57,26 @@ export function verifyRecord(
     }
     const succession = judgeSuccession(record, era, place, keys, primitives);
     const fault = "fault" in succession ? succession.fault : undefined;
-    const verdict = judge(record, era, place, keys, primitives, fault);
+    const places = era === 3 ? readPlaces(record.fields, primitives) : NOTHING.places;
+    const verdict = addFault(judge(record, era, place, keys, primitives, fault), places.fault);
     const introduced = "introduced" in succession && verdict.verified ? succession.introduced : [];
-    return { verdict, hash: record.hash, era, introduced };
+    return { verdict, hash: record.hash, era, introduced, places };
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
     return { ...NOTHING, verdict: toFailure(error.message), hash: "", era: place.previousEra };
   }
 }
 
-const NOTHING = { introduced: [] } as const;
+const NOTHING: Pick<RecordVerdict, "introduced" | "places"> = {
+  introduced: [],
+  places: { acted: [] },
+};
+
+/** Adds a fault that is of none of the checks. */
+function addFault(verdict: Verdict, fault: string | undefined): Verdict {
+  if (fault === undefined) return verdict;
+  return { ...verdict, verified: false, reasons: [...verdict.reasons, fault] };
+}
 
 /** Verifies the keys that a record introduces; nearly all introduce none. */
 function judgeSuccession(

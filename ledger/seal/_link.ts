@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { sha256 } from "../crypto/mod.ts";
+import { NODE_PRIMITIVES, sha256 } from "../crypto/mod.ts";
 import { receiptProblem, SCHEMA_VERSION } from "../receipts/mod.ts";
 import {
   canonicalize,
@@ -9,6 +9,7 @@ import {
   hashLeaf,
   isSuccession,
   NotCanonical,
+  readPlaces,
 } from "../rules/mod.ts";
 import type { BatchReceipt, ChainHead, Signatures } from "../signer/mod.ts";
 
@@ -97,6 +98,8 @@ export function linkEntry(entry: OutboxEntry, { size, hash }: ChainHead): Linked
   const record = Buffer.from(joinInOrder(fields));
   const problem = receiptProblem(fields, record.length);
   if (problem !== undefined) throw new NotCanonical(problem);
+  const { fault } = readPlaces(fields, NODE_PRIMITIVES);
+  if (fault !== undefined) throw new NotCanonical(fault); // sealed once, it would never verify
   const { seq, id, category, at } = entry;
   // What waited through an outage of days is still sealed: its time is compared with that of its request.
   const time: string = JSON.parse(fields.get("timestamp")!);

@@ -7,6 +7,7 @@ import {
   followSpan,
   type IntroducedKey,
   type Place,
+  type PlacePositions,
   type TrustedKey,
 } from "../rules/mod.ts";
 import { answerMessages, type PackedBytes } from "../threads/mod.ts";
@@ -30,6 +31,8 @@ export interface RunResult {
   readonly place: Place;
   /** Keys that valid receipts introduce. */
   readonly introduced: readonly IntroducedKey[];
+  /** Places that valid receipts name. */
+  readonly places: PlacePositions;
   /** Hashes of the leaves, 32 bytes each, where they are wanted; zeros for a receipt that has none. */
   readonly leaves?: Uint8Array;
 }
@@ -51,8 +54,15 @@ function verifyRun({ bytes, ends, position, hasPrevious, wantsLeaves }: Run): Ru
     if (era) eras[era - 1]!++;
     if (leaf) leaves!.set(leaf, 32 * (n - first));
   }
-  const { introduced } = span;
-  return { breaks: span.breaks.map(toBreak), eras, place: span.place(), introduced, leaves };
+  const { introduced, places } = span;
+  return {
+    breaks: span.breaks.map(toBreak),
+    eras,
+    place: span.place(),
+    introduced,
+    places,
+    leaves,
+  };
 }
 
 const toBreak = ({ position, reason }: Break): Break => ({ position, reason });

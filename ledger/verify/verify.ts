@@ -2,6 +2,7 @@ import { NODE_PRIMITIVES } from "../crypto/mod.ts";
 import {
   type Break,
   findKeysWithoutSuccession,
+  findNotEnrolled,
   followSpan,
   type Place,
   type TrustedKey,
@@ -38,5 +39,6 @@ export async function verifyChain(
     total++;
   }
   const breaks = span.breaks.map(({ position, reason }) => ({ position, reason }));
-  return { total, breaks: [...breaks, ...findKeysWithoutSuccession(keys, span.introduced)] };
+  const ofKeys = findKeysWithoutSuccession(keys, span.introduced);
+  return { total, breaks: [...breaks, ...ofKeys, ...findNotEnrolled(span.places)] };
 }

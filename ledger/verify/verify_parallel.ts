@@ -1,11 +1,14 @@
 import { availableParallelism } from "node:os";
 import { programPath } from "../../config.ts";
 import {
+  addPlacePositions,
   type Break,
   findKeysWithoutSuccession,
+  findNotEnrolled,
   findUnproven,
   type Hash,
   type IntroducedKey,
+  openPlacePositions,
   type TrustedKey,
 } from "../rules/mod.ts";
 import { packBytes, startThread } from "../threads/mod.ts";
@@ -57,6 +60,7 @@ export async function verifyInParallel(
   const program = programPath("ledger/verify/_verify_worker.ts");
   const pool = Array.from({ length: threads }, () => startThread<Run, RunResult>(program, keys));
   const introduced: IntroducedKey[] = [];
+  const places = openPlacePositions();
   const addLeaves = onLeaves && openReordering(onLeaves);
   const eras: [number, number, number] = [0, 0, 0];
   const firstBreaks: Break[] = [];
@@ -70,6 +74,7 @@ export async function verifyInParallel(
     addLeaves?.(from, result.leaves!);
     result.eras.forEach((n, i) => eras[i]! += n);
     introduced.push(...result.introduced);
+    addPlacePositions(places, result.places);
     addBreaks(result.breaks);
     onProgress(verified += count);
   }
@@ -108,7 +113,7 @@ export async function verifyInParallel(
     await Promise.all(underWay);
     if (failure) throw failure.error;
     const end = (await lastRun)?.place ?? { position, previousHash: "" };
-    addBreaks(findKeysWithoutSuccession(keys, introduced));
+    addBreaks([...findKeysWithoutSuccession(keys, introduced), ...findNotEnrolled(places)]);
     return {
       total: position,
       end: end.position,

@@ -9,7 +9,7 @@ import {
   ROLES,
   type Store,
 } from "../../store/mod.ts";
-import { forgetSharedSecret, SHARED_SECRETS } from "../../store/platform/mod.ts";
+import { forgetPlaceKey, forgetSharedSecret, SHARED_SECRETS } from "../../store/platform/mod.ts";
 import { databaseSetting } from "../_database_setting.ts";
 import { checkDatabase } from "../_check_database.ts";
 import { runToEnd } from "../_end.ts";
@@ -20,7 +20,7 @@ import { parseArguments, reportFailure, UsageError } from "./_arguments.ts";
 const USAGE =
   `Usage: npm run -s database -- roles [--at <host:port>] [--name <database>] > roles.sql
        npm run database -- migrate | check
-       npm run database -- forget engine | webhooks
+       npm run database -- forget engine | webhooks | place <name>
 
 roles: prints SQL that creates the roles of the platform, each with a password of its own, and the database. Run it once, as
 who may create roles and databases: psql -f roles.sql. Its last lines are the settings of the platform as comments. Keep the
@@ -29,7 +29,8 @@ file secret. Run again, it gives the roles new passwords.
 migrate: brings the schema up to date, and each role's rights, as the owner (DATABASE_URL) alone.
 check: says whether the schema is that of this version; ends with 1 if it is not.
 forget: forgets the fingerprint of a secret that the processes share, so that they can be started with another one: the
-engine's, or the key of the webhooks' secrets. Webhooks have to be registered again under another key.`;
+engine's, or the key of the webhooks' secrets. Webhooks have to be registered again under another key. Of a place: forgets
+which key is enrolled for it, so that its next worker has its own enrolled; receipts of the key before stay as they are.`;
 
 await runToEnd(async () => {
   try {
@@ -79,8 +80,17 @@ async function check(owner: Store): Promise<void> {
 
 async function forget(owner: Store, names: readonly string[]): Promise<void> {
   const [name = "", ...more] = names;
+  if (name === "place" && more.length === 1) {
+    const isEnrolled = await forgetPlaceKey(owner.asPlatform(), more[0]!);
+    console.log(
+      isEnrolled ? "The next worker that starts there enrols its key" : "No key is enrolled for it",
+    );
+    return;
+  }
   const secret = SHARED_SECRETS.find((one) => one === name);
-  if (more.length > 0 || !secret) throw new UsageError(`Give ${SHARED_SECRETS.join(" or ")}`);
+  if (more.length > 0 || !secret) {
+    throw new UsageError(`Give ${SHARED_SECRETS.join(", ")}, or place and its name`);
+  }
   const isKnown = await forgetSharedSecret(owner.asPlatform(), secret);
   console.log(isKnown ? "The next process that starts notes its own" : "There is no fingerprint");
 }

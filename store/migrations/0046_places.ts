@@ -2,6 +2,7 @@
 export const places = `
   CREATE TABLE places (
     name text PRIMARY KEY,        -- private
+    public_key text,              -- the place's id, as its receipts have it; null: not enrolled
     registered_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     heard_at timestamptz NOT NULL DEFAULT clock_timestamp() -- from one of its workers
   );

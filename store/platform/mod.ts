@@ -36,7 +36,14 @@ export {
   type OutboxState,
   type SealingTrouble,
 } from "./platform_state.ts";
-export { getSilentSeconds, listPlaces, reportPlace } from "./places.ts";
+export {
+  forgetPlaceKey,
+  getPlaceKey,
+  getSilentSeconds,
+  listPlaces,
+  notePlaceKey,
+  reportPlace,
+} from "./places.ts";
 export {
   findRestart,
   forgetProcess,

@@ -36,3 +36,29 @@ export async function getSilentSeconds(db: Db, name: string): Promise<number> {
   );
   return row?.seconds ?? Infinity;
 }
+
+/** Returns the public key that is enrolled for a place, as hex; undefined: none is. */
+export async function getPlaceKey(db: Db, name: string): Promise<string | undefined> {
+  const row = await db.first<{ readonly public_key: string | null }>(
+    "SELECT public_key FROM places WHERE name = $1",
+    [name],
+  );
+  return row?.public_key ?? undefined;
+}
+
+/** Notes the public key of a place, unless there is one. @returns false: there is one */
+export async function notePlaceKey(db: Db, name: string, publicKey: string): Promise<boolean> {
+  return await db.execute(
+    `INSERT INTO places (name, public_key) VALUES ($1, $2)
+     ON CONFLICT (name) DO UPDATE SET public_key = EXCLUDED.public_key WHERE places.public_key IS NULL`,
+    [name, publicKey],
+  ) > 0;
+}
+
+/** Forgets the public key of a place, as its owner has it enrolled anew. @returns false: none was noted */
+export async function forgetPlaceKey(db: Db, name: string): Promise<boolean> {
+  return await db.execute(
+    "UPDATE places SET public_key = NULL WHERE name = $1 AND public_key IS NOT NULL",
+    [name],
+  ) > 0;
+}

@@ -18,7 +18,10 @@ const TICKET_WORK =
 export const INCIDENT_TABLES: TableRights = {
   // Services and incidents
   services: [["SELECT", ...READING, "crossing"], ["INSERT, UPDATE, DELETE", "worker"]],
-  places: [["SELECT", ...READING], ["INSERT (name), UPDATE (heard_at)", "worker"]],
+  places: [["SELECT", ...READING], [
+    "INSERT (name, public_key), UPDATE (heard_at, public_key)",
+    "worker",
+  ]],
   public_services: [["SELECT, INSERT, UPDATE", "worker"]],
   service_edges: [["SELECT", ...READING], ["INSERT, UPDATE, DELETE", "worker"]],
   // Which run works on a ticket, the worker alone says.

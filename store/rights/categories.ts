@@ -75,6 +75,7 @@ export const SEAL_CATEGORIES: Readonly<Partial<Record<Grantee, readonly string[]
     "repair_held",
     "undo_held",
     "service_brought_back",
+    "place_enrolled",
     "service_published",
     "service_observed",
     "platform_scan",

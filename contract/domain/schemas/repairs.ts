@@ -64,6 +64,15 @@ export const PermissionSchema = z.object({
   requested_by: Name.optional(),
 });
 
+/** Schema of the type `PlaceSignature`. */
+const PlaceSignatureSchema = z.object({
+  action_id: Word,
+  round: Count,
+  step: Count,
+  place: Digest,
+  place_signature: z.string().regex(/^[0-9a-f]{128}$/),
+});
+
 /** Schema of the type `StepResult`. */
 const StepResultSchema = z.object({
   id: Word,
@@ -73,6 +82,7 @@ const StepResultSchema = z.object({
   code: Word,
   ok: z.boolean(),
   counts: z.record(z.string(), z.number()).optional(),
+  signed: PlaceSignatureSchema.optional(),
 });
 
 /** Schema of the type `RepairEffect`. */

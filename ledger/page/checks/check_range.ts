@@ -5,6 +5,7 @@ import {
   followSpan,
   type Hash,
   parseFields,
+  type PlacePositions,
   type Primitives,
   type SpanBreak,
   type TrustedKey,
@@ -20,6 +21,8 @@ export interface CheckedRange {
   /** `hash_sha256` of the last record; undefined if it is missing. */
   readonly lastHash: string | undefined;
   readonly breaks: readonly Break[];
+  /** Places that valid records name. */
+  readonly places: PlacePositions;
   /** Number of records of each era. */
   readonly eras: Readonly<Record<Era, number>>;
   /** Number of records of each UTC day, like `2026-07-01`, and of each category. */
@@ -124,6 +127,7 @@ export function checkRange(
     hashBefore: from === 0 ? "" : hasBefore ? after.previousHash : undefined,
     lastHash,
     breaks: contradictions.length === 0 ? breaks : addContradictions(breaks, contradictions, from),
+    places: span.places,
     eras,
     days,
     categories,

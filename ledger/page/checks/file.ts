@@ -1,4 +1,10 @@
-import { type Break, type Primitives, readPosition, type TrustedKey } from "../../rules/mod.ts";
+import {
+  type Break,
+  findNotEnrolled,
+  type Primitives,
+  readPosition,
+  type TrustedKey,
+} from "../../rules/mod.ts";
 import {
   createTreeCheck,
   judgeCheckpoint,
@@ -51,7 +57,7 @@ export function checkFile(
     contradictions: contradiction === undefined ? [] : [contradiction],
     wantsLeaves: isFromStart && trust.checkpoint !== undefined,
   } as const;
-  const { breaks, lastHash, eras, leaves } = checkRange(records, range, keys, primitives);
+  const { breaks, lastHash, eras, leaves, places } = checkRange(records, range, keys, primitives);
   const shown = { note: trust.checkpoint?.note, verifierKey: undefined };
   const { checkpoints, absent } = judgeCheckpoint(trust, shown, primitives);
   const tree = createTreeCheck(
@@ -65,6 +71,7 @@ export function checkFile(
     from,
     breaks: [
       ...breaks,
+      ...(isFromStart ? findNotEnrolled(places) : []),
       ...tree.differing(),
       ...(leaves ? tree.missing() : []),
       ...(isFromStart && total !== undefined && total !== to

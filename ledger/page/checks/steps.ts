@@ -1,6 +1,7 @@
 import {
   type Check,
   type Era,
+  type NamedPlaces,
   type Primitives,
   type TrustedKey,
   verifyRecord,
@@ -48,7 +49,7 @@ export function checkReceipt(
     previousHash: previous?.hash ?? "",
     previousEra: previous?.era,
   };
-  const { verdict, era } = verifyRecord(record, place, keys, primitives);
+  const { verdict, era, places } = verifyRecord(record, place, keys, primitives);
   const { checks, reasons, verified } = verdict;
   const fields = readFields(record);
   if (!fields) {
@@ -61,9 +62,11 @@ export function checkReceipt(
     checkCanonical(checks.canonical, content),
     checkSignature(checks.signature, content, primitives),
     checkLink(checks.link, content, previous, receipt, reasons),
+    ...checkPlaces(places),
     ...checkNext(receipt, content),
   ];
-  const isExplained = verified || Object.values(checks).includes("fail");
+  const isExplained = verified || places.fault !== undefined ||
+    Object.values(checks).includes("fail");
   if (!isExplained) {
     steps.unshift({ name: "Era", state: "fail", text: reasons.join("; "), compared: [] });
   }
@@ -213,6 +216,21 @@ function checkLink(
   const bad = reasons.filter((reason) => /prev_hash|chain_position|era/.test(reason)).join("; ");
   const text = state === "pass" ? good : bad || "The link is wrong";
   return { name, state, text, compared };
+}
+
+/** Checks what places have signed, in a receipt that names any. The check of the whole chain tells whether they are enrolled. */
+function checkPlaces({ acted, enrolled, fault }: NamedPlaces): Step[] {
+  if (fault === undefined && enrolled === undefined && acted.length === 0) return [];
+  const named = enrolled === undefined ? acted : [enrolled];
+  const good = enrolled === undefined
+    ? "The place that it names has signed each result, with the key that is its id"
+    : "It enrols a place by its public key";
+  return [{
+    name: "Place",
+    state: fault === undefined ? "pass" : "fail",
+    text: fault ?? good,
+    compared: named.map((value) => ({ label: "place", value })),
+  }];
 }
 
 /** Checks that the next entry, if there is one, links to this one. */

@@ -1,4 +1,13 @@
-import type { Break, Era, Hash, KeyProof, Sha256 } from "../../rules/mod.ts";
+import {
+  addPlacePositions,
+  type Break,
+  type Era,
+  findNotEnrolled,
+  type Hash,
+  type KeyProof,
+  openPlacePositions,
+  type Sha256,
+} from "../../rules/mod.ts";
 import {
   createTreeCheck,
   describeUnproven,
@@ -75,6 +84,7 @@ export function createTally({ trust, sha256 }: TallyTrust = UNPINNED): Tally {
   let rows: ReceiptRow[] = [];
   let unproven: number | undefined;
   const breaks = new Map<number, string>();
+  const places = openPlacePositions();
   /** Hashes by the size of the chain that ends with them, and by source. */
   const ends = new Map<number, Map<string, string>>();
   const eras: Record<Era, number> = { 1: 0, 2: 0, 3: 0 };
@@ -107,6 +117,12 @@ export function createTally({ trust, sha256 }: TallyTrust = UNPINNED): Tally {
     }
   }
 
+  /** Returns how many receipts were checked from the first one on, without a gap. */
+  function checkedFromStart(): number {
+    const [first] = ranges;
+    return first && first[0] === 0 ? first[1] : 0;
+  }
+
   const isWhole = () => ranges.length === 1 && ranges[0]![0] === 0 && ranges[0]![1] === total;
 
   /** Finds what the whole ledger lacks: faults of its checkpoint, and eras that prove too little. */
@@ -123,7 +139,7 @@ export function createTally({ trust, sha256 }: TallyTrust = UNPINNED): Tally {
         ...describeUnproven(trust, unproven),
         ...(isWhole() ? absent : []),
       ],
-      found: [...tree.differing(), ...missing],
+      found: [...tree.differing(), ...missing, ...findNotEnrolled(places, checkedFromStart())],
     };
   }
 
@@ -166,6 +182,7 @@ export function createTally({ trust, sha256 }: TallyTrust = UNPINNED): Tally {
       if (checked.leaves) addLeaves(from, checked.leaves);
       if (lastHash !== undefined) addEnd(to, lastHash, lastRecord(to));
       for (const { position, reason } of checked.breaks) addBreak(position, reason);
+      addPlacePositions(places, checked.places);
       ranges = joinRanges([...ranges, [from, to]]);
       for (const era of [1, 2, 3] as const) eras[era] += checked.eras[era];
       addCounts(days, checked.days);

@@ -32,7 +32,7 @@ const noteKey = (name: string, { publicKey }: TestKey, kind: NoteKey["kind"]): N
 
 /** Keys of the genuine ledgers. */
 export const ledger = makeKey("ledger");
-const recovery = makeKey("recovery key of the ledger");
+export const recovery = makeKey("recovery key of the ledger");
 const oldLedger = makeKey("ledger of before");
 const nextLedger = makeKey("ledger after a rotation");
 export const log = makeKey("log");

@@ -4,16 +4,21 @@ import { addFalseKeys, addFalseSuccession, addUnsigned } from "./_attacks_on_key
 import { addAltered, addAmbiguous, addEarlierEras, addMissing } from "./_attacks_on_receipts.ts";
 import {
   type AddServer,
-  chains,
+  chains as plainChains,
   checkpoint,
   IMPORTED,
   named,
+  NO_LOG,
   own,
   rotatedKeys,
   type Server,
   trust,
 } from "./_genuine.ts";
+import { falseActs, placed } from "./_places.ts";
 import type { Vectors } from "./_vectors.ts";
+
+const chains = { ...plainChains, placed };
+const PLACED = { chain: "placed", trust: "keys", ...NO_LOG };
 
 function addHonest(add: AddServer): void {
   add(0, "the genuine ledger", undefined);
@@ -27,6 +32,11 @@ function addHonest(add: AddServer): void {
     trust: "keys",
     named: { ...named, keys: rotatedKeys },
   });
+  add(0, "one with acts of two places", undefined, PLACED);
+}
+
+function addFalseActs(add: AddServer): void {
+  for (const [name, reason, texts] of falseActs()) add(1, name, reason, { ...PLACED, texts });
 }
 
 /** Makes all vectors. */
@@ -34,7 +44,7 @@ export function makeVectors(): Vectors {
   const servers: Server[] = [];
   const add: AddServer = (exit, name, reason, changes = {}) => {
     const { texts, chain = "own", ...more } = changes;
-    const genuine = chains[chain]!;
+    const genuine = (chains as Vectors["chains"])[chain]!;
     const shown = texts ?? genuine;
     servers.push({
       name,
@@ -59,6 +69,7 @@ export function makeVectors(): Vectors {
   addEarlierEras(add);
   addFalseCheckpoints(add);
   addFalseCosignatures(add);
+  addFalseActs(add);
   return { chains, trust, servers };
 }
 
