@@ -7,6 +7,13 @@ import { TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import { findManagedProcess, probe, stopManagedProcess } from "../../integrations/host/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { createServiceFinding } from "../../judgement/detection/mod.ts";
+import {
+  exportReceipts,
+  listLedgerKeys,
+  loadSigningKey,
+  readEvidence,
+  verifyChain,
+} from "../../ledger/mod.ts";
 import { commandLine, identifyProcess, stopProcess } from "../../runtime/embedded/mod.ts";
 import { getService } from "../../store/cmdb/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
@@ -24,6 +31,14 @@ interface Spot {
   readonly folder: string;
   readonly serviceFolder: string;
   readonly worker: TestProcess;
+}
+
+/** A receipt, as far as this test reads it. */
+interface Sealed {
+  readonly id: string;
+  readonly category: string;
+  // deno-lint-ignore no-explicit-any -- whatever a receipt says
+  readonly details: any;
 }
 
 const AWAY_SECONDS = "10";
@@ -137,6 +152,43 @@ describe("three places with one service each", () => {
     assert.ok(findManagedProcess(spots[0].folder, spots[0].service));
   });
 
+  it("has each act signed by the place that its receipt names", async () => {
+    const receipts = await sealed();
+    const enrolled = receipts.filter(({ category }) => category === "place_enrolled");
+    const names = new Map<string, string>();
+    for (const { id, details } of enrolled) {
+      const { entries } = await readEvidence(loop.store, id);
+      assert.deepEqual(entries.map(({ name, state }) => [name, state]), [["name", "proven"]]);
+      names.set(details.place, JSON.parse(entries[0]!.content!));
+    }
+    assert.equal(names.size, 3);
+    for (const { place, service, folder } of spots) {
+      const key = loadSigningKey(join(folder, "place.key")).publicKey.toString("hex");
+      assert.equal(names.get(key), place);
+      const effects = new Set((await effectsOn(service)).map(({ id }) => id));
+      const acts = receipts.flatMap(({ details }) => [details, ...details.steps ?? []])
+        .filter(({ effect_id, place }) => effects.has(effect_id) && place !== undefined);
+      assert.deepEqual(acts.map((act) => act.place), [key, key], `intent and end of ${service}`);
+    }
+    assert.ok(!JSON.stringify(receipts).includes("n1.example.net"));
+  });
+
+  it("has receipts that verify, and none where another place had signed", async () => {
+    const texts = (await exportReceipts(loop.store, { from: 0, to: 10_000 })).map(({ text }) =>
+      text
+    );
+    const keys = await listLedgerKeys(loop.store);
+    assert.deepEqual((await verifyChain(texts, keys)).breaks, []);
+    const [first, second] = spots.map(({ folder }) =>
+      loadSigningKey(join(folder, "place.key")).publicKey.toString("hex")
+    );
+    const at = texts.findIndex((text) => JSON.parse(text).category === "self_heal");
+    const healed = texts[at]!;
+    const [from, to] = healed.includes(first!) ? [first!, second!] : [second!, first!];
+    const { breaks } = await verifyChain(texts.with(at, healed.replaceAll(from, to)), keys);
+    assert.match(breaks.find(({ position }) => position === at)!.reason, /has not signed/);
+  });
+
   it("leaves an incident to people whose place has no worker, and does nothing elsewhere", async function () {
     const [, { worker, folder, service }] = spots;
     await worker.kill();
@@ -164,6 +216,11 @@ describe("three places with one service each", () => {
     assert.equal(await reasonOf(ticket_id!), "place_away");
     assert.deepEqual((await effectsOn(service)).map(({ state }) => state), ["done", "unknown"]);
   });
+
+  async function sealed(): Promise<Sealed[]> {
+    const receipts = await exportReceipts(loop.store, { from: 0, to: 10_000 });
+    return receipts.map(({ text }) => JSON.parse(text));
+  }
 
   async function reasonOf(ticketId: string): Promise<string | undefined> {
     const row = await loop.store.asPlatform().first<{ readonly reason: string }>(
