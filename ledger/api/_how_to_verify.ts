@@ -59,6 +59,12 @@ export function describeVerification(
           "prev_hash is hash_sha256 of the entry before; it is empty for the first entry",
           "chain_position is the position of the entry, from 0",
           "details.commitments are SHA-256 over a 32-byte salt and the canonical JSON of evidence kept privately",
+          "acts of places: where details of repair_intended, undo_intended or service_brought_back, or one of the steps " +
+          "of self_heal or escalation (details.steps, details.undone.steps), has place or place_signature, that is " +
+          "Ed25519 by place, a public key, over the canonical JSON of action_id, place, result_sha256, round and step; " +
+          "result_sha256 is SHA-256 over the canonical JSON of all other fields of the step, or of effect_id and code " +
+          "of the details, kind (the receipt's action) and state (its outcome)",
+          "a receipt place_enrolled with details.place comes before the first act of that place",
           "category api_seal: the holder of the actor's key wrote the content, whatever action and subject say; " +
           "all other categories are written by the platform",
         ],

@@ -17,7 +17,7 @@ export interface SpanBreak extends Break {
 }
 
 /** Result for one record of a span. */
-export interface FollowedRecord extends Omit<RecordVerdict, "introduced" | "places"> {
+export interface FollowedRecord extends Omit<RecordVerdict, "introduced"> {
   /** Its place in the chain. */
   readonly position: number;
   /** True where it is there twice, or out of order. */
@@ -128,6 +128,7 @@ export function followSpan(
         verdict: isLinked ? verdict : elsewhere.verdict,
         hash,
         era,
+        places: named,
         leaf,
       };
     },

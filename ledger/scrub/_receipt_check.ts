@@ -32,7 +32,7 @@ export function verifyStoredReceipt(
 /** Verifies the next stored receipt: its record by the rules of its era, and the columns of its row by the record. */
 export function followStoredReceipt(span: Span, receipt: StoredReceipt): StoredReceiptResult {
   const { position, id, text } = receipt;
-  const { verdict, era, leaf } = span.add(text, position);
+  const { verdict, era, places, leaf } = span.add(text, position);
   const columns = era === undefined ? [] : findWrongColumns(receipt, era);
   const reasons = [
     ...verdict.reasons,
@@ -40,7 +40,8 @@ export function followStoredReceipt(span: Span, receipt: StoredReceipt): StoredR
   ];
   if (reasons.length === 0) return { broken: undefined, leaf };
   const failed = CHECKS.find((check) => verdict.checks[check] === "fail");
-  const check: FailedCheck = failed ?? (columns.length > 0 ? "columns" : "canonical");
+  const ofPlace = places.fault === undefined ? undefined : "signature";
+  const check: FailedCheck = failed ?? ofPlace ?? (columns.length > 0 ? "columns" : "canonical");
   const reason = printable(reasons.join("; "));
   return { broken: ledgerBreak(position, check, reason, printable(id)), leaf };
 }

@@ -16,6 +16,7 @@ import {
 } from "../../ledger/mod.ts";
 import { commandLine, identifyProcess, stopProcess } from "../../runtime/embedded/mod.ts";
 import { getService } from "../../store/cmdb/mod.ts";
+import { openStore } from "../../store/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
@@ -156,11 +157,13 @@ describe("three places with one service each", () => {
     const receipts = await sealed();
     const enrolled = receipts.filter(({ category }) => category === "place_enrolled");
     const names = new Map<string, string>();
+    const operator = openStore(loop.database.urls.operator, "operator", 2);
     for (const { id, details } of enrolled) {
-      const { entries } = await readEvidence(loop.store, id);
+      const { entries } = await readEvidence(operator, id);
       assert.deepEqual(entries.map(({ name, state }) => [name, state]), [["name", "proven"]]);
       names.set(details.place, JSON.parse(entries[0]!.content!));
     }
+    await operator.close();
     assert.equal(names.size, 3);
     for (const { place, service, folder } of spots) {
       const key = loadSigningKey(join(folder, "place.key")).publicKey.toString("hex");
@@ -214,7 +217,15 @@ describe("three places with one service each", () => {
     const { outcome, ticket_id } = await run.result();
     assert.equal(outcome, "escalated");
     assert.equal(await reasonOf(ticket_id!), "place_away");
-    assert.deepEqual((await effectsOn(service)).map(({ state }) => state), ["done", "unknown"]);
+    const effects = await effectsOn(service);
+    assert.deepEqual(effects.map(({ state }) => state), ["done", "unknown"]);
+    const { id } = effects.at(-1)!;
+    const acts = (await sealed()).flatMap(({ details }) => [details, ...details.steps ?? []])
+      .filter(({ effect_id }) => effect_id === id);
+    // Its place has signed that it would act. Of the end it has said nothing, and nobody in its stead.
+    assert.ok(acts.some(({ step, place_signature }) => step === 1 && place_signature));
+    const { state, code, place_signature } = acts.find(({ state }) => state !== undefined);
+    assert.deepEqual([state, code, place_signature], ["unknown", "place_away", undefined]);
   });
 
   async function sealed(): Promise<Sealed[]> {
