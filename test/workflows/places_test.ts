@@ -169,8 +169,9 @@ describe("three places with one service each", () => {
       const key = loadSigningKey(join(folder, "place.key")).publicKey.toString("hex");
       assert.equal(names.get(key), place);
       const effects = new Set((await effectsOn(service)).map(({ id }) => id));
-      const acts = receipts.flatMap(({ details }) => [details, ...details.steps ?? []])
-        .filter(({ effect_id, place }) => effects.has(effect_id) && place !== undefined);
+      const acts = actsIn(receipts).filter(({ effect_id, place }) =>
+        effects.has(effect_id) && place !== undefined
+      );
       assert.deepEqual(acts.map((act) => act.place), [key, key], `intent and end of ${service}`);
     }
     assert.ok(!JSON.stringify(receipts).includes("n1.example.net"));
@@ -220,8 +221,7 @@ describe("three places with one service each", () => {
     const effects = await effectsOn(service);
     assert.deepEqual(effects.map(({ state }) => state), ["done", "unknown"]);
     const { id } = effects.at(-1)!;
-    const acts = (await sealed()).flatMap(({ details }) => [details, ...details.steps ?? []])
-      .filter(({ effect_id }) => effect_id === id);
+    const acts = actsIn(await sealed()).filter(({ effect_id }) => effect_id === id);
     // Its place has signed that it would act. Of the end it has said nothing, and nobody in its stead.
     assert.ok(acts.some(({ step, place_signature }) => step === 1 && place_signature));
     const { state, code, place_signature } = acts.find(({ state }) => state !== undefined);
@@ -241,6 +241,13 @@ describe("three places with one service each", () => {
     return row?.reason;
   }
 });
+
+/** Lists what receipts say of acts: intents, and ends of steps. */
+const actsIn = (receipts: readonly Sealed[]) =>
+  receipts.flatMap(({ details }) => [
+    details,
+    ...(Array.isArray(details.steps) ? details.steps : []),
+  ]);
 
 /** Stops the processes that the service of a folder has started. */
 async function stopStarted(folder: string): Promise<void> {
