@@ -70,13 +70,7 @@ export {
 } from "./receipts/mod.ts";
 export { bundleEvidence, readOpenable } from "./opening/mod.ts";
 export { formatBundle, verifyEvidence } from "./opened/mod.ts";
-export {
-  formatLeaf,
-  formatPlaceStatement,
-  PLACE_ENROLLED,
-  type PlaceStatement,
-  type TrustedKey,
-} from "./rules/mod.ts";
+export { formatLeaf, formatPlaceStatement, PLACE_ENROLLED, type TrustedKey } from "./rules/mod.ts";
 export {
   BadKeyFile,
   computeFingerprint,

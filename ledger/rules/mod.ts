@@ -50,7 +50,6 @@ export {
   openPlacePositions,
   PLACE_ENROLLED,
   type PlacePositions,
-  type PlaceStatement,
   readPlaces,
 } from "./places.ts";
 export {
