@@ -9,6 +9,7 @@ import { stringify } from "yaml";
 import { createServiceFinding } from "../../judgement/detection/mod.ts";
 import {
   type LoopResult,
+  type PlaceSignature,
   PLATFORM_TENANT,
   TASK_QUEUE,
   WORKFLOW,
@@ -219,9 +220,11 @@ describe("the loop with runbooks", () => {
         state: "done",
         code: effects[0]!.detail.code,
         counts: effects[0]!.detail.counts,
+        ...effects[0]!.detail.signed as PlaceSignature,
       }],
     });
     const [undone, second, first] = effects;
+    assert.equal((undone!.detail.signed as PlaceSignature).step, 1);
     assert.deepEqual([undone!.undoes, undone!.state], [first!.id, "done"]);
     assert.deepEqual([first!.step, second!.step, second!.undoes], ["move", "run", null]);
   });
