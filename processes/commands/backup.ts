@@ -10,7 +10,7 @@ const USAGE = `Usage: npm run backup -- <folder>
 
 Makes the folder, with a dump of the database, the newest checkpoint, the signer's state, and a manifest that is signed with the
 log's key. The platform may run. The dump has everything private that the platform has. The keys are not in it: keep
-ledger.key, checkpoint.key and webhook.key of the data folder elsewhere.
+ledger.key, checkpoint.key, webhook.key and place.key of the data folder elsewhere.
 With a PostgreSQL of your own, set SEALOOP_DATABASE_BACKUP_URL to a role that sees all rows (the superuser, or BYPASSRLS).`;
 
 await runToEnd(() =>

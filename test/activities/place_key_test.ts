@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { enrolPlace } from "../../activities/mod.ts";
-import { BadSetting, loadConfig } from "../../config.ts";
+import { BadSetting, loadConfig, ROOT } from "../../config.ts";
 import { loadSigningKey } from "../../ledger/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
-import { forgetPlaceKey } from "../../store/platform/mod.ts";
+import { program } from "../_programs.ts";
 import { testFolder } from "../_run.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { asSuperuser } from "../_superuser.ts";
@@ -68,14 +70,26 @@ describe("enrolPlace()", () => {
     assert.equal((await requested()).length, before.length + 1);
   });
 
+  /** Runs `npm run database -- forget place`. */
+  async function forget(place: string): Promise<string> {
+    const command = await program("processes/commands/database.ts");
+    const env = {
+      PATH: process.env.PATH,
+      DATABASE_URL: database.urls.owner,
+      SEALOOP_DATA: await testFolder(),
+    };
+    const words = [command, "forget", "place", place];
+    return (await promisify(execFile)(process.execPath, words, { cwd: ROOT, env })).stdout;
+  }
+
   it("enrols another key once the one before is forgotten", async () => {
     const folder = await testFolder();
     const before = (await requested()).length;
-    assert.equal(await forgetPlaceKey(owner.asPlatform(), PLACE), true);
+    assert.match(await forget(PLACE), /The next worker that starts there enrols its key/);
     const key = await enrol(folder);
     assert.equal((await requested()).length, before + 1);
     assert.equal(JSON.parse((await requested()).at(-1)!).details.place, key);
-    assert.equal(await forgetPlaceKey(owner.asPlatform(), "n9.example.net"), false);
+    assert.match(await forget("n9.example.net"), /No key is enrolled/);
   });
 
   it("refuses a key that others could have read", async () => {

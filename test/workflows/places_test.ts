@@ -93,7 +93,12 @@ describe("three places with one service each", () => {
     const check = { http: `http://127.0.0.1:${port}/health` };
     const services = [{ name: service, type: "web", check, restart }];
     await writeFile(join(folder, "sealoop.services.yaml"), JSON.stringify({ services }));
-    const worker = await startProcess("worker", {
+    const worker = await startWorker(place, folder);
+    return { place, service, folder, serviceFolder, worker };
+  }
+
+  async function startWorker(place: string, folder: string): Promise<TestProcess> {
+    return await startProcess("worker", {
       database: loop.database,
       temporal: loop.place,
       folder,
@@ -108,7 +113,6 @@ describe("three places with one service each", () => {
         SEALOOP_BITCOIN_SOURCES: "none",
       },
     });
-    return { place, service, folder, serviceFolder, worker };
   }
 
   async function startLoop(name: string) {
@@ -191,6 +195,17 @@ describe("three places with one service each", () => {
     const [from, to] = healed.includes(first!) ? [first!, second!] : [second!, first!];
     const { breaks } = await verifyChain(texts.with(at, healed.replaceAll(from, to)), keys);
     assert.match(breaks.find(({ position }) => position === at)!.reason, /has not signed/);
+  });
+
+  it("starts no worker of a place without the key that is enrolled for it", async () => {
+    const [{ place }] = spots;
+    const worker = await startWorker(place, await testFolder());
+    try {
+      const { msg } = await worker.line(/^Cannot act/);
+      assert.match(msg, /place n1\.example\.net without its key: bring its key back/);
+    } finally {
+      await worker.kill();
+    }
   });
 
   it("leaves an incident to people whose place has no worker, and does nothing elsewhere", async function () {
