@@ -1,6 +1,7 @@
 import { randomUUID, sign } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Platform } from "../calls/mod.ts";
 import { BadSetting } from "../config.ts";
 import { LOOP_ACTOR, type PlaceSignature } from "../contract/domain/mod.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type SigningKey,
 } from "../ledger/mod.ts";
 import { getPlaceKey, notePlaceKey } from "../store/platform/mod.ts";
-import type { ActivityParts } from "./parts.ts";
 
 /** File of the data folder with the place's key, which its workers share. */
 const PLACE_KEY_FILE = "place.key";
@@ -28,7 +28,7 @@ export interface PlaceSigner {
 }
 
 /** Opens the place of this process. */
-export function openPlace(parts: Pick<ActivityParts, "config" | "store">): PlaceSigner {
+export function openPlace(parts: Pick<Platform, "config" | "store">): PlaceSigner {
   let enrolling: Promise<SigningKey> | undefined;
   return {
     async sign({ action_id, round, step }, result) {
@@ -54,7 +54,7 @@ export function openPlace(parts: Pick<ActivityParts, "config" | "store">): Place
  * @throws {BadKeyFile} others could have read the key's file, or it holds something else
  */
 export async function enrolPlace(
-  { config: { dataDir, place }, store }: Pick<ActivityParts, "config" | "store">,
+  { config: { dataDir, place }, store }: Pick<Platform, "config" | "store">,
 ): Promise<SigningKey> {
   const db = store.asPlatform();
   const path = join(dataDir, PLACE_KEY_FILE);
