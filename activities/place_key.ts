@@ -1,4 +1,4 @@
-import { randomUUID, sign } from "node:crypto";
+import { sign } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Platform } from "../calls/mod.ts";
@@ -67,7 +67,6 @@ export async function enrolPlace(
   const inForce = enrolled ?? await db.transaction(async (trx) => {
     if (!await notePlaceKey(trx, place, id)) return await getPlaceKey(trx, place);
     await requestSeal(trx, {
-      id: randomUUID(),
       category: PLACE_ENROLLED,
       actor: LOOP_ACTOR,
       subject: id,
