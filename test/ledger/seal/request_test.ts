@@ -12,6 +12,7 @@ import {
 } from "../../../ledger/mod.ts";
 import { openStore } from "../../../store/mod.ts";
 import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
+import { placed } from "../hostile/_places.ts";
 import { asSuperuser } from "../../_superuser.ts";
 
 describe("requestSeal()", () => {
@@ -100,6 +101,22 @@ describe("requestSeal()", () => {
         message,
       });
     }
+  });
+
+  it("is refused by the sequencer where it names a place that has not signed it", async () => {
+    const { details, ...intent } = JSON.parse(placed[4]!);
+    const request = ({ id, ...more }: Readonly<Record<string, string>>) =>
+      anyRequest({
+        id: id!,
+        category: intent.category,
+        action: intent.action,
+        outcome: intent.outcome,
+        details: { ...details, ...more },
+      });
+    await requestSeal(db(), request({ id: "signed" }));
+    await sealed("signed");
+    await requestSeal(db(), request({ id: "unsigned", place: "0".repeat(64) }));
+    await assert.rejects(sealed("unsigned"), /unsigned was refused: .*has not signed/);
   });
 
   it("refuses a receipt that is dated more than 5 minutes from the database's clock", async () => {
