@@ -187,12 +187,13 @@ describe("three places with one service each", () => {
     );
     const keys = await listLedgerKeys(loop.store);
     assert.deepEqual((await verifyChain(texts, keys)).breaks, []);
-    const [first, second] = spots.map(({ folder }) =>
+    const ids = spots.map(({ folder }) =>
       loadSigningKey(join(folder, "place.key")).publicKey.toString("hex")
     );
     const at = texts.findIndex((text) => JSON.parse(text).category === "self_heal");
     const healed = texts[at]!;
-    const [from, to] = healed.includes(first!) ? [first!, second!] : [second!, first!];
+    const from = ids.find((id) => healed.includes(id))!;
+    const to = ids.find((id) => id !== from)!;
     const { breaks } = await verifyChain(texts.with(at, healed.replaceAll(from, to)), keys);
     assert.match(breaks.find(({ position }) => position === at)!.reason, /has not signed/);
   });
