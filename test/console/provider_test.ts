@@ -250,6 +250,8 @@ describe("a browser's cookies over TLS", () => {
     );
     await page.browserContext().deleteCookie(session!);
     await page.setCookie({ name: "sealoop", value: session!.value, url: origin, secure: true });
+    // The console's own pages would leave for the sign-in page while this asks.
+    await page.goto(`${origin}/openapi.json`);
     const who = () => page.evaluate(async () => (await fetch("/v1/console/session")).status);
     assert.equal(await who(), 401, "as another host of the domain could have set it");
     await page.browserContext().setCookie(session!);
