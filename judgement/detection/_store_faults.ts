@@ -1,4 +1,10 @@
-import { countOpenBreaks, getDatabaseState, getOutboxState } from "../../store/platform/mod.ts";
+import { PLACE_AWAY } from "../../contract/domain/mod.ts";
+import {
+  countOpenBreaks,
+  getDatabaseState,
+  getOutboxState,
+  listSilentPlaces,
+} from "../../store/platform/mod.ts";
 import type { PlatformFault } from "./_platform_fault.ts";
 import type { DetectionContext } from "./detector.ts";
 
@@ -61,4 +67,22 @@ export async function findOldOutbox(
     summary: `About ${waiting} receipts wait to be sealed, the oldest for ${seconds} s`,
     detail: { waiting, oldest_seconds: seconds },
   }];
+}
+
+/** Finds places that have had no worker for a while, whether or not an incident waits for one. */
+export async function findAwayPlaces(
+  { config, store }: DetectionContext,
+): Promise<PlatformFault[]> {
+  const away = await listSilentPlaces(store.db, config.settings.SEALOOP_PLACE_AWAY_SECONDS);
+  return away.map(({ name, silent_seconds }) => {
+    const seconds = Math.round(silent_seconds);
+    return {
+      code: PLACE_AWAY,
+      service: "worker",
+      severity: "high" as const,
+      which: name,
+      summary: `The place ${name} has had no worker for ${seconds} s, and nobody looks at it`,
+      detail: { place: name, silent_seconds: seconds },
+    };
+  });
 }

@@ -3,7 +3,12 @@ import { withTimeout } from "../../contract/mod.ts";
 import { fingerprintFault } from "../../store/mod.ts";
 import type { FindingRecord } from "../../store/incidents/mod.ts";
 import type { PlatformFault } from "./_platform_fault.ts";
-import { findDatabaseFaults, findLedgerBreaks, findOldOutbox } from "./_store_faults.ts";
+import {
+  findAwayPlaces,
+  findDatabaseFaults,
+  findLedgerBreaks,
+  findOldOutbox,
+} from "./_store_faults.ts";
 import { findFailedWorkflows, findQueueFaults } from "./_temporal_faults.ts";
 import {
   type DetailedFinding,
@@ -27,13 +32,14 @@ const ASPECTS: Readonly<Record<string, FindFaults>> = {
   ledger: findLedgerBreaks,
   database: findDatabaseFaults,
   outbox: findOldOutbox,
+  places: findAwayPlaces,
 };
 
 /** Looks at the platform itself. */
 export const platform: Detector = {
   name: "platform",
   about:
-    "Looks at the platform itself: Temporal's backlog and failed workflows, breaks of the ledger, database, outbox",
+    "Looks at the platform itself: Temporal's backlog and failed workflows, breaks of the ledger, database, outbox, places without a worker",
   ofHost: false,
   ofEveryTenant: false,
   configuration: ({ platform }) => platform,

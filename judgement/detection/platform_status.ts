@@ -9,6 +9,7 @@ import {
   getPublishingState,
   isSequencerAtWork,
 } from "../../ledger/mod.ts";
+import type { Config } from "../../config.ts";
 import type { Store } from "../../store/mod.ts";
 import { governanceInForce } from "../../store/calls/mod.ts";
 import { getDeviceFigures } from "../../store/devices/mod.ts";
@@ -18,7 +19,9 @@ import {
   countTicketsByStatus,
   getOutboxState,
   getSealingTrouble,
+  listPlaces,
   listRefusedFiles,
+  listSilentPlaces,
   type OutboxState,
   type SealingTrouble,
   type SettingsFileRecord,
@@ -26,6 +29,7 @@ import {
 
 /** The parts that are probed. */
 export interface StatusParts {
+  readonly config: Config;
   readonly store: Store;
   readonly chain: ChainWatch;
   readonly engine: Engine;
@@ -54,6 +58,7 @@ export const BACKENDS = [
   "governance",
   "devices",
   "settings",
+  "places",
 ] as const;
 
 /** The status of all parts at a moment. */
@@ -96,6 +101,7 @@ const PROBES: Readonly<
   governance: probeGovernance,
   devices: async ({ store }) => ({ ...await getDeviceFigures(store.db) }),
   settings: probeSettings,
+  places: probePlaces,
 };
 
 const cache = new WeakMap<Store, { at: number; status: Promise<PlatformStatus> }>();
@@ -254,6 +260,18 @@ async function probeSettings({ store }: StatusParts): Promise<Detail> {
     `${file}${line === null ? "" : `:${line}`}: ${wrong}`
   );
   throw new PublicFailure(lines.join("\n"), { refused });
+}
+
+/** Counts the places. Their names are private. */
+async function probePlaces({ config, store }: StatusParts): Promise<Detail> {
+  const silent = await listSilentPlaces(store.db, config.settings.SEALOOP_PLACE_AWAY_SECONDS);
+  const names = new Set([...await listPlaces(store.db), ...silent].map(({ name }) => name));
+  const detail = { places: names.size, away: silent.length };
+  if (silent.length === 0) return detail;
+  throw new PublicFailure(
+    `${silent.length} of ${names.size} places without a worker; incidents with the code place_away name them`,
+    detail,
+  );
 }
 
 /** Describes a refused file by its first mistake, without its path and without what it says. */

@@ -32,6 +32,9 @@ const PlatformStatus = z.object({
     devices: Probe.describe(
       "Number of the operator's devices by status, the ages of their heartbeats, how many are low on disk, and commands of a day by status",
     ),
+    places: Probe.describe(
+      "Number of places, and of those `away`: without a worker for `SEALOOP_PLACE_AWAY_SECONDS`. Not ok while one is away",
+    ),
   }),
 }).meta({ id: "PlatformStatus" });
 

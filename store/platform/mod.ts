@@ -41,6 +41,7 @@ export {
   getPlaceKey,
   getSilentSeconds,
   listPlaces,
+  listSilentPlaces,
   notePlaceKey,
   reportPlace,
 } from "./places.ts";

@@ -27,6 +27,21 @@ export async function listPlaces(db: Db): Promise<PlaceRecord[]> {
   );
 }
 
+/**
+ * Lists the places that have not been heard for so many seconds, longest first. One that was not heard for a day is forgotten,
+ * unless a service of the tenant is at it.
+ */
+export async function listSilentPlaces(db: Db, seconds: number): Promise<PlaceRecord[]> {
+  return await db.query<PlaceRecord>(
+    `SELECT name, extract(epoch FROM clock_timestamp() - heard_at)::float8 AS silent_seconds
+     FROM places WHERE heard_at <= clock_timestamp() - make_interval(secs => $1)
+       AND (heard_at > clock_timestamp() - $2::interval
+         OR EXISTS (SELECT FROM services s WHERE place_of(s) = places.name))
+     ORDER BY heard_at, name`,
+    [seconds, FORGET],
+  );
+}
+
 /** Returns the seconds since a worker of a place was heard; infinite: none ever was. */
 export async function getSilentSeconds(db: Db, name: string): Promise<number> {
   const row = await db.first<{ readonly seconds: number }>(

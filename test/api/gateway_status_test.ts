@@ -15,10 +15,28 @@ describe("the platform's status", () => {
   const status = () =>
     eventually(async () => {
       const { body } = await described.call("/v1/status/fresh", { key: described.partner });
-      const parts = ["ledger", "governance", "services", "tickets", "settings"];
+      const parts = ["ledger", "governance", "services", "tickets", "settings", "places"];
       const isSlow = parts.some((name) => /^no answer within/.test(body.backends[name].error));
       return isSlow ? undefined : body;
     });
+
+  it("counts the places without a worker, and names none", async () => {
+    const store = openStore(described.gateway.urls.gateway, "gateway", 1);
+    const db = asSuperuser(store);
+    await db.execute(
+      `INSERT INTO places (name, heard_at) VALUES
+         ('n1.example.net', now() - interval '61 s'), ('n2.example.net', now() + interval '1 h')`,
+    );
+    const { status: overall, backends: { places } } = await status();
+    assert.deepEqual([overall, places.ok], ["degraded", false]);
+    const { away, places: count } = places.detail;
+    assert.equal(away, 1);
+    assert.equal(places.error.startsWith(`1 of ${count} places without a worker`), true);
+    assert.doesNotMatch(JSON.stringify(places), /example/);
+    await db.execute("DELETE FROM places WHERE name LIKE '%.example.net'");
+    assert.equal((await status()).backends.places.ok, true);
+    await store.close();
+  });
 
   it("reports what is wrong with a settings file, but neither its path nor what it says", async () => {
     const store = openStore(described.gateway.urls.gateway, "gateway", 1);

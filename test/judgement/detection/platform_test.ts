@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { detectAll, type DetectionContext, recheck } from "../../../judgement/detection/mod.ts";
 import { openStore } from "../../../store/mod.ts";
+import { reportPlace } from "../../../store/platform/mod.ts";
 import { insertRows } from "../../_rows.ts";
 import { testTemporal } from "../../_servers.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
@@ -133,11 +134,45 @@ describe("platform", () => {
     assert.ok(Number(found.detail.connections) >= 1);
   });
 
+  it("finds each place without a worker, until one is back, or it has no service and is forgotten", async () => {
+    const superuser = asSuperuser(context.store);
+    const silence = (name: string, time: string) =>
+      superuser.execute(
+        `INSERT INTO places (name, heard_at) VALUES ($1, now() - $2::interval)
+         ON CONFLICT (name) DO UPDATE SET heard_at = excluded.heard_at`,
+        [name, time],
+      );
+    for (const name of ["n1", "n2"]) await silence(name, "61 seconds");
+    await silence("n3", "59 seconds");
+    const { findings, incidents } = await sweep();
+    const away = findings.filter(({ code }) => code === "place_away");
+    assert.deepEqual(away.map(({ service, detail }) => [service, detail.place]), [
+      ["worker", "n1"],
+      ["worker", "n2"],
+    ]);
+    assert.equal(incidents.filter(({ code }) => code === "place_away").length, 2);
+    const [n1, n2] = away;
+    await reportPlace(context.store.asPlatform(), "n1");
+    assert.deepEqual(await recheck(await open(QUIET), n1!, "before"), {
+      present: false,
+      code: "ok",
+    });
+    assert.equal((await recheck(await open(QUIET), n2!, "before"))?.present, true);
+    await silence("n2", "2 days");
+    assert.equal((await sweep()).of("place_away"), undefined);
+    const [billing] = await superuser.query<{ readonly name: string }>(
+      `INSERT INTO services (name, type, host, origin, at_place) VALUES ('billing', 'web', 'x', 'file', 'n2') RETURNING name`,
+    );
+    assert.equal((await sweep()).of("place_away")?.detail.place, "n2");
+    await superuser.execute("DELETE FROM services WHERE name = $1", [billing!.name]);
+    assert.equal((await sweep()).of("place_away"), undefined);
+  });
+
   it("reports the aspects that it could not look at, and the others all the same", async () => {
     const { runs } = await detectAll(await context.with(`platform: { ${QUIET} }`), {
       save: false,
     });
     const { error, probed } = runs.find(({ detector }) => detector === "platform")!;
-    assert.deepEqual([error, probed], ["backlog_not_seen failed_workflows_not_seen", 5]);
+    assert.deepEqual([error, probed], ["backlog_not_seen failed_workflows_not_seen", 6]);
   });
 });
