@@ -1,4 +1,5 @@
-import { ANY_PLACE } from "../contract/domain/mod.ts";
+import { ANY_PLACE, type Finding } from "../contract/domain/mod.ts";
+import { joinIncidents } from "../judgement/detection/mod.ts";
 import { getService } from "../store/cmdb/mod.ts";
 import { getFinding } from "../store/incidents/mod.ts";
 import type { Db } from "../store/mod.ts";
@@ -56,6 +57,21 @@ export function placeActivities({ config, store }: ActivityParts) {
     return [...new Set([shared, ...present])].map((place) => ({ place, shared: place === shared }));
   }
 
+  /**
+   * Makes one incident of those that places have found, where one has probably caused the other. Safe to repeat: the same
+   * incidents are joined alike.
+   */
+  async function joinPlaces(incidents: readonly Finding[]): Promise<Finding[]> {
+    const tenantOf = ({ tenant_id }: Finding) => tenant_id ?? store.tenant;
+    const tenants = [...new Set(incidents.map(tenantOf))];
+    const shared = await firstPresent(store.db);
+    const joined = await Promise.all(tenants.map(async (tenant) => {
+      const found = incidents.filter((one) => tenantOf(one) === tenant);
+      return await joinIncidents(store.forTenant(tenant), found, shared);
+    }));
+    return joined.flat();
+  }
+
   async function listPresent(db: Db): Promise<string[]> {
     return (await listPlaces(db)).filter(({ silent_seconds }) => silent_seconds < awaySeconds)
       .map(({ name }) => name);
@@ -66,5 +82,5 @@ export function placeActivities({ config, store }: ActivityParts) {
     return (await listPresent(db))[0] ?? own;
   }
 
-  return { findPlace, lookForPlace, listSweepPlaces };
+  return { findPlace, lookForPlace, listSweepPlaces, joinPlaces };
 }

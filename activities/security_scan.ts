@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import { receiptIdOf } from "../calls/mod.ts";
 import { transportOf } from "../judgement/compliance/mod.ts";
 import { SCAN_DETECTOR, scanAll, type ScannerResult } from "../judgement/compliance/scans/mod.ts";
@@ -75,7 +74,7 @@ async function replaceFindings(
   scans: readonly ScannerResult[],
   place: string,
 ): Promise<void> {
-  const scanned = { detector: SCAN_DETECTOR, host: hostname() };
+  const scanned = { detector: SCAN_DETECTOR, host: place };
   const findings = scans.flatMap((scan) => scan.findings);
   const succeeded = new Set<string>(
     scans.filter(({ state }) => state === "ok").map(({ scanner }) => scanner),

@@ -13,12 +13,14 @@ import { at, ifPresent, unlessAway } from "./_place.ts";
 import { currentRun, currentTenant } from "./_run.ts";
 import { itsmLoop } from "./itsm_loop.ts";
 
-/** Result of running all detectors. */
-type Detection = Awaited<ReturnType<PlaceActivities["runDetectors"]>>;
+/** What all places have seen. */
+type Sighting = Omit<Awaited<ReturnType<PlaceActivities["runDetectors"]>>, "incidents"> & {
+  readonly incidents: readonly Finding[];
+};
 
 /**
  * Runs every detector at each place, and starts a loop for each incident: for its probable root, with all that the root probably
- * causes.
+ * causes, at whichever place.
  *
  * A sweep of the schedule looks at the services of all tenants, leaves out faults whose ticket is escalated, and doesn't
  * wait for its loops. A requested sweep looks at the services of the tenant that asks, waits for the loops that it started,
@@ -50,7 +52,7 @@ export async function itsmSweep(requestedBy?: string): Promise<SweepResult & Par
  * Runs the detectors of all places side by side. A place without a worker has seen nothing. A sweep of the schedule does not
  * wait for one whose workers do not begin, as the other places would not be looked at meanwhile.
  */
-async function look(everyTenant: boolean): Promise<Detection> {
+async function look(everyTenant: boolean): Promise<Sighting> {
   const places = await perform(QUICK, "Lists the places").listSweepPlaces();
   const summary = "Runs every detector";
   const all = await Promise.all(places.map(({ place, shared }) => {
@@ -60,10 +62,15 @@ async function look(everyTenant: boolean): Promise<Detection> {
       : at(place, LONG, summary, work).catch(unlessAway);
   }));
   const seen = all.filter((one) => one !== undefined);
+  const found: (readonly Finding[])[] = seen.map(({ incidents }) => incidents)
+    .filter(({ length }) => length > 0);
   return {
     probed: seen.reduce((sum, one) => sum + one.probed, 0),
     findings: seen.reduce((sum, one) => sum + one.findings, 0),
-    incidents: seen.flatMap(({ incidents }) => incidents),
+    incidents: found.length < 2 ? found.flat() : await perform(
+      QUICK,
+      "Joins the incidents of all places",
+    ).joinPlaces(found.flat()),
     escalated: seen.flatMap(({ escalated }) => escalated),
   };
 }

@@ -50,6 +50,7 @@ export const LOOP_ARGUMENTS = {
   ),
   lookForPlace: argumentsOf(PlaceName),
   listSweepPlaces: argumentsOf(),
+  joinPlaces: argumentsOf(z.array(FindingSchema)),
   closeAndSeal: argumentsOf(CloseOrderSchema),
   undo: argumentsOf(RepairOrderSchema),
   remediate: argumentsOf(RepairRequestSchema),

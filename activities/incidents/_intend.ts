@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { hostname } from "node:os";
 import { receiptIdOf } from "../../calls/mod.ts";
 import type { Config } from "../../config.ts";
 import { LOOP_ACTOR, type PlaceSignature } from "../../contract/domain/mod.ts";
@@ -11,9 +10,9 @@ import { effectIdOf, undoIdOf } from "./_action.ts";
 import { stepOf, type StepOrder } from "./_order.ts";
 import { signIntent } from "./_sign_step.ts";
 
-/** Returns the id of this host's data folder, where the marks of effects are. */
-export function dataFolderId({ dataDir }: Pick<Config, "dataDir">): string {
-  return createHash("sha256").update(`${hostname()}\n${dataDir}`).digest("hex").slice(0, 16);
+/** Returns the id of this place's data folder, where the marks of effects are. */
+export function dataFolderId({ dataDir, place }: Pick<Config, "dataDir" | "place">): string {
+  return createHash("sha256").update(`${place}\n${dataDir}`).digest("hex").slice(0, 16);
 }
 
 /** An effect to intend, with its ticket event and its receipt. */

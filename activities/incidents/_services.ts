@@ -4,13 +4,13 @@ import { deviceAsService } from "./_device_scripts.ts";
 import type { Db } from "../../store/mod.ts";
 import { getDevice } from "../../store/devices/mod.ts";
 import { getService } from "../../store/cmdb/mod.ts";
+import { isPlace } from "../../store/platform/mod.ts";
 
 const LOCAL_HOSTS: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1", hostname()]);
 
 const DEVICE_ID = /^DEV-[0-9a-f]{12}$/;
 
-const THIS_HOST: Service = {
-  name: hostname(),
+const HOST: Omit<Service, "name"> = {
   type: "host",
   host: "localhost",
   owner: null,
@@ -22,8 +22,8 @@ const THIS_HOST: Service = {
 };
 
 /**
- * Returns a service by name, or undefined. This host and devices count as services, so that their own faults can be
- * repaired.
+ * Returns a service by name, or undefined. The hosts of places and devices count as services, so that their own faults can
+ * be repaired.
  */
 export async function findService(db: Db, name: string): Promise<Service | undefined> {
   if (DEVICE_ID.test(name)) {
@@ -31,10 +31,10 @@ export async function findService(db: Db, name: string): Promise<Service | undef
     return device && deviceAsService(device);
   }
   const service = await getService(db, name) as Service | undefined;
-  return service ?? (name === hostname() ? THIS_HOST : undefined);
+  return service ?? (await isPlace(db, name) ? { name, ...HOST, place: name } : undefined);
 }
 
-/** Returns true if a service runs on this host. */
-export function isLocal({ host }: Service): boolean {
-  return LOCAL_HOSTS.has(host);
+/** Returns true if a service runs on the host of its place. */
+export function isLocal({ host, place }: Service): boolean {
+  return LOCAL_HOSTS.has(host) || host.toLowerCase() === place;
 }

@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import {
   decidingReading,
   type FailingDependency,
@@ -52,7 +51,7 @@ const MAX_DESCRIPTION = 4_000;
 
 /** Creates the activity that diagnoses. */
 export function diagnoseActivities(parts: ActivityParts) {
-  const { store, engine } = parts;
+  const { store, engine, config } = parts;
   const db = store.db;
   const findAction = createActionFinder(parts);
   const orderHypotheses = createHypothesisOrder(parts);
@@ -152,7 +151,7 @@ export function diagnoseActivities(parts: ActivityParts) {
     { check }: Finding,
     record: FindingRecord | undefined,
   ): Promise<Service | undefined> {
-    const isHost = record?.host === hostname() || record?.target.kind === "device";
+    const isHost = record?.host === config.place || record?.target.kind === "device";
     return check === "host" && isHost ? await findService(db, record!.host!) : undefined;
   }
 

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { hostname } from "node:os";
 import type { Config } from "../../config.ts";
 import type { Store } from "../../store/mod.ts";
 import {
@@ -62,6 +61,6 @@ function toService({ port, program }: ListeningSocket, host: string): ServiceRec
 const shortHash = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 6);
 
 /** Returns the name of this host in the graph. @param together whether the whole platform runs on it */
-export function graphHostName(together: boolean): string {
-  return together ? "localhost" : hostname();
+export function graphHostName({ place }: Pick<Config, "place">, together: boolean): string {
+  return together ? "localhost" : place;
 }

@@ -1,4 +1,4 @@
-import type { DetectorName } from "../../contract/domain/mod.ts";
+import { type DetectorName, PLACE_AWAY } from "../../contract/domain/mod.ts";
 import { type Deviation, explainsDeviation, weighDeviation } from "./_deviation.ts";
 import { ServiceGraph } from "./_service_graph.ts";
 import type { DetectedFinding } from "./findings.ts";
@@ -23,22 +23,21 @@ export interface Dependencies {
   readonly dependsOn: ReadonlyMap<string, readonly string[]>;
 }
 
-/**
- * Faults that neither cause others nor are caused by them, such as an attack or a changed entry of the ledger. Each is an
- * incident of its own.
- */
-const ISOLATED_CODES = new Set([
+/** Faults that are what somebody does, such as an attack or a changed entry of the ledger. */
+const ATTACK_CODES: ReadonlySet<string> = new Set([
   "brute_force",
   "invalid_users",
   "break_in_attempt",
   "login_after_failures",
   "port_scan",
   "ledger_broken",
-  "new_templates",
 ]);
+/** Faults that neither cause others nor are caused by them. Each is an incident of its own. */
+const ISOLATED_CODES = new Set([...ATTACK_CODES, "new_templates", PLACE_AWAY]);
+
 /** Returns whether a fault is what somebody does, so that its end leaves the question what was done. */
 export function isAttack(code: string): boolean {
-  return ISOLATED_CODES.has(code) && code !== "new_templates";
+  return ATTACK_CODES.has(code);
 }
 
 /** Warnings: nothing fails because of them yet. */

@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import type { DetectionContext } from "./detector.ts";
@@ -28,6 +27,6 @@ export function openDetectionContext(
     settings,
     settingsProblem: problem,
     places,
-    host: hostname(),
+    host: config.place,
   };
 }

@@ -18,7 +18,7 @@ export interface DetectionContext {
   readonly settingsProblem?: BadDetectorsFile | undefined;
   /** As role `worker`. */
   readonly store: Store;
-  /** Name of this host. */
+  /** Name of this host: of its place, as several machines may be called the same, and names of containers change. */
   readonly host: string;
   /**
    * Places whose services are looked at; with `any`, also all that belongs to no place, such as devices. Absent: all, as where

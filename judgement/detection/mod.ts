@@ -23,6 +23,7 @@ export { levelOf } from "./_log_lines.ts";
 export { timeOf } from "./_log_time.ts";
 export { createServiceFinding, type DetectedFinding } from "./findings.ts";
 export { groupFindings } from "./group.ts";
+export { joinIncidents } from "./join.ts";
 export {
   BACKENDS,
   getPlatformStatus,

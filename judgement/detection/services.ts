@@ -228,7 +228,7 @@ export async function keepDiscoveringServices(
   log: Logger,
   stopping: AbortSignal,
 ): Promise<void> {
-  const host = graphHostName(together);
+  const host = graphHostName(config, together);
   while (!stopping.aborted) {
     try {
       await discoverServices(config, store, host);

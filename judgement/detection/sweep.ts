@@ -6,10 +6,10 @@ import {
   recordDetectorRun,
   recordFindings,
 } from "../../store/incidents/mod.ts";
-import { getServiceGraph } from "../../store/cmdb/mod.ts";
 import type { Dependencies } from "./_causes.ts";
+import { readServiceGraph } from "./_dependencies.ts";
 import { ALL } from "./_detectors.ts";
-import { LOCAL_HOSTS } from "./_local_hosts.ts";
+import { listRelated } from "./_related.ts";
 import { type DetectorRun, type FinishedRun, runDetector } from "./_run.ts";
 import {
   type DetailedFinding,
@@ -24,8 +24,6 @@ import type { DetectorSettings } from "./settings.ts";
 
 /** Time that findings are kept after they are over. */
 const RETENTION_DAYS = 90;
-/** Most findings that an incident lists as related. */
-const MAX_RELATED = 100;
 
 const NO_DEPENDENCIES: Dependencies = { hosts: new Map(), dependsOn: new Map() };
 
@@ -91,17 +89,12 @@ function detectorsOf(tenant: string): readonly Detector[] {
   return tenant === PLATFORM_TENANT ? ALL : ALL.filter(({ ofEveryTenant }) => ofEveryTenant);
 }
 
-/** Reads the dependencies of services, with hosts by the names that findings use. */
+/** Reads the dependencies of services where there is something to group. */
 async function readDependencies(
   { store, host }: DetectionContext,
   found: readonly DetailedFinding[],
 ): Promise<Dependencies> {
-  if (found.length < 2) return NO_DEPENDENCIES;
-  const { hosts, dependsOn } = await getServiceGraph(store.db);
-  const named = [...hosts].map(([service, at]): [string, string] => {
-    return [service, LOCAL_HOSTS.has(at) ? host : at];
-  });
-  return { hosts: new Map(named), dependsOn };
+  return found.length < 2 ? NO_DEPENDENCIES : await readServiceGraph(store, host);
 }
 
 /** Saves in one transaction: the part of a log that was read, and what was found in it, belong together. */
@@ -152,7 +145,9 @@ function toRecord(finding: DetailedFinding, root = finding.fingerprint): NewFind
     severity: finding.severity,
     root,
     summary: finding.summary,
-    detail: finding.detail,
+    detail: finding.deviation
+      ? { ...finding.detail, deviation: finding.deviation }
+      : finding.detail,
     target: finding.target,
   };
 }
@@ -162,8 +157,7 @@ function toIncident(
   { root, others, severity }: FindingGroup<DetailedFinding>,
   place: string,
 ): DetectedFinding {
-  const related = others.slice(0, MAX_RELATED)
-    .map(({ service, code, fingerprint }) => ({ service, code, fingerprint }));
+  const related = listRelated(others);
   return {
     service: root.service,
     detector: root.detector,

@@ -40,7 +40,7 @@ export async function listPrivateNames(db: Db): Promise<StoredNames> {
          AND service NOT IN (SELECT name FROM services WHERE origin = 'platform')`,
     ),
     db.query<{ name: string }>(
-      "SELECT host AS name FROM services UNION SELECT name FROM devices UNION SELECT id FROM devices",
+      "SELECT host AS name FROM services UNION SELECT name FROM places UNION SELECT name FROM devices UNION SELECT id FROM devices",
     ),
     db.query<StoredNames["people"][number]>(
       "SELECT name, bool_or(consent <> 'none') AS confirmed FROM contacts GROUP BY name",

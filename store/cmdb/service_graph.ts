@@ -1,3 +1,4 @@
+import { ANY_PLACE } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 
 /**
@@ -114,20 +115,25 @@ export async function findPath(
 export interface ServiceGraph {
   /** Service → its host. */
   readonly hosts: ReadonlyMap<string, string>;
+  /** Service → the place that it is at; those that any place may look at are missing. */
+  readonly places: ReadonlyMap<string, string>;
   /** Service → services it needs. */
   readonly dependsOn: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Returns all services and their dependencies. */
 export async function getServiceGraph(db: Db): Promise<ServiceGraph> {
-  const rows = await db.query<{ name: string; host: string; needs: string[] }>(
-    `SELECT s.name, s.host, ARRAY(
+  const rows = await db.query<
+    { name: string; host: string; place: string | null; needs: string[] }
+  >(
+    `SELECT s.name, s.host, nullif(place_of(s), '${ANY_PLACE}') AS place, ARRAY(
        SELECT DISTINCT t.name FROM service_edges e JOIN services t ON t.id = e.target
        WHERE e.source = s.id ORDER BY t.name) AS needs
      FROM services s`,
   );
   return {
     hosts: new Map(rows.map(({ name, host }) => [name, host])),
+    places: new Map(rows.flatMap(({ name, place }) => place === null ? [] : [[name, place]])),
     dependsOn: new Map(rows.map(({ name, needs }) => [name, needs])),
   };
 }

@@ -118,6 +118,19 @@ export async function clearOtherFindings(
   );
 }
 
+/** Records the likely causes of findings, as they are known once all places have looked. */
+export async function setFindingRoots(
+  db: Db,
+  roots: readonly Pick<FindingRecord, "fingerprint" | "root">[],
+): Promise<void> {
+  if (roots.length === 0) return;
+  await db.execute(
+    `UPDATE findings f SET root = n.root FROM jsonb_to_recordset($1) AS n (fingerprint text, root text)
+     WHERE f.fingerprint = n.fingerprint`,
+    [JSON.stringify(roots)],
+  );
+}
+
 /** Deletes findings that were cleared more than this many days ago. */
 export async function pruneFindings(db: Db, days: number): Promise<void> {
   await db.execute(

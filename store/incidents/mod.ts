@@ -50,6 +50,7 @@ export {
   putFindingAlerts,
   recordDetectorRun,
   recordFindings,
+  setFindingRoots,
 } from "./findings.ts";
 export { describeEscalation, describeNextStep } from "./_ticket_messages.ts";
 export { type FaultCase, listFaultCases, setProblem } from "./recurrence.ts";

@@ -40,6 +40,7 @@ export {
   forgetPlaceKey,
   getPlaceKey,
   getSilentSeconds,
+  isPlace,
   listPlaces,
   listSilentPlaces,
   notePlaceKey,

@@ -42,6 +42,11 @@ export async function listSilentPlaces(db: Db, seconds: number): Promise<PlaceRe
   );
 }
 
+/** Returns whether a place of this name was ever registered. */
+export async function isPlace(db: Db, name: string): Promise<boolean> {
+  return await db.first("SELECT name FROM places WHERE name = $1", [name]) !== undefined;
+}
+
 /** Returns the seconds since a worker of a place was heard; infinite: none ever was. */
 export async function getSilentSeconds(db: Db, name: string): Promise<number> {
   const row = await db.first<{ readonly seconds: number }>(

@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import { fingerprintFault } from "../../../store/mod.ts";
 import type { NewFinding } from "../../../store/incidents/mod.ts";
 import type { ScanContext, Scanner, Weakness } from "./_scanner.ts";
@@ -78,12 +77,12 @@ async function toRecord(
   weakness: Weakness,
 ): Promise<NewFinding> {
   const { code, severity, summary, detail, remedy, which, path } = weakness;
-  const fingerprint = await fingerprintFault(store, SCAN_DETECTOR, scanner, hostname(), which);
+  const fingerprint = await fingerprintFault(store, SCAN_DETECTOR, scanner, config.place, which);
   return {
     fingerprint,
     detector: SCAN_DETECTOR,
-    service: hostname(),
-    host: hostname(),
+    service: config.place,
+    host: config.place,
     place: config.place,
     kind: "platform",
     code,

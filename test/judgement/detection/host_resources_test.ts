@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import { detectAll, recheck } from "../../../judgement/detection/mod.ts";
 import { putService } from "../../../store/cmdb/mod.ts";
@@ -47,7 +46,7 @@ describe("host_resources", () => {
       "disk_filling",
       "medium",
       "orders-db",
-      hostname(),
+      context.config.place,
     ]);
     await writeFile(join(folder, "c"), Buffer.alloc(400));
     const { findings: [full], incidents: [incident] } = await sweep(disk);
@@ -55,7 +54,7 @@ describe("host_resources", () => {
     assert.equal(full!.fingerprint, filling!.fingerprint);
     assert.equal(
       full!.summary,
-      `The bound of the folder ${folder} on ${hostname()} is 96 % used up`,
+      `The bound of the folder ${folder} on ${context.config.place} is 96 % used up`,
     );
     assert.deepEqual([full!.detail.used_bytes, full!.detail.free_bytes], [9_600, 400]);
     const configured = await context.with(disk);
