@@ -56,10 +56,16 @@ export function noteAnswer(isThere: boolean): void {
   liveness.value = isThere ? { connected, heardMs: Date.now() } : { connected: false, heardMs };
 }
 
-/** Listens to the feed, and has everything looked at again. @returns ends that */
+/**
+ * Listens to the feed while the page can be seen, and has everything looked at again. A page in the background holds no stream:
+ * browsers have six connections for all pages of an address, and who looks at something else is not there.
+ *
+ * @returns ends that
+ */
 function listen(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let source: EventSource;
+  let reopening: ReturnType<typeof setTimeout> | undefined;
+  let source: EventSource | undefined;
   const lookAgain = () => looks.forEach((look) => look());
   const soon = () => {
     clearTimeout(timer);
@@ -69,28 +75,45 @@ function listen(): () => void {
     liveness.value = { connected, heardMs: connected ? Date.now() : liveness.value.heardMs };
   };
   const open = () => {
-    source = new EventSource(`/v1/comms/stream${viewing ? `?viewing=${viewing}` : ""}`);
-    source.addEventListener("viewers", ({ data }) => {
+    if (document.hidden || source) return;
+    const opened = source = new EventSource(
+      `/v1/comms/stream${viewing ? `?viewing=${viewing}` : ""}`,
+    );
+    opened.addEventListener("viewers", ({ data }) => {
       viewers.value = (JSON.parse(data) as { readonly people: readonly string[] }).people;
     });
-    source.onopen = () => {
+    opened.onopen = () => {
       setConnected(true);
       soon();
     };
-    source.onmessage = soon;
-    source.onerror = () => {
+    opened.onmessage = soon;
+    opened.onerror = () => {
       setConnected(false);
       viewers.value = [];
       // The browser tries again after a lost connection, and gives up after an answer that is no stream.
-      if (source.readyState === EventSource.CLOSED) setTimeout(open, REOPEN_MS);
+      if (opened.readyState !== EventSource.CLOSED) return;
+      close();
+      reopening = setTimeout(open, REOPEN_MS);
     };
   };
+  const close = () => {
+    source?.close();
+    source = undefined;
+  };
+  const onVisibility = () => {
+    if (!document.hidden) return open();
+    close();
+    setConnected(false);
+  };
+  document.addEventListener("visibilitychange", onVisibility);
   open();
   const regular = setInterval(lookAgain, LOOK_MS);
   return () => {
+    document.removeEventListener("visibilitychange", onVisibility);
     clearTimeout(timer);
+    clearTimeout(reopening);
     clearInterval(regular);
-    source.close();
+    close();
   };
 }
 

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { HTTPRequest } from "puppeteer-core";
 import { openPeople, type People } from "../api/_people.ts";
 import { type ConsoleTab, openConsole, SCHEMES, WIDTHS } from "./_console.ts";
@@ -96,6 +99,55 @@ describe("the console's pages of incidents", () => {
     }
     const other = await people.call("GET", `/v1/itsm/tickets/${id}/bundle`, "rival");
     assert.equal(other.status, 404);
+  });
+
+  it("save that file by a click", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "bundle-"));
+    try {
+      await tab.devtools.send("Page.setDownloadBehavior", {
+        behavior: "allow",
+        downloadPath: folder,
+      });
+      await tab.open(`/console/incidents/${healed}`, /Download all of it as one file/);
+      await tab.press("Download all of it as one file");
+      const file = join(folder, `${healed}.json`);
+      await people.eventually(async () => existsSync(file) || undefined);
+      const saved = JSON.parse(readFileSync(file, "utf8"));
+      const { body } = await people.call("GET", `/v1/itsm/tickets/${healed}/bundle`, "program");
+      assert.deepEqual(Object.keys(saved), Object.keys(body));
+      assert.deepEqual(saved.receipts.receipts, body.receipts.receipts);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("print what happened with all receipts unfolded, and nothing that is to be clicked", async () => {
+    await tab.open(`/console/incidents/${healed}`, /(\d+) of \1 checked in this browser/);
+    const isShown = (selector: string) =>
+      tab.page.$$eval(
+        selector,
+        (all) => all.map((one) => one.checkVisibility({ visibilityProperty: true })),
+      );
+    const told = ["h1", ".rail", "#postmortem", "[id='receipts']"];
+    const folded = ".receipts > li > details > ul";
+    const clicked = ["header nav", ".badge", ".actions", "main button", "main form"];
+    const each = async (selectors: readonly string[]) =>
+      (await Promise.all(selectors.map(isShown))).flat();
+    assert.ok((await each(clicked)).includes(true) && (await isShown(folded)).includes(false));
+    await tab.page.emulateMediaType("print");
+    try {
+      for (const selector of [...told, folded]) {
+        const shown = await isShown(selector);
+        assert.ok(shown.length > 0 && !shown.includes(false), selector);
+      }
+      for (const selector of clicked) {
+        assert.ok(!(await isShown(selector)).includes(true), selector);
+      }
+      const wide = "document.documentElement.scrollWidth - innerWidth";
+      assert.equal(await tab.page.evaluate(wide), 0);
+    } finally {
+      await tab.page.emulateMediaType();
+    }
   });
 
   it("list what matches, and keep the question in the address", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { connect, createServer, type Socket } from "node:net";
 import { once } from "node:events";
+import type { Page } from "puppeteer-core";
 import { approvalCalls } from "../api/_approvals.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { type ConsoleTab, openConsole } from "./_console.ts";
@@ -66,6 +67,30 @@ describe("the console", () => {
     assert.equal(await tab.page.evaluate("document.activeElement.type"), "search");
     await tab.page.keyboard.type("j?/first");
     assert.equal(await tab.page.evaluate("document.activeElement.value"), "j?/first");
+  });
+
+  it("is live in more tabs than a browser has connections, as those behind hold none", async () => {
+    await tab.signIn();
+    const context = tab.page.browserContext();
+    const show = (page: Page, isSeen: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, "hidden", { value: ${!isSeen}, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"))`,
+      );
+    const isLive = (page: Page) =>
+      page.waitForFunction("/^live$/m.test(document.body.innerText)", { polling: 100 });
+    const behind: Page[] = [];
+    for (let page = tab.page; behind.length < 11; page = await context.newPage()) {
+      if (page !== tab.page) await page.goto(`${people.platform.urls.gateway}/console`);
+      await isLive(page);
+      await show(page, false);
+      behind.push(page);
+    }
+    const [first, ...others] = behind;
+    assert.doesNotMatch(await tab.shows(/\d+ s ago/), /^live$/m, "it claims nothing meanwhile");
+    await show(first!, true);
+    await isLive(first!);
+    for (const page of others) await page.close();
   });
 
   it("says since when it is not live, and equals a fresh page once the gateway is back", async () => {
