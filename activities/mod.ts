@@ -18,6 +18,7 @@ export {
   type TenantActivities,
 } from "./activities.ts";
 export { bringBackServices, type ReturnedService } from "./incidents/mod.ts";
+export { describeKeys } from "./ledger/mod.ts";
 export type { RepairOrder, RepairRequest, RoundOrder } from "./incidents/mod.ts";
 export type { ActivityParts } from "./parts.ts";
 export { enrolPlace } from "./place_key.ts";

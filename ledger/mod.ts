@@ -95,12 +95,14 @@ export {
 } from "./scrub/mod.ts";
 export {
   ensureRecoveryKey,
+  findSignerProblem,
   getSealState,
   isSequencerAtWork,
   makeRecoveryKey,
   openSealer,
   parseRecoveryKey,
   recoverLedgerKey,
+  reportSignerProblem,
   requestRotation,
   requestSeal,
   requestSeals,
@@ -108,8 +110,9 @@ export {
   sealArguments,
   type Sealer,
   SealingHeld,
+  type SignerProblem,
 } from "./seal/mod.ts";
-export { acceptClock, openFileSigner } from "./signer/mod.ts";
+export { acceptClock, openSigner, serveKey } from "./signer/mod.ts";
 export {
   BadTrust,
   formatTrust,

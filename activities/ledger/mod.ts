@@ -11,4 +11,4 @@
 export { anchorActivities } from "./anchors.ts";
 export { scrubActivities } from "./scrub.ts";
 export { SEAL_TIMEOUT_MS, sealActivities } from "./seal.ts";
-export { sequencerActivities, type SequencerActivityParts } from "./sequencer.ts";
+export { describeKeys, sequencerActivities, type SequencerActivityParts } from "./sequencer.ts";

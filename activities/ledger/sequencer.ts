@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { log } from "@temporalio/activity";
 import { ApplicationFailure, ApplicationFailureCategory } from "@temporalio/common";
 import {
+  findSignerProblem,
   LogBroken,
   type LogWriter,
   openLog,
@@ -10,6 +11,7 @@ import {
   rootKeyFile,
   runSequencer,
   SealingHeld,
+  type SignerProblem,
   useRootKey,
 } from "../../ledger/mod.ts";
 import type { Config } from "../../config.ts";
@@ -25,8 +27,19 @@ export interface SequencerActivityParts {
   readonly stopping: AbortSignal;
   /** Called when this process begins to seal, and when it ends. */
   readonly onSealing?: (isSealing: boolean) => void;
+  /** Called when this machine can't sign, before it takes the sequencer's turn. */
+  readonly onUnable?: (problem: SignerProblem) => void;
   /** Called when commits begin to wait for standbys, with what is missing, and with null when they go on. */
   readonly onStandbys?: (missing: string | null) => void;
+}
+
+/** Returns where the keys of the ledger are. */
+export function describeKeys(config: Config) {
+  return {
+    keyFile: join(config.dataDir, "ledger.key"),
+    signerSocket: config.settings.SEALOOP_SIGNER_SOCKET,
+    log: readLogSettings(config),
+  };
 }
 
 /** Pause until sealing is tried again that waits for the operator. */
@@ -34,8 +47,11 @@ const HELD_PAUSE_MS = 10_000;
 
 /** Creates the activity that runs the sequencer. */
 export function sequencerActivities(
-  { config, store, stopping, onSealing = () => {}, onStandbys }: SequencerActivityParts,
+  { config, store, stopping, onSealing = () => {}, onUnable = () => {}, onStandbys }:
+    SequencerActivityParts,
 ) {
+  const keys = describeKeys(config);
+
   /**
    * Runs the sequencer and the Merkle log for one turn, or until this worker stops. Safe to repeat: it holds a lock in the
    * database, and begins from what the database has.
@@ -51,9 +67,14 @@ export function sequencerActivities(
     const signal = createTurnSignal(stopping);
     let merkleLog: LogWriter | undefined;
     try {
+      const problem = await findSignerProblem({ store, ...keys });
+      if (problem) {
+        onUnable(problem);
+        throw new SealingHeld(problem.says);
+      }
       await runSequencer({
         store,
-        keyFile: join(config.dataDir, "ledger.key"),
+        ...keys,
         recoveryKey: config.settings.SEALOOP_LEDGER_RECOVERY_KEY,
         signal,
         requireSync: config.settings.SEALOOP_REQUIRE_SYNC,

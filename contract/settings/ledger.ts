@@ -23,6 +23,9 @@ export const LEDGER_SETTINGS = {
     .describe(
       "Public recovery key that a new ledger begins with, as hex; unset: the one in the database, which npm start makes, showing the private key once",
     ),
+  SEALOOP_SIGNER_SOCKET: text(
+    "Unix socket of the process that has the ledger's key: npm run signer listens on it, and the sequencer asks there; unset: the key is ledger.key in the sequencer's data folder",
+  ),
   SEALOOP_WITNESSES: text(
     "Witnesses that cosign checkpoints: of each its verifier key and its URL, with a space between; comma-separated",
   ),

@@ -26,6 +26,8 @@ export interface RestoreOptions {
   readonly store: Store;
   /** PEM file of the key that signs receipts. */
   readonly keyFile: string;
+  /** Unix socket of the process that has the key. Default: the key is the file. */
+  readonly signerSocket?: string | undefined;
   readonly log: LogFiles;
   /** Files of exported receipts, each with any part of the ledger. */
   readonly exports: readonly string[];
@@ -62,7 +64,7 @@ const POLL_MS = 100;
 export async function restoreLedger(options: RestoreOptions): Promise<RestoreResult> {
   const { store, keyFile } = options;
   useRootKey(store, rootKeyFile(dirname(keyFile)));
-  if (!existsSync(keyFile)) {
+  if (options.signerSocket === undefined && !existsSync(keyFile)) {
     throw new RestoreRefused(`There is no key ${keyFile}: put it back first`);
   }
   const client = await store.connect();

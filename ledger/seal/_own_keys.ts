@@ -3,11 +3,12 @@ import { dirname } from "node:path";
 import type pg from "pg";
 import { BadKeyFile, loadSigningKey, type SigningKey } from "../crypto/mod.ts";
 import { writeDurably } from "../log/mod.ts";
-import { LIST_KEYS, rootKeyFile, toLedgerKey } from "../receipts/mod.ts";
-import type { Hash, TrustedKey } from "../rules/mod.ts";
+import { rootKeyFile } from "../receipts/mod.ts";
+import type { Hash } from "../rules/mod.ts";
 import { type ChainHead, getHeadAfter, type Signer } from "../signer/mod.ts";
 import { appendReceipts, readHead } from "./_append.ts";
 import { SealingHeld } from "./_trouble.ts";
+import { findInForce, listKeys, mayBegin } from "./_own_receipts.ts";
 import { makeAdoption, makeGenesis, makeRotation } from "./_key_receipts.ts";
 import { computeLeaves, type LinkedReceipt } from "./_link.ts";
 import { chooseRecoveryKey } from "./recovery_key.ts";
@@ -16,6 +17,8 @@ import { chooseRecoveryKey } from "./recovery_key.ts";
 export interface KeyOptions {
   /** PEM file of the signing key, beside the signer's journal. Both are created where there is neither. */
   readonly keyFile: string;
+  /** Unix socket of the process that has the key. Default: the key is the file. */
+  readonly signerSocket?: string | undefined;
   /** Public recovery key of a new ledger, hex. Default: the one that {@linkcode ensureRecoveryKey} has stored. */
   readonly recoveryKey?: string | undefined;
 }
@@ -103,19 +106,6 @@ async function readReplaced(
   return row?.replaced ?? undefined;
 }
 
-/** Returns true where this ledger has no receipts of its own: it is empty, or all were imported. */
-async function mayBegin(
-  writer: pg.ClientBase,
-  { size }: ChainHead,
-  keys: readonly TrustedKey[],
-): Promise<boolean> {
-  if (keys.every(({ recoveryKey }) => recoveryKey === undefined)) return true;
-  const { rows: [imported] } = await writer.query(
-    "SELECT size FROM ledger_import WHERE finished_at IS NOT NULL",
-  );
-  return Number(imported?.size) === size;
-}
-
 /**
  * Hands over to the next key, if there is one: seals that, and puts it in place of the old one.
  *
@@ -153,17 +143,4 @@ export async function seal(
 function readNextKey(keyFile: string): SigningKey | undefined {
   const path = nextKeyFile(keyFile);
   return existsSync(path) ? loadSigningKey(path) : undefined;
-}
-
-/** Returns the published keys, in order. */
-export async function listKeys(client: pg.ClientBase): Promise<TrustedKey[]> {
-  return (await client.query(LIST_KEYS)).rows.map(toLedgerKey);
-}
-
-/** Returns the key that signs the next receipt. */
-export function findInForce(
-  keys: readonly TrustedKey[],
-  { size }: ChainHead,
-): TrustedKey | undefined {
-  return keys.findLast(({ fromPosition }) => fromPosition <= size);
 }

@@ -10,6 +10,7 @@
  * way, as the second one's commits are refused.
  * @module
  */
+export { findSignerProblem, reportSignerProblem, type SignerProblem } from "./able.ts";
 export { requestRotation } from "./_own_keys.ts";
 export { recoverLedgerKey } from "./recover.ts";
 export { ensureRecoveryKey, makeRecoveryKey, parseRecoveryKey } from "./recovery_key.ts";

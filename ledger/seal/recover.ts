@@ -5,10 +5,11 @@ import type { Store } from "../../store/mod.ts";
 import { loadSigningKey, type SigningKey } from "../crypto/mod.ts";
 import { readSignedSize } from "../log/mod.ts";
 import { findTrustedKey } from "../rules/mod.ts";
-import { openFileSigner } from "../signer/mod.ts";
+import { openSigner } from "../signer/mod.ts";
 import { readHead } from "./_append.ts";
 import { makeRotation } from "./_key_receipts.ts";
-import { findInForce, listKeys, nextKeyFile, seal } from "./_own_keys.ts";
+import { nextKeyFile, seal } from "./_own_keys.ts";
+import { findInForce, listKeys } from "./_own_receipts.ts";
 import { reconcile } from "./_reconcile.ts";
 import { takeSequencerLock } from "./sequencer.ts";
 
@@ -44,7 +45,7 @@ export async function recoverLedgerKey(options: RecoveryOptions): Promise<string
     await takeSequencerLock(writer);
     await requireRecoveryKey(writer, recoveryKey);
     await replaceKeyFile(writer, keyFile);
-    const signer = await openFileSigner(keyFile);
+    const signer = await openSigner(keyFile);
     try {
       await reconcile({ writer, signer, checkpointSize: await readSignedSize(dirname(keyFile)) });
       const [head, keys] = [await readHead(writer), await listKeys(writer)];
@@ -79,7 +80,7 @@ async function replaceKeyFile(writer: pg.Client, keyFile: string): Promise<void>
     const publicKey = loadSigningKey(keyFile).publicKey.toString("hex");
     const keys = await listKeys(writer);
     if (!keys.some((key) => key.publicKey === publicKey)) return; // a new one, from before a crash
-    const signer = await openFileSigner(keyFile);
+    const signer = await openSigner(keyFile);
     const checkpointSize = await readSignedSize(dirname(keyFile));
     await reconcile({ writer, signer, checkpointSize }).finally(() => signer.close());
   }

@@ -5,9 +5,11 @@ import type pg from "pg";
 import type { Db, Store } from "../../store/mod.ts";
 import { readSignedSize } from "../log/mod.ts";
 import type { Hash } from "../rules/mod.ts";
-import { type FileSignerOptions, openFileSigner } from "../signer/mod.ts";
+import { openSigner, type SignerOptions } from "../signer/mod.ts";
+import { readHead } from "./_append.ts";
 import { type Alarm, listenForRequests } from "./_alarm.ts";
 import { ensureOwnKey, type KeyOptions, nextKeyFile, rotateIfAsked } from "./_own_keys.ts";
+import { listKeys, mayBegin } from "./_own_receipts.ts";
 import { runPipeline } from "./_pipeline.ts";
 import { reconcile } from "./_reconcile.ts";
 import {
@@ -37,7 +39,7 @@ export interface SequencerOptions extends KeyOptions, StandbyOptions {
   readonly onLeaves?: (position: number, leaves: readonly Hash[]) => void;
   /** True to take no lock. For the test that shows that the head alone prevents a fork. */
   readonly withoutLock?: boolean;
-  readonly signer?: FileSignerOptions;
+  readonly signer?: SignerOptions;
 }
 
 /** Key of the advisory lock that a sequencer holds. */
@@ -111,9 +113,11 @@ interface SealingParts extends SequencerOptions {
 
 /** Seals until the signal ends it, or until the key has handed over to the next one. */
 async function sealWithOneKey(parts: SealingParts): Promise<void> {
-  const { writer, signal, alarm, keyFile } = parts;
-  const signer = await openFileSigner(keyFile, parts.signer);
-  const rotation = watchForFile(nextKeyFile(keyFile), alarm.ring);
+  const { writer, signal, alarm, keyFile, signerSocket: socket } = parts;
+  const isNew = await mayBegin(writer, await readHead(writer), await listKeys(writer));
+  const signer = await openSigner(keyFile, { ...parts.signer, socket, mayBegin: isNew });
+  // What a process elsewhere signs with is not ours to hand over.
+  const rotation = watchForFile(socket ? undefined : nextKeyFile(keyFile), alarm.ring);
   try {
     await parts.standbys();
     const checkpointSize = await readSignedSize(dirname(keyFile));
@@ -134,10 +138,10 @@ async function sealWithOneKey(parts: SealingParts): Promise<void> {
 }
 
 /** Watches for a file by polling. @param onFile called once it is there */
-function watchForFile(path: string, onFile: () => void) {
+function watchForFile(path: string | undefined, onFile: () => void) {
   const found = new AbortController();
   const poll = setInterval(() => {
-    if (!existsSync(path)) return;
+    if (path === undefined || !existsSync(path)) return;
     clearInterval(poll);
     found.abort();
     onFile();

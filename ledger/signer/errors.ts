@@ -17,3 +17,8 @@ export class SignerReplaced extends Error {
 export class ClockWentBack extends Error {
   override readonly name = "ClockWentBack";
 }
+
+/** The process that has the key does not answer, or not as it should. */
+export class SignerAway extends Error {
+  override readonly name = "SignerAway";
+}

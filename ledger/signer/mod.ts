@@ -2,7 +2,7 @@
  * The signer of receipts: its key, and a journal outside of the database of what it has signed.
  *
  * ```ts
- * const signer = await openFileSigner("ledger.key");
+ * const signer = await openSigner("ledger.key");
  * const { signatures } = await signer.sign(batch); // once the batch is on the disk
  * signer.acknowledge(getHeadAfter(batch)); // once it is committed
  * ```
@@ -18,12 +18,17 @@ export {
   isSameHead,
   type Signatures,
 } from "./batch.ts";
-export { ClockWentBack, SignatureRefused, SignerStateError } from "./errors.ts";
+export { ClockWentBack, SignatureRefused, SignerAway, SignerStateError } from "./errors.ts";
+export { openSocketKey } from "./key_socket.ts";
+export { openFileKey, type ReceiptKey } from "./receipt_key.ts";
+export { serveKey } from "./serve_key.ts";
 export {
-  type FileSignerOptions,
-  openFileSigner,
+  missingJournal,
+  missingKey,
+  openSigner,
   type Signer,
   signerFolder,
-} from "./file_signer.ts";
+  type SignerOptions,
+} from "./signer.ts";
 export { acceptClock, readSignerState, resetSigner } from "./reset.ts";
 export { getSignedHead, type SignerState } from "./state.ts";

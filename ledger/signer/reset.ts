@@ -3,7 +3,7 @@ import { openJournal, readJournal } from "./_journal.ts";
 import { getSignedHead, replay, type SignerState, toEntries } from "./state.ts";
 import type { ChainHead } from "./batch.ts";
 import { SignatureRefused, type SignerStateError } from "./errors.ts";
-import { signerFolder } from "./file_signer.ts";
+import { signerFolder } from "./signer.ts";
 
 /** State of a signer as its files have it. */
 export interface StoredSignerState {

@@ -77,6 +77,7 @@ async function main(): Promise<void> {
     const { restored, size, startedFrom } = await restoreLedger({
       store,
       keyFile,
+      signerSocket: config.settings.SEALOOP_SIGNER_SOCKET,
       log,
       exports,
       checkpoint,

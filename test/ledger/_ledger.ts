@@ -7,9 +7,9 @@ import {
   getHead,
   getPublishedCheckpoint,
   type LogWriter,
-  openFileSigner,
   openLog,
   openSealer,
+  openSigner,
   readLogSettings,
   runSequencer,
   type Sealer,
@@ -147,7 +147,7 @@ export async function prepareSealing(
         rm(join(folder, "signer"), { recursive: true }),
         rm(join(folder, "checkpoint"), { force: true }),
       ]);
-      const signer = await openFileSigner(keyFile);
+      const signer = await openSigner(keyFile);
       const { size, hash } = await getHead(app);
       await signer.startFrom({ size, hash: Buffer.from(hash, "hex") });
       await signer.close();

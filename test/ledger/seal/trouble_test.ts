@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { createInterface } from "node:readline";
 import { generateKeyPairSync } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { isSequencerAtWork } from "../../../ledger/mod.ts";
 import { getSealingTrouble } from "../../../store/platform/mod.ts";
+import { PROCESS_NAMES } from "../../../contract/domain/mod.ts";
+import { freePort } from "../../_run.ts";
 import { program } from "../../_programs.ts";
 import { testTemporal } from "../../_servers.ts";
 import { eventually } from "../../_time.ts";
@@ -13,6 +15,7 @@ import { startSealing, type TestSealing } from "../_ledger.ts";
 describe("a sequencer that can't seal", () => {
   let sealing: TestSealing;
   let running: ChildProcess | undefined;
+  let monitoringPort: number;
   const trouble = () => getSealingTrouble(sealing.app.asPlatform());
 
   beforeEach(async () => {
@@ -28,6 +31,7 @@ describe("a sequencer that can't seal", () => {
   /** Starts the process, and returns the first line of its log that matches. */
   async function logged(pattern: RegExp): Promise<Record<string, unknown>> {
     const { address, namespace } = await testTemporal();
+    monitoringPort = await freePort();
     running = fork(await program("processes/sequencer.ts"), {
       execArgv: [],
       env: {
@@ -36,6 +40,8 @@ describe("a sequencer that can't seal", () => {
         SEALOOP_DATABASE_SEQUENCER_URL: sealing.database.urls.sequencer,
         TEMPORAL_ADDRESS: address,
         TEMPORAL_NAMESPACE: namespace,
+        // The port of the gateway's; the others take the next ones.
+        SEALOOP_METRICS: String(monitoringPort - PROCESS_NAMES.indexOf("sequencer")),
       },
       stdio: ["ignore", "pipe", "inherit", "ipc"],
     });
@@ -51,6 +57,10 @@ describe("a sequencer that can't seal", () => {
     assert.equal(level, "error");
     assert.match(String(msg), /key is missing.* npm run keys -- ledger recover$/);
     assert.equal((await eventually(trouble)).held, true);
+    const answer = await fetch(`http://127.0.0.1:${monitoringPort}/readyz`);
+    const reasons = [{ code: "waits_for_key", says: "It waits for the ledger's key" }];
+    assert.deepEqual(await answer.json(), { ready: false, reasons });
+    assert.ok(!existsSync(sealing.keyFile));
   });
 
   it("logs the error of the database, of which the public status has the kind alone", async () => {

@@ -1,9 +1,9 @@
 /** Signs until the disk is full, and then once more: `_full_disk_program.ts <key file>`; prints how many, and the errors. */
-import { getHeadAfter, openFileSigner } from "../../../ledger/signer/mod.ts";
+import { getHeadAfter, openSigner } from "../../../ledger/signer/mod.ts";
 import { EMPTY, makeBatch } from "./_batches.ts";
 
 process.on("SIGXFSZ", () => {}); // the write then fails, as on a full disk
-const signer = await openFileSigner(process.argv[2]!);
+const signer = await openSigner(process.argv[2]!);
 await signer.startFrom(EMPTY);
 const errors: string[] = [];
 let head = EMPTY;

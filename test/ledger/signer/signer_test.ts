@@ -4,11 +4,12 @@ import { createPublicKey, verify } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { loadSigningKey } from "../../../ledger/crypto/mod.ts";
+import { loadSigningKey, verifyEd25519 } from "../../../ledger/crypto/mod.ts";
 import {
   type BatchReceipt,
   getHeadAfter,
-  openFileSigner,
+  openSigner,
+  serveKey,
   type Signer,
 } from "../../../ledger/signer/mod.ts";
 import { program } from "../../_programs.ts";
@@ -24,7 +25,7 @@ describe("the signer", () => {
   beforeEach(async () => {
     folder = await testFolder();
     keyFile = join(folder, "ledger.key");
-    signer = await openFileSigner(keyFile);
+    signer = await openSigner(keyFile);
     await signer.startFrom(EMPTY);
   });
   afterEach(() => signer.close());
@@ -32,7 +33,7 @@ describe("the signer", () => {
   /** Opens the signer again, as after a crash: what it has not written is lost. */
   async function reopen(): Promise<void> {
     const before = signer;
-    signer = await openFileSigner(keyFile);
+    signer = await openSigner(keyFile);
     await before.close();
   }
   const journal = () => join(folder, "signer", readdirSync(join(folder, "signer")).sort().at(-1)!);
@@ -97,7 +98,7 @@ describe("the signer", () => {
     signer.acknowledge(getHeadAfter(batch));
     await assert.rejects(signer.sign(batch), { name: "SignatureRefused" });
     await signer.close();
-    signer = await openFileSigner(keyFile);
+    signer = await openSigner(keyFile);
     await assert.rejects(signer.sign(batch), { name: "SignatureRefused" });
     assert.deepEqual(signer.state().committed, getHeadAfter(batch));
   });
@@ -125,12 +126,12 @@ describe("the signer", () => {
   it("is replaced by one that is opened later, and then signs nothing", async () => {
     const batch = makeBatch(EMPTY, 1);
     await signer.sign(batch);
-    const later = await openFileSigner(keyFile);
+    const later = await openSigner(keyFile);
     const next = makeBatch(getHeadAfter(batch), 1);
     await assert.rejects(signer.sign(next), { name: "SignerReplaced" });
     await assert.rejects(signer.sign(batch), { name: "SignerReplaced" });
     assert.deepEqual(later.state().pending, [batch]);
-    const latest = await openFileSigner(keyFile);
+    const latest = await openSigner(keyFile);
     await assert.rejects(later.sign(next), { name: "SignerReplaced" });
     await latest.sign(next);
     await Promise.all([later.close(), latest.close()]);
@@ -139,7 +140,7 @@ describe("the signer", () => {
   it("is one, of many that are opened and sign at once", async () => {
     const signed = new Set<string>();
     await Promise.all(Array.from({ length: 12 }, async (_, n) => {
-      const one = await openFileSigner(keyFile).catch(() => undefined);
+      const one = await openSigner(keyFile).catch(() => undefined);
       const batch = makeBatch(EMPTY, 1, `of ${n}`);
       await one?.sign(batch).then(() => signed.add(`of ${n}`), () => {});
       await one?.close();
@@ -174,12 +175,12 @@ describe("the signer", () => {
     const bytes = readFileSync(journal());
     for (const end of [length + 1, length + 7, length + 60, bytes.length - 1]) {
       writeFileSync(journal(), bytes.subarray(0, end));
-      signer = await openFileSigner(keyFile);
+      signer = await openSigner(keyFile);
       assert.deepEqual(signer.state().pending, [batch]);
       await signer.close();
     }
     writeFileSync(journal(), Buffer.concat([bytes.subarray(0, length), Buffer.alloc(4096)]));
-    signer = await openFileSigner(keyFile);
+    signer = await openSigner(keyFile);
     assert.deepEqual(signer.state().pending, [batch]);
   });
 
@@ -192,11 +193,11 @@ describe("the signer", () => {
       const damaged = Buffer.from(bytes);
       damaged[at]! ^= 0x10;
       writeFileSync(path, damaged);
-      await assert.rejects(openFileSigner(keyFile), { name: "SignerStateError" }, `byte ${at}`);
+      await assert.rejects(openSigner(keyFile), { name: "SignerStateError" }, `byte ${at}`);
     }
     assert.deepEqual(readdirSync(join(folder, "signer")).length, 1);
     writeFileSync(path, bytes);
-    signer = await openFileSigner(keyFile);
+    signer = await openSigner(keyFile);
     assert.equal(signer.state().pending.length, 1);
   });
 
@@ -205,15 +206,72 @@ describe("the signer", () => {
     await signer.close();
     const key = readFileSync(keyFile);
     rmSync(keyFile);
-    await assert.rejects(openFileSigner(keyFile), /ledger's key is missing/);
+    await assert.rejects(openSigner(keyFile), /ledger's key is missing/);
     rmSync(join(folder, "signer"), { recursive: true });
     writeFileSync(keyFile, key, { mode: 0o600 });
     await assert.rejects(
-      openFileSigner(keyFile),
+      openSigner(keyFile),
       /folder signer beside the ledger's key is missing/,
     );
     rmSync(keyFile);
-    signer = await openFileSigner(keyFile);
+    signer = await openSigner(keyFile);
+  });
+});
+
+describe("a key that another process has", () => {
+  let folder: string;
+  let socket: string;
+  beforeEach(async () => {
+    folder = await testFolder();
+    socket = join(folder, "signer.sock");
+  });
+  const open = () => openSigner(join(folder, "ledger.key"), { socket });
+
+  /** Makes a key elsewhere, and serves it. */
+  async function serve() {
+    const keyFile = join(await testFolder(), "ledger.key");
+    loadSigningKey(keyFile);
+    return await serveKey(keyFile, socket);
+  }
+
+  it("signs as a file would, and no file is made", async () => {
+    const { publicKey, close } = await serve();
+    assert.equal(statSync(socket).mode & 0o777, 0o600);
+    const signer = await open();
+    await signer.startFrom(EMPTY);
+    const batch = makeBatch(EMPTY, 256, "x".repeat(2_000));
+    const { signatures } = await signer.sign(batch);
+    assert.deepEqual(signer.publicKey, publicKey);
+    batch.receipts.forEach(({ record }, n) => {
+      assert.ok(verifyEd25519(publicKey.toString("hex"), record, signatures[n]!));
+    });
+    await signer.close();
+    await close();
+    assert.deepEqual(readdirSync(folder), ["signer"]);
+  });
+
+  it("gives no signature while that is away or has another key, and the same afterwards", async () => {
+    await assert.rejects(open(), { name: "SignerAway" });
+    const first = await serve();
+    const signer = await open();
+    await signer.startFrom(EMPTY);
+    await first.close();
+    const batch = makeBatch(EMPTY, 1);
+    await assert.rejects(signer.sign(batch), { name: "SignerAway" });
+    const other = await serve();
+    await assert.rejects(signer.sign(batch), /does not sign with the key/);
+    await Promise.all([signer.close(), other.close()]);
+  });
+
+  it("is made by no signer", async () => {
+    await assert.rejects(serveKey(join(folder, "none.key"), socket), { name: "BadKeyFile" });
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it("is served by one process at a time", async () => {
+    const { close } = await serve();
+    await assert.rejects(serve(), /Another signer answers/);
+    await close();
   });
 });
 
@@ -222,13 +280,13 @@ describe("the signer's clock", () => {
     const keyFile = join(await testFolder(), "ledger.key");
     let time = Date.parse("2026-07-01T12:00:00Z");
     const now = () => time;
-    let signer = await openFileSigner(keyFile, { now });
+    let signer = await openSigner(keyFile, { now });
     await signer.startFrom(EMPTY);
     const first = makeBatch(EMPTY, 1);
     await signer.sign(first);
     await signer.close();
     time -= 60_000;
-    signer = await openFileSigner(keyFile, { now });
+    signer = await openSigner(keyFile, { now });
     const second = makeBatch(getHeadAfter(first), 1);
     await assert.rejects(signer.sign(second), { name: "ClockWentBack" });
     time += 59_000; // as a time server corrects it
@@ -249,7 +307,7 @@ describe("a disk that is full", () => {
     const { signed, errors } = JSON.parse(stdout);
     assert.ok(signed >= 2, stdout);
     assert.deepEqual(errors, ["EFBIG", "EFBIG"]);
-    const signer = await openFileSigner(keyFile);
+    const signer = await openSigner(keyFile);
     const { pending } = signer.state();
     assert.equal(pending.length, signed);
     await signer.sign(makeBatch(getHeadAfter(pending.at(-1)!), 1, "other"));

@@ -2,11 +2,12 @@ import { sign } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { loadSigningKey, type SigningKey } from "../crypto/mod.ts";
+import type { SigningKey } from "../crypto/mod.ts";
 import { openJournal } from "./_journal.ts";
-import { type SignThread, startSignThread } from "./_sign_thread.ts";
 import { type Batch, type ChainHead, isSameHead, type Signatures } from "./batch.ts";
 import { ClockWentBack, SignatureRefused, SignerStateError } from "./errors.ts";
+import { openSocketKey } from "./key_socket.ts";
+import { openFileKey, type ReceiptKey } from "./receipt_key.ts";
 import {
   addCommitted,
   findSigned,
@@ -47,12 +48,16 @@ export interface Signer {
   close(): Promise<void>;
 }
 
-/** Options of {@linkcode openFileSigner}. */
-export interface FileSignerOptions {
+/** Options of {@linkcode openSigner}. */
+export interface SignerOptions {
   /** Milliseconds since 1970. Default: the clock of this machine. */
   readonly now?: () => number;
   /** False: gives signatures before the journal is on the disk. For the measurement of what that costs. */
   readonly durable?: boolean;
+  /** Unix socket of the process that has the key. Default: the key is the file. */
+  readonly socket?: string | undefined;
+  /** False where the ledger has receipts of its own: then neither key nor journal is made. Default: true. */
+  readonly mayBegin?: boolean;
 }
 
 /** Size of a journal at which the next generation begins, without what is committed. */
@@ -64,37 +69,38 @@ const MAX_CLOCK_WAIT_MS = 2_000;
 export const signerFolder = (keyFile: string): string => join(dirname(keyFile), "signer");
 
 /**
- * Opens the signer of a key file, with its journal in the folder `signer` beside it. Both are created where there is
- * neither. Whoever had it open before gives no more signatures.
+ * Opens the signer of a key, with its journal in the folder `signer` beside the key's file. Both are created where there is
+ * neither and a ledger may begin. Whoever had it open before gives no more signatures.
  *
- * @param keyFile PEM file of mode 0600
+ * @param keyFile PEM file of mode 0600; where a process has the key, the file that it would be
  * @throws {SignerStateError} the key or the journal is missing, or the journal is damaged
  * @throws {BadKeyFile} the key can't be used
+ * @throws {SignerAway} the process that has it does not answer
  */
-export async function openFileSigner(
+export async function openSigner(
   keyFile: string,
-  { now = Date.now, durable = true }: FileSignerOptions = {},
+  { now = Date.now, durable = true, socket, mayBegin = true }: SignerOptions = {},
 ): Promise<Signer> {
   const folder = signerFolder(keyFile);
-  if (existsSync(keyFile) && !existsSync(folder)) throw missingJournal();
+  const mayMakeJournal = mayBegin && (socket !== undefined || !existsSync(keyFile));
+  if (!mayMakeJournal && !existsSync(folder)) throw missingJournal();
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   let state: SignerState = replay([]);
   const journal = await openJournal(folder, (entries) => {
     state = replay(entries);
-    if (entries.length === 0 && existsSync(keyFile)) throw missingJournal();
-    if (state.committed && !existsSync(keyFile)) throw missingKey();
+    if (entries.length === 0 && !mayMakeJournal) throw missingJournal();
+    const hasBegun = state.committed !== undefined || !mayBegin;
+    if (hasBegun && socket === undefined && !existsSync(keyFile)) throw missingKey();
     return toEntries(state);
   });
-  let publicKey: Buffer;
-  let thread: SignThread;
-  try {
-    const key = loadSigningKey(keyFile); // after the journal: a key without one may have signed
-    publicKey = key.publicKey;
-    thread = startSignThread(key.privateKey);
+  let key: ReceiptKey;
+  try { // after the journal: a key without one may have signed
+    key = socket === undefined ? openFileKey(keyFile) : await openSocketKey(socket);
   } catch (error) {
     await journal.close();
     throw error;
   }
+  const { publicKey } = key;
   let failure: { readonly error: unknown } | undefined;
   let writing: Promise<void> = Promise.resolve();
 
@@ -138,17 +144,17 @@ export async function openFileSigner(
       state = { ...state, committed: head, pending: [] };
       await write(() => journal.append([{ type: "committed", head }], true));
     },
-    async sign(batch, key) {
+    async sign(batch, otherKey) {
       if (failure) throw failure.error;
       const known = findSigned(state, batch);
       if (known?.signed) return known.signed;
-      if (key) {
-        const signed = signHere(batch, key);
+      if (otherKey) {
+        const signed = signHere(batch, otherKey);
         await remember({ ...batch, signed });
         return signed;
       }
       const remembering = known ? undefined : remember(batch);
-      const signing = thread.sign(batch.receipts.map(({ record }) => record));
+      const signing = key.sign(batch.receipts.map(({ record }) => record));
       const [signatures] = await Promise.all([signing, remembering]);
       return { publicKey, signatures };
     },
@@ -170,7 +176,7 @@ export async function openFileSigner(
     },
     async close() {
       await writing.catch(() => {});
-      await Promise.all([journal.close(), thread.close()]);
+      await Promise.all([journal.close(), key.close()]);
     },
   };
 }
@@ -195,13 +201,15 @@ function measureDelay(signedAt: number, now: number): number {
   );
 }
 
-const missingJournal = () =>
+/** Returns the error of a journal that is not there. */
+export const missingJournal = () =>
   new SignerStateError(
     "The folder signer beside the ledger's key is missing, which says what the key has signed. Put it back, " +
       "or start from a checkpoint that is as new as possible: npm run restore -- --checkpoint <file>",
   );
 
-const missingKey = () =>
+/** Returns the error of a key that is not there. */
+export const missingKey = () =>
   new SignerStateError(
     "The ledger's key is missing, and the folder signer beside it says that it has signed receipts. " +
       "Put it back; if it is lost: npm run keys -- ledger recover",
