@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { InvalidInput, type Issue } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
+import { getPublicSize } from "../log/mod.ts";
 import {
+  countByCategory,
   countReceiptsBy,
-  getHead,
-  listCategories,
   listReceipts,
   listReceiptsBy,
   listReceiptsOfFile,
@@ -74,41 +74,33 @@ export const isPaged = (input: ListInput): boolean =>
 export async function readList(store: Store, input: ListInput): Promise<ReceiptList> {
   const issues = findIssues(input);
   if (issues.length > 0) throw new InvalidInput(issues);
-  const { limit, page, before, file_sha256 } = input;
+  const { limit, page, before = Number.MAX_SAFE_INTEGER, file_sha256 } = input;
+  const size = await getPublicSize(store);
   if (file_sha256 !== undefined) {
-    const receipts = await listReceiptsOfFile(store, file_sha256, limit);
+    const receipts = (await listReceiptsOfFile(store, file_sha256, limit))
+      .filter(({ position }) => position < size);
     return { receipts, total: receipts.length, hasMore: false };
   }
-  const filter = await toFilter(store, input);
-  if (filter === undefined) return await readAll(store, limit, before, page);
+  const filter = await toFilter(store, input, size);
+  if (filter === undefined) {
+    const end = Math.min(before, size - (input.before === undefined ? page * limit : 0));
+    const receipts = end > 0 ? await listReceipts(store, { limit, before: end }) : [];
+    return { receipts, total: size, hasMore: end - limit > 0 };
+  }
   const [total, found] = await Promise.all([
-    "name" in filter ? null : countReceiptsBy(store, filter),
-    listReceiptsBy(store, filter, {
-      limit: limit + 1,
-      ...(before === undefined ? {} : { before }),
-    }),
+    "name" in filter ? null : countReceiptsBy(store, filter, size),
+    listReceiptsBy(store, filter, { limit: limit + 1, before: Math.min(before, size) }),
   ]);
   return { receipts: found.slice(0, limit), total, hasMore: found.length > limit };
-}
-
-async function readAll(
-  store: Store,
-  limit: number,
-  before: number | undefined,
-  page: number,
-): Promise<ReceiptList> {
-  const { size: total } = await getHead(store);
-  const end = Math.min(total, before ?? total - page * limit);
-  const receipts = end > 0 ? await listReceipts(store, { limit, before: end }) : [];
-  return { receipts, total, hasMore: end - limit > 0 };
 }
 
 async function toFilter(
   store: Store,
   { about, category, kind, day }: ListInput,
+  size: number,
 ): Promise<ReceiptFilter | undefined> {
   if (about !== undefined) return { name: about };
-  if (category !== undefined) await assertCategory(store, category);
+  if (category !== undefined) await assertCategory(store, category, size);
   const categories = category !== undefined
     ? [category]
     : kind === "happened"
@@ -118,8 +110,8 @@ async function toFilter(
   return { ...(categories ? { categories } : {}), ...(day === undefined ? {} : { day }) };
 }
 
-async function assertCategory(store: Store, category: string): Promise<void> {
-  const known = await listCategories(store);
+async function assertCategory(store: Store, category: string, size: number): Promise<void> {
+  const known = (await countByCategory(store, size)).map((one) => one.category).sort();
   if (known.includes(category)) return;
   const msg = `No receipt has this category; there are ${known.join(", ") || "no receipts yet"}`;
   throw new InvalidInput([issue("category", msg)]);

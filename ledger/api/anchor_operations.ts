@@ -10,7 +10,8 @@ import {
   listUnfinishedAnchors,
 } from "../anchors/mod.ts";
 import { OTS_TYPE } from "../anchors/ots/mod.ts";
-import { getHead, ReceiptNotFound, type StoredReceipt } from "../receipts/mod.ts";
+import { getPublicSize } from "../log/mod.ts";
+import { ReceiptNotFound, type StoredReceipt } from "../receipts/mod.ts";
 import { common, findByPath, operation, ReceiptId } from "./_operation.ts";
 import { receiptFileUrl } from "./anchor_summary.ts";
 import type { LedgerParts } from "./parts.ts";
@@ -148,7 +149,7 @@ const anchors = operation({
       listUnfinishedAnchors(store),
       listConfirmedAnchors(store, SAMPLES),
     ]);
-    const { size } = await getHead(store); // after the totals, or the share could be over 1
+    const size = await getPublicSize(store); // after the totals, or the share could be over 1
     const { anchoredReceipts, confirmedBatches, nextPosition } = totals;
     return {
       anchored_receipts: anchoredReceipts,

@@ -1,8 +1,14 @@
 import { z } from "zod";
 import { SERVICE } from "../../contract/domain/mod.ts";
-import { requireReady, type Store } from "../../store/mod.ts";
-import { getPublishedCheckpoint, getPublishingState } from "../log/mod.ts";
-import { exportReceipts, getHead, listReceipts, type StoredReceipt } from "../receipts/mod.ts";
+import { requireReady } from "../../store/mod.ts";
+import { getPublicSize } from "../log/mod.ts";
+import {
+  countByCategory,
+  countByDay,
+  exportReceipts,
+  listReceipts,
+  type StoredReceipt,
+} from "../receipts/mod.ts";
 import { common, operation } from "./_operation.ts";
 import { exampleSummary } from "./_receipt_schemas.ts";
 import { parseRecord } from "./_record.ts";
@@ -56,13 +62,11 @@ const stats = operation({
   run: async (_, parts) => {
     const { store } = parts;
     const state = getChainState(parts);
-    const [{ size, hash }, [newest], [first], categories] = await Promise.all([
-      getHead(store),
-      listReceipts(store, { limit: 1 }),
-      exportReceipts(store, { from: 0, to: 1 }),
-      store.asPlatform().query<{ category: string; n: number }>(
-        "SELECT category, n::float8 FROM ledger_categories ORDER BY n DESC, category",
-      ),
+    const size = await getPublicSize(store);
+    const [[newest], [first], categories] = await Promise.all([
+      size > 0 ? listReceipts(store, { limit: 1, before: size }) : [],
+      exportReceipts(store, { from: 0, to: Math.min(1, size) }),
+      countByCategory(store, size),
     ]);
     const byCategory = Object.fromEntries(categories.map(({ category, n }) => [category, n]));
     const timeOf = (receipt?: StoredReceipt) =>
@@ -71,8 +75,8 @@ const stats = operation({
       total_receipts: size,
       chain_intact: state.chain_intact,
       breaks: state.breaks,
-      verified_through: state.verified_through,
-      last_hash: hash,
+      verified_through: Math.min(state.verified_through, size - 1),
+      last_hash: newest?.hash ?? "",
       last_timestamp: timeOf(newest),
       last_position: size - 1,
       genesis_timestamp: timeOf(first),
@@ -107,26 +111,9 @@ const activity = operation({
     output: { days: [{ day: "2026-07-01", receipts: 2, categories: { self_heal: 2 } }] },
   },
   run: async ({ days }, { store }) => ({
-    days: await store.asPlatform().query<
-      { day: string; receipts: number; categories: Record<string, number> }
-    >(
-      `SELECT day, sum(n)::float8 AS receipts, json_object_agg(category, n ORDER BY category) AS categories
-       FROM ledger_days WHERE day IN (SELECT DISTINCT day FROM ledger_days ORDER BY day DESC LIMIT $1)
-       GROUP BY day ORDER BY day`,
-      [days],
-    ),
+    days: await countByDay(store, { days, size: await getPublicSize(store) }),
   }),
 });
-
-/** Returns the number of receipts that the log may tell strangers of: with a quorum of witnesses, what they have cosigned. */
-async function getPublicSize(store: Store): Promise<number> {
-  const [{ size }, publishing, checkpoint] = await Promise.all([
-    getHead(store),
-    getPublishingState(store),
-    getPublishedCheckpoint(store),
-  ]);
-  return publishing && publishing.quorum > 0 ? Math.min(size, checkpoint?.size ?? 0) : size;
-}
 
 const chain = operation({
   ...common,
@@ -190,7 +177,7 @@ const health = operation({
   run: async (_, parts) => {
     await requireReady(parts.store);
     const { chain_intact } = getChainState(parts);
-    const { size } = await getHead(parts.store);
+    const size = await getPublicSize(parts.store);
     const status = chain_intact === null ? "verifying" : chain_intact ? "ok" : "broken";
     return { status, service: SERVICE.ledger, chain_intact, total_receipts: size } as const;
   },

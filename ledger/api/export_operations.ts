@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { InvalidInput, JsonText } from "../../contract/mod.ts";
 import { computeFingerprint } from "../crypto/mod.ts";
-import { getPublishedCheckpoint, getPublishingState } from "../log/mod.ts";
-import { exportReceipts, getHead, listLedgerKeys } from "../receipts/mod.ts";
+import { getPublicSize, getPublishedCheckpoint, getPublishingState } from "../log/mod.ts";
+import { exportReceipts, listLedgerKeys } from "../receipts/mod.ts";
 import { nameKey } from "../rules/mod.ts";
 import { exampleExported, exampleHowToVerify, Exported, HowToVerify } from "./_export_schemas.ts";
 import { describeVerification } from "./_how_to_verify.ts";
@@ -33,7 +33,7 @@ const exported = operation({
       const msg = `Expected from ≤ to ≤ from + ${MAX_RECEIPTS}`;
       throw new InvalidInput([{ path: ["to"], msg, type: "value_error" }]);
     }
-    const { size } = await getHead(store); // first, so that no receipt is behind it
+    const size = await getPublicSize(store); // first, so that no receipt is behind it
     const receipts = await exportReceipts(store, { from, to: Math.min(to, size) }, MAX_BYTES);
     const envelope = JSON.stringify({
       from,

@@ -3,7 +3,8 @@ import type Router from "@koa/router";
 import { z } from "zod";
 import { InvalidInput, parseInput, parseStrings, withLocations } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { exportReceipts, getHead } from "../receipts/mod.ts";
+import { getPublicSize } from "../log/mod.ts";
+import { exportReceipts } from "../receipts/mod.ts";
 
 const NDJSON = "application/x-ndjson";
 const PAGE = 200;
@@ -23,7 +24,7 @@ export function bindExportStream<S>(router: Router<S>, store: Store): void {
     ctx.vary("accept");
     if (!ctx.get("accept").includes(NDJSON)) return await next();
     const { from, to } = parseRange(ctx.query as Record<string, string>);
-    const { size } = await getHead(store);
+    const size = await getPublicSize(store);
     const end = Math.min(to ?? size, size);
     ctx.type = NDJSON;
     ctx.set({ "x-ledger-size": String(size), "cache-control": "no-cache" });

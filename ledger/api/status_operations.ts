@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Store } from "../../store/mod.ts";
+import { getPublicSize } from "../log/mod.ts";
 import { listReceiptsBy, type StoredReceipt } from "../receipts/mod.ts";
 import { computeStatus, readStoryReceipt, type StoryReceipt } from "../stories/mod.ts";
 import { common, operation } from "./_operation.ts";
@@ -71,8 +72,9 @@ const status = operation({
   run: async ({ days }, { store }) => {
     const now = Date.now();
     const window = { from: dayOf(now - (days - 1) * DAY_MS), to: dayOf(now) };
-    const ids = await listPublicServices(store);
-    const services = await Promise.all(ids.map((id) => readStatus(store, id, window)));
+    const size = await getPublicSize(store);
+    const ids = await listPublicServices(store, size);
+    const services = await Promise.all(ids.map((id) => readStatus(store, { id, size, ...window })));
     return {
       ...window,
       services: services.filter((one) => one !== undefined)
@@ -86,34 +88,40 @@ const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 const read = ({ text, position }: StoredReceipt) => readStoryReceipt(text, position);
 
 /** Lists the ids of the services that were ever named in public. */
-async function listPublicServices(store: Store): Promise<string[]> {
+async function listPublicServices(store: Store, size: number): Promise<string[]> {
   const filter = { categories: ["service_published"] };
-  const receipts = await listReceiptsBy(store, filter, { limit: 2 * MAX_SERVICES });
+  const receipts = await listReceiptsBy(store, filter, { limit: 2 * MAX_SERVICES, before: size });
   return [...new Set(receipts.map((one) => read(one).subject))].slice(0, MAX_SERVICES);
 }
 
 async function readStatus(
   store: Store,
-  id: string,
-  window: { readonly from: string; readonly to: string },
+  { id, size, from, to }: Readonly<Record<"id" | "from" | "to", string>> & {
+    readonly size: number;
+  },
 ) {
-  const named = await listReceiptsBy(store, { categories: ["service_published"] }, { limit: 200 });
-  const own = [...await readAbout(store, id, window.from), ...named.map(read)]
+  const filter = { categories: ["service_published"] };
+  const named = await listReceiptsBy(store, filter, { limit: 200, before: size });
+  const own = [...await readAbout(store, id, { size, from }), ...named.map(read)]
     .filter(({ details }) => details.service_id === id);
   const incidents = new Set(
     own.filter(({ category }) => category === "ticket_opened").map(({ subject }) => subject),
   );
   const ends = await Promise.all(
-    [...incidents].map((name) => readAbout(store, name, window.from)),
+    [...incidents].map((name) => readAbout(store, name, { size, from })),
   );
   const all = new Map([...own, ...ends.flat()].map((one) => [one.position, one]));
-  return computeStatus(id, [...all.values()].sort((a, b) => a.position - b.position), window);
+  return computeStatus(id, [...all.values()].sort((a, b) => a.position - b.position), { from, to });
 }
 
-/** Reads the receipts that name an id, back to a day. */
-async function readAbout(store: Store, name: string, day: string): Promise<StoryReceipt[]> {
+/** Reads the receipts that name an id, back to a day, of a chain of a given size. */
+async function readAbout(
+  store: Store,
+  name: string,
+  { size, from: day }: { readonly size: number; readonly from: string },
+): Promise<StoryReceipt[]> {
   const found: StoryReceipt[] = [];
-  for (let before = Number.MAX_SAFE_INTEGER; found.length < MAX_RECEIPTS;) {
+  for (let before = size; found.length < MAX_RECEIPTS;) {
     const page = (await listReceiptsBy(store, { name }, { limit: PAGE, before })).map(read);
     found.push(...page);
     const last = page.at(-1);

@@ -22,6 +22,7 @@ export {
   signNote,
 } from "./note.ts";
 export { describeWaiting, getPublishingState, type PublishingState } from "./publishing.ts";
+export { getPublicSize } from "./public_size.ts";
 export { type LogSettings, readLogSettings } from "./settings.ts";
 export {
   createHashReader,

@@ -99,26 +99,3 @@ async function readRows(
   const end = Math.min(before, Number(bounds.last) + 1);
   return await db.query<Row>(LIST_OF_DAY, [categories, end, limit, Number(bounds.first), day]);
 }
-
-/** Counts receipts of categories, of a day, or of both, without reading them. */
-export async function countReceiptsBy(
-  store: Store,
-  { categories, day }: { readonly categories?: readonly string[]; readonly day?: string },
-): Promise<number> {
-  const row = await store.asPlatform().first<{ n: number }>(
-    day === undefined
-      ? "SELECT coalesce(sum(n), 0)::float8 AS n FROM ledger_categories WHERE category = ANY ($1)"
-      : `SELECT coalesce(sum(n), 0)::float8 AS n FROM ledger_days
-         WHERE ($1::text[] IS NULL OR category = ANY ($1)) AND day = $2`,
-    day === undefined ? [categories] : [categories ?? null, day],
-  );
-  return row!.n;
-}
-
-/** Lists the categories that receipts have. */
-export async function listCategories(store: Store): Promise<string[]> {
-  const rows = await store.asPlatform().query<{ category: string }>(
-    "SELECT category FROM ledger_categories ORDER BY category",
-  );
-  return rows.map(({ category }) => category);
-}

@@ -10,11 +10,12 @@
  * @module
  */
 export { canonicalize } from "./canonicalize.ts";
+export { countByCategory, countByDay, countReceiptsBy } from "./count.ts";
 export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
 export { deleteOldEvidence, type EvidenceEntry, readEvidence } from "./evidence.ts";
 export { findReceipt } from "./find.ts";
 export { findStoredKeyBreaks, proveStoredKeys } from "./key_succession.ts";
-export { countReceiptsBy, listCategories, listReceiptsBy, type ReceiptFilter } from "./list.ts";
+export { listReceiptsBy, type ReceiptFilter } from "./list.ts";
 export { printRecord } from "./print_record.ts";
 export {
   exportReceipts,

@@ -15,6 +15,8 @@ import { LIES, openWitness, type TestWitness } from "./_witness.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
 describe("witnesses of the Merkle log", () => {
   let witnesses: TestWitness[];
   let sealing: TestSealing | undefined;
@@ -143,10 +145,25 @@ describe("witnesses of the Merkle log", () => {
     assert.equal((await getHead(app)).size, before.size + 8);
     assert.equal((await published()).size, before.size, "nothing was published");
     const ledger = await serveLedger(sealing!.database);
-    const chain = await (await fetch(`${ledger.address}/api/chain`)).json() as Json;
+    const get = async (path: string) =>
+      await (await fetch(`${ledger.address}/api/${path}`)).json() as Json;
+    const told = ["chain", "stats", "health", "receipts", "export", "activity"];
+    const [chain, stats, health, list, exported, activity] = await Promise.all(told.map(get));
+    const ofCategory = await get("receipts?category=test&limit=200");
     await ledger.stop();
-    assert.equal(chain.total, before.size, "nor told");
-    assert.ok(chain.verified_through as number < before.size);
+    const { size } = before;
+    assert.deepEqual(
+      [chain!.total, stats!.total_receipts, health!.total_receipts, list!.total, exported!.total],
+      [size, size, size, size, size],
+      "nor told",
+    );
+    assert.ok(chain!.verified_through as number < size);
+    assert.deepEqual([stats!.last_position, exported!.count], [size - 1, size]);
+    assert.equal(stats!.last_hash, (list!.receipts as Json[])[0]!.sha256);
+    assert.equal(sum(Object.values(stats!.provenance_summary as Record<string, number>)), size);
+    assert.equal(sum((activity!.days as { receipts: number }[]).map((day) => day.receipts)), size);
+    assert.equal(ofCategory.total, (stats!.provenance_summary as Record<string, number>).test);
+    assert.equal((ofCategory.receipts as Json[]).length, ofCategory.total);
     witnesses[1]!.lie(undefined);
     const after = await sealAndPublish(1);
     assert.deepEqual(after.cosigners, ["witness.example/w2", "witness.example/w3"]);
