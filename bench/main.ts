@@ -35,6 +35,7 @@ const MEASUREMENTS: Readonly<Record<string, { readonly inAll: boolean }>> = {
   parsing: { inAll: true },
   media: { inAll: false },
   open_loops: { inAll: false },
+  cost: { inAll: false },
 };
 
 /** A file of a measurement. One without figures prints its own result. */
