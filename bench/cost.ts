@@ -27,8 +27,10 @@ type Seconds = ReadonlyMap<string, number>;
 
 /** Bytes on the disk. */
 interface Bytes {
-  readonly database: number;
+  /** By the name of the table, its indexes included. */
+  readonly tables: ReadonlyMap<string, number>;
   readonly temporal: number;
+  /** The number of receipts. */
   readonly receipts: number;
 }
 
@@ -119,13 +121,20 @@ function readStat(pid: string): readonly string[] | undefined {
 }
 
 async function readBytes({ store, dataDir }: CompiledPlatform): Promise<Bytes> {
-  const [row] = await store.asPlatform().query(
-    "SELECT pg_database_size(current_database())::float8 AS bytes, (SELECT count(*)::int FROM receipts) AS receipts",
+  const db = store.asPlatform();
+  const rows = await db.query(
+    `SELECT relname AS name, pg_total_relation_size(oid)::float8 AS bytes FROM pg_class
+      WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
   );
+  const [counted] = await db.query("SELECT count(*)::int FROM receipts");
   const folder = join(dataDir, "temporal");
   const temporal = readdirSync(folder).filter((name) => name.includes(".db"))
     .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
-  return { database: Number(row!.bytes), receipts: Number(row!.receipts), temporal };
+  return {
+    tables: new Map(rows.map(({ name, bytes }) => [String(name), Number(bytes)])),
+    temporal,
+    receipts: Number(counted!.count),
+  };
 }
 
 function printSeconds(idle: Usage, busy: Usage): void {
@@ -142,10 +151,13 @@ function printSeconds(idle: Usage, busy: Usage): void {
 }
 
 function printBytes(before: Bytes, after: Bytes): void {
-  const each = (key: keyof Bytes) => (after[key] - before[key]) / INCIDENTS;
-  const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`;
-  console.log(`an incident has ${each("receipts").toFixed(1)} receipts`);
-  console.log(
-    `it takes ${kib(each("database"))} of the database, ${kib(each("temporal"))} of Temporal's`,
-  );
+  const kib = (bytes: number) => (bytes / INCIDENTS / 1024).toFixed(1);
+  const grown = [...after.tables].map(([name, bytes]) =>
+    [name, bytes - (before.tables.get(name) ?? 0)] as const
+  ).filter(([, bytes]) => bytes > 0).sort(([, a], [, b]) => b - a);
+  console.log(`${(after.receipts - before.receipts) / INCIDENTS} receipts an incident\n`);
+  console.log("| KiB an incident | |\n| --- | --- |");
+  for (const [name, bytes] of grown) console.log(`| ${name} | ${kib(bytes)} |`);
+  console.log(`| database | ${kib(grown.reduce((sum, [, bytes]) => sum + bytes, 0))} |`);
+  console.log(`| Temporal | ${kib(after.temporal - before.temporal)} |`);
 }
