@@ -8,6 +8,7 @@ import type { Hash } from "../rules/mod.ts";
 import { openSigner, type SignerOptions } from "../signer/mod.ts";
 import { readHead } from "./_append.ts";
 import { type Alarm, listenForRequests } from "./_alarm.ts";
+import { keepLease, type Lease } from "./_lease.ts";
 import { ensureOwnKey, type KeyOptions, nextKeyFile, rotateIfAsked } from "./_own_keys.ts";
 import { listKeys, mayBegin } from "./_own_receipts.ts";
 import { runPipeline } from "./_pipeline.ts";
@@ -40,6 +41,8 @@ export interface SequencerOptions extends KeyOptions, StandbyOptions {
   /** True to take no lock. For the test that shows that the head alone prevents a fork. */
   readonly withoutLock?: boolean;
   readonly signer?: SignerOptions;
+  /** Milliseconds without a word after which PostgreSQL ends the session with the lock. Default: 10,000. */
+  readonly leaseMs?: number;
 }
 
 /** Key of the advisory lock that a sequencer holds. */
@@ -52,7 +55,8 @@ const ROTATION_POLL_MS = 1_000;
  *
  * While one batch is committed the next is read, linked and signed. Batches commit one after another, on the connection
  * that holds the lock; each moves the chain's head from where it must be. So a second sequencer can't fork the chain
- * even if the lock failed, and a crash loses nothing and seals nothing twice. It begins with what the signer has signed
+ * even if the lock failed, and a crash loses nothing and seals nothing twice. The lock ends within seconds where nothing is
+ * heard of this process. It begins with what the signer has signed
  * and the database does not have. A new ledger begins with a receipt that names its keys. Where a file
  * `<keyFile>.next` holds another key, the sequencer hands over to that between two batches.
  *
@@ -71,7 +75,9 @@ export async function runSequencer(options: SequencerOptions): Promise<void> {
     for (const client of [writer, reader]) client.on("error", reject);
   });
   connectionLost.catch(() => {}); // handled in the race below
+  let lease: Lease | undefined;
   try {
+    lease = await keepLease(writer, options.leaseMs);
     if (!options.withoutLock) await takeSequencerLock(writer);
     const alarm = await listenForRequests(reader, signal);
     const standbys = openStandbyGate(writer, options, signal);
@@ -98,6 +104,7 @@ export async function runSequencer(options: SequencerOptions): Promise<void> {
     await storeTrouble(writer, trouble, options.keyFile).catch(() => {}); // the database may be away
     throw trouble;
   } finally {
+    lease?.stop();
     await Promise.all([hangUp(writer), hangUp(reader)]);
   }
 }

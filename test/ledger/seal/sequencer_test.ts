@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -13,6 +15,7 @@ import {
   verifyChain,
 } from "../../../ledger/mod.ts";
 import { migrate, openStore, type Store } from "../../../store/mod.ts";
+import { program } from "../../_programs.ts";
 import { freePort, testFolder } from "../../_run.ts";
 import { eventually } from "../../_time.ts";
 import { sized } from "../../_size.ts";
@@ -206,6 +209,56 @@ describe("two sequencers without the lock", () => {
     await sealer.close();
     await Promise.all([app.close(), store.close()]);
     await drop();
+  });
+});
+
+describe("a sequencer that is stopped, as by SIGSTOP or a cut network", () => {
+  it("loses its lock by itself, another one seals, and it signs nothing once it goes on", async () => {
+    const [{ urls, drop }, folder] = await Promise.all([testDatabase(), testFolder()]);
+    const app = openStore(urls.worker, "worker");
+    const store = openStore(urls.sequencer, "sequencer");
+    const sealer = await openSealer(app);
+    const keyFile = join(folder, "ledger.key");
+    const args = [await program("test/ledger/seal/_sequencer_program.ts"), urls.sequencer, keyFile];
+    const stopped = spawn(process.execPath, [...args, "2000"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const lines = createInterface({ input: stopped.stdout })[Symbol.asyncIterator]();
+    const stop = new AbortController();
+    try {
+      assert.equal((await lines.next()).value, "sealing");
+      const { id: first } = await sealer.request(anyRequest());
+      await sealer.sealed(first);
+      stopped.kill("SIGSTOP");
+      const stoppedAt = Date.now();
+      const { id: second } = await sealer.request(anyRequest());
+      const run = (): Promise<void> =>
+        runSequencer({ store, keyFile, signal: stop.signal }).catch(async (error) => {
+          if (error.name !== "SequencerBusy") throw error;
+          await sleep(50);
+          await run();
+        });
+      const running = run();
+      await Promise.race([sealer.sealed(second), running]);
+      assert.ok(Date.now() - stoppedAt < 30_000);
+
+      stopped.kill("SIGCONT");
+      const { id: third } = await sealer.request(anyRequest());
+      assert.match((await lines.next()).value, /idle-session timeout|terminated|replaced/);
+      await Promise.race([sealer.sealed(third), running]); // the journal was not taken from it
+      const receipts = await exportReceipts(app, { from: 0, to: 100 });
+      assert.deepEqual(receipts.slice(1).map(({ id }) => id), [first, second, third]);
+      const texts = receipts.map(({ text }) => text);
+      assert.deepEqual((await verifyChain(texts, await listLedgerKeys(app))).breaks, []);
+      stop.abort();
+      await running;
+    } finally {
+      stop.abort();
+      stopped.kill("SIGKILL");
+      await sealer.close();
+      await Promise.all([app.close(), store.close()]);
+      await drop();
+    }
   });
 });
 
