@@ -79,6 +79,10 @@ export function sequencerActivities(
         signal,
         requireSync: config.settings.SEALOOP_REQUIRE_SYNC,
         ...(onStandbys ? { onStandbys } : {}),
+        onRefill: ({ from, receipts }) =>
+          log.warn(
+            `The database came back with ${from} receipts: the ${receipts.length} after them were put back from the signer's journal`,
+          ),
         onStart: () => {
           onSealing(true);
           merkleLog = openMerkleLog(logEnd.signal);

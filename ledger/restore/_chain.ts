@@ -1,48 +1,10 @@
-import type pg from "pg";
 import type { Store } from "../../store/mod.ts";
 import { sha256 } from "../crypto/mod.ts";
 import type { Checkpoint } from "../notes/mod.ts";
 import { exportReceipts, getHead, listLedgerKeys } from "../receipts/mod.ts";
-import { isSuccession } from "../rules/mod.ts";
-import { appendReceipts, settleRequests } from "../seal/mod.ts";
-import { type ChainHead, getHeadAfter } from "../signer/mod.ts";
 import { createTreeCheck } from "../trust/mod.ts";
 import { verifyInParallel } from "../verify/mod.ts";
 import { RestoreRefused } from "./errors.ts";
-import type { MissingReceipt } from "./_receipts.ts";
-
-/** Appends receipts that were verified. @returns the end of the chain with them */
-export async function appendMissing(
-  client: pg.ClientBase,
-  head: ChainHead,
-  receipts: readonly MissingReceipt[],
-): Promise<ChainHead> {
-  let before = head;
-  for (const run of groupByKey(receipts)) {
-    const batch = { before, receipts: run };
-    const signed = {
-      publicKey: run[0]!.publicKey,
-      signatures: run.map(({ signature }) => signature),
-    };
-    await appendReceipts(client, batch, signed, []);
-    await settleRequests(client, batch);
-    before = getHeadAfter(batch);
-  }
-  return before;
-}
-
-/** Groups receipts by the key that signed them. Those that introduce keys are appended one by one. */
-function groupByKey(receipts: readonly MissingReceipt[]): MissingReceipt[][] {
-  const runs: MissingReceipt[][] = [];
-  for (const receipt of receipts) {
-    const run = runs.at(-1);
-    const last = run?.at(-1);
-    const isAlone = isSuccession(receipt.category) || last && isSuccession(last.category);
-    if (run && !isAlone && last!.publicKey.equals(receipt.publicKey)) run.push(receipt);
-    else runs.push([receipt]);
-  }
-  return runs;
-}
 
 const PAGE_SIZE = 500;
 

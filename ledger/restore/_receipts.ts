@@ -1,25 +1,9 @@
-import { NODE_PRIMITIVES } from "../crypto/mod.ts";
-import {
-  collectKeys,
-  type Place,
-  readPosition,
-  type TrustedKey,
-  verifyRecord,
-} from "../rules/mod.ts";
-import { type BatchReceipt, type ChainHead, type SignerState } from "../signer/mod.ts";
+import { collectKeys, readPosition, type TrustedKey } from "../rules/mod.ts";
+import { toPlace, verifyNext } from "../seal/mod.ts";
+import type { ChainHead, CommittedReceipt, SignerState } from "../signer/mod.ts";
 import { openReceiptFile } from "../verify/mod.ts";
 import { RestoreRefused } from "./errors.ts";
 
-/** A receipt of an export that the database lacks. */
-export interface MissingReceipt extends BatchReceipt {
-  readonly position: number;
-  readonly signature: Buffer;
-  /** Key that made the signature. */
-  readonly publicKey: Buffer;
-}
-
-/** Rows of the outbox are found by the receipts' ids. */
-const NO_ROW = "0";
 const MAX_BATCH_SIZE = 256;
 
 /**
@@ -33,14 +17,14 @@ export async function* readMissing(
   path: string,
   head: ChainHead,
   keys: readonly TrustedKey[],
-): AsyncGenerator<MissingReceipt[]> {
+): AsyncGenerator<CommittedReceipt[]> {
   const file = await openReceiptFile(path, { isPart: true });
   if (file.contradiction !== undefined) {
     await file.close();
     throw new RestoreRefused(`${path} contradicts itself: ${file.contradiction}`);
   }
   let place = toPlace(head);
-  let batch: MissingReceipt[] = [];
+  let batch: CommittedReceipt[] = [];
   let trusted = keys; // and those that the receipts introduce, which verifying them proves
   try {
     reading: for await (const texts of file.batches()) {
@@ -50,7 +34,12 @@ export async function* readMissing(
         if (position === undefined || position < place.position) continue;
         if (position > place.position) break reading; // another file may have those between
         trusted = collectKeys(trusted, text);
-        const receipt = verify(path, text, place, trusted);
+        const receipt = verifyNext(
+          text,
+          place,
+          trusted,
+          (reason) => new RestoreRefused(`Receipt ${position} of ${path} ${reason}`),
+        );
         place = toPlace({ size: position + 1, hash: receipt.hash });
         batch.push(receipt);
         if (batch.length < MAX_BATCH_SIZE) continue;
@@ -64,45 +53,13 @@ export async function* readMissing(
   }
 }
 
-function toPlace({ size, hash }: ChainHead): Place {
-  const previousHash = hash?.toString("hex") ?? "";
-  return size === 0
-    ? { position: 0, previousHash }
-    : { position: size, previousHash, previousEra: 3 };
-}
-
-function verify(
-  path: string,
-  text: string,
-  place: Place,
-  keys: readonly TrustedKey[],
-): MissingReceipt {
-  const { position } = place;
-  const { verdict, era } = verifyRecord(text, place, keys, NODE_PRIMITIVES);
-  if (!verdict.verified || era !== 3) {
-    const why = verdict.reasons.join("; ") || `it is of era ${era}`;
-    throw new RestoreRefused(`Receipt ${position} of ${path} does not hold: ${why}`);
-  }
-  const { id, category, canonical_bytes, hash_sha256, signature } = JSON.parse(text);
-  return {
-    position,
-    id,
-    category,
-    seq: NO_ROW,
-    record: Buffer.from(canonical_bytes, "hex"),
-    hash: Buffer.from(hash_sha256, "hex"),
-    signature: Buffer.from(signature.value, "hex"),
-    publicKey: Buffer.from(signature.public_key, "hex"),
-  };
-}
-
 /**
  * Compares receipts with what the signer remembers of their positions.
  *
  * @throws {RestoreRefused} it has signed other bytes there
  */
 export function requireSigned(
-  receipts: readonly MissingReceipt[],
+  receipts: readonly CommittedReceipt[],
   { committed, pending }: SignerState,
 ): void {
   for (const { position, hash, record } of receipts) {

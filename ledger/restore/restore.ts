@@ -6,7 +6,7 @@ import type { Store } from "../../store/mod.ts";
 import { importLedger } from "../import/mod.ts";
 import { getPublishedCheckpoint, readSignedSize } from "../log/mod.ts";
 import { listLedgerKeys, rootKeyFile, useRootKey } from "../receipts/mod.ts";
-import { readHead, SEQUENCER_LOCK } from "../seal/mod.ts";
+import { appendVerified, readHead, SEQUENCER_LOCK } from "../seal/mod.ts";
 import {
   type ChainHead,
   getSignedHead,
@@ -15,7 +15,7 @@ import {
   type SignerState,
 } from "../signer/mod.ts";
 import { openReceiptFile } from "../verify/mod.ts";
-import { appendMissing, verifyDatabase } from "./_chain.ts";
+import { verifyDatabase } from "./_chain.ts";
 import { chooseCheckpoint, type LogFiles, rememberCheckpoint } from "./_checkpoint.ts";
 import { readMissing, requireSigned } from "./_receipts.ts";
 import { RestoreRefused } from "./errors.ts";
@@ -179,7 +179,7 @@ async function appendExports(
     for (const path of exports) {
       for await (const receipts of readMissing(path, head, keys)) {
         requireSigned(receipts, state);
-        head = await appendMissing(client, head, receipts);
+        head = await appendVerified(client, head, receipts);
         onProgress?.("restored", head.size - first);
       }
     }

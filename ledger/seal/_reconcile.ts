@@ -9,6 +9,7 @@ import {
   type SignerState,
 } from "../signer/mod.ts";
 import { appendReceipts, readHead, settleRequests } from "./_append.ts";
+import { type Refill, refill } from "./_refill.ts";
 import { SealingHeld } from "./_trouble.ts";
 
 /** The parts of {@linkcode reconcile}. */
@@ -18,17 +19,27 @@ export interface ReconcileParts {
   readonly signer: Signer;
   /** Size of the newest checkpoint that was signed; 0: there is none. */
   readonly checkpointSize: number;
+  /** Called once receipts that the database had lost are back. */
+  readonly onRefill?: ((refill: Refill) => void) | undefined;
 }
 
 /**
- * Compares the database with what the signer has signed, and commits what was signed and is not committed.
+ * Compares the database with what the signer has signed. What was committed and is lost, as after an asynchronous failover, is
+ * put back from the signer's journal; then what was signed and is not committed is committed.
  *
  * @throws {SealingHeld} one of them is behind the other: another signature could fork the chain
  */
 export async function reconcile(parts: ReconcileParts): Promise<void> {
   const { writer, signer, checkpointSize } = parts;
-  const head = await readHead(writer);
+  let head = await readHead(writer);
   const { committed, signedAt } = signer.state();
+  if (committed && head.size < committed.size) {
+    const refilled = await refill({ writer, signer }, head, committed);
+    if (refilled) {
+      head = committed;
+      parts.onRefill?.(refilled);
+    }
+  }
   const mayBegin = signedAt === 0 && head.size >= (committed?.size ?? 0);
   if (mayBegin && await isUnsigned(writer, head)) await signer.startFrom(head);
   const state = signer.state();
@@ -63,7 +74,7 @@ function findUncommitted(head: ChainHead, state: SignerState): readonly Batch[] 
   if (head.size < committed.size) {
     throw new SealingHeld(
       `The database has ${head.size} receipts, and ${committed.size} were committed: ` +
-        `it was put back to an older state. ${REFILL}`,
+        `it was put back to an older state, and the signer's journal has not kept all of them. ${REFILL}`,
     );
   }
   const signed = getSignedHead(state)!;

@@ -16,6 +16,7 @@ export { recoverLedgerKey } from "./recover.ts";
 export { ensureRecoveryKey, makeRecoveryKey, parseRecoveryKey } from "./recovery_key.ts";
 export { getSealState, requestSeal, requestSeals, sealArguments } from "./request.ts";
 export { openSealer, type Sealer } from "./sealer.ts";
-export { appendReceipts, readHead, settleRequests } from "./_append.ts";
+export { readHead } from "./_append.ts";
+export { appendVerified, toPlace, verifyNext } from "./_verified.ts";
 export { SealingHeld } from "./_trouble.ts";
 export { isSequencerAtWork, runSequencer, SEQUENCER_LOCK } from "./sequencer.ts";

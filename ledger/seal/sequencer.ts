@@ -13,6 +13,7 @@ import { ensureOwnKey, type KeyOptions, nextKeyFile, rotateIfAsked } from "./_ow
 import { listKeys, mayBegin } from "./_own_receipts.ts";
 import { runPipeline } from "./_pipeline.ts";
 import { reconcile } from "./_reconcile.ts";
+import type { Refill } from "./_refill.ts";
 import {
   openStandbyGate,
   type StandbyGate,
@@ -32,6 +33,8 @@ export interface SequencerOptions extends KeyOptions, StandbyOptions {
   readonly store: Store;
   /** Ends the work after the batches that are under way. */
   readonly signal: AbortSignal;
+  /** Called once receipts that the database had lost are back, before anything else is sealed. */
+  readonly onRefill?: (refill: Refill) => void;
   /** Called once the lock is held, before anything is sealed. */
   readonly onStart?: () => void;
   /** Called after each batch, and now and then while there is nothing to do. */
@@ -128,7 +131,7 @@ async function sealWithOneKey(parts: SealingParts): Promise<void> {
   try {
     await parts.standbys();
     const checkpointSize = await readSignedSize(dirname(keyFile));
-    await reconcile({ writer, signer, checkpointSize });
+    await reconcile({ writer, signer, checkpointSize, onRefill: parts.onRefill });
     const sealing = { writer, signer, onLeaves: parts.onLeaves };
     if (!await ensureOwnKey(sealing, parts, () => parts.onStart?.())) return;
     await removeHold(writer);

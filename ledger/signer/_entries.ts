@@ -1,5 +1,5 @@
 import { sha256 } from "../crypto/mod.ts";
-import type { Batch, ChainHead } from "./batch.ts";
+import type { Batch, ChainHead, Signatures } from "./batch.ts";
 import { SignerStateError } from "./errors.ts";
 
 /** An entry of the journal. */
@@ -7,11 +7,21 @@ export type Entry =
   /** The first entries are a copy of the state before: they end with `ready`. */
   | { readonly type: "ready" }
   /** The signer has begun with an end of the chain, or what it has signed up to here is committed. */
-  | { readonly type: "committed"; readonly head: ChainHead }
+  | {
+    readonly type: "committed";
+    readonly head: ChainHead;
+    /** Signatures of the batches that are committed since the entry before. */
+    readonly signed?: readonly SignedBatch[];
+  }
   /** A batch, whose signatures may have left. */
   | { readonly type: "batch"; readonly batch: Batch }
   /** Time of the newest signature, milliseconds since 1970. */
   | { readonly type: "time"; readonly at: number };
+
+/** The signatures of a batch, by the number of receipts before it. */
+export interface SignedBatch extends Signatures {
+  readonly size: number;
+}
 
 /** Fields of an entry as JSON. The records of a batch follow it, as they are. */
 interface Fields {
@@ -24,6 +34,8 @@ interface Fields {
   /** Public key of a batch that another key has signed, hex. */
   readonly key?: string;
   readonly signatures?: readonly string[];
+  /** Of each batch the number of receipts before it, the public key and the signatures, hex. */
+  readonly signed?: readonly (readonly [number, string, readonly string[]])[];
 }
 
 /** Encodes an entry. */
@@ -34,7 +46,11 @@ export function encodeEntry(entry: Entry): Buffer {
     case "time":
       return encode({ type: "time", at: entry.at });
     case "committed":
-      return encode({ type: "committed", ...encodeHead(entry.head) });
+      return encode({
+        type: "committed",
+        ...encodeHead(entry.head),
+        ...(entry.signed && { signed: entry.signed.map(encodeSigned) }),
+      });
     case "batch": {
       const { before, receipts, signed } = entry.batch;
       const fields: Fields = {
@@ -66,7 +82,11 @@ export function decodeEntry(bytes: Buffer, path: string): Entry {
     case "time":
       return { type: "time", at: fields.at! };
     case "committed":
-      return { type: "committed", head: decodeHead(fields) };
+      return {
+        type: "committed",
+        head: decodeHead(fields),
+        ...(fields.signed && { signed: fields.signed.map(decodeSigned) }),
+      };
     case "batch":
       return { type: "batch", batch: decodeBatch(fields, bytes.subarray(start)) };
     default:
@@ -87,6 +107,18 @@ function encodeHead({ size, hash }: ChainHead): Pick<Fields, "size" | "hash"> {
 
 function decodeHead({ size, hash }: Fields): ChainHead {
   return { size: size!, hash: hash == null ? null : Buffer.from(hash, "hex") };
+}
+
+function encodeSigned({ size, publicKey, signatures }: SignedBatch) {
+  return [size, publicKey.toString("hex"), signatures.map((one) => one.toString("hex"))] as const;
+}
+
+function decodeSigned([size, key, signatures]: NonNullable<Fields["signed"]>[number]): SignedBatch {
+  return {
+    size,
+    publicKey: Buffer.from(key, "hex"),
+    signatures: signatures.map((hex) => Buffer.from(hex, "hex")),
+  };
 }
 
 function decodeBatch(fields: Fields, records: Buffer): Batch {

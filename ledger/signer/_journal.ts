@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
 } from "node:fs";
 import { access, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,8 +15,8 @@ import { decodeFrames, FrameWriter } from "./_frames.ts";
 import { SignerReplaced, type SignerStateError } from "./errors.ts";
 
 /**
- * A file that only grows, in generations: `journal-1`, `journal-2`, …. Each begins with a copy of the state, so that the
- * one before can go. Whoever creates the next generation replaces the writer of the one before, who notices that after
+ * A file that only grows, in generations: `journal-1`, `journal-2`, …. Each begins with a copy of the state. The one before
+ * is kept as `committed-1`, …, as long as the newer ones have less than {@linkcode MAX_KEPT_BYTES}. Whoever creates the next generation replaces the writer of the one before, who notices that after
  * each write. So two writers never both give away what they have written.
  */
 export interface Journal {
@@ -28,7 +29,9 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-const NAME = /^journal-(\d{1,15})$/;
+/** Bytes of what was committed that are kept at least, if there were so many. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+const PREFIX = { journal: "journal-", kept: "committed-" } as const;
 
 /** The entries of a journal. */
 export interface JournalContent {
@@ -105,10 +108,35 @@ export async function openJournal(
   };
 }
 
+/** Reads all that is kept of what was committed, oldest first, with the generation at work. What is damaged is left out. */
+export function* readKept(folder: string): Generator<Entry> {
+  const paths = [
+    ...listGenerations(folder, "kept").reverse().map((n) => pathOf(folder, n, "kept")),
+    ...listGenerations(folder).reverse().map((n) => pathOf(folder, n)),
+  ];
+  for (const path of paths) {
+    const bytes = readIfPresent(path);
+    if (bytes === undefined) continue;
+    for (const payload of decodeFrames(bytes, path).payloads) yield decodeEntry(payload, path);
+  }
+}
+
+/** Keeps a generation that another one has followed, and removes those that are too old. */
+function keep(folder: string, n: number): void {
+  renameSync(pathOf(folder, n), pathOf(folder, n, "kept"));
+  let bytes = 0;
+  for (const kept of listGenerations(folder, "kept")) {
+    const path = pathOf(folder, kept, "kept");
+    if (bytes >= MAX_KEPT_BYTES) rmSync(path, { force: true });
+    else bytes += statSync(path).size;
+  }
+}
+
 /** Returns the numbers of the generations, newest first. */
-function listGenerations(folder: string): number[] {
+function listGenerations(folder: string, kind: keyof typeof PREFIX = "journal"): number[] {
+  const pattern = new RegExp(`^${PREFIX[kind]}(\\d{1,15})$`);
   try {
-    return readdirSync(folder).flatMap((name) => NAME.exec(name)?.[1] ?? []).map(Number)
+    return readdirSync(folder).flatMap((name) => pattern.exec(name)?.[1] ?? []).map(Number)
       .sort((a, b) => b - a);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
@@ -122,7 +150,8 @@ function keepDamaged(folder: string, before: number): void {
   if (n !== undefined) renameSync(pathOf(folder, n), `${pathOf(folder, n)}.damaged-${Date.now()}`);
 }
 
-const pathOf = (folder: string, n: number) => join(folder, `journal-${n}`);
+const pathOf = (folder: string, n: number, kind: keyof typeof PREFIX = "journal") =>
+  join(folder, `${PREFIX[kind]}${n}`);
 
 async function createNext(folder: string): Promise<Generation> {
   while (true) {
@@ -137,7 +166,7 @@ async function createNext(folder: string): Promise<Generation> {
 /** One file of a journal, being written. */
 interface Generation extends Pick<Journal, "append" | "size" | "close"> {
   readonly n: number;
-  /** Writes the state, and removes the generations before. */
+  /** Writes the state, and puts the generations before aside. */
   begin(state: readonly Entry[]): Promise<void>;
   /** Removes the file, which is not complete. */
   discard(): Promise<void>;
@@ -166,7 +195,7 @@ async function createGeneration(folder: string, n: number): Promise<Generation> 
       syncFolder(folder);
       // Oldest first: a writer that was replaced finds either the next generation, or its own removed.
       for (const old of listGenerations(folder).filter((old) => old < n).reverse()) {
-        rmSync(pathOf(folder, old), { force: true });
+        keep(folder, old);
       }
     },
     async append(entries, durably) {

@@ -18,6 +18,7 @@ export {
   isSameHead,
   type Signatures,
 } from "./batch.ts";
+export type { CommittedReceipt } from "./_committed.ts";
 export { ClockWentBack, SignatureRefused, SignerAway, SignerStateError } from "./errors.ts";
 export { openSocketKey } from "./key_socket.ts";
 export { openFileKey, type ReceiptKey } from "./receipt_key.ts";

@@ -3,7 +3,9 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SigningKey } from "../crypto/mod.ts";
-import { openJournal } from "./_journal.ts";
+import { collectCommitted, type CommittedReceipt } from "./_committed.ts";
+import type { SignedBatch } from "./_entries.ts";
+import { openJournal, readKept } from "./_journal.ts";
 import { type Batch, type ChainHead, isSameHead, type Signatures } from "./batch.ts";
 import { ClockWentBack, SignatureRefused, SignerStateError } from "./errors.ts";
 import { openSocketKey } from "./key_socket.ts";
@@ -42,8 +44,10 @@ export interface Signer {
    * @throws what the disk reports; then this signer gives no more signatures, and has to be opened again
    */
   sign(batch: Batch, key?: SigningKey): Promise<Signatures>;
-  /** Notes that everything up to here is committed. The batches before are forgotten. */
+  /** Notes that everything up to here is committed. It is kept for a while, to refill a database that has lost it. */
   acknowledge(head: ChainHead): void;
+  /** Returns what the journal has kept of what is committed, from a position on and without a gap. Nobody has verified it. */
+  readCommitted(from: number): Promise<CommittedReceipt[]>;
   /** Waits for what is being written, then closes. */
   close(): Promise<void>;
 }
@@ -60,7 +64,7 @@ export interface SignerOptions {
   readonly mayBegin?: boolean;
 }
 
-/** Size of a journal at which the next generation begins, without what is committed. */
+/** Size of a journal at which the next generation begins. */
 const MAX_JOURNAL_BYTES = 16 * 1024 * 1024;
 /** A clock that is set back by less, as time servers do, is waited for. */
 const MAX_CLOCK_WAIT_MS = 2_000;
@@ -117,6 +121,17 @@ export async function openSigner(
     return writing;
   }
 
+  const given = new WeakMap<Batch, Signatures>();
+
+  /** Returns the signatures of batches that are committed. After a crash they are made once more, and are the same. */
+  async function collectSignatures(batches: readonly Batch[]): Promise<SignedBatch[]> {
+    return await Promise.all(batches.map(async (batch) => {
+      const signed = batch.signed ?? given.get(batch) ??
+        { publicKey, signatures: await key.sign(batch.receipts.map(({ record }) => record)) };
+      return { size: batch.before.size, ...signed };
+    }));
+  }
+
   /** Adds a batch to the state at once, and to the journal. */
   async function remember(batch: Batch): Promise<void> {
     const time = now();
@@ -156,6 +171,7 @@ export async function openSigner(
       const remembering = known ? undefined : remember(batch);
       const signing = key.sign(batch.receipts.map(({ record }) => record));
       const [signatures] = await Promise.all([signing, remembering]);
+      given.set(known ?? batch, { publicKey, signatures });
       return { publicKey, signatures };
     },
     acknowledge(head) {
@@ -166,13 +182,19 @@ export async function openSigner(
         );
       }
       if (state.committed && head.size <= state.committed.size) return;
+      const { pending } = state;
       state = addCommitted(state, head);
       const entries = toEntries(state); // now, as batches may follow before it is written
-      write(() =>
-        journal.size() > MAX_JOURNAL_BYTES
-          ? journal.renew(entries)
-          : journal.append([{ type: "committed", head }], false)
-      ).catch(() => {}); // the next signature reports it
+      const done = pending.filter((batch) => !state.pending.includes(batch));
+      write(async () => {
+        const signed = await collectSignatures(done);
+        await journal.append([{ type: "committed", head, signed }], false);
+        if (journal.size() > MAX_JOURNAL_BYTES) await journal.renew(entries);
+      }).catch(() => {}); // the next signature reports it
+    },
+    async readCommitted(from) {
+      await writing.catch(() => {});
+      return collectCommitted(readKept(folder), from);
     },
     async close() {
       await writing.catch(() => {});

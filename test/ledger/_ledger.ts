@@ -1,5 +1,5 @@
 /** A ledger for tests, in this process: its sequencer, its Merkle log, and its public server. */
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
@@ -15,6 +15,7 @@ import {
   type Sealer,
   type SealRequest,
 } from "../../ledger/mod.ts";
+import { signerFolder } from "../../ledger/signer/mod.ts";
 import { startLedger } from "../../processes/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { createLog } from "../../runtime/web/mod.ts";
@@ -49,12 +50,16 @@ export interface TestSealing {
   readonly sealer: Sealer;
   /** Errors of the log. */
   readonly troubles: string[];
+  /** What was put back in the database from the signer's journal. */
+  readonly refills: { readonly from: number; readonly count: number }[];
   /** Seals so many receipts, in the order of their ids. @returns the ids */
   seal(count: number): Promise<string[]>;
   /** Stops sequencer and log, with the last checkpoint signed. */
   pause(): Promise<void>;
   /** Starts them again. */
   go(): void;
+  /** Makes the signer forget the receipts that it has kept, though not which are committed. For a paused sequencer. */
+  forgetCommitted(): Promise<void>;
   /** Makes the signer forget what it has signed beyond the database, as only the holder of its files can. */
   forgetSigned(): Promise<void>;
   /** Waits until so many receipts are sealed. @throws the error that the sequencer ended with */
@@ -84,6 +89,7 @@ export async function prepareSealing(
   const logSettings = readLogSettings(loadConfig({ SEALOOP_DATA: folder, ...settings }));
   const keyFile = join(folder, "ledger.key");
   const troubles: string[] = [];
+  const refills: { from: number; count: number }[] = [];
   let stop = new AbortController();
   let running: Promise<void> = Promise.resolve();
   let log: LogWriter | undefined;
@@ -104,6 +110,7 @@ export async function prepareSealing(
             onTrouble: (error) => troubles.push(String(error)),
           });
         },
+        onRefill: ({ from, receipts }) => refills.push({ from, count: receipts.length }),
         onLeaves: (...added) => log?.add(...added),
       }).catch(async (error) => {
         if (error.name !== "SequencerBusy" || signal.aborted) throw error;
@@ -131,6 +138,7 @@ export async function prepareSealing(
     app,
     sealer,
     troubles,
+    refills,
     async seal(count) {
       const ids = Array.from({ length: count }, () => `receipt-${String(made++).padStart(6, "0")}`);
       await Promise.all(ids.map((id) => sealer.request(anyRequest({ id }))));
@@ -139,6 +147,14 @@ export async function prepareSealing(
     },
     pause,
     go,
+    async forgetCommitted() {
+      const signer = await openSigner(keyFile); // begins another generation, with the state alone
+      await signer.close();
+      const kept = (await readdir(signerFolder(keyFile))).filter((name) =>
+        /^committed-/.test(name)
+      );
+      await Promise.all(kept.map((name) => rm(join(signerFolder(keyFile), name))));
+    },
     async forgetSigned() {
       const keyFile = join(folder, "ledger.key");
       const key = await readFile(keyFile);

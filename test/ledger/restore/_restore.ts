@@ -42,6 +42,7 @@ export async function openRestore(
   const { size } = await getHead(sealing.app);
   while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < size) await sleep(10);
   await sealing.pause();
+  await sealing.forgetCommitted(); // else it would refill the database by itself
   const store = openStore(sealing.database.urls.sequencer, "sequencer");
   const readTexts = async () =>
     (await exportReceipts(sealing.app, { from: 0, to: 10_000 })).map(({ text }) => text);

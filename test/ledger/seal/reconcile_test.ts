@@ -70,8 +70,6 @@ describe("a sequencer that was stopped between signing and committing", () => {
 
   for (
     const [name, change] of Object.entries({
-      "is at an older state":
-        "UPDATE ledger_head SET size = 2, hash = (SELECT hash FROM receipts WHERE position = 1)",
       "has another receipt at the end": "UPDATE ledger_head SET hash = sha256('other')",
       "has receipts that were never signed": "UPDATE ledger_head SET size = 9",
     })
@@ -104,10 +102,40 @@ describe("a sequencer that was stopped between signing and committing", () => {
     assert.equal((await getHead(sealing.app)).size, 3);
   });
 
-  it("continues when what was wrong is right again", async () => {
-    await asSuperuser("UPDATE ledger_head SET size = 2");
+  /** Takes the newest receipts from the database, as an asynchronous failover does. */
+  const loseFrom = (position: number) =>
+    asSuperuser(`ALTER TABLE receipts DISABLE TRIGGER append_only;
+      DELETE FROM receipts WHERE position >= ${position};
+      DELETE FROM seal_requests WHERE id NOT IN (SELECT id FROM receipts);
+      ALTER TABLE receipts ENABLE TRIGGER append_only;
+      UPDATE ledger_head SET size = ${position},
+        hash = (SELECT hash FROM receipts WHERE position = ${position} - 1)`);
+
+  it("puts back what the database has lost, before it seals anything else", async () => {
+    const before = (await readChain()).map(({ text }) => text);
+    await loseFrom(1);
+    const { id } = await sealing.sealer.request(anyRequest());
     sealing.go();
-    await assert.rejects(sealing.untilSealed(4), { name: "SealingHeld" });
+    await sealing.sealer.sealed(id);
+    const after = await readChain();
+    assert.deepEqual(after.slice(0, 3).map(({ text }) => text), before);
+    assert.deepEqual(after.slice(3).map((receipt) => receipt.id), [id]);
+    assert.deepEqual(sealing.refills, [{ from: 1, count: 2 }]);
+    assert.equal(await getSealingTrouble(sealing.app.asPlatform()), undefined);
+  });
+
+  it("puts nothing back where the journal has kept less than is lost, and says what to do", async () => {
+    await sealing.forgetCommitted();
+    await loseFrom(2);
+    sealing.go();
+    await assert.rejects(sealing.untilSealed(4), /has not kept all of them.*npm run restore/);
+    assert.equal((await getHead(sealing.app)).size, 2);
+  });
+
+  it("continues when what was wrong is right again", async () => {
+    await asSuperuser("UPDATE ledger_head SET size = 4");
+    sealing.go();
+    await assert.rejects(sealing.untilSealed(5), { name: "SealingHeld" });
     await asSuperuser("UPDATE ledger_head SET size = 3");
     sealing.go();
     await sealing.seal(1);

@@ -151,19 +151,44 @@ describe("the signer", () => {
     if (signed.size === 1) assert.deepEqual(only, makeBatch(EMPTY, 1, [...signed][0]));
   });
 
-  it("forgets what is committed, so that its journal stays small", async () => {
+  it("keeps the newest 64 MiB of what is committed, with its signatures", async () => {
     let head = EMPTY;
-    for (let n = 0; n < 40; n++) {
+    for (let n = 0; n < 105; n++) {
       const batch = makeBatch(head, 1, "x".repeat(1024 * 1024));
       await signer.sign(batch);
       head = getHeadAfter(batch);
       signer.acknowledge(head);
     }
-    const names = readdirSync(join(folder, "signer"));
-    assert.equal(names.length, 1);
-    assert.ok(statSync(journal()).size < 20 * 1024 * 1024);
     await reopen();
-    assert.equal(signer.state().committed!.size + signer.state().pending.length, 40);
+    const { committed, pending } = signer.state();
+    assert.equal(committed!.size + pending.length, 105);
+    assert.ok(statSync(journal()).size < 20 * 1024 * 1024);
+    const sizes = readdirSync(join(folder, "signer"))
+      .map((name) => statSync(join(folder, "signer", name)).size);
+    const total = sizes.reduce((sum, size) => sum + size) / 1024 / 1024;
+    assert.ok(total >= 64 && total < 100, `${total} MiB`);
+    const [first, ...more] = await signer.readCommitted(105 - 60);
+    assert.equal(more.length, 59);
+    const key = createPublicKey(readFileSync(keyFile));
+    assert.ok(verify(null, first!.record, key, first!.signature));
+    assert.deepEqual(await signer.readCommitted(1), [], "it is too old");
+  });
+
+  it("keeps what was committed before a crash that left no word of it", async () => {
+    const batch = makeBatch(EMPTY, 2);
+    const { publicKey, signatures } = await signer.sign(batch);
+    await reopen();
+    signer.acknowledge(getHeadAfter(batch)); // as the database has it
+    const kept = await signer.readCommitted(0);
+    assert.deepEqual(
+      kept,
+      batch.receipts.map((receipt, n) => ({
+        ...receipt,
+        position: n,
+        publicKey,
+        signature: signatures[n],
+      })),
+    );
   });
 
   it("leaves out a batch that was not written to its end: its signatures never left", async () => {
