@@ -14,6 +14,7 @@ import { stopManagedProcess } from "../integrations/host/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { freePort, testFolder } from "./_run.ts";
 import { eventually } from "./_time.ts";
+import { describeKilledTasks, TASKS_RULE } from "./mcp/_killed_tasks.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;
@@ -33,8 +34,11 @@ describe("a repair that waits for people, on a platform started by npm start", (
 
   before(async () => {
     data = join(await testFolder(), "data");
+    await mkdir(data);
+    await writeFile(join(data, "sealoop.governance.yaml"), `rules:${TASKS_RULE}`);
     settings = {
       ...await platformSettings(data),
+      SEALOOP_LIMIT_TOOLS: "10000", // as tests poll
       SEALOOP_SWEEP_SECONDS: "5",
       SEALOOP_OUTBOUND_ALLOW: "127.0.0.1",
     };
@@ -318,4 +322,11 @@ describe("a repair that waits for people, on a platform started by npm start", (
     assert.equal(new Set(told.map(({ headers }) => headers["webhook-id"])).size, 1);
     assert.equal(JSON.parse(told[1]!.body).type, "incident.opened");
   });
+
+  describeKilledTasks(() => ({
+    platform,
+    gateway: `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`,
+    tools: `http://127.0.0.1:${settings.SEALOOP_MCP_PORT}`,
+    admin: readFileSync(join(data, "admin.key"), "utf8").trim(),
+  }));
 });

@@ -12,6 +12,8 @@ import { type TestDatabase, testDatabase, testTemporal } from "./_servers.ts";
 import { eventually } from "./_time.ts";
 
 const READY = /sealoop is ready/;
+/** Servers that it keeps, by the names of its processes. */
+const SERVERS = ["PostgreSQL", "Temporal"];
 
 /** A line of `/v1/admin/services`. */
 interface Service {
@@ -27,6 +29,9 @@ describe("npm start", () => {
   const started: TestPlatform[] = [];
   /** The platform that one test leaves to the next, as a start takes seconds. */
   let running: TestPlatform;
+  /** An approval that waits meanwhile, and the keys of the program that asks and of who may approve. */
+  let asked: Record<string, unknown>;
+  const keys: Record<string, string> = {};
 
   function start(other: Record<string, string> = {}): TestPlatform {
     const platform = startPlatform({ ...settings, ...other });
@@ -114,6 +119,7 @@ describe("npm start", () => {
   it("goes on with the same data after it was killed, and leaves nothing running meanwhile", async () => {
     const killed = start();
     await killed.until(READY);
+    await askForApproval();
     const processes = killed.processes();
     await killed.end("SIGKILL");
     await eventually(async () => !processes.some(isRunning));
@@ -127,6 +133,8 @@ describe("npm start", () => {
   it("starts at once after it and its lifeline were killed, stopping what they left", async () => {
     const processes = running.processes();
     process.kill(lifelineOf(running), "SIGKILL");
+    const own = processes.filter(({ name }) => !SERVERS.includes(name));
+    for (const { pid } of own) process.kill(pid, "SIGKILL");
     await running.end("SIGKILL");
 
     running = start();
@@ -136,7 +144,7 @@ describe("npm start", () => {
   });
 
   it("starts PostgreSQL and Temporal again when they are killed, and goes on with their data", async () => {
-    for (const name of ["PostgreSQL", "Temporal"]) {
+    for (const name of SERVERS) {
       const before = running.processes().find((process) => process.name === name)!;
       process.kill(before.pid, "SIGKILL");
     }
@@ -173,6 +181,16 @@ describe("npm start", () => {
     assert.equal(find("signer").pid, find("sequencer").pid);
   });
 
+  it("has an approval wait while everything is killed with -9 and started again", async () => {
+    const path = `/v1/approvals/${asked.approval_id}`;
+    assert.equal((await call("GET", `${path}/info`, keys.program!)).status, "pending");
+    const approved = await call("POST", `${path}/approve`, keys.ann!);
+    assert.equal(approved.status, "approved", JSON.stringify(approved));
+    const result = `/v1/workflows/${asked.workflow_id}/result?timeout_seconds=60`;
+    const { result: end } = await call("GET", result, keys.program!);
+    assert.equal((end as Record<string, unknown>).action_sha256, asked.action_sha256);
+  });
+
   it("stops on SIGINT, and leaves no process", async () => {
     assert.equal(await running.end("SIGINT"), 0);
     assert.deepEqual(running.processes(), []);
@@ -199,16 +217,10 @@ describe("npm start", () => {
   });
 
   it("uses the servers that the environment names, and starts none of its own", async () => {
-    const database = await testDatabase();
-    const temporal = await testTemporal();
     const folder = join(await testFolder(), "data");
     const policy = join(folder, "sealoop.governance.yaml");
-    const elsewhere = {
-      SEALOOP_DATA: folder,
-      ...databaseSettings(database.urls),
-      TEMPORAL_ADDRESS: temporal.address,
-      TEMPORAL_NAMESPACE: temporal.namespace,
-    };
+    const { database, servers } = await namedServers();
+    const elsewhere = { SEALOOP_DATA: folder, ...servers };
     mkdirSync(folder, { recursive: true });
     writeFileSync(policy, "rules:\n  - name: own\n    wen: {}\n    then: deny\n");
     const misspelt = start(elsewhere);
@@ -270,14 +282,49 @@ describe("npm start", () => {
     const folder = join(await testFolder(), "data");
     mkdirSync(folder, { mode: 0o711 });
     writeFileSync(join(folder, "sealoop.policy.yaml"), "freezes: []\nbound: {}\n");
-    const platform = start({ SEALOOP_DATA: folder });
+    const { database, servers } = await namedServers();
+    const platform = start({ SEALOOP_DATA: folder, ...servers });
     assert.equal(await platform.ended, 1);
+    await database.drop();
     assert.match(
       platform.output(),
       /sealoop\.policy\.yaml:2:1: bound: unknown field; did you mean bounds\?\n/,
     );
     assert.doesNotMatch(platform.output(), READY);
   });
+
+  async function call(method: string, path: string, key: string, body?: unknown) {
+    const response = await fetch(`http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}${path}`, {
+      method,
+      headers: { "x-api-key": key, ...(body ? { "content-type": "application/json" } : {}) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    return await response.json() as Record<string, unknown>;
+  }
+
+  async function askForApproval(): Promise<void> {
+    const admin = readFileSync(join(data, "admin.key"), "utf8").trim();
+    for (const principal of ["program", "ann"]) {
+      const may_approve = principal === "ann";
+      const key = { tenant: "acme", tier: "partner", principal, may_approve };
+      keys[principal] = String((await call("POST", "/v1/keys/generate", admin, key)).api_key);
+    }
+    const terms = { needed: 1, expires_in_seconds: 3 * 86_400, escalate_after_seconds: 10 };
+    asked = await call("POST", "/v1/approvals", keys.program!, { action: { do: "it" }, ...terms });
+    assert.equal(asked.status, "pending", JSON.stringify(asked));
+  }
+
+  /** Returns a database and a namespace on the servers of this run, and the settings that name them. */
+  async function namedServers() {
+    const database = await testDatabase();
+    const temporal = await testTemporal();
+    const servers = {
+      ...databaseSettings(database.urls),
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+    };
+    return { database, servers };
+  }
 
   /** Returns the settings of an own database. @param urls by role, or one for all */
   function databaseSettings(urls: TestDatabase["urls"] | string): Record<string, string> {

@@ -13,6 +13,7 @@ import { platformSettings, startPlatform, type TestPlatform } from "./_platform.
 import { applySettings, type Block, readBlocks, toPattern } from "./_readme.ts";
 import { skipWithoutMedia } from "./integrations/media/_media.ts";
 import { freePort, testFolder } from "./_run.ts";
+import { describeMetrics, metricsSettings } from "./runtime/_platform_metrics.ts";
 import { ensureSecondsLeftInDay, eventually } from "./_time.ts";
 
 /** A body of the gateway or the public ledger. */
@@ -35,6 +36,7 @@ describe("a platform started by npm start", () => {
     const data = join(await testFolder(), "data");
     settings = {
       ...await platformSettings(data),
+      ...await metricsSettings(),
       SEALOOP_LIMIT_FREE: "20",
       SEALOOP_A2A_TOKEN: A2A_TOKEN,
       RECEIVER_PORT: String(await freePort()),
@@ -459,6 +461,8 @@ describe("a platform started by npm start", () => {
     const log = readFileSync(join(settings.SEALOOP_DATA!, "logs", "gateway.log"), "utf8");
     assert.ok(!log.includes(adminKey));
   });
+
+  describeMetrics(() => settings);
 });
 
 function skipWithoutCryptography(test: Mocha.Context): void {
