@@ -10,9 +10,10 @@ import { program } from "../_programs.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { giveKey } from "../_superuser.ts";
+import { sized } from "../_size.ts";
 import { eventually } from "../_time.ts";
 
-const KILLS = 4;
+const KILLS = sized(20);
 const WRITERS = 8;
 
 describe("the feed's stream, at a gateway that is killed with -9", () => {

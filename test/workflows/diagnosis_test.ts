@@ -12,6 +12,7 @@ import { getTicket, openTicket, recordFindings } from "../../store/incidents/mod
 import { putService } from "../../store/cmdb/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { type BrokenService, startBrokenService } from "./_broken_service.ts";
+import { sized } from "../_size.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { readTicketRecord } from "./_ticket_record.ts";
 
@@ -134,10 +135,12 @@ describe("the diagnosis of a finding", () => {
     observed_at: new Date().toISOString(),
   });
 
+  // In the daily run, each type has some of the codes, and each code some of the types.
   it("judges every declared type with every code of a probe as an engineer would", async () => {
     const wrong: string[] = [];
-    for (const [type, usual] of Object.entries(PROBES.types)) {
-      for (const { check, code, says, categories = usual } of PROBES.codes) {
+    for (const [row, [type, usual]] of Object.entries(PROBES.types).entries()) {
+      for (const [column, { check, code, says, categories = usual }] of PROBES.codes.entries()) {
+        if ((row + column) % 10 >= sized(10)) continue;
         const name = `the-payment-dns-of-${type}`;
         const service = await put({ name, type, check: CHECKS[check] });
         const { classification, basis, ticket, data } = await diagnose(
