@@ -20,8 +20,6 @@ import {
   WEBHOOKS_QUEUED,
 } from "../store/webhooks/mod.ts";
 
-/** Interval at which the queues are read although no notification has come. */
-const POLL_INTERVAL_MS = 5_000;
 const BATCH_SIZE = 100;
 /** Days for which deliveries that have ended are listed. */
 const RETENTION_DAYS = 30;
@@ -35,7 +33,7 @@ interface Start {
 }
 
 /** Creates the activity that starts the deliveries to webhooks and to people. */
-export function relayActivities({ store, temporal, stopping, comms }: TenantParts) {
+export function relayActivities({ store, temporal, timing, stopping, comms }: TenantParts) {
   /**
    * Starts a workflow for each queued delivery to a webhook, and for each message that people are to be told of, of any
    * tenant; for one turn or until this worker stops. Safe to repeat, and to run in several workers at once: the delivery
@@ -63,7 +61,7 @@ export function relayActivities({ store, temporal, stopping, comms }: TenantPart
     try {
       while (!signal.aborted) {
         const notified = new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, POLL_INTERVAL_MS);
+          const timer = setTimeout(resolve, timing.queues);
           wake = () => {
             clearTimeout(timer);
             resolve();

@@ -32,7 +32,7 @@ interface SendResult {
 }
 
 /** Creates the activity that delivers webhooks. */
-export function webhookActivities({ store, config }: ActivityParts) {
+export function webhookActivities({ store, config, timing }: ActivityParts) {
   const db = store.db;
   const { SEALOOP_OUTBOUND_ALLOW: allow, SEALOOP_WEBHOOK_PAUSES: pauses } = config.settings;
   const http = openHttpClient({ allow });
@@ -51,7 +51,7 @@ export function webhookActivities({ store, config }: ActivityParts) {
     if (delivery.state !== "queued") {
       return { state: delivery.state, code: "known", retry_in_seconds: null };
     }
-    if (!delivery.disabled) await holdWhile("pause_webhooks", db);
+    if (!delivery.disabled) await holdWhile("pause_webhooks", { store, timing });
     const { status, error, isFinal } = delivery.disabled
       ? failure("webhook_disabled", { isFinal: true })
       : await send(delivery_id, delivery);

@@ -1,7 +1,13 @@
 import type { Client } from "@temporalio/client";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import { type CallContext, type Caller, defineOperation, type Operation } from "../contract/mod.ts";
+import {
+  type CallContext,
+  type Caller,
+  defineOperation,
+  type Operation,
+  type Timing,
+} from "../contract/mod.ts";
 import { type IntegrationViews, PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import type { Engine } from "../judgement/engine/mod.ts";
 import type { AlertSource } from "../integrations/alerts/mod.ts";
@@ -51,6 +57,7 @@ export interface Platform {
   readonly views: IntegrationViews;
   /** Temporal's client, connected on first use. @throws {Problem} `Unavailable` while it is away */
   temporal(): Promise<Client>;
+  readonly timing: Timing;
   /** Aborted when this process is about to end: a call that waits for a run says how that stands then. */
   readonly ending: AbortSignal;
   /** Public addresses without a slash at the end, for links in answers. */

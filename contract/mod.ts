@@ -82,3 +82,4 @@ export {
   toDate,
   zoned,
 } from "./time_zones.ts";
+export { TIMING, type Timing } from "./timing.ts";

@@ -8,7 +8,7 @@ import {
   type Platform,
 } from "../calls/mod.ts";
 import type { Config, Settings } from "../config.ts";
-import type { Invoke } from "../contract/mod.ts";
+import { type Invoke, TIMING } from "../contract/mod.ts";
 import { type Engine, loadEngineSecret, openEngine } from "../judgement/engine/mod.ts";
 import { openAlertSource } from "../integrations/alerts/mod.ts";
 import { openOutside } from "../integrations/outside/mod.ts";
@@ -37,7 +37,7 @@ export interface OpenPlatform {
 }
 
 /** Parts that whoever opens a platform may have already. */
-type GivenParts = Partial<Pick<Platform, "temporal" | "engine" | "operations" | "urls">>;
+type GivenParts = Partial<Pick<Platform, "temporal" | "engine" | "operations" | "urls" | "timing">>;
 
 /**
  * Opens the platform on its database, as the role of its process; Temporal is connected to when it is first needed.
@@ -103,6 +103,7 @@ export async function openPlatform(
     exporter,
     alerts: openAlertSource(config),
     temporal,
+    timing: given.timing ?? TIMING,
     ending: ending.signal,
     urls: given.urls ?? {
       gateway: settings.SEALOOP_GATEWAY_URL ?? `http://localhost:${settings.SEALOOP_GATEWAY_PORT}`,

@@ -31,7 +31,8 @@ export interface EmailAttempt {
 }
 
 /** Creates the activity that makes one attempt to send a mail. */
-export function transmitEmailActivities({ store: { db }, config }: ActivityParts) {
+export function transmitEmailActivities({ store, config, timing }: ActivityParts) {
+  const { db } = store;
   const pauses = config.settings.SEALOOP_SMTP_PAUSES;
 
   /**
@@ -46,7 +47,7 @@ export function transmitEmailActivities({ store: { db }, config }: ActivityParts
     if (isOver(email)) return ended(email);
     const to = parseAddress(email.recipient)!;
     if (email.endingAt) return await proveLost(email);
-    await holdWhile("pause_mail", db);
+    await holdWhile("pause_mail", { store, timing });
     const number = await beginAttempt(db, email_id);
     if (number === undefined) return ended(await requireEmail(db, email_id)); // another attempt was quicker
     const { allowed, reason } = await permission(email);

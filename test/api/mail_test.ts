@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { terminalLine } from "../../calls/approvals/mod.ts";
 import { checkMail, type MailParts, sendMail } from "../../operations/mail/sending/mod.ts";
 import { issueSealedKey, revokeSealedKey } from "../../calls/mod.ts";
@@ -25,6 +24,7 @@ import { freePort } from "../_run.ts";
 import { asSuperuser } from "../_superuser.ts";
 import { allowTools } from "../_governance.ts";
 import { type SmtpStub, startSmtpStub } from "../integrations/mail/_smtp_stub.ts";
+import type { Watch } from "../workflows/_loop.ts";
 import { openPeople, type People } from "./_people.ts";
 import { getEmail } from "../../store/mail/mod.ts";
 
@@ -36,13 +36,21 @@ describe("crm_send_email", () => {
   let stub: SmtpStub;
   let receiver: MailReceiver;
   let agent: Awaited<ReturnType<People["agent"]>>;
+  /** Mails that a worker has begun to send, one for each try. */
+  const tried: string[] = [];
+  const watch: Watch = (moment, activity, [mail]) => {
+    if (moment === "before" && activity === "transmitEmail") {
+      tried.push((mail as { readonly email_id: string }).email_id);
+    }
+  };
   before(async () => {
     stub = await startSmtpStub({ leavesAt: "answered" });
-    people = await openPeople({
+    const settings = {
       SEALOOP_SMTP_URL: `smtp://127.0.0.1:${stub.port}`,
       SEALOOP_MAIL_PORT: String(await freePort()),
       SEALOOP_SMTP_PAUSES: "0,0,0",
-    });
+    };
+    people = await openPeople(settings, [], undefined, watch);
     receiver = await startReceiver(people.loop.config);
     agent = await people.agent();
     await allowTools(people.store, ["nothing"]);
@@ -84,8 +92,9 @@ describe("crm_send_email", () => {
     const sent = await Promise.all(
       ["one", "two"].map((subject) => send({ to: "paused@sealoop.local", subject })),
     );
-    await sleep(2_000);
     for (const { email_id } of sent) {
+      const tries = () => tried.filter((one) => one === email_id).length;
+      await people.eventually(() => Promise.resolve(tries() > 1 || undefined));
       const { state, attempts } = (await getEmail(people.store.db, email_id))!;
       assert.deepEqual([state, attempts], ["queued", 0]);
     }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { ensureRelay } from "../../runtime/temporal/mod.ts";
 import { setFlag } from "../_flags.ts";
+import type { Watch } from "../workflows/_loop.ts";
 import { openPeople, type People } from "./_people.ts";
 import { asSuperuser, giveKey } from "../_superuser.ts";
 
@@ -27,6 +27,13 @@ describe("webhooks", () => {
   const answers = new Map<string, number[]>();
   /** Events that answers wait for, by path. */
   const holding = new Map<string, Promise<void>>();
+  /** Attempts that a worker has begun. */
+  const begun: { readonly delivery_id: string; readonly attempt: number }[] = [];
+  const watch: Watch = (moment, activity, [delivery]) => {
+    if (moment === "before" && activity === "deliverWebhook") {
+      begun.push(delivery as typeof begun[0]);
+    }
+  };
   before(async () => {
     server = createServer(async (req, res) => {
       let body = "";
@@ -38,10 +45,11 @@ describe("webhooks", () => {
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    people = await openPeople({
+    const settings = {
       SEALOOP_OUTBOUND_ALLOW: "127.0.0.0/8",
       SEALOOP_WEBHOOK_PAUSES: "0,1",
-    });
+    };
+    people = await openPeople(settings, [], undefined, watch);
     await ensureRelay(people.loop.client);
   });
   after(async () => {
@@ -251,9 +259,15 @@ describe("webhooks", () => {
     const ticket = await open("Printer is out of paper");
     await arrive("/paused", ticket, 1);
     await setFlag(people.store, "pause_webhooks", true);
-    answer(); // it fails, and is under way again
     const others = [await open("Printer is out of ink"), await open("Printer is out")];
-    await sleep(3_000);
+    begun.length = 0;
+    answer(); // it fails, and is under way again
+    await people.eventually(() => Promise.resolve(begun.length > 2 || undefined));
+    assert.deepEqual(
+      begun.map(({ attempt }) => attempt),
+      Array(begun.length).fill(2),
+      "it is held",
+    );
     assert.equal(at("/paused", ticket).length, 1);
     for (const other of others) assert.equal(at("/paused", other).length, 0);
     await setFlag(people.store, "pause_webhooks", false);

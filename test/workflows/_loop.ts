@@ -172,6 +172,7 @@ export async function openParts(
       operations,
       urls: { gateway: "http://localhost:8080", ledger: "http://127.0.0.1:8082" },
       temporal: () => Promise.resolve(client),
+      timing: { queues: 1_000, flags: 200 },
     },
   );
   const client = clientFor(new Client({ connection, namespace: place.namespace }), platform.store);
