@@ -4,19 +4,20 @@ import { KEY_PREFIX, PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import { findDevice } from "../store/devices/mod.ts";
 import { findValidKeys, type KeyRecord } from "../store/keys/mod.ts";
 import { findSession } from "../store/people/mod.ts";
+import { findTokenCaller, isAccessToken } from "./access_tokens.ts";
 import type { Platform } from "./platform.ts";
 import { readSigner, verifySigned } from "./request_signature.ts";
 
 /** Key id and principal of callers that hold the shared A2A token, which is the operator's own. */
 export const TOKEN_HOLDER = "a2a-token";
 
-type Parts = Pick<Platform, "keyring" | "failures" | "config" | "store">;
+type Parts = Pick<Platform, "keyring" | "accessTokens" | "failures" | "config" | "store">;
 
 /**
- * Returns who calls. A key that is sent must be valid, even where none is needed.
+ * Returns who calls. A key or access token that is sent must be valid, even where none is needed.
  *
  * @throws {Problem} `Unauthenticated`; `RateLimited`: too many wrong keys or tokens came from the address;
- * `NotConfigured`: the operation takes a shared token, and none is set
+ * `NotConfigured`: the operation takes a shared token, and none is set; those of {@linkcode AccessTokens.find}
  */
 export async function authenticate(
   parts: Parts,
@@ -25,6 +26,9 @@ export async function authenticate(
 ): Promise<Caller> {
   const { keyring, failures, config } = parts;
   const { credential, session, token, address } = request;
+  if (credential !== undefined && isAccessToken(credential)) {
+    return await findTokenCaller(parts.accessTokens, credential, address);
+  }
   const key = credential === undefined ? undefined : await validKey(keyring, credential, address);
   if (access === "token") {
     failures.check(address, "wrong tokens");

@@ -10,10 +10,12 @@
  * Every interface calls operations through {@linkcode createInvoke}; approved calls run through `held_calls/`.
  * @module
  */
+export { type AccessTokens, isAccessToken, TOKEN_SCOPES } from "./access_tokens.ts";
+export { callerOf } from "./authenticate.ts";
 export { ensureAdminKey } from "./admin_key.ts";
 export { authorize } from "./authorize.ts";
 export { createInvoke } from "./invoke.ts";
-export { openFailureLimiter } from "./failure_limiter.ts";
+export { type FailureLimiter, openFailureLimiter } from "./failure_limiter.ts";
 export { type Follower, openFeedWatch, type View } from "./feed_watch.ts";
 export { type Keyring, openKeyring } from "./keyring.ts";
 export {

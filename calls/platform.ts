@@ -18,6 +18,7 @@ import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Db, Store } from "../store/mod.ts";
 import type { UsageMeter } from "../store/calls/mod.ts";
 import { clientFor } from "../runtime/temporal/mod.ts";
+import type { AccessTokens } from "./access_tokens.ts";
 import type { ApprovalSubject } from "./approval_subject.ts";
 import type { FailureLimiter } from "./failure_limiter.ts";
 import type { FeedWatch } from "./feed_watch.ts";
@@ -35,6 +36,8 @@ export interface Platform {
   readonly chain: ChainWatch;
   readonly usage: UsageMeter;
   readonly keyring: Keyring;
+  /** Tells whom access tokens stand for; undefined: this process takes none. */
+  readonly accessTokens: AccessTokens | undefined;
   /** Tells followers of the feed that there is news. */
   readonly feed: FeedWatch;
   /** Wakes heartbeats of devices that wait for commands. */

@@ -1,4 +1,5 @@
 import { type Allowance, type Caller, Problem } from "../contract/mod.ts";
+import type { AccessTokens } from "./access_tokens.ts";
 import { authenticate } from "./authenticate.ts";
 import { refuseApprover } from "./authorize.ts";
 import { countToolRequest } from "./limit.ts";
@@ -7,11 +8,13 @@ import { type AgentAction, sealAction } from "./record.ts";
 
 /** The stages of a call for the tool server's requests that call no operation, such as opening a session. */
 export interface ToolServerAuth {
+  /** The access tokens that are taken besides keys; undefined: none. */
+  readonly tokens: Pick<AccessTokens, "resource" | "issuer"> | undefined;
   /**
    * Returns who calls; from the cache for a key that was seen before.
    *
    * @throws {Problem} `Unauthenticated`: there is no key, or it is unknown, revoked or expired; `Forbidden`: it may
-   * approve
+   * approve; those of {@linkcode AccessTokens.find}
    */
   authenticate(credential: string | undefined, address: string): Promise<Caller>;
   /** Counts one request of the key's minute. @throws {Problem} `RateLimited` */
@@ -23,11 +26,14 @@ export interface ToolServerAuth {
 /** Returns the stages for this platform; requests are counted in the same minute as calls of tools. */
 export function createToolServerAuth(platform: Platform): ToolServerAuth {
   return {
+    tokens: platform.accessTokens,
     async authenticate(credential, address) {
       if (credential === undefined) {
         throw new Problem(
           "Unauthenticated",
-          "The tool server needs an API key: send Authorization: Bearer <key>",
+          `The tool server needs an API key${
+            platform.accessTokens ? " or an access token" : ""
+          }: send Authorization: Bearer <key>`,
         );
       }
       const request = { credential, token: undefined, address };

@@ -2,7 +2,6 @@ import { asProblem, type CallResult, type Operation, type Problem } from "../con
 import type { ErrorName } from "../contract/domain/mod.ts";
 import type { Log } from "../runtime/web/mod.ts";
 import type { HandlerParts } from "./_handler_parts.ts";
-import type { Sender } from "./auth.ts";
 import { JSON_RPC } from "./json_rpc.ts";
 import { JsonRpcError, type RequestContext } from "./requests.ts";
 import { receiptMeta } from "./tool_call.ts";
@@ -19,14 +18,13 @@ export type OperationCall<C> = (
   context: RequestContext,
 ) => Promise<CallResult>;
 
-/** Creates the calls of one key. */
+/** Creates the calls of one client. */
 export function createOperationCall<C>(
   { invoke, log }: Pick<HandlerParts<C>, "invoke" | "log">,
-  { credential }: Sender,
 ): OperationCall<C> {
   return async (operation, name, input, context) => {
     try {
-      return await invoke(operation, { ...context, door: "mcp", as: name, credential, input });
+      return await invoke(operation, { ...context, door: "mcp", as: name, input });
     } catch (error) {
       const problem = asProblem(error);
       if (problem.rule.status >= 500) logFailure(log, name, context.requestId, problem);

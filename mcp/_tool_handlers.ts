@@ -24,7 +24,7 @@ export function createToolHandlers<C>(
   tools: Tools<C>,
   sender: Sender,
 ): Pick<RequestHandlers, "listTools" | "callTool"> {
-  const { caller, credential } = sender;
+  const { caller } = sender;
   const listTools = () =>
     [...tools.values()].filter(({ scopes }) => scopes.includes(caller.scope))
       .map(({ description }) => description);
@@ -51,7 +51,6 @@ export function createToolHandlers<C>(
       }
       const { view, input } = taken;
       return await callTool(tool, { ...call, name, input }, view, {
-        credential,
         invoke,
         findInjection,
         logFailure: (problem) => logFailure(log, name, requestId, problem),

@@ -1,12 +1,13 @@
 import type { Context } from "koa";
-import type { ToolServerAuth } from "../calls/mod.ts";
-import { type Caller, Problem } from "../contract/mod.ts";
+import { isAccessToken, type ToolServerAuth } from "../calls/mod.ts";
+import { type Caller, Problem, type Scope } from "../contract/mod.ts";
 import type { RequestState } from "../runtime/web/mod.ts";
+import { challengeOf } from "./protected_resource.ts";
 
 /** The authenticated sender of a request. */
 export interface Sender {
   readonly caller: Caller & { readonly keyId: string };
-  /** The key as sent. */
+  /** The key or access token as sent. */
   readonly credential: string;
 }
 
@@ -17,6 +18,7 @@ export async function authenticate(ctx: Context, auth: ToolServerAuth): Promise<
     (typeof api_key === "string" && api_key !== "" ? api_key : undefined);
   const state = ctx.state as RequestState;
   try {
+    if (typeof api_key === "string" && isAccessToken(api_key)) throw tokenInAddress();
     const caller = await auth.authenticate(credential, state.address);
     state.keyId = caller.keyId;
     return { caller: { ...caller, keyId: caller.keyId! }, credential: credential! };
@@ -26,12 +28,19 @@ export async function authenticate(ctx: Context, auth: ToolServerAuth): Promise<
       ? "; x-api-key, which was sent, is for the gateway"
       : "";
     throw new Problem("Unauthenticated", error.message + hint, {
-      headers: { "www-authenticate": "Bearer" },
+      headers: { "www-authenticate": challengeOf(auth, credential !== undefined) },
     });
   }
 }
 
-/** Returns false where a key is no longer valid. While the database is away that is unknown, and streams stay open. */
+/** Creates the refusal of an access token where logs would have it. @see RFC 6750, 2.3 */
+const tokenInAddress = () =>
+  new Problem(
+    "Unauthenticated",
+    "Send access tokens as Authorization: Bearer, never in an address",
+  );
+
+/** Returns false where a key or access token is no longer valid. While the database is away that is unknown, and streams stay open. */
 export async function isValid(
   auth: ToolServerAuth,
   credential: string,
@@ -41,9 +50,12 @@ export async function isValid(
     await auth.authenticate(credential, address);
     return true;
   } catch (error) {
-    return !isUnauthenticated(error);
+    return !(error instanceof Problem && ENDED.has(error.name));
   }
 }
+
+/** Errors after which a credential is of no more use. */
+const ENDED: ReadonlySet<string> = new Set(["Unauthenticated", "Forbidden"]);
 
 const isUnauthenticated = (error: unknown): error is Problem =>
   error instanceof Problem && error.name === "Unauthenticated";
@@ -54,8 +66,18 @@ export const stoppingProblem = (): Problem =>
     headers: { "retry-after": "5" },
   });
 
-/** Refuses a message from another key than the session's: a session id is no credential. */
-export function refuseOtherKey(session: { readonly keyId: string }, { caller }: Sender): void {
-  if (session.keyId === caller.keyId) return;
-  throw new Problem("Forbidden", "This session was opened with another key");
+/** The owner of a session: only requests of the same key, and by access tokens of the same scope, are taken in it. */
+export interface SessionOwner {
+  readonly keyId: string;
+  readonly scope: Scope;
+}
+
+/** Refuses a message from another owner than the session's: a session id is no credential. */
+export function refuseOtherOwner(session: SessionOwner, { caller }: Sender): void {
+  if (session.keyId !== caller.keyId) {
+    throw new Problem("Forbidden", "This session was opened with another key");
+  }
+  if (session.scope !== caller.scope) {
+    throw new Problem("Forbidden", "This session was opened with another scope; send initialize");
+  }
 }

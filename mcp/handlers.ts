@@ -24,7 +24,7 @@ export function createHandlers<C>(
   const resources = bindResources(parts.operations);
   const prompts = bindPrompts(parts.operations);
   return (tools, sender) => {
-    const call = createOperationCall(parts, sender);
+    const call = createOperationCall(parts);
     const resourceHandlers = createResourceHandlers(parts, resources, sender, call);
     return {
       name: PRODUCT,

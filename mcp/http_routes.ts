@@ -3,7 +3,7 @@ import type { ToolServerAuth } from "../calls/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { createDisconnectSignal, type RequestState } from "../runtime/web/mod.ts";
 import { isCountedByOperation } from "./_counting.ts";
-import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./auth.ts";
+import { authenticate, isValid, refuseOtherOwner, type Sender, stoppingProblem } from "./auth.ts";
 import { sendWebResponse, toWebRequest } from "./http.ts";
 import type { HttpSessions, KeySession } from "./http_sessions.ts";
 import { asksForProgress, isInitialize, readMessages, requestsOf } from "./json_rpc.ts";
@@ -41,7 +41,7 @@ export function createHttpRoute(parts: HttpParts): (ctx: Context) => Promise<voi
     }
     if (requests.length > 0 && parts.isClosing()) throw stoppingProblem();
     const disconnected = createDisconnectSignal(ctx);
-    const exchange = toExchange(ctx, body, disconnected);
+    const exchange = toExchange(ctx, sender, body, disconnected);
     if (isInitialize(body)) exchange.request.headers.delete("mcp-protocol-version"); // not agreed on yet
     if (statelessClients.accepts(exchange)) {
       const response = await statelessClients.handle(exchange, parts.handlers(sender, ctx));
@@ -57,7 +57,7 @@ export function createHttpRoute(parts: HttpParts): (ctx: Context) => Promise<voi
 }
 
 async function openSession(parts: HttpParts, ctx: Context, exchange: HttpExchange, sender: Sender) {
-  const session = await parts.sessions.open(sender.caller.keyId, parts.handlers(sender, ctx));
+  const session = await parts.sessions.open(sender.caller, parts.handlers(sender, ctx));
   const response = await session.handle(exchange);
   if (!response.headers.has("mcp-session-id")) await session.close();
   await sendWebResponse(ctx, response);
@@ -78,7 +78,7 @@ async function handleSession(
     await parts.auth.count(sender.caller);
     if (parts.isClosing()) throw stoppingProblem();
   }
-  const response = await session.handle(toExchange(ctx, undefined));
+  const response = await session.handle(toExchange(ctx, sender, undefined));
   if (ctx.method === "DELETE" && response.ok) await session.close();
   await sendWhileKeyIsValid(parts, ctx, response, sender, session);
 }
@@ -127,9 +127,14 @@ async function handleAlone(
   }
 }
 
-function toExchange(ctx: Context, body: unknown, signal?: AbortSignal): HttpExchange {
+function toExchange(
+  ctx: Context,
+  { credential }: Sender,
+  body: unknown,
+  signal?: AbortSignal,
+): HttpExchange {
   const { requestId, address } = ctx.state as RequestState;
-  return { requestId, address, body, request: toWebRequest(ctx, signal) };
+  return { requestId, address, credential, body, request: toWebRequest(ctx, signal) };
 }
 
 function findSession(ctx: Context, sessions: HttpSessions, sender: Sender): KeySession | undefined {
@@ -139,6 +144,6 @@ function findSession(ctx: Context, sessions: HttpSessions, sender: Sender): KeyS
   if (!session) {
     throw new Problem("NotFound", "There is no session of this mcp-session-id; send initialize");
   }
-  refuseOtherKey(session, sender);
+  refuseOtherOwner(session, sender);
   return session;
 }

@@ -1,16 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { Problem } from "../contract/mod.ts";
 import { settledWithin, trackCalls } from "./_calls_under_way.ts";
+import type { SessionOwner } from "./auth.ts";
 import { createEventStore } from "./_event_store.ts";
 import { type HttpExchange, openHttpSession } from "./protocol/mod.ts";
 import type { RequestHandlers } from "./requests.ts";
 import type { SessionTiming } from "./session_timing.ts";
 
 /** A key's session over Streamable HTTP. */
-export interface KeySession {
+export interface KeySession extends SessionOwner {
   readonly id: string;
-  /** Public id of the key that opened it; only that key may send to it. */
-  readonly keyId: string;
   handle(exchange: HttpExchange): Promise<Response>;
   /** Keeps the session from being ended while a response is read. @returns the function to call at the end of it */
   startReading(): () => void;
@@ -26,7 +25,7 @@ export interface HttpSessions {
    *
    * @throws {Problem} `RateLimited`: all of them are in use
    */
-  open(keyId: string, handlers: RequestHandlers): Promise<KeySession>;
+  open(owner: SessionOwner, handlers: RequestHandlers): Promise<KeySession>;
   /** Waits for calls under way, then ends every session. @param timeoutMs of the wait, ≥ 0 */
   close(timeoutMs: number): Promise<void>;
 }
@@ -57,10 +56,10 @@ export function createHttpSessions(timing: SessionTiming): HttpSessions {
       return sessions.size;
     },
     find: (id) => sessions.get(id),
-    async open(keyId, handlers) {
-      const own = [...sessions.values()].filter((session) => session.keyId === keyId);
+    async open(owner, handlers) {
+      const own = [...sessions.values()].filter(({ keyId }) => keyId === owner.keyId);
       if (own.length >= MAX_SESSIONS) await endLeastUsed(own);
-      const session = await openSession(keyId, handlers, (id) => sessions.delete(id));
+      const session = await openSession(owner, handlers, (id) => sessions.delete(id));
       sessions.set(session.id, session);
       return session;
     },
@@ -83,7 +82,7 @@ async function endLeastUsed(sessions: readonly LiveSession[]): Promise<void> {
 }
 
 async function openSession(
-  keyId: string,
+  { keyId, scope }: SessionOwner,
   handlers: RequestHandlers,
   remove: (id: string) => void,
 ): Promise<LiveSession> {
@@ -94,6 +93,7 @@ async function openSession(
   const session: LiveSession = {
     id,
     keyId,
+    scope,
     calls,
     readerCount: 0,
     lastUsedAt: Date.now(),

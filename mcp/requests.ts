@@ -31,6 +31,8 @@ export interface RequestOrigin {
   readonly requestId: string;
   /** Client address, as seen through the trusted proxies. */
   readonly address: string;
+  /** The key or access token as sent: it is checked again at every call, and a session's next request may have another token. */
+  readonly credential: string;
 }
 
 /** A tool call as received. */

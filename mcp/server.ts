@@ -7,6 +7,7 @@ import { SERVICE, TOOL_SERVER_VERSION } from "../contract/domain/mod.ts";
 import { type AppOptions, createApp, type RequestState, serveRoutes } from "../runtime/web/mod.ts";
 import { bindA2a, MAX_A2A_BODY, type TaskParts } from "./a2a/mod.ts";
 import { bindMcp } from "./mcp_routes.ts";
+import { bindProtectedResource } from "./protected_resource.ts";
 import { SESSION_TIMING, type SessionTiming } from "./session_timing.ts";
 import { bindTools, describeTools, ownTools, selectTools, type Tools } from "./tools.ts";
 import type { FindInjection } from "./untrusted.ts";
@@ -64,6 +65,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
     heartbeatMs: timing.heartbeatMs,
     isClosing: mcp.isClosing,
   });
+  bindProtectedResource(router, auth);
   bindToolList(router, tools);
   bindHealth(router, parts, ownTools(tools), mcp.sessionCount);
 

@@ -4,7 +4,7 @@ import type { ToolServerAuth } from "../calls/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import type { RequestState } from "../runtime/web/mod.ts";
 import { isCountedByOperation } from "./_counting.ts";
-import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./auth.ts";
+import { authenticate, isValid, refuseOtherOwner, type Sender, stoppingProblem } from "./auth.ts";
 import { isRequest, JSON_RPC, readMessage, refuseMessage } from "./json_rpc.ts";
 import { InvalidMessage } from "./protocol/mod.ts";
 import type { RequestHandlers } from "./requests.ts";
@@ -41,6 +41,7 @@ export function createSseRoutes({ sessions, auth, handlers }: SseParts): SseRout
       const { address } = ctx.state as RequestState;
       const owner = {
         keyId: caller.keyId,
+        scope: caller.scope,
         handlers: handlers(sender, ctx),
         isKeyValid: () => isValid(auth, credential, address),
       };
@@ -56,7 +57,7 @@ export function createSseRoutes({ sessions, auth, handlers }: SseParts): SseRout
         if (!isCountedByOperation(message)) await auth.count(sender.caller);
         if (sessions.isClosing) throw stoppingProblem();
       }
-      await deliver(ctx, session, message);
+      await deliver(ctx, session, sender, message);
     },
   };
 }
@@ -66,14 +67,19 @@ function findSession(ctx: Context, sessions: SseSessions, sender: Sender): SseSe
   if (!session) {
     throw new Problem("NotFound", "There is no open session of this sessionId; GET /sse opens one");
   }
-  refuseOtherKey(session, sender);
+  refuseOtherOwner(session, sender);
   return session;
 }
 
-async function deliver(ctx: Context, session: SseSession, message: object): Promise<void> {
+async function deliver(
+  ctx: Context,
+  session: SseSession,
+  { credential }: Sender,
+  message: object,
+): Promise<void> {
   const { requestId, address } = ctx.state as RequestState;
   try {
-    await session.receive(message, { requestId, address });
+    await session.receive(message, { requestId, address, credential });
     await yieldToCalls();
     ctx.status = 202;
     ctx.body = "Accepted";

@@ -1,21 +1,19 @@
 import type { ServerResponse } from "node:http";
 import { settledWithin, trackCalls } from "./_calls_under_way.ts";
 import { openSseChannel, type SseChannel } from "./protocol/mod.ts";
+import type { SessionOwner } from "./auth.ts";
 import type { RequestHandlers, RequestOrigin } from "./requests.ts";
 import type { SessionTiming } from "./session_timing.ts";
 
 /** A key's open SSE stream. */
-export interface SseSession {
+export interface SseSession extends SessionOwner {
   readonly id: string;
-  /** Public id of the key that opened it; only that key may send to it. */
-  readonly keyId: string;
   /** @throws {InvalidMessage} it is no JSON-RPC 2.0 message */
   receive(message: unknown, origin: RequestOrigin): Promise<void>;
 }
 
 /** The owner of a new session. */
-interface SseOwner {
-  readonly keyId: string;
+interface SseOwner extends SessionOwner {
   readonly handlers: RequestHandlers;
   /** Called at every heartbeat; false ends the session. */
   isKeyValid(): Promise<boolean>;
@@ -86,6 +84,7 @@ async function openSession(res: ServerResponse, owner: SseOwner): Promise<LiveSe
   const session: LiveSession = {
     id: channel.id,
     keyId: owner.keyId,
+    scope: owner.scope,
     owner,
     res,
     channel,

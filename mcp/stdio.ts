@@ -87,7 +87,7 @@ export async function serveStdio<C>(parts: StdioParts<C>): Promise<StdioServer> 
 
   const pipe = servePipe(
     handlersOf(ownTools(bindTools(operations)), sender),
-    () => ({ requestId: randomUUID(), address: ADDRESS }),
+    () => ({ requestId: randomUUID(), address: ADDRESS, credential: key }),
     lines.write,
   );
   lines.read({

@@ -14,8 +14,6 @@ import { describeUntrusted, type FindInjection, makeSafe, untrustedMeta } from "
 
 /** The parts that a tool call works with. */
 export interface ToolCallParts<C> {
-  /** The key as sent; it is checked again at every call. */
-  readonly credential: string;
   readonly invoke: Invoke<C>;
   readonly findInjection: FindInjection;
   /** Logs a problem that is the service's fault. */
@@ -33,12 +31,12 @@ export async function callTool<C>(
   tool: Tool<C>,
   call: ToolCall,
   view: View | undefined,
-  { credential, invoke, findInjection, logFailure }: ToolCallParts<C>,
+  { invoke, findInjection, logFailure }: ToolCallParts<C>,
 ): Promise<ToolResult> {
   const { door = "mcp", name, ...request } = call;
   const input = readToolArguments(tool.operation.input, call.input);
   try {
-    const result = await invoke(tool.operation, { ...request, input, door, as: name, credential });
+    const result = await invoke(tool.operation, { ...request, input, door, as: name });
     return toToolResult(result, tool, view, findInjection);
   } catch (error) {
     const problem = asProblem(error);

@@ -17,6 +17,7 @@ import { openPolicyAdviser } from "../integrations/policy/mod.ts";
 import { createProbes, openViews } from "../operations/integrations/views/mod.ts";
 import { openSealer, rootKeyFile, useRootKey, watchChain } from "../ledger/mod.ts";
 import { approvalSubjects, registry } from "../operations/mod.ts";
+import { openAccessTokens } from "../operations/people/mod.ts";
 import { openUsageMeter } from "../store/calls/mod.ts";
 import { DEVICE_NEWS } from "../store/devices/mod.ts";
 import { openLazyTemporal } from "../runtime/temporal/mod.ts";
@@ -83,6 +84,10 @@ export async function openPlatform(
     temporal,
     operations,
   };
+  const urls = given.urls ?? {
+    gateway: settings.SEALOOP_GATEWAY_URL ?? `http://localhost:${settings.SEALOOP_GATEWAY_PORT}`,
+    ledger: settings.SEALOOP_LEDGER_URL ?? `http://127.0.0.1:${settings.SEALOOP_LEDGER_PORT}`,
+  };
   const ending = new AbortController();
   const platform: Platform = {
     config,
@@ -92,6 +97,15 @@ export async function openPlatform(
     chain,
     usage: openUsageMeter(store.asPlatform()),
     keyring,
+    accessTokens: role === "tools" && outside.oidc
+      ? openAccessTokens({
+        oidc: outside.oidc,
+        store,
+        failures,
+        resource: toolServerUrl(settings) + "/mcp",
+        gateway: urls.gateway,
+      })
+      : undefined,
     feed: openFeedWatch(store, settings.SEALOOP_LIMIT_STREAMS),
     devices: openNewsWatch(store, DEVICE_NEWS),
     failures,
@@ -105,10 +119,7 @@ export async function openPlatform(
     temporal,
     timing: given.timing ?? TIMING,
     ending: ending.signal,
-    urls: given.urls ?? {
-      gateway: settings.SEALOOP_GATEWAY_URL ?? `http://localhost:${settings.SEALOOP_GATEWAY_PORT}`,
-      ledger: settings.SEALOOP_LEDGER_URL ?? `http://127.0.0.1:${settings.SEALOOP_LEDGER_PORT}`,
-    },
+    urls,
     operations,
     subjects: approvalSubjects,
   };
@@ -140,6 +151,11 @@ function publicUrls(
   role: "gateway" | "tools" | "worker",
 ) {
   return role === "tools" ? [SEALOOP_MCP_URL] : [SEALOOP_GATEWAY_URL, SEALOOP_ARTICLES_URL];
+}
+
+/** Returns the address by which clients reach the tool server, without a slash at the end. */
+function toolServerUrl({ SEALOOP_MCP_URL, SEALOOP_MCP_PORT }: Settings): string {
+  return SEALOOP_MCP_URL?.replace(/\/$/, "") ?? `http://127.0.0.1:${SEALOOP_MCP_PORT}`;
 }
 
 function connectEngine(config: Config): Engine {

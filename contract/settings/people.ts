@@ -4,7 +4,7 @@ import { issuer, secret, text } from "./_kinds.ts";
 /** People who sign in to the console by an identity provider. */
 export const PEOPLE_SETTINGS = {
   SEALOOP_OIDC_ISSUER: issuer(
-    "Issuer of your identity provider (OpenID Connect) as it spells itself, by which people sign in; needs SEALOOP_OIDC_CLIENT_ID and the people file",
+    "Issuer of your identity provider (OpenID Connect) as it spells itself, by which people sign in, and whose access tokens the tool server takes; needs SEALOOP_OIDC_CLIENT_ID and the people file",
   ).optional(),
   SEALOOP_OIDC_CLIENT_ID: text("… and the id of the client that sealoop is there"),
   SEALOOP_OIDC_CLIENT_SECRET: secret("… and its secret; unset: it is a public client"),

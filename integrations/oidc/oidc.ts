@@ -1,7 +1,9 @@
+import type { JWTVerifyGetKey } from "jose";
 import * as oidc from "openid-client";
 import type { Config } from "../../config.ts";
 import { type HttpClient, openHttpClient } from "../http/mod.ts";
-import { describeFailure, OidcUnreachable } from "./errors.ts";
+import { type AccessTokenClaims, readAccessToken, remoteKeys } from "./access_tokens.ts";
+import { describeFailure, OidcRefused, OidcUnreachable } from "./errors.ts";
 
 /** Secrets that a browser's answer has to fit; the provider sees the state, the nonce, and a hash of the verifier. */
 interface OidcExpectation {
@@ -49,6 +51,14 @@ export interface OidcClient {
    * @see OpenID Connect RP-Initiated Logout 1.0
    */
   signOutUrl(idToken: string, returnTo: string): Promise<string | undefined>;
+  /**
+   * Reads an access token that it has issued for a resource.
+   *
+   * @param audience the resource
+   * @throws {OidcRefused} it is none, is another's, has expired, or is for another resource
+   * @throws {OidcUnreachable}
+   */
+  readAccessToken(token: string, audience: string): Promise<AccessTokenClaims>;
 }
 
 /** Time after which the provider is discovered anew, and after a failure. */
@@ -71,6 +81,7 @@ export function openOidc({ settings }: Pick<Config, "settings">): OidcClient | u
   const server = new URL(issuer);
   const http = openHttpClient({ allow, allowHosts: [server.hostname] });
   const transport = server.protocol === "http:" ? [oidc.allowInsecureRequests] : [];
+  let tokenKeys: { readonly url: string; readonly keys: JWTVerifyGetKey } | undefined;
   let known: { readonly metadata: Promise<oidc.ServerMetadata>; until: number } | undefined;
 
   async function discoverNow(): Promise<oidc.ServerMetadata> {
@@ -144,6 +155,18 @@ export function openOidc({ settings }: Pick<Config, "settings">): OidcClient | u
         };
       } catch (error) {
         throw describeFailure(issuer, error);
+      }
+    },
+    async readAccessToken(token, audience) {
+      const { issuer: expected, jwks_uri: url } = (await client()).serverMetadata();
+      if (!url) throw new OidcUnreachable(`${issuer} publishes no keys (jwks_uri)`);
+      if (tokenKeys?.url !== url) tokenKeys = { url, keys: remoteKeys(url, guardedFetch(http)) };
+      try {
+        return await readAccessToken(token, tokenKeys.keys, { issuer: expected, audience });
+      } catch (cause) {
+        if (cause instanceof OidcRefused) throw cause;
+        const { message } = cause as Error;
+        throw new OidcUnreachable(`The keys of ${issuer} can't be read: ${message}`, { cause });
       }
     },
     async signOutUrl(idToken, returnTo) {

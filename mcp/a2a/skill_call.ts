@@ -26,12 +26,12 @@ export async function callSkill<C>(
     ...marks,
     requestId,
     address,
+    credential,
     signal,
     detached,
     progress: () => {},
   };
   const { content, structuredContent, isError, _meta } = await callTool(tool, call, undefined, {
-    credential,
     invoke,
     findInjection,
     logFailure(problem) {

@@ -4,7 +4,7 @@
  *
  * ```ts
  * const session = await openHttpSession(handlers, { id, events });
- * const response = await session.handle({ request, body, requestId, address });
+ * const response = await session.handle({ request, body, requestId, address, credential });
  * ```
  *
  * No other folder imports the SDKs, so that a new major version of theirs changes this folder alone.

@@ -13,6 +13,7 @@ import { providerSignOut } from "./provider_sign_out.ts";
 import { sessionInfo, signIn, signOut } from "./session.ts";
 import { approvalStatement } from "./statement.ts";
 
+export { openAccessTokens } from "./access_tokens.ts";
 export { peopleFileSchema } from "./people_file.ts";
 export { checkPeopleFile, followPeopleFile, peopleFilePath } from "./people_file_in_force.ts";
 

@@ -8,6 +8,8 @@ import type { ProviderIdentity } from "../../store/people/mod.ts";
 /** Rights of people, as their keys allow them. */
 const RIGHTS = ["read", "respond", "approve", "operate"] as const;
 
+const MAX_GROUPS = 1_000;
+
 const Name = z.string().min(1).max(300);
 const Tenant = z.string().min(1).max(200).superRefine((name, context) => {
   const trouble = name === SHARED_TENANT
@@ -75,6 +77,16 @@ export function readPeopleFile(text: string, issuer: string | null): PeopleFile 
   const read = readYaml(text, PEOPLE_FILE);
   if ("value" in read) return { issuer, ...read.value };
   throw new BadFile(read.mistakes);
+}
+
+/** Returns the groups of a person, as the claims of a token of the provider name them. */
+export function groupsOf(
+  { groups_claim }: Pick<PeopleFile, "groups_claim">,
+  claims: Readonly<Record<string, unknown>>,
+): string[] {
+  const claim = claims[groups_claim];
+  const all = Array.isArray(claim) ? claim : [claim];
+  return all.filter((one) => typeof one === "string").slice(0, MAX_GROUPS);
 }
 
 /** Returns what a file gives a person; undefined: nothing, so that they may not sign in. */

@@ -12,7 +12,7 @@ import { findValidKeys } from "../../store/keys/mod.ts";
 import { holdPolicies } from "../../store/calls/mod.ts";
 import { putProviderSignIn, takeProviderSignIn } from "../../store/people/mod.ts";
 import { admitPerson, type Newcomer } from "./keys_of_people.ts";
-import type { PeopleFile } from "./people_file.ts";
+import { groupsOf, type PeopleFile } from "./people_file.ts";
 import { currentPeopleFile } from "./people_file_in_force.ts";
 import { examplePerson, openSession, Person } from "./session.ts";
 
@@ -20,7 +20,6 @@ import { examplePerson, openSession, Person } from "./session.ts";
 const SIGN_IN_SECONDS = 600;
 /** Page that the provider sends browsers back to. */
 const RETURN_PATH = "/console/sign-in/answer";
-const MAX_GROUPS = 1_000;
 
 /** Pages of the console, and nothing else: whoever makes up a link can send nobody elsewhere. */
 const ConsolePage = z.string().max(500)
@@ -166,7 +165,7 @@ async function admit(
     const newcomer: Newcomer = {
       issuer,
       subject,
-      groups: textsOf(claims[file.groups_claim]),
+      groups: groupsOf(file, claims),
       names: namesOf(claims),
     };
     return { keyId: await admitPerson(trx, file, newcomer), newcomer };
@@ -230,10 +229,4 @@ async function tellFailures<T>(ask: () => Promise<T>): Promise<T> {
 function namesOf(claims: OidcIdentity["claims"]): string[] {
   const email = claims.email_verified === true ? claims.email : undefined;
   return [claims.preferred_username, email, claims.name].filter((one) => typeof one === "string");
-}
-
-/** Returns a claim that is a text, or a list of them. */
-function textsOf(claim: unknown): string[] {
-  const all = Array.isArray(claim) ? claim : [claim];
-  return all.filter((one) => typeof one === "string").slice(0, MAX_GROUPS);
 }

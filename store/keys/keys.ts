@@ -134,6 +134,19 @@ export async function findValidKeys(db: Db, ids: readonly string[]): Promise<Key
   return rows.map(fromRow);
 }
 
+/** Returns the valid key of a person who has signed in by an identity provider, in a tenant, or undefined. */
+export async function findKeyOfPerson(
+  db: Db,
+  { issuer, subject, tenant }: {
+    readonly issuer: string;
+    readonly subject: string;
+    readonly tenant: string;
+  },
+): Promise<KeyRecord | undefined> {
+  const row = await db.first("SELECT * FROM key_of_person($1, $2, $3)", [issuer, subject, tenant]);
+  return row && fromRow(row);
+}
+
 /**
  * Revokes a key for good, requests the receipt, and notifies every process.
  *

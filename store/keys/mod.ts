@@ -9,6 +9,7 @@
 export {
   expireKey,
   findKeyById,
+  findKeyOfPerson,
   findKeys,
   findValidKeys,
   getPrincipal,

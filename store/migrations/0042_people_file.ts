@@ -38,6 +38,12 @@ export const peopleFile = `
   CREATE FUNCTION all_people() RETURNS SETOF people LANGUAGE sql STABLE AS $$
     SELECT * FROM people
   $$;
+  -- The valid key of a person in a tenant.
+  CREATE FUNCTION key_of_person(of_issuer text, of_subject text, of_tenant text) RETURNS SETOF keys LANGUAGE sql STABLE AS $$
+    SELECT keys.* FROM people JOIN keys ON keys.tenant_id = people.tenant_id AND keys.id = people.key_id
+    WHERE people.tenant_id = of_tenant AND issuer = of_issuer AND subject = of_subject
+      AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+  $$;
   -- Adds a person with a key that this transaction has issued: no other key becomes a person's.
   CREATE FUNCTION add_person(
     tenant text, new_key text, new_issuer text, new_subject text, new_groups text[]

@@ -25,6 +25,7 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   take_sign_in_link: { runsAs: "crossing", callers: ["gateway"] },
   find_session: { runsAs: "crossing", callers: ["gateway"] },
   all_people: { runsAs: "crossing", callers: ["gateway", "worker"] },
+  key_of_person: { runsAs: "crossing", callers: ["tools"] },
   add_person: { runsAs: "crossing", callers: ["gateway"] },
   note_sign_in: { runsAs: "crossing", callers: ["gateway"] },
   file_gives: { callers: ["crossing"] },

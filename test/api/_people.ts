@@ -67,7 +67,7 @@ export interface People {
   ): ReturnType<People["call"]>;
   /** Connects an agent with a key of its own to a tool server that is closed with the rest. */
   agent(): Promise<Client>;
-  /** Address of a tool server that is closed with the rest, and a key of an agent. */
+  /** Address of a tool server that is closed with the rest, at the port of SEALOOP_MCP_URL if it is set, and a key of an agent. */
   tools(): Promise<{ url: string; key: string; keyId: string }>;
   /** Waits until a receipt is part of the chain. */
   sealed(receiptId: string): Promise<void>;
@@ -117,9 +117,10 @@ export async function openPeople(
   }
   const closing: (() => Promise<unknown>)[] = [];
   async function tools() {
-    const open = await openPlatformOf(loop, "tools");
+    const open = await openPlatformOf(loop, "tools", address);
     const server = await openToolServer(open, { operations: all });
-    const served = await serve(server.app, config.settings, 0);
+    const { SEALOOP_MCP_URL: own = "http://localhost:0" } = config.settings;
+    const served = await serve(server.app, config.settings, Number(new URL(own).port));
     const { key, record } = await giveKey(store, {
       tier: "partner",
       scope: "full",

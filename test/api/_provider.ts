@@ -20,7 +20,9 @@ export interface TestProvider {
   signsIn(account: Account): void;
   /** Changes the ID tokens from now on; they are signed as ever. */
   alters(change: (claims: Claims) => Claims): void;
-  /** Signs ID tokens by a key that it does not publish, or by its own one again. */
+  /** Issues an access token with these claims besides issuer and times, by the key that it signs by now. */
+  accessToken(claims: Claims): string;
+  /** Signs tokens by a key that it does not publish, or by its own one again. */
   signsByAnotherKey(does: boolean): void;
   /** Number of requests for tokens so far. */
   readonly exchanges: number;
@@ -38,6 +40,8 @@ export async function startProvider(
     readonly secret: string;
     readonly redirectUri: string;
     readonly signedOutUri?: string;
+    /** A public client of a program that gets access tokens for resources, and where it is sent back to. */
+    readonly agent?: { readonly id: string; readonly redirectUri: string };
   },
   port = 0,
 ): Promise<TestProvider> {
@@ -49,6 +53,15 @@ export async function startProvider(
   let change = (claims: Claims) => claims;
   let signingKey = key;
   let [exchanges, logins] = [0, 0];
+  const agents = client.agent
+    ? [{
+      client_id: client.agent.id,
+      redirect_uris: [client.agent.redirectUri],
+      token_endpoint_auth_method: "none" as const,
+      response_types: ["code" as const],
+      grant_types: ["authorization_code"],
+    }]
+    : [];
   const provider = new Provider(issuer, {
     clients: [{
       client_id: client.id,
@@ -58,12 +71,22 @@ export async function startProvider(
       token_endpoint_auth_method: "client_secret_post",
       response_types: ["code"],
       grant_types: ["authorization_code"],
-    }],
+    }, ...agents],
     jwks: { keys: [{ ...key.export({ format: "jwk" }), kid: "one", use: "sig", alg: "RS256" }] },
     cookies: { keys: ["of a test"] },
     claims: { openid: ["sub"], profile: ["preferred_username", "groups"], email: ["email"] },
+    extraTokenClaims: () => ({ groups: account.groups ?? [] }),
     features: {
       devInteractions: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: (_ctx, resource) => ({
+          scope: "sealoop:audit sealoop:full",
+          audience: resource,
+          accessTokenFormat: "jwt",
+          jwt: { sign: { alg: "RS256" } },
+        }),
+      },
       rpInitiatedLogout: { enabled: client.signedOutUri !== undefined },
     },
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ ...account }) }),
@@ -74,6 +97,7 @@ export async function startProvider(
         accountId: session!.accountId!,
       });
       grant.addOIDCScope(String(params!.scope));
+      if (params!.resource) grant.addResourceScope(String(params!.resource), String(params!.scope));
       await grant.save();
       return grant;
     },
@@ -88,11 +112,17 @@ export async function startProvider(
     if (body.id_token) body.id_token = resign(body.id_token);
   });
 
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
   /** Signs a token anew, with its claims changed. */
   function resign(token: string): string {
     const [header, payload] = token.split(".");
     const claims = JSON.parse(Buffer.from(payload!, "base64url").toString()) as Claims;
-    const text = `${header}.${Buffer.from(JSON.stringify(change(claims))).toString("base64url")}`;
+    return signed(header!, change(claims));
+  }
+
+  function signed(header: string, claims: Claims): string {
+    const text = `${header}.${encode(claims)}`;
     return `${text}.${sign("sha256", Buffer.from(text), signingKey).toString("base64url")}`;
   }
 
@@ -110,6 +140,11 @@ export async function startProvider(
     issuer,
     signsIn: (next) => void (account = next),
     alters: (next) => void (change = next),
+    accessToken(claims) {
+      const now = Math.floor(Date.now() / 1_000);
+      const header = encode({ typ: "at+jwt", alg: "RS256", kid: "one" });
+      return signed(header, { iss: issuer, iat: now, exp: now + 600, ...claims });
+    },
     signsByAnotherKey: (does) => void (signingKey = does ? another : key),
     get exchanges() {
       return exchanges;

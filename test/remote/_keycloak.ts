@@ -112,6 +112,19 @@ export async function addRealm(admin: Admin, realm: string, secret: string): Pro
   });
 }
 
+/** Names the groups of people in tokens. */
+const GROUPS = {
+  name: "groups",
+  protocol: "openid-connect",
+  protocolMapper: "oidc-group-membership-mapper",
+  config: {
+    "claim.name": "groups",
+    "full.path": "false",
+    "id.token.claim": "true",
+    "access.token.claim": "true",
+  },
+};
+
 /** Somebody with an account in a realm. */
 export interface KeycloakUser {
   readonly name: string;
@@ -138,12 +151,7 @@ export async function addPeopleRealm(
       standardFlowEnabled: true,
       redirectUris: [`${client.origin}/console/sign-in/answer`],
       attributes: { "post.logout.redirect.uris": `${client.origin}/console/sign-in` },
-      protocolMappers: [{
-        name: "groups",
-        protocol: "openid-connect",
-        protocolMapper: "oidc-group-membership-mapper",
-        config: { "claim.name": "groups", "full.path": "false", "id.token.claim": "true" },
-      }],
+      protocolMappers: [GROUPS],
     }],
     users: users.map(({ name, password, group }) => ({
       username: name,
@@ -154,6 +162,38 @@ export async function addPeopleRealm(
       groups: [group],
       credentials: [{ type: "password", value: password, temporary: false }],
     })),
+  });
+}
+
+/** Lets programs get access tokens for a tool server, by a public client `agent`, as `docs/mcp.md` says. */
+export async function addAgentClient(
+  admin: Admin,
+  realm: string,
+  resource: string,
+): Promise<void> {
+  const protocol = "openid-connect";
+  const scopes = ["sealoop:audit", "sealoop:full"];
+  for (const name of scopes) {
+    await admin("POST", `/${realm}/client-scopes`, {
+      name,
+      protocol,
+      attributes: { "include.in.token.scope": "true" },
+      protocolMappers: [{
+        name: "audience",
+        protocol,
+        protocolMapper: "oidc-audience-mapper",
+        config: { "included.custom.audience": resource, "access.token.claim": "true" },
+      }],
+    });
+  }
+  await admin("POST", `/${realm}/clients`, {
+    clientId: "agent",
+    publicClient: true,
+    standardFlowEnabled: false,
+    directAccessGrantsEnabled: true,
+    protocolMappers: [GROUPS],
+    defaultClientScopes: ["basic"],
+    optionalClientScopes: scopes,
   });
 }
 

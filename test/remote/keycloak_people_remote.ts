@@ -9,10 +9,20 @@ import { openStore, type Store } from "../../store/mod.ts";
 import { freePort } from "../_run.ts";
 import { type Browser, openBrowser } from "../api/_cookie_jar.ts";
 import { startGateway, type TestGateway } from "../api/_gateway.ts";
-import { addPeopleRealm, fetchKeycloak, rotateKeys, startKeycloak } from "./_keycloak.ts";
+import { connectHttp, startToolServer, type TestToolServer } from "../mcp/_tool_server.ts";
+import type { TestDatabase } from "../_servers.ts";
+import {
+  addAgentClient,
+  addPeopleRealm,
+  fetchKeycloak,
+  rotateKeys,
+  startKeycloak,
+} from "./_keycloak.ts";
 import { skipSuite } from "./_skip.ts";
 
 const REALM = "people";
+/** Name of the tool server in tokens. It listens at any port. */
+const TOOLS = "https://tools.example";
 const PEOPLE = `
 people:
   - { group: sre, rights: [read, respond, approve, operate] }
@@ -36,6 +46,7 @@ describe("people of Keycloak", function () {
   let worker: Store | undefined;
   let folder: string;
   let origin: string;
+  let settings: Readonly<Record<string, string>>;
 
   before(async function () {
     const fetched = await fetchKeycloak();
@@ -46,14 +57,15 @@ describe("people of Keycloak", function () {
     keycloak = await startKeycloak(fetched.folder);
     const client = { id: "sealoop", secret: "of: the+test", origin };
     await addPeopleRealm(keycloak.admin, REALM, client, [ADA, SAM, EVE]);
-    const settings = {
+    await addAgentClient(keycloak.admin, REALM, `${TOOLS}/mcp`);
+    settings = {
       SEALOOP_GATEWAY_URL: origin,
       SEALOOP_OIDC_ISSUER: `${keycloak.url}/realms/${REALM}`,
       SEALOOP_OIDC_CLIENT_ID: client.id,
       SEALOOP_OIDC_CLIENT_SECRET: client.secret,
       SEALOOP_PEOPLE: join(folder, "people.yaml"),
     };
-    writeFileSync(settings.SEALOOP_PEOPLE, PEOPLE);
+    writeFileSync(join(folder, "people.yaml"), PEOPLE);
     gateway = await startGateway({ settings, port });
     worker = openStore(gateway.urls.worker, "worker");
     (await followPeopleFile(loadConfig(settings), worker, createLog("test", "silent"))).stop();
@@ -64,6 +76,28 @@ describe("people of Keycloak", function () {
     await keycloak?.close();
     if (folder) rmSync(folder, { recursive: true, force: true });
   });
+
+  /** Starts a tool server on the gateway's database, at the address that tokens name. */
+  async function startTools(): Promise<TestToolServer> {
+    const { urls } = gateway!;
+    const on = { urls } as TestDatabase; // another one's, which is not dropped
+    return await startToolServer({ on, settings: { ...settings, SEALOOP_MCP_URL: TOOLS } });
+  }
+
+  async function accessToken({ name, password }: typeof ADA, scope: string): Promise<string> {
+    const answer = await fetch(`${settings.SEALOOP_OIDC_ISSUER}/protocol/openid-connect/token`, {
+      method: "POST",
+      body: new URLSearchParams({
+        grant_type: "password",
+        client_id: "agent",
+        username: name,
+        password,
+        scope,
+      }),
+    });
+    const { access_token } = await answer.json() as { access_token: string };
+    return access_token;
+  }
 
   async function send(browser: Browser, method: string, path: string, body?: object) {
     const answer = await browser.send(origin + path, {
@@ -132,6 +166,29 @@ describe("people of Keycloak", function () {
     await rotateKeys(keycloak!.admin, REALM);
     const second = await signIn(openBrowser(), SAM);
     assert.equal(second.status, 200, JSON.stringify(second.body));
+  });
+
+  it("have programs act for them on the tool server, by access tokens that name it", async () => {
+    const tools = await startTools();
+    try {
+      assert.equal((await signIn(openBrowser(), SAM)).status, 200);
+      const call = async (scope: string) => {
+        const token = await accessToken(SAM, scope);
+        const client = await connectHttp(tools.url, token);
+        const input = { name: "itsm_create_ticket", arguments: { title: "Printer jams" } };
+        const result = await client.callTool(input).finally(() => client.close());
+        return result.isError === true;
+      };
+      assert.equal(await call("sealoop:full"), false);
+      assert.equal(await call("sealoop:audit"), true, "it only reads");
+      await assert.rejects(call("openid"), /audience|aud/);
+      await assert.rejects(
+        connectHttp(tools.url, await accessToken(EVE, "sealoop:full")),
+        /gives nothing/,
+      );
+    } finally {
+      await tools.stop();
+    }
   });
 
   it("are signed out there when they sign out", async () => {
