@@ -27,6 +27,28 @@ export interface PlaceSigner {
   ): Promise<PlaceSignature>;
 }
 
+/** What a receipt says of an act as a whole. */
+interface WholeAct {
+  readonly action: string;
+  readonly outcome: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Adds the signature of a place to a receipt that is about one act. @param id of the act */
+export async function signWhole<Act extends WholeAct>(
+  place: PlaceSigner,
+  id: string,
+  act: Act,
+): Promise<Act> {
+  const { action, outcome, details } = act;
+  const signed = await place.sign({ action_id: id, round: 0, step: 1 }, {
+    ...details,
+    action,
+    outcome,
+  });
+  return { ...act, details: { ...details, ...signed } };
+}
+
 /** Opens the place of this process. */
 export function openPlace(parts: Pick<Platform, "config" | "store">): PlaceSigner {
   let enrolling: Promise<SigningKey> | undefined;

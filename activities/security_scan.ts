@@ -11,12 +11,13 @@ import {
   recordFindings,
 } from "../store/incidents/mod.ts";
 import { getStoredFacts, type StoredFacts } from "../store/platform/mod.ts";
-import type { ActivityParts } from "./parts.ts";
+import type { TenantParts } from "./parts.ts";
+import { signWhole } from "./place_key.ts";
 
 const ACTOR = "security-scan";
 
 /** Creates the activity of a security scan. */
-export function scanActivities({ config, store }: ActivityParts) {
+export function scanActivities({ config, store, place }: TenantParts) {
   const db = store.db;
 
   /**
@@ -30,7 +31,8 @@ export function scanActivities({ config, store }: ActivityParts) {
       getStoredFacts(db),
     ]);
     const findings = scans.flatMap((scan) => scan.findings);
-    const receipt = { id: receiptIdOf(run, "SCAN"), ...receiptOf(run, scans, facts) };
+    const id = receiptIdOf(run, "SCAN");
+    const receipt = { id, ...await signWhole(place, id, receiptOf(run, scans, facts)) };
     await db.transaction(async (trx) => {
       await replaceFindings(trx, scans, config.place);
       await requestSeal(trx, receipt);

@@ -40,6 +40,7 @@ OUTSIDE = {
 SUCCESSION = ("ledger_genesis", "ledger_adopted", "key_rotated")
 INTENTS = ("repair_intended", "undo_intended", "service_brought_back")  # of acts at places
 ENDS = ("self_heal", "escalation")
+WHOLE = ("media_made", "platform_scan")
 STATED = ("action_id", "place", "round", "step")
 ERAS = {None: 1, "2.0": 2, "3.0": 3}
 SINCE_ERA_2 = {"canonical_bytes", "signature", "chain_position"}
@@ -272,26 +273,40 @@ def broken_rules(entry, position, before, keys):
 
 
 def places_of(entry):
-    """The place that a receipt enrols, or None, and those that have signed a result in it, each by its public key."""
+    """
+    The place that a receipt enrols, or None; those that have signed a result in it, each by its public key; and whether it
+    is of an act that none has signed.
+    """
     category, details = entry.get("category"), entry.get("details")
     details = details if isinstance(details, dict) else {}
     if category == "place_enrolled":
         if not is_hex(details.get("place"), 64):
             raise NotOfPlace("it enrols a place whose id is no public key")
-        return details["place"], []
-    acts = []
+        return details["place"], [], False
+    acts = acts_of(entry, category, details)
+    signed = [act for act in acts if "place" in act or "place_signature" in act]
+    if not all(signed_at_place(act) for act in signed):
+        raise NotOfPlace("the place that it names has not signed this result of the act")
+    return None, [act["place"] for act in signed], any(lacks_signature(act) for act in acts)
+
+
+def acts_of(entry, category, details):
     if category in INTENTS:
         around = {"kind": entry.get("action"), "state": entry.get("outcome")}
         kept = {"effect_id", "code", "place_signature", *STATED}
-        acts = [{**around, **{name: value for name, value in details.items() if name in kept}}]
-    elif category in ENDS:
+        return [{**around, **{name: value for name, value in details.items() if name in kept}}]
+    if category in WHOLE:
+        around = {"action": entry.get("action"), "outcome": entry.get("outcome")}
+        return [{**{name: value for name, value in details.items() if name != "commitments"}, **around}]
+    if category in ENDS:
         undone = details.get("undone")
         lists = [details.get("steps"), undone.get("steps") if isinstance(undone, dict) else None]
-        acts = [act for steps in lists if isinstance(steps, list) for act in steps if isinstance(act, dict)]
-    acts = [act for act in acts if "place" in act or "place_signature" in act]
-    if not all(signed_at_place(act) for act in acts):
-        raise NotOfPlace("the place that it names has not signed this result of the act")
-    return None, [act["place"] for act in acts]
+        return [act for steps in lists if isinstance(steps, list) for act in steps if isinstance(act, dict)]
+    return []
+
+
+def lacks_signature(act):
+    return "place_signature" not in act and act.get("state") != "unknown" and ("effect_id" in act or "outcome" in act)
 
 
 def signed_at_place(act):
@@ -811,7 +826,10 @@ class Verification:
         self.tree.add(entry)
         self.compare()
 
-    def compare_places(self, position, enrolled, acted):
+    def compare_places(self, position, enrolled, acted, is_unsigned):
+        if is_unsigned and self.places:
+            reason = "it is of an act that no place has signed, and a receipt before it enrols places"
+            self.report(f"position {position}", reason)
         for place in dict.fromkeys(acted):
             if place not in self.places | self.unknown_places:
                 self.unknown_places.add(place)

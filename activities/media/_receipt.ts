@@ -1,6 +1,8 @@
 import type { MediaOrder } from "../../contract/domain/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import type { SealRequest } from "../../ledger/mod.ts";
+import type { TenantParts } from "../parts.ts";
+import { signWhole } from "../place_key.ts";
 
 const TITLES = {
   speech: "voice.speak",
@@ -18,16 +20,26 @@ export interface MadeMedia {
   readonly evidence: Readonly<Record<string, string>>;
 }
 
-/** Returns the receipt of something that was made. Until it is published, its files are told by commitments alone. */
-export function receiptOf({ id, requested_by, run }: MediaOrder, made: MadeMedia): SealRequest {
+/**
+ * Returns the receipt of something that was made, as this place signs it. Until it is published, its files are told by
+ * commitments alone.
+ */
+export async function receiptOf(
+  { place }: Pick<TenantParts, "place">,
+  { id, requested_by, run }: MediaOrder,
+  made: MadeMedia,
+): Promise<SealRequest> {
+  const act = {
+    action: TITLES[made.kind],
+    outcome: "done",
+    details: { id, ...made.details, ...run },
+  };
   return {
     id: made.id,
     category: "media_made",
     actor: requested_by,
     subject: id,
-    action: TITLES[made.kind],
-    outcome: "done",
-    details: { id, ...made.details, ...run },
+    ...await signWhole(place, made.id, act),
     evidence: made.evidence,
   };
 }

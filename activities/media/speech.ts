@@ -26,7 +26,7 @@ const ENCODE_SECONDS = 300;
 const MP3_RATE = 44_100;
 
 /** Creates the activity that speaks. */
-export function speechActivities({ store, urls, media: { tools, files } }: TenantParts) {
+export function speechActivities({ store, urls, place, media: { tools, files } }: TenantParts) {
   /**
    * Speaks a text into a WAV file, or a post into an MP3 file with chapters; writes where its receipt is into the file, and
    * requests that receipt. Safe to repeat: what this run has made already is not made again.
@@ -48,16 +48,19 @@ export function speechActivities({ store, urls, media: { tools, files } }: Tenan
       await addProvenance(tools, { ...manifest, keys: files.keys }, bounds);
       const { sha256, bytes } = await files.keep(target);
       const rounded = Math.round(seconds * 100) / 100;
+      const details = { kind: clip.kind, seconds: rounded, engine: SPEECH_ENGINE, bytes };
+      const evidence = { title: clip.title, text: clip.text, file_sha256: sha256 };
+      const receipt = await receiptOf({ place }, order, {
+        id: receiptId,
+        kind: "speech",
+        details,
+        evidence,
+      });
       const finish = async (trx: Db) => {
         const row = { sha256, seconds: rounded, sampleRate, cues, receiptId };
         if (!await finishAudioClip(trx, order.id, row)) return false;
         await addMediaFile(trx, { sha256, bytes, mediaType });
-        const details = { kind: clip.kind, seconds: rounded, engine: SPEECH_ENGINE, bytes };
-        const evidence = { title: clip.title, text: clip.text, file_sha256: sha256 };
-        await requestSeal(
-          trx,
-          receiptOf(order, { id: receiptId, kind: "speech", details, evidence }),
-        );
+        await requestSeal(trx, receipt);
         return true;
       };
       return await finishOnce(order, () => store.db.transaction(finish), readStored);

@@ -23,7 +23,9 @@ import { finishOnce, receiptOf } from "./_receipt.ts";
 import { finishTranscript, getTranscript, type Transcript } from "../../store/media/mod.ts";
 
 /** Creates the activity that transcribes. */
-export function transcriptionActivities({ config, store, media: { tools, files } }: TenantParts) {
+export function transcriptionActivities(
+  { config, store, place, media: { tools, files } }: TenantParts,
+) {
   /**
    * Fetches a recording, writes down what is said in it, and requests the receipt. Nothing is done about what was said: it is
    * text to read. Safe to repeat: what this run has written already is not written again.
@@ -51,21 +53,20 @@ export function transcriptionActivities({ config, store, media: { tools, files }
       }));
       const text = segments.map((segment) => segment.text).join(" ");
       const no_speech = segments.length === 0;
+      const details = {
+        seconds,
+        bytes,
+        segments: segments.length,
+        no_speech,
+        engine: TRANSCRIPTION_ENGINE,
+      };
+      const evidence = { source, text, file_sha256: sha256 };
+      const made = { id: receiptId, kind: "transcript", details, evidence } as const;
+      const receipt = await receiptOf({ place }, order, made);
       const finish = async (trx: Db) => {
         const row = { seconds, text, segments, vtt: printVtt(segments), receiptId };
         if (!await finishTranscript(trx, order.id, row)) return false;
-        const details = {
-          seconds,
-          bytes,
-          segments: segments.length,
-          no_speech,
-          engine: TRANSCRIPTION_ENGINE,
-        };
-        const evidence = { source, text, file_sha256: sha256 };
-        await requestSeal(
-          trx,
-          receiptOf(order, { id: receiptId, kind: "transcript", details, evidence }),
-        );
+        await requestSeal(trx, receipt);
         return true;
       };
       return await finishOnce(order, () => store.db.transaction(finish), readStored);

@@ -39,7 +39,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 const MAX_DRIFT_SECONDS = 0.1;
 
 /** Creates the activities that make films. */
-export function videoActivities({ config, store, media }: TenantParts) {
+export function videoActivities({ config, store, place, media }: TenantParts) {
   const { db } = store;
   const { tools, files } = media;
 
@@ -149,26 +149,25 @@ export function videoActivities({ config, store, media }: TenantParts) {
         poster: kept.poster.sha256,
       };
       const { seconds } = film;
+      const details = {
+        kind: project.kind,
+        scenes: scenes.length,
+        seconds,
+        width: size.width,
+        height: size.height,
+        captions: probe.hasCaptions,
+        bytes: kept.mp4.bytes,
+        engine: SPEECH_ENGINE,
+      };
+      const hashes = { file_sha256: artifacts.mp4, unsigned_sha256, ...artifacts };
+      const evidence = { title: project.title, ...hashes };
+      const made = { id: receiptId, kind: "film", details, evidence } as const;
+      const receipt = await receiptOf({ place }, order, made);
       const finish = async (trx: Db) => {
         const row = { seconds, artifacts, unsignedSha256: unsigned_sha256, receiptId };
         if (!await finishVideo(trx, order.id, row)) return false;
         for (const file of Object.values(kept)) await addMediaFile(trx, file);
-        const details = {
-          kind: project.kind,
-          scenes: scenes.length,
-          seconds,
-          width: size.width,
-          height: size.height,
-          captions: probe.hasCaptions,
-          bytes: kept.mp4.bytes,
-          engine: SPEECH_ENGINE,
-        };
-        const hashes = { file_sha256: artifacts.mp4, unsigned_sha256, ...artifacts };
-        const evidence = { title: project.title, ...hashes };
-        await requestSeal(
-          trx,
-          receiptOf(order, { id: receiptId, kind: "film", details, evidence }),
-        );
+        await requestSeal(trx, receipt);
         return true;
       };
       return await finishOnce(order, () => db.transaction(finish), readStored);

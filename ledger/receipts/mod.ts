@@ -11,6 +11,7 @@
  */
 export { canonicalize } from "./canonicalize.ts";
 export { countByCategory, countByDay, countReceiptsBy } from "./count.ts";
+export { LIST_ENROLMENTS, listEnrolments, toEnrolments } from "./enrolments.ts";
 export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
 export { deleteOldEvidence, type EvidenceEntry, readEvidence } from "./evidence.ts";
 export { findReceipt } from "./find.ts";

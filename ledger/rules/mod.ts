@@ -44,7 +44,8 @@ export { type KeyProof, listIntroductions, listProvenKeys, proveKeys } from "./p
 export { parseFields, readLink, readPosition } from "./record_fields.ts";
 export {
   addPlacePositions,
-  findNotEnrolled,
+  findPlaceBreaks,
+  findPlaceFault,
   formatPlaceStatement,
   type NamedPlaces,
   openPlacePositions,

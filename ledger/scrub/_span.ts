@@ -1,8 +1,8 @@
 import { setImmediate as endOfTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../../store/mod.ts";
 import { NODE_PRIMITIVES } from "../crypto/mod.ts";
-import { exportReceipts, listLedgerKeys } from "../receipts/mod.ts";
-import { followSpan, type Hash, type Place } from "../rules/mod.ts";
+import { exportReceipts, listEnrolments, listLedgerKeys } from "../receipts/mod.ts";
+import { findPlaceBreaks, followSpan, type Hash, type Place } from "../rules/mod.ts";
 import { checkImportedBytes, followStoredReceipt, readImportedBytes } from "./_receipt_check.ts";
 import { type LedgerBreak, ledgerBreak } from "./breaks.ts";
 
@@ -55,8 +55,9 @@ export async function verifySpan(
     const limit = Math.min(PAGE, maxReceipts - verified);
     const range = { from: position, to: Math.min(to, position + limit) };
     const page = await exportReceipts(store, range, PAGE_BYTES);
-    const [keys, imported] = await Promise.all([
+    const [keys, enrolled, imported] = await Promise.all([
       listLedgerKeys(store),
+      listEnrolments(store),
       readImportedBytes(store, position, page.at(-1)?.position ?? -1),
     ]);
     const span = followSpan(place, keys, NODE_PRIMITIVES, { wantsLeaves: onLeaf !== undefined });
@@ -69,6 +70,8 @@ export async function verifySpan(
       await pause();
     }
     if (page.length === 0) span.skipTo(await findNextPosition(store, position, to));
+    const strange = findPlaceBreaks({ ...span.places, enrolled });
+    breaks.push(...strange.map((one) => ledgerBreak(one.position, "signature", one.reason)));
     const missing = span.breaks.filter(({ kind }) => kind === "missing");
     breaks.push(...missing.map((gap) => ledgerBreak(gap.position, "missing", gap.reason)));
     place = span.place();

@@ -4,6 +4,7 @@ import { receiptProblem, SCHEMA_VERSION } from "../receipts/mod.ts";
 import {
   canonicalize,
   canonicalizeFields,
+  findPlaceFault,
   formatLeafOfHash,
   type Hash,
   hashLeaf,
@@ -65,10 +66,15 @@ const MAX_TIME_DIFFERENCE_MS = 5 * 60_000 + 1_000;
 const FIELDS_IN_ORDER = [...REQUEST_FIELDS, ...SEALED_FIELDS].sort()
   .map((name) => [name, `"${name}":`] as const);
 
-/** Numbers, links and canonicalizes entries. Those that can't be part of the chain are refused, with the reason. */
+/**
+ * Numbers, links and canonicalizes entries. Those that can't be part of the chain are refused, with the reason.
+ *
+ * @param enrolled ids of the places that receipts enrol, to which those of the entries are added
+ */
 export function link(
   entries: readonly OutboxEntry[],
   head: ChainHead,
+  enrolled: Set<string>,
 ): { linked: LinkedReceipt[]; refused: RefusedEntry[]; head: ChainHead } {
   const linked: LinkedReceipt[] = [];
   const refused: RefusedEntry[] = [];
@@ -79,6 +85,10 @@ export function link(
       if (isSuccession(receipt.category)) {
         throw new NotCanonical(`Receipts of category ${receipt.category} can't be requested`);
       }
+      const places = readPlaces(receipt.fields, NODE_PRIMITIVES);
+      const fault = places.fault ?? findPlaceFault(places, enrolled);
+      if (fault !== undefined) throw new NotCanonical(fault); // sealed once, it would never verify
+      if (places.enrolled !== undefined) enrolled.add(places.enrolled);
       linked.push(receipt);
       end = { size: end.size + 1, hash: receipt.hash };
     } catch (error) {
@@ -98,8 +108,6 @@ export function linkEntry(entry: OutboxEntry, { size, hash }: ChainHead): Linked
   const record = Buffer.from(joinInOrder(fields));
   const problem = receiptProblem(fields, record.length);
   if (problem !== undefined) throw new NotCanonical(problem);
-  const { fault } = readPlaces(fields, NODE_PRIMITIVES);
-  if (fault !== undefined) throw new NotCanonical(fault); // sealed once, it would never verify
   const { seq, id, category, at } = entry;
   // What waited through an outage of days is still sealed: its time is compared with that of its request.
   const time: string = JSON.parse(fields.get("timestamp")!);

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { LIST_ENROLMENTS, toEnrolments } from "../receipts/mod.ts";
 import type { Hash } from "../rules/mod.ts";
 import { type ChainHead, getHeadAfter, type Signer } from "../signer/mod.ts";
 import type { Alarm } from "./_alarm.ts";
@@ -65,6 +66,7 @@ const REFUSE = {
 export async function runPipeline(parts: PipelineParts): Promise<void> {
   const { writer, reader, signer, alarm, standbys, signal, onProgress, onLeaves } = parts;
   let head = await readHead(writer);
+  const enrolled = new Set((await readEnrolments(reader)).keys());
   const batches: BatchUnderWay[] = []; // oldest first
   let failure: { readonly error: unknown } | undefined;
 
@@ -102,7 +104,7 @@ export async function runPipeline(parts: PipelineParts): Promise<void> {
       continue;
     }
     const { first, repeated } = separateRepeated(entries, underWay);
-    const { linked, refused, head: after } = link(first, head);
+    const { linked, refused, head: after } = link(first, head, enrolled);
     const done = seal(head, linked, { refused, repeated }, batches.at(-1)?.done);
     done.catch((error) => {
       failure = { error };
@@ -123,6 +125,11 @@ interface Unsealed {
   readonly refused: readonly RefusedEntry[];
   /** Their receipts are part of the chain, or about to be. */
   readonly repeated: readonly OutboxEntry[];
+}
+
+/** Reads where places are enrolled. */
+async function readEnrolments(client: pg.Client): Promise<Map<string, number>> {
+  return toEnrolments((await client.query(LIST_ENROLMENTS)).rows);
 }
 
 /** Reads the oldest entries that are in no batch under way. */

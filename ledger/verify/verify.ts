@@ -2,23 +2,10 @@ import { NODE_PRIMITIVES } from "../crypto/mod.ts";
 import {
   type Break,
   findKeysWithoutSuccession,
-  findNotEnrolled,
+  findPlaceBreaks,
   followSpan,
-  type Place,
   type TrustedKey,
-  type Verdict,
-  verifyRecord,
 } from "../rules/mod.ts";
-
-/**
- * Verifies one receipt by the rules of its own era.
- *
- * @param json the record as it was exported, byte for byte: printing it again would lose `1.0`
- * @param keys in the order in which they came to be trusted
- */
-export function verifyReceipt(json: string, place: Place, keys: readonly TrustedKey[]): Verdict {
-  return verifyRecord(json, place, keys, NODE_PRIMITIVES).verdict;
-}
 
 /**
  * Verifies a chain from its first entry.
@@ -40,5 +27,5 @@ export async function verifyChain(
   }
   const breaks = span.breaks.map(({ position, reason }) => ({ position, reason }));
   const ofKeys = findKeysWithoutSuccession(keys, span.introduced);
-  return { total, breaks: [...breaks, ...ofKeys, ...findNotEnrolled(span.places)] };
+  return { total, breaks: [...breaks, ...ofKeys, ...findPlaceBreaks(span.places)] };
 }

@@ -4,7 +4,7 @@ import {
   addPlacePositions,
   type Break,
   findKeysWithoutSuccession,
-  findNotEnrolled,
+  findPlaceBreaks,
   findUnproven,
   type Hash,
   type IntroducedKey,
@@ -113,7 +113,7 @@ export async function verifyInParallel(
     await Promise.all(underWay);
     if (failure) throw failure.error;
     const end = (await lastRun)?.place ?? { position, previousHash: "" };
-    addBreaks([...findKeysWithoutSuccession(keys, introduced), ...findNotEnrolled(places)]);
+    addBreaks([...findKeysWithoutSuccession(keys, introduced), ...findPlaceBreaks(places)]);
     return {
       total: position,
       end: end.position,

@@ -1,13 +1,21 @@
 import type { Store } from "../../store/mod.ts";
+import { NODE_PRIMITIVES } from "../crypto/mod.ts";
 import {
   exportReceipts,
   findCorrection,
+  listEnrolments,
   listLedgerKeys,
   proveStoredKeys,
   type StoredReceipt,
 } from "../receipts/mod.ts";
-import { listProvenKeys, type TrustedKey, type Verdict } from "../rules/mod.ts";
-import { verifyReceipt } from "./verify.ts";
+import {
+  findPlaceFault,
+  listProvenKeys,
+  type NamedPlaces,
+  type TrustedKey,
+  type Verdict,
+  verifyRecord,
+} from "../rules/mod.ts";
 
 /** A stored receipt's verdict, and which newer one says that it corrects it. */
 export interface StoredVerdict extends Verdict {
@@ -26,8 +34,24 @@ export async function verifyStored(store: Store, receipt: StoredReceipt): Promis
     findCorrection(store, receipt.id),
   ]);
   const place = { position, previousHash: before[0]?.hash ?? "", previousEra: before[0]?.era };
-  const verdict = verifyReceipt(text, place, await trustProvenKeys(store, keys));
-  return { ...verdict, superseded_by: superseded_by ?? null };
+  const trusted = await trustProvenKeys(store, keys);
+  const { verdict, places } = verifyRecord(text, place, trusted, NODE_PRIMITIVES);
+  const fault = await findFaultOfPlaces(store, position, places);
+  const all = fault === undefined
+    ? verdict
+    : { ...verdict, verified: false, reasons: [...verdict.reasons, fault] };
+  return { ...all, superseded_by: superseded_by ?? null };
+}
+
+/** Finds why the acts of a receipt don't hold after those before it. */
+async function findFaultOfPlaces(
+  store: Store,
+  position: number,
+  places: NamedPlaces,
+): Promise<string | undefined> {
+  if (places.acted.length === 0 && !places.isUnsigned) return undefined;
+  const enrolled = [...await listEnrolments(store)].filter(([, at]) => at < position);
+  return findPlaceFault(places, new Set(enrolled.map(([place]) => place)));
 }
 
 /** The keys that were proven last, by their list as JSON. */

@@ -1,6 +1,6 @@
 import {
   type Break,
-  findNotEnrolled,
+  findPlaceBreaks,
   type Primitives,
   readPosition,
   type TrustedKey,
@@ -71,7 +71,7 @@ export function checkFile(
     from,
     breaks: [
       ...breaks,
-      ...(isFromStart ? findNotEnrolled(places) : []),
+      ...(isFromStart ? findPlaceBreaks(places) : []),
       ...tree.differing(),
       ...(leaves ? tree.missing() : []),
       ...(isFromStart && total !== undefined && total !== to

@@ -2,7 +2,7 @@ import {
   addPlacePositions,
   type Break,
   type Era,
-  findNotEnrolled,
+  findPlaceBreaks,
   type Hash,
   type KeyProof,
   openPlacePositions,
@@ -139,7 +139,7 @@ export function createTally({ trust, sha256 }: TallyTrust = UNPINNED): Tally {
         ...describeUnproven(trust, unproven),
         ...(isWhole() ? absent : []),
       ],
-      found: [...tree.differing(), ...missing, ...findNotEnrolled(places, checkedFromStart())],
+      found: [...tree.differing(), ...missing, ...findPlaceBreaks(places, checkedFromStart())],
     };
   }
 

@@ -54,22 +54,35 @@ const escalated = (n: number, steps: readonly unknown[], undone: readonly unknow
     details: { rounds: 1, steps, undone: { state: "not_done", code: "gone", steps: undone } },
   });
 
+/** A film, or whatever a whole receipt is about. @param act what its place has signed; default: the same */
+const filmed = (n: number, act: Fields = {}, more: Fields = {}) => {
+  const details = { id: "VID-1", kind: "film", seconds: 12.5 };
+  const told = { action: "video.render", outcome: "done" };
+  const signature = signed(n2, { ...ACT, round: 0 }, { ...details, ...told, ...act });
+  return content(n, {
+    category: "media_made",
+    ...told,
+    details: { ...details, ...signature, commitments: { text: "9e".repeat(32) }, ...more },
+  });
+};
+
 const restarted = { ...RESTARTED, ...signed(n1, ACT, RESTARTED) };
 const cleaned = { ...CLEANED, ...signed(n2, { ...ACT, step: 2 }, CLEANED) };
 const undone = { ...UNDONE, ...signed(n1, ACT, UNDONE) };
 /** A step of which no place has said anything, as its place was away. */
 const unsaid = { ...RESTARTED, state: "unknown", code: "place_away" };
 
-/** A ledger with acts of two places, in 9 receipts. */
+/** A ledger with acts of two places, in 9 receipts. Before the first place is enrolled, none signs. */
 const honest = () => [
   genesis(ledger, recovery),
-  enrolment(1, n1.hex),
-  ...contents(2, 3),
+  healed(1, RESTARTED),
+  enrolment(2, n1.hex),
   enrolment(3, n2.hex),
   intent(4),
   healed(5, restarted, cleaned),
   escalated(6, [restarted, unsaid], [undone]),
-  ...contents(7, 9),
+  filmed(7),
+  ...contents(8, 9),
 ];
 
 /** Seals a ledger of which some receipts are others. @param changes by position */
@@ -81,6 +94,7 @@ export const placed = sealedWith();
 
 const NOT_SIGNED = "has not signed";
 const NOT_ENROLLED = "no receipt before it enrols";
+const UNSIGNED = "no place has signed";
 
 /** Ledgers of which the key has sealed acts that a place has not signed so: names, reasons and records. */
 export function falseActs(): [name: string, reason: string, records: string[]][] {
@@ -133,8 +147,28 @@ export function falseActs(): [name: string, reason: string, records: string[]][]
         6: escalated(6, [restarted], [{ ...undone, state: "done" }]),
       }),
     ],
+    [
+      "a film that its place tells otherwise",
+      NOT_SIGNED,
+      sealedWith({ 7: filmed(7, { seconds: 3 }) }),
+    ],
+    [
+      "a film with more than its place tells",
+      NOT_SIGNED,
+      sealedWith({ 7: filmed(7, {}, { n: 1 }) }),
+    ],
+    ["an act without place and signature", UNSIGNED, wrongStep(RESTARTED)],
+    ["an undoing without them", UNSIGNED, sealedWith({ 6: escalated(6, [restarted], [UNDONE]) })],
+    ["an intent without them", UNSIGNED, sealedWith({ 4: intent(4, {}, {}) })],
+    [
+      "a film without them",
+      UNSIGNED,
+      sealedWith({
+        7: content(7, { category: "media_made", outcome: "done", details: { seconds: 12.5 } }),
+      }),
+    ],
     ["a place that is no key", "no public key", sealedWith({ 3: enrolment(3, "n2.example.net") })],
-    ["acts of a place that no receipt enrols", NOT_ENROLLED, sealedWith({ 1: content(1) })],
+    ["acts of a place that no receipt enrols", NOT_ENROLLED, sealedWith({ 2: content(2) })],
     [
       "acts of a place that is enrolled later",
       NOT_ENROLLED,
