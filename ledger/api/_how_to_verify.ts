@@ -64,7 +64,10 @@ export function describeVerification(
           "Ed25519 by place, a public key, over the canonical JSON of action_id, place, result_sha256, round and step; " +
           "result_sha256 is SHA-256 over the canonical JSON of all other fields of the step, or of effect_id and code " +
           "of the details, kind (the receipt's action) and state (its outcome)",
-          "a receipt place_enrolled with details.place comes before the first act of that place",
+          "likewise the details of media_made and platform_scan as a whole: result_sha256 is then over the details " +
+          "without those fields and commitments, with action and outcome of the receipt",
+          "a receipt place_enrolled with details.place comes before the first act of that place; after the first such " +
+          "receipt, no act is without place_signature, but steps whose state is unknown",
           "category api_seal: the holder of the actor's key wrote the content, whatever action and subject say; " +
           "all other categories are written by the platform",
         ],

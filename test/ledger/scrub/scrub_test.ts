@@ -5,11 +5,15 @@ import { join } from "node:path";
 import {
   beginScrub,
   exportReceipts,
+  findReceipt,
   getPublishedCheckpoint,
+  requestSeal,
   scrubPart,
+  verifyStored,
 } from "../../../ledger/mod.ts";
 import { eventually } from "../../_time.ts";
-import { startSealing, type TestSealing } from "../_ledger.ts";
+import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
+import { placed } from "../hostile/_places.ts";
 import { FAULTS, replaceKey, resign } from "./_faults.ts";
 import { asSuperuser, listBreaks, runScrub, scrubParts, tamper } from "./_scrub.ts";
 
@@ -115,6 +119,31 @@ describe("the scrub", () => {
     assert.equal((await scrub()).breaks, 1);
     const outcomes = (await listSealedBreaks(3)).map(({ outcome }) => outcome);
     assert.deepEqual(outcomes, ["broken", "healed", "broken"]);
+  });
+
+  it("reports acts of a place that no receipt enrols, as does the check of one receipt", async () => {
+    sealing.go();
+    for (const n of [2, 4]) {
+      const { category, action, outcome, details } = JSON.parse(placed[n]!);
+      const request = anyRequest({ id: category, category, action, outcome, details });
+      await requestSeal(sealing.app.asPlatform(), request);
+      await sealing.sealer.sealed(category);
+    }
+    await sealing.pause();
+    const verifyAct = async () =>
+      await verifyStored(sealing.app, await findReceipt(sealing.app, "repair_intended"));
+    assert.equal((await scrub()).breaks, 0);
+    assert.equal((await verifyAct()).verified, true);
+    await tamper(sealing, "UPDATE receipts SET category = 'x' WHERE category = 'place_enrolled'");
+    await scrub();
+    const breaks = (await listBreaks(sealing)).map(({ position, failed_check }) => [
+      position - COUNT,
+      failed_check,
+    ]);
+    assert.deepEqual(breaks, [[0, "columns"], [1, "signature"]]);
+    const { verified, reasons } = await verifyAct();
+    assert.equal(verified, false);
+    assert.match(reasons.join(), /no receipt before it enrols/);
   });
 
   it("reports a chain signed anew with another key, by the keys of the last pass", async () => {

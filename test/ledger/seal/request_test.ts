@@ -103,20 +103,34 @@ describe("requestSeal()", () => {
     }
   });
 
-  it("is refused by the sequencer where it names a place that has not signed it", async () => {
-    const { details, ...intent } = JSON.parse(placed[4]!);
-    const request = ({ id, ...more }: Readonly<Record<string, string>>) =>
+  it("is refused by the sequencer where no place has signed an act, or one that none enrols", async () => {
+    const [, , enrolment, , intent] = placed.map((record) => JSON.parse(record));
+    const request = (id: string, { place, place_signature, ...details }: typeof intent.details) =>
       anyRequest({
-        id: id!,
+        id,
         category: intent.category,
         action: intent.action,
         outcome: intent.outcome,
-        details: { ...details, ...more },
+        details: { ...details, ...(place ? { place, place_signature } : {}) },
       });
-    await requestSeal(db(), request({ id: "signed" }));
+    const { place: _, ...unsigned } = intent.details;
+    await requestSeal(db(), request("none-signs-yet", unsigned));
+    await sealed("none-signs-yet");
+    await requestSeal(db(), request("stranger", intent.details));
+    await assert.rejects(sealed("stranger"), /was refused: .*no receipt before it enrols/);
+    const { category, details } = enrolment;
+    await requestSeal(db(), anyRequest({ id: "enrols", category, details }));
+    await requestSeal(db(), request("signed", intent.details));
     await sealed("signed");
-    await requestSeal(db(), request({ id: "unsigned", place: "0".repeat(64) }));
-    await assert.rejects(sealed("unsigned"), /unsigned was refused: .*has not signed/);
+    const other = { ...intent.details, place: "0".repeat(64) };
+    await requestSeal(db(), request("of-another", other));
+    await assert.rejects(sealed("of-another"), /of-another was refused: .*has not signed/);
+    await requestSeal(db(), request("unsigned", unsigned));
+    await assert.rejects(sealed("unsigned"), /unsigned was refused: .*no place has signed/);
+    await sealing.pause();
+    sealing.go(); // it knows the places again
+    await requestSeal(db(), request("unsigned-later", unsigned));
+    await assert.rejects(sealed("unsigned-later"), /no place has signed/);
   });
 
   it("refuses a receipt that is dated more than 5 minutes from the database's clock", async () => {
