@@ -130,6 +130,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       "SEALOOP_BLOBS_URL needs SEALOOP_BLOBS_KEY_ID and SEALOOP_BLOBS_SECRET, the key of the bucket",
     );
   }
+  if (settings.SEALOOP_JOURNAL !== undefined && settings.SEALOOP_BLOBS_URL === undefined) {
+    throw new BadSetting("SEALOOP_JOURNAL needs SEALOOP_BLOBS_URL, the bucket that it is in");
+  }
   if (settings.SEALOOP_ARTICLES_SITE === "git") {
     if (!settings.SEALOOP_ARTICLES_GIT || !settings.SEALOOP_ARTICLES_URL) {
       throw new BadSetting(

@@ -15,6 +15,7 @@ import {
   useRootKey,
 } from "../../ledger/mod.ts";
 import type { Config } from "../../config.ts";
+import { openJournalBlobs } from "../../integrations/blobs/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { createTurnSignal, workerStopping } from "../turns.ts";
 
@@ -33,11 +34,12 @@ export interface SequencerActivityParts {
   readonly onStandbys?: (missing: string | null) => void;
 }
 
-/** Returns where the keys of the ledger are. */
+/** Returns where the keys of the ledger and the signer's journal are. */
 export function describeKeys(config: Config) {
   return {
     keyFile: join(config.dataDir, "ledger.key"),
     signerSocket: config.settings.SEALOOP_SIGNER_SOCKET,
+    journal: openJournalBlobs(config),
     log: readLogSettings(config),
   };
 }

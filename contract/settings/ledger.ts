@@ -26,6 +26,10 @@ export const LEDGER_SETTINGS = {
   SEALOOP_SIGNER_SOCKET: text(
     "Unix socket of the process that has the ledger's key: npm run signer listens on it, and the sequencer asks there; unset: the key is ledger.key in the sequencer's data folder",
   ),
+  SEALOOP_JOURNAL: z.string().regex(/^[a-z0-9-]{1,40}$/, "Expected a-z, 0-9 and -").optional()
+    .describe(
+      "Folder of the bucket SEALOOP_BLOBS_URL in which the sequencer keeps the signer's journal, for standbys on other machines; unset: the folder signer of the data folder",
+    ),
   SEALOOP_WITNESSES: text(
     "Witnesses that cosign checkpoints: of each its verifier key and its URL, with a space between; comma-separated",
   ),

@@ -2,6 +2,7 @@
 export interface BlobEntry {
   readonly key: string;
   readonly modifiedAt: Date;
+  readonly bytes: number;
 }
 
 /**
@@ -11,6 +12,13 @@ export interface BlobEntry {
 export interface BlobStore {
   /** Stores bytes under a key. Safe to repeat. @throws {Problem} `Unavailable` */
   put(key: string, bytes: Uint8Array): Promise<void>;
+  /**
+   * Stores bytes under a key that has none. Of several that do so at once, one succeeds.
+   *
+   * @returns false where there were some
+   * @throws {Problem} `Unavailable`; they may be stored all the same
+   */
+  create(key: string, bytes: Uint8Array): Promise<boolean>;
   /** Returns the bytes under a key; undefined: there are none. @throws {Problem} `Unavailable` */
   get(key: string): Promise<Buffer | undefined>;
   /** Returns when a blob was stored last; undefined: there is none. @throws {Problem} `Unavailable` */

@@ -18,6 +18,8 @@ type Method = "GET" | "PUT" | "HEAD" | "DELETE";
 
 const MAX_BLOB_BYTES = 512 * 1024 * 1024;
 const TIMEOUT_MS = 300_000;
+/** Whoever creates a blob waits for it. */
+const CREATE_TIMEOUT_MS = 10_000;
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /**
@@ -37,11 +39,12 @@ export function openBucket({ url, region, keyId, secret }: BucketPlace): BlobSto
     address: string,
     statuses: readonly number[],
     body?: Uint8Array,
+    more: { readonly headers?: Record<string, string>; readonly timeoutMs?: number } = {},
   ): Promise<OutboundResponse> {
     const { headers } = await new AwsV4Signer({
       method,
       url: address,
-      headers: { "x-amz-content-sha256": hashOf(body ?? new Uint8Array()) },
+      headers: { ...more.headers, "x-amz-content-sha256": hashOf(body ?? new Uint8Array()) },
       accessKeyId: keyId,
       secretAccessKey: secret,
       service: "s3",
@@ -51,7 +54,7 @@ export function openBucket({ url, region, keyId, secret }: BucketPlace): BlobSto
       method,
       headers: Object.fromEntries(headers),
       ...(body ? { body } : {}),
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs: more.timeoutMs ?? TIMEOUT_MS,
       maxBytes: method === "GET" ? MAX_BLOB_BYTES : MAX_ERROR_BYTES,
       ...(method === "HEAD" ? { ignoreBody: true } : {}),
     }).catch((cause) => {
@@ -83,6 +86,13 @@ export function openBucket({ url, region, keyId, secret }: BucketPlace): BlobSto
     async put(key, bytes) {
       await send("PUT", blobUrl(key), [200], bytes);
     },
+    async create(key, bytes) {
+      const { status } = await send("PUT", blobUrl(key), [200, 412], bytes, {
+        headers: { "if-none-match": "*" },
+        timeoutMs: CREATE_TIMEOUT_MS,
+      });
+      return status === 200;
+    },
     async get(key) {
       const { status, body } = await send("GET", blobUrl(key), [200, 404]);
       return status === 200 ? body : undefined;
@@ -101,8 +111,8 @@ export function openBucket({ url, region, keyId, secret }: BucketPlace): BlobSto
         if (next !== undefined) query.set("continuation-token", next);
         const { body } = await send("GET", `${origin}/${bucket}?${query}`, [200]);
         const listing = readListing(body.toString());
-        for (const { key, modifiedAt } of listing.entries) {
-          yield { key: key.slice(path("").length), modifiedAt };
+        for (const entry of listing.entries) {
+          yield { ...entry, key: entry.key.slice(path("").length) };
         }
         next = listing.next;
       } while (next !== undefined);

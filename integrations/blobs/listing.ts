@@ -20,6 +20,7 @@ export function readListing(
   const entries = [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, entry]) => ({
     key: textOf(entry!, "Key") ?? "",
     modifiedAt: new Date(textOf(entry!, "LastModified") ?? 0),
+    bytes: Number(textOf(entry!, "Size") ?? 0),
   }));
   const rest = xml.replace(/<Contents>.*?<\/Contents>/gs, "");
   return { entries, next: textOf(rest, "NextContinuationToken") };

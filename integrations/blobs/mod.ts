@@ -9,4 +9,4 @@
  * Doesn't trust: the bucket, whose blobs are checked by their keys.
  * @module
  */
-export { openBlobs } from "./open.ts";
+export { openBlobs, openJournalBlobs } from "./open.ts";

@@ -7,7 +7,12 @@ import { finished } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { dumpDatabase, loadDatabase } from "../../store/mod.ts";
 import { type LogSettings, readIfPresent, writeDurably } from "../log/mod.ts";
-import { type ChainHead, getSignedHead, readSignerState } from "../signer/mod.ts";
+import {
+  type ChainHead,
+  getSignedHead,
+  type JournalObjects,
+  readSignerState,
+} from "../signer/mod.ts";
 import { BadBackup, type Manifest, verifyBackup, writeManifest } from "./manifest.ts";
 
 /** Options of {@linkcode backUp}. */
@@ -16,6 +21,8 @@ export interface BackupOptions {
   readonly databaseUrl: string;
   /** PEM file of the key that signs receipts, beside the signer's journal. */
   readonly keyFile: string;
+  /** Objects of a bucket that have the journal. Default: the folder beside the key has it. */
+  readonly journal?: JournalObjects | undefined;
   readonly log: LogSettings;
   /** Folder to create. */
   readonly folder: string;
@@ -47,7 +54,7 @@ export async function backUp(options: BackupOptions): Promise<void> {
   await mkdir(part, { recursive: true, mode: 0o700 });
   await writeDump(databaseUrl, join(part, DUMP));
   // After the dump: the signer's state is then at least as new as that.
-  const { state, damage } = readSignerState(keyFile);
+  const { state, damage } = await readSignerState(keyFile, options.journal);
   if (damage) throw damage;
   await writeDurably(join(part, SIGNER), formatState(getSignedHead(state), state.signedAt));
   const checkpoint = await readIfPresent(log.checkpointFile);

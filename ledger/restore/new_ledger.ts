@@ -6,7 +6,12 @@ import type { Db, Store } from "../../store/mod.ts";
 import { getPublishedCheckpoint, type LogSettings, readIfPresent } from "../log/mod.ts";
 import { BadNote, type Checkpoint, parseCheckpoint, parseNote } from "../notes/mod.ts";
 import { getHead, type LedgerHead, rootKeyFile } from "../receipts/mod.ts";
-import { getSignedHead, readSignerState, signerFolder } from "../signer/mod.ts";
+import {
+  getSignedHead,
+  type JournalObjects,
+  readSignerState,
+  signerFolder,
+} from "../signer/mod.ts";
 import { RestoreRefused } from "./errors.ts";
 
 /** Options of {@linkcode beginNewLedger}. */
@@ -15,6 +20,8 @@ export interface NewLedgerOptions {
   readonly owner: Store;
   /** PEM file of the lost ledger's key. */
   readonly keyFile: string;
+  /** Objects of a bucket that have the lost ledger's journal. Default: the folder beside the key has it. */
+  readonly journal?: JournalObjects | undefined;
   /** Settings of the new log: its origin differs from that of the lost one. */
   readonly log: Pick<LogSettings, "origin" | "keyFile" | "checkpointFile">;
 }
@@ -68,7 +75,7 @@ export async function beginNewLedger(options: NewLedgerOptions): Promise<NewLedg
 async function findReplaced(
   owner: Store,
   { size }: LedgerHead,
-  { keyFile, log }: NewLedgerOptions,
+  { keyFile, journal, log }: NewLedgerOptions,
 ): Promise<ReplacedLedger> {
   const row = await owner.asPlatform().first(
     "SELECT replaced FROM ledger_import WHERE size = $1 AND replaced IS NOT NULL",
@@ -81,7 +88,7 @@ async function findReplaced(
   ];
   const checkpoints = notes.flatMap((note) => parseIfCheckpoint(note) ?? []);
   const [checkpoint] = checkpoints.sort((a, b) => b.size - a.size);
-  const signed = getSignedHead(readSignerState(keyFile).state);
+  const signed = getSignedHead((await readSignerState(keyFile, journal)).state);
   return {
     origin: checkpoint?.origin ?? null,
     size,

@@ -10,6 +10,7 @@ import { appendVerified, readHead, SEQUENCER_LOCK } from "../seal/mod.ts";
 import {
   type ChainHead,
   getSignedHead,
+  type JournalObjects,
   readSignerState,
   resetSigner,
   type SignerState,
@@ -28,6 +29,8 @@ export interface RestoreOptions {
   readonly keyFile: string;
   /** Unix socket of the process that has the key. Default: the key is the file. */
   readonly signerSocket?: string | undefined;
+  /** Objects of a bucket that have the journal. Default: the folder beside the key has it. */
+  readonly journal?: JournalObjects | undefined;
   readonly log: LogFiles;
   /** Files of exported receipts, each with any part of the ledger. */
   readonly exports: readonly string[];
@@ -70,7 +73,7 @@ export async function restoreLedger(options: RestoreOptions): Promise<RestoreRes
   const client = await store.connect();
   try {
     await takeLock(client);
-    const { state, damage } = readSignerState(keyFile);
+    const { state, damage } = await readSignerState(keyFile, options.journal);
     const isWhole = damage === undefined && state.committed !== undefined;
     const before = await readHead(client);
     if (before.size === 0 && options.exports.length > 0) await importWhole(options, state);
@@ -80,7 +83,7 @@ export async function restoreLedger(options: RestoreOptions): Promise<RestoreRes
     if (startedFrom) {
       await verifyDatabase(store, startedFrom, (n) => options.onProgress?.("verified", n));
       await rememberCheckpoint(options.log, startedFrom);
-      await resetSigner(keyFile, head);
+      await resetSigner(keyFile, head, options.journal);
     }
     return {
       restored: head.size - before.size,

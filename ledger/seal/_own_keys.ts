@@ -5,7 +5,7 @@ import { BadKeyFile, loadSigningKey, type SigningKey } from "../crypto/mod.ts";
 import { writeDurably } from "../log/mod.ts";
 import { rootKeyFile } from "../receipts/mod.ts";
 import type { Hash } from "../rules/mod.ts";
-import { type ChainHead, getHeadAfter, type Signer } from "../signer/mod.ts";
+import { type ChainHead, getHeadAfter, type JournalObjects, type Signer } from "../signer/mod.ts";
 import { appendReceipts, readHead } from "./_append.ts";
 import { SealingHeld } from "./_trouble.ts";
 import { findInForce, listKeys, mayBegin } from "./_own_receipts.ts";
@@ -19,6 +19,8 @@ export interface KeyOptions {
   readonly keyFile: string;
   /** Unix socket of the process that has the key. Default: the key is the file. */
   readonly signerSocket?: string | undefined;
+  /** Objects of a bucket that have the journal. Default: the folder beside the key has it. */
+  readonly journal?: JournalObjects | undefined;
   /** Public recovery key of a new ledger, hex. Default: the one that {@linkcode ensureRecoveryKey} has stored. */
   readonly recoveryKey?: string | undefined;
 }

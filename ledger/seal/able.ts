@@ -6,9 +6,11 @@ import { getPublishedCheckpoint, type LogSettings } from "../log/mod.ts";
 import { parseCheckpoint, parseNote } from "../notes/mod.ts";
 import {
   getSignedHead,
+  type JournalObjects,
   missingJournal,
   missingKey,
   openFileKey,
+  openPlace,
   openSocketKey,
   readSignerState,
   type ReceiptKey,
@@ -39,6 +41,8 @@ export interface SignerProof {
   readonly keyFile: string;
   /** Unix socket of the process that has the key. Default: the key is the file. */
   readonly signerSocket?: string | undefined;
+  /** Objects of a bucket that have the journal. Default: the folder beside the key has it. */
+  readonly journal?: JournalObjects | undefined;
   readonly log: Pick<LogSettings, "keyFile" | "origin">;
 }
 
@@ -54,7 +58,7 @@ export async function findSignerProblem(proof: SignerProof): Promise<SignerProbl
   if (isNew && proof.signerSocket === undefined) return undefined;
   const ofKey = await findKeyProblem(proof, inForce);
   if (ofKey || isNew) return ofKey;
-  return await findCheckpointKeyProblem(proof) ?? findJournalProblem(proof.keyFile, size);
+  return await findCheckpointKeyProblem(proof) ?? await findJournalProblem(proof, size);
 }
 
 /** Returns the size of the ledger, and the key that has to sign its next receipt; undefined: it has none of its own. */
@@ -154,13 +158,16 @@ async function findCheckpointKeyProblem(
   };
 }
 
-function findJournalProblem(keyFile: string, size: number): SignerProblem | undefined {
-  const { state, damage } = readSignerState(keyFile);
+async function findJournalProblem(
+  { keyFile, journal }: SignerProof,
+  size: number,
+): Promise<SignerProblem | undefined> {
+  const { state, damage } = await readSignerState(keyFile, journal);
   const signed = getSignedHead(state);
   const says = damage
     ? damage.message
     : !signed
-    ? missingJournal().message
+    ? missingJournal(openPlace(keyFile, journal).name).message
     : signed.size < size
     ? `The database has ${size} receipts, and the signer's journal ends at ${signed.size}: it is older. ` +
       "Start from a checkpoint that is as new as possible: npm run restore -- --checkpoint <file>"

@@ -5,7 +5,7 @@ import type { Store } from "../../store/mod.ts";
 import { loadSigningKey, type SigningKey } from "../crypto/mod.ts";
 import { readSignedSize } from "../log/mod.ts";
 import { findTrustedKey } from "../rules/mod.ts";
-import { openSigner } from "../signer/mod.ts";
+import { type JournalObjects, openSigner } from "../signer/mod.ts";
 import { readHead } from "./_append.ts";
 import { makeRotation } from "./_key_receipts.ts";
 import { nextKeyFile, seal } from "./_own_keys.ts";
@@ -24,6 +24,8 @@ export interface RecoveryOptions {
   readonly store: Store;
   /** PEM file of the ledger key, which may be missing. The new key is put there. */
   readonly keyFile: string;
+  /** Objects of a bucket that have the journal. Default: the folder beside the key has it. */
+  readonly journal?: JournalObjects | undefined;
   readonly recoveryKey: SigningKey;
   /** Public recovery key from now on, hex. Default: the same. */
   readonly newRecoveryKey?: string | undefined;
@@ -39,13 +41,13 @@ export interface RecoveryOptions {
  * @throws {SealingHeld} database and signer do not agree about what was signed
  */
 export async function recoverLedgerKey(options: RecoveryOptions): Promise<string> {
-  const { store, keyFile, recoveryKey } = options;
+  const { store, keyFile, journal, recoveryKey } = options;
   const writer = await store.connect();
   try {
     await takeSequencerLock(writer);
     await requireRecoveryKey(writer, recoveryKey);
-    await replaceKeyFile(writer, keyFile);
-    const signer = await openSigner(keyFile);
+    await replaceKeyFile(writer, options);
+    const signer = await openSigner(keyFile, { journal });
     try {
       await reconcile({ writer, signer, checkpointSize: await readSignedSize(dirname(keyFile)) });
       const [head, keys] = [await readHead(writer), await listKeys(writer)];
@@ -75,12 +77,15 @@ async function requireRecoveryKey(writer: pg.Client, { publicKey }: SigningKey):
 }
 
 /** Puts a new key in place of the old one, after committing what the old one has signed. */
-async function replaceKeyFile(writer: pg.Client, keyFile: string): Promise<void> {
+async function replaceKeyFile(
+  writer: pg.Client,
+  { keyFile, journal }: RecoveryOptions,
+): Promise<void> {
   if (existsSync(keyFile)) {
     const publicKey = loadSigningKey(keyFile).publicKey.toString("hex");
     const keys = await listKeys(writer);
     if (!keys.some((key) => key.publicKey === publicKey)) return; // a new one, from before a crash
-    const signer = await openSigner(keyFile);
+    const signer = await openSigner(keyFile, { journal });
     const checkpointSize = await readSignedSize(dirname(keyFile));
     await reconcile({ writer, signer, checkpointSize }).finally(() => signer.close());
   }

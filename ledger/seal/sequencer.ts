@@ -123,9 +123,9 @@ interface SealingParts extends SequencerOptions {
 
 /** Seals until the signal ends it, or until the key has handed over to the next one. */
 async function sealWithOneKey(parts: SealingParts): Promise<void> {
-  const { writer, signal, alarm, keyFile, signerSocket: socket } = parts;
+  const { writer, signal, alarm, keyFile, signerSocket: socket, journal } = parts;
   const isNew = await mayBegin(writer, await readHead(writer), await listKeys(writer));
-  const signer = await openSigner(keyFile, { ...parts.signer, socket, mayBegin: isNew });
+  const signer = await openSigner(keyFile, { ...parts.signer, socket, journal, mayBegin: isNew });
   // What a process elsewhere signs with is not ours to hand over.
   const rotation = watchForFile(socket ? undefined : nextKeyFile(keyFile), alarm.ring);
   try {

@@ -10,10 +10,13 @@ export interface CommittedReceipt extends BatchReceipt {
 }
 
 /** Collects the receipts from a position on that a journal has kept, in order and without a gap. */
-export function collectCommitted(entries: Iterable<Entry>, from: number): CommittedReceipt[] {
+export async function collectCommitted(
+  entries: AsyncIterable<Entry>,
+  from: number,
+): Promise<CommittedReceipt[]> {
   const batches = new Map<number, Batch>(); // by the number of receipts before it
   const found = new Map<number, CommittedReceipt>();
-  for (const entry of entries) {
+  for await (const entry of entries) {
     if (entry.type === "batch") batches.set(entry.batch.before.size, entry.batch);
     if (entry.type !== "committed") continue;
     for (const { size, publicKey, signatures } of entry.signed ?? []) {

@@ -27,6 +27,10 @@ export class FrameWriter {
   }
 }
 
+/** Returns true for the beginning of a file of frames. */
+export const isBeginning = (bytes: Buffer): boolean =>
+  bytes.subarray(0, MAGIC.length).equals(MAGIC);
+
 /** The frames of a file. */
 export interface DecodedFrames {
   readonly payloads: readonly Buffer[];
@@ -67,6 +71,6 @@ const damaged = (path: string, at: number) =>
   new SignerStateError(
     `The signer's ${
       basename(path)
-    } is damaged at byte ${at}. Put the folder signer back, or start from a checkpoint ` +
+    } is damaged at byte ${at}. Put it back, or start from a checkpoint ` +
       "that is as new as possible: npm run restore -- --checkpoint <file>",
   );

@@ -1,6 +1,8 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -12,36 +14,39 @@ import { access, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeEntry, encodeEntry, type Entry } from "./_entries.ts";
 import { decodeFrames, FrameWriter } from "./_frames.ts";
-import { SignerReplaced, type SignerStateError } from "./errors.ts";
+import {
+  type Journal,
+  type JournalContent,
+  type JournalPlace,
+  MAX_GENERATION_BYTES,
+  MAX_KEPT_BYTES,
+  replaced,
+} from "./_journal_place.ts";
+import { SignerReplaced } from "./errors.ts";
 
-/**
- * A file that only grows, in generations: `journal-1`, `journal-2`, …. Each begins with a copy of the state. The one before
- * is kept as `committed-1`, …, as long as the newer ones have less than {@linkcode MAX_KEPT_BYTES}. Whoever creates the next generation replaces the writer of the one before, who notices that after
- * each write. So two writers never both give away what they have written.
- */
-export interface Journal {
-  /** Appends entries. @param durably waits until they are on the disk, and this is still the writer */
-  append(entries: readonly Entry[], durably: boolean): Promise<void>;
-  /** Begins the next generation with a copy of the state. */
-  renew(state: readonly Entry[]): Promise<void>;
-  /** Returns the bytes of this generation. */
-  size(): number;
-  close(): Promise<void>;
-}
-
-/** Bytes of what was committed that are kept at least, if there were so many. */
-const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const PREFIX = { journal: "journal-", kept: "committed-" } as const;
 
-/** The entries of a journal. */
-export interface JournalContent {
-  readonly entries: readonly Entry[];
-  /** Where and why no more could be read; undefined: these are all. */
-  readonly damage: SignerStateError | undefined;
+/**
+ * Opens a journal in a folder: files `journal-1`, `journal-2`, …, of which one process can create the next. The one before is
+ * then renamed to `committed-1`, ….
+ */
+export function openFolder(folder: string): JournalPlace {
+  return {
+    name: "The folder signer beside the ledger's key",
+    exists: () => Promise.resolve(existsSync(folder)),
+    read: () => Promise.resolve(readJournal(folder)),
+    async *readKept() {
+      yield* readKept(folder);
+    },
+    open(prepare, onDamage) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      return openJournal(folder, prepare, onDamage);
+    },
+  };
 }
 
 /** Reads the newest generation that is complete. Returns no entries where there is none. */
-export function readJournal(folder: string): JournalContent {
+function readJournal(folder: string): JournalContent {
   let generations = listGenerations(folder);
   while (generations.length > 0) {
     const path = pathOf(folder, generations[0]!);
@@ -74,7 +79,7 @@ function readIfPresent(path: string): Buffer | undefined {
  * @param onDamage `keep damaged`: keeps the damaged file under another name, and goes on with what could be read
  * @throws {SignerStateError} what it has is damaged
  */
-export async function openJournal(
+async function openJournal(
   folder: string,
   prepare: (entries: readonly Entry[]) => readonly Entry[],
   onDamage: "throw" | "keep damaged" = "throw",
@@ -103,13 +108,13 @@ export async function openJournal(
       await generation.close();
       generation = next;
     },
-    size: () => generation.size(),
+    isFull: () => generation.isFull(),
     close: () => generation.close(),
   };
 }
 
 /** Reads all that is kept of what was committed, oldest first, with the generation at work. What is damaged is left out. */
-export function* readKept(folder: string): Generator<Entry> {
+function* readKept(folder: string): Generator<Entry> {
   const paths = [
     ...listGenerations(folder, "kept").reverse().map((n) => pathOf(folder, n, "kept")),
     ...listGenerations(folder).reverse().map((n) => pathOf(folder, n)),
@@ -123,12 +128,16 @@ export function* readKept(folder: string): Generator<Entry> {
 
 /** Keeps a generation that another one has followed, and removes those that are too old. */
 function keep(folder: string, n: number): void {
-  renameSync(pathOf(folder, n), pathOf(folder, n, "kept"));
+  try {
+    renameSync(pathOf(folder, n), pathOf(folder, n, "kept"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error; // another writer was faster
+  }
   let bytes = 0;
   for (const kept of listGenerations(folder, "kept")) {
     const path = pathOf(folder, kept, "kept");
     if (bytes >= MAX_KEPT_BYTES) rmSync(path, { force: true });
-    else bytes += statSync(path).size;
+    else bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   }
 }
 
@@ -164,7 +173,7 @@ async function createNext(folder: string): Promise<Generation> {
 }
 
 /** One file of a journal, being written. */
-interface Generation extends Pick<Journal, "append" | "size" | "close"> {
+interface Generation extends Pick<Journal, "append" | "isFull" | "close"> {
   readonly n: number;
   /** Writes the state, and puts the generations before aside. */
   begin(state: readonly Entry[]): Promise<void>;
@@ -204,7 +213,7 @@ async function createGeneration(folder: string, n: number): Promise<Generation> 
       await file.datasync();
       if (await exists(pathOf(folder, n + 1)) || !await exists(path)) throw replaced();
     },
-    size: () => bytes,
+    isFull: () => bytes > MAX_GENERATION_BYTES,
     close: () => file.close(),
     async discard() {
       await file.close();
@@ -221,9 +230,6 @@ async function openNew(path: string): Promise<FileHandle> {
     throw error;
   }
 }
-
-const replaced = () =>
-  new SignerReplaced("The signer was replaced: another sequencer is at work with the same state");
 
 async function exists(path: string): Promise<boolean> {
   return await access(path).then(() => true, () => false);

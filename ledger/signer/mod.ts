@@ -20,6 +20,8 @@ export {
 } from "./batch.ts";
 export type { CommittedReceipt } from "./_committed.ts";
 export { ClockWentBack, SignatureRefused, SignerAway, SignerStateError } from "./errors.ts";
+export type { JournalObjects } from "./journal_objects.ts";
+export { openPlace, signerFolder } from "./place.ts";
 export { openSocketKey } from "./key_socket.ts";
 export { openFileKey, type ReceiptKey } from "./receipt_key.ts";
 export { serveKey } from "./serve_key.ts";
@@ -28,7 +30,6 @@ export {
   missingKey,
   openSigner,
   type Signer,
-  signerFolder,
   type SignerOptions,
 } from "./signer.ts";
 export { acceptClock, readSignerState, resetSigner } from "./reset.ts";

@@ -1,9 +1,8 @@
-import { mkdirSync } from "node:fs";
-import { openJournal, readJournal } from "./_journal.ts";
 import { getSignedHead, replay, type SignerState, toEntries } from "./state.ts";
 import type { ChainHead } from "./batch.ts";
 import { SignatureRefused, type SignerStateError } from "./errors.ts";
-import { signerFolder } from "./signer.ts";
+import type { JournalObjects } from "./journal_objects.ts";
+import { openPlace } from "./place.ts";
 
 /** State of a signer as its files have it. */
 export interface StoredSignerState {
@@ -12,9 +11,12 @@ export interface StoredSignerState {
   readonly damage: SignerStateError | undefined;
 }
 
-/** Reads a signer's state, and leaves the signer alone. */
-export function readSignerState(keyFile: string): StoredSignerState {
-  const { entries, damage } = readJournal(signerFolder(keyFile));
+/** Reads a signer's state, and leaves the signer alone. @param objects those of a journal in a bucket */
+export async function readSignerState(
+  keyFile: string,
+  objects?: JournalObjects,
+): Promise<StoredSignerState> {
+  const { entries, damage } = await openPlace(keyFile, objects).read();
   return { state: replay(entries), damage };
 }
 
@@ -24,8 +26,12 @@ export function readSignerState(keyFile: string): StoredSignerState {
  *
  * @throws {SignatureRefused} what can be read of the old journal says that more was signed
  */
-export async function resetSigner(keyFile: string, head: ChainHead): Promise<void> {
-  const { state } = readSignerState(keyFile);
+export async function resetSigner(
+  keyFile: string,
+  head: ChainHead,
+  objects?: JournalObjects,
+): Promise<void> {
+  const { state } = await readSignerState(keyFile, objects);
   const signed = getSignedHead(state)?.size ?? 0;
   if (head.size < signed) {
     throw new SignatureRefused(
@@ -33,20 +39,22 @@ export async function resetSigner(keyFile: string, head: ChainHead): Promise<voi
     );
   }
   const signedAt = Math.max(Date.now(), state.signedAt);
-  await replaceJournal(keyFile, { committed: head, pending: [], signedAt });
+  await replaceJournal(keyFile, objects, { committed: head, pending: [], signedAt });
 }
 
 /** Sets the time of the newest signature to now, where the clock was wrong then. */
-export async function acceptClock(keyFile: string): Promise<void> {
-  const { state, damage } = readSignerState(keyFile);
+export async function acceptClock(keyFile: string, objects?: JournalObjects): Promise<void> {
+  const { state, damage } = await readSignerState(keyFile, objects);
   if (damage) throw damage;
-  await replaceJournal(keyFile, { ...state, signedAt: Date.now() });
+  await replaceJournal(keyFile, objects, { ...state, signedAt: Date.now() });
 }
 
 /** Begins the next generation of the journal with a state. Whoever had it open gives no more signatures. */
-async function replaceJournal(keyFile: string, state: SignerState): Promise<void> {
-  const folder = signerFolder(keyFile);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const journal = await openJournal(folder, () => toEntries(state), "keep damaged");
+async function replaceJournal(
+  keyFile: string,
+  objects: JournalObjects | undefined,
+  state: SignerState,
+): Promise<void> {
+  const journal = await openPlace(keyFile, objects).open(() => toEntries(state), "keep damaged");
   await journal.close();
 }

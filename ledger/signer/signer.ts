@@ -1,14 +1,14 @@
 import { sign } from "node:crypto";
-import { existsSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SigningKey } from "../crypto/mod.ts";
 import { collectCommitted, type CommittedReceipt } from "./_committed.ts";
 import type { SignedBatch } from "./_entries.ts";
-import { openJournal, readKept } from "./_journal.ts";
 import { type Batch, type ChainHead, isSameHead, type Signatures } from "./batch.ts";
 import { ClockWentBack, SignatureRefused, SignerStateError } from "./errors.ts";
 import { openSocketKey } from "./key_socket.ts";
+import type { JournalObjects } from "./journal_objects.ts";
+import { openPlace } from "./place.ts";
 import { openFileKey, type ReceiptKey } from "./receipt_key.ts";
 import {
   addCommitted,
@@ -62,15 +62,12 @@ export interface SignerOptions {
   readonly socket?: string | undefined;
   /** False where the ledger has receipts of its own: then neither key nor journal is made. Default: true. */
   readonly mayBegin?: boolean;
+  /** Objects of a bucket that have the journal. Default: the folder `signer` beside the key's file has it. */
+  readonly journal?: JournalObjects | undefined;
 }
 
-/** Size of a journal at which the next generation begins. */
-const MAX_JOURNAL_BYTES = 16 * 1024 * 1024;
 /** A clock that is set back by less, as time servers do, is waited for. */
 const MAX_CLOCK_WAIT_MS = 2_000;
-
-/** Returns the folder of the journal beside a signing key. */
-export const signerFolder = (keyFile: string): string => join(dirname(keyFile), "signer");
 
 /**
  * Opens the signer of a key, with its journal in the folder `signer` beside the key's file. Both are created where there is
@@ -83,16 +80,15 @@ export const signerFolder = (keyFile: string): string => join(dirname(keyFile), 
  */
 export async function openSigner(
   keyFile: string,
-  { now = Date.now, durable = true, socket, mayBegin = true }: SignerOptions = {},
+  { now = Date.now, durable = true, socket, mayBegin = true, journal: objects }: SignerOptions = {},
 ): Promise<Signer> {
-  const folder = signerFolder(keyFile);
+  const place = openPlace(keyFile, objects);
   const mayMakeJournal = mayBegin && (socket !== undefined || !existsSync(keyFile));
-  if (!mayMakeJournal && !existsSync(folder)) throw missingJournal();
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!mayMakeJournal && !await place.exists()) throw missingJournal(place.name);
   let state: SignerState = replay([]);
-  const journal = await openJournal(folder, (entries) => {
+  const journal = await place.open((entries) => {
     state = replay(entries);
-    if (entries.length === 0 && !mayMakeJournal) throw missingJournal();
+    if (entries.length === 0 && !mayMakeJournal) throw missingJournal(place.name);
     const hasBegun = state.committed !== undefined || !mayBegin;
     if (hasBegun && socket === undefined && !existsSync(keyFile)) throw missingKey();
     return toEntries(state);
@@ -189,12 +185,12 @@ export async function openSigner(
       write(async () => {
         const signed = await collectSignatures(done);
         await journal.append([{ type: "committed", head, signed }], false);
-        if (journal.size() > MAX_JOURNAL_BYTES) await journal.renew(entries);
+        if (journal.isFull()) await journal.renew(entries);
       }).catch(() => {}); // the next signature reports it
     },
     async readCommitted(from) {
       await writing.catch(() => {});
-      return collectCommitted(readKept(folder), from);
+      return await collectCommitted(place.readKept(), from);
     },
     async close() {
       await writing.catch(() => {});
@@ -224,15 +220,15 @@ function measureDelay(signedAt: number, now: number): number {
 }
 
 /** Returns the error of a journal that is not there. */
-export const missingJournal = () =>
+export const missingJournal = (name: string) =>
   new SignerStateError(
-    "The folder signer beside the ledger's key is missing, which says what the key has signed. Put it back, " +
+    `${name} is missing, which says what the key has signed. Put it back, ` +
       "or start from a checkpoint that is as new as possible: npm run restore -- --checkpoint <file>",
   );
 
 /** Returns the error of a key that is not there. */
 export const missingKey = () =>
   new SignerStateError(
-    "The ledger's key is missing, and the folder signer beside it says that it has signed receipts. " +
+    "The ledger's key is missing, and the signer's journal says that it has signed receipts. " +
       "Put it back; if it is lost: npm run keys -- ledger recover",
   );

@@ -11,6 +11,7 @@ import {
   recoverLedgerKey,
   requestRotation,
 } from "../../ledger/mod.ts";
+import { openJournalBlobs } from "../../integrations/blobs/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { loadRunningConfig } from "../_running.ts";
 import { UsageError } from "./_arguments.ts";
@@ -101,7 +102,13 @@ async function recover(config: Config, options: CommandArguments["options"]): Pr
   try {
     const store = openStore(database.urls.sequencer, "sequencer", 2);
     const keyFile = join(config.dataDir, "ledger.key");
-    const newKey = await recoverLedgerKey({ store, keyFile, recoveryKey, newRecoveryKey })
+    const newKey = await recoverLedgerKey({
+      store,
+      keyFile,
+      journal: openJournalBlobs(config),
+      recoveryKey,
+      newRecoveryKey,
+    })
       .finally(() => store.close());
     printNewKey(newKey);
   } finally {

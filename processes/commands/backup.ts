@@ -1,6 +1,7 @@
 /** `npm run backup -- <folder>`: backs up the database, the newest checkpoint and the signer's state. */
 import { join, resolve } from "node:path";
 import { backUp, readLogSettings } from "../../ledger/mod.ts";
+import { openJournalBlobs } from "../../integrations/blobs/mod.ts";
 import { runToEnd } from "../_end.ts";
 import { loadRunningConfig } from "../_running.ts";
 import { errorText, parseArguments, reportFailure, UsageError } from "./_arguments.ts";
@@ -31,6 +32,7 @@ async function main(): Promise<void> {
     await backUp({
       databaseUrl: database.superuserUrl,
       keyFile: join(config.dataDir, "ledger.key"),
+      journal: openJournalBlobs(config),
       log: readLogSettings(config),
       folder,
     });

@@ -9,6 +9,7 @@ import {
   readLogSettings,
   restoreLedger,
 } from "../../ledger/mod.ts";
+import { openJournalBlobs } from "../../integrations/blobs/mod.ts";
 import { migrate, openStore } from "../../store/mod.ts";
 import { forgetSharedSecret } from "../../store/platform/mod.ts";
 import { runToEnd } from "../_end.ts";
@@ -52,7 +53,7 @@ async function main(): Promise<void> {
   const keyFile = join(config.dataDir, "ledger.key");
   if (values["accept-clock"]) {
     if (exports.length > 0) throw new UsageError("--accept-clock takes no exports");
-    await acceptClock(keyFile);
+    await acceptClock(keyFile, openJournalBlobs(config));
     return console.log("The signer takes the present time for right");
   }
   if (values["new-ledger"]) {
@@ -77,6 +78,7 @@ async function main(): Promise<void> {
     const { restored, size, startedFrom } = await restoreLedger({
       store,
       keyFile,
+      journal: openJournalBlobs(config),
       signerSocket: config.settings.SEALOOP_SIGNER_SOCKET,
       log,
       exports,
@@ -104,7 +106,12 @@ async function replaceLedger(config: Config, keyFile: string): Promise<void> {
   try {
     await migrate(owner);
     const log = readLogSettings(config);
-    const { replaced, retired } = await beginNewLedger({ owner, keyFile, log });
+    const { replaced, retired } = await beginNewLedger({
+      owner,
+      keyFile,
+      journal: openJournalBlobs(config),
+      log,
+    });
     console.log(
       `A new ledger, ${log.origin}, continues from ${replaced.size} receipts; ` +
         `${replaced.signed_size - replaced.size} are lost. The old keys are in ${retired}. ` +

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { loadConfig } from "../../config.ts";
+import { openJournalBlobs } from "../../integrations/blobs/mod.ts";
+import { getHeadAfter, getSignedHead, openSigner, type Signer } from "../../ledger/signer/mod.ts";
 import { type MediaFiles, openMediaFiles } from "../../integrations/media/mod.ts";
 import { addMediaFile, publishMediaFile } from "../../store/media/mod.ts";
 import { testFolder } from "../_run.ts";
 import { startGateway } from "../api/_gateway.ts";
+import { EMPTY, makeBatch } from "../ledger/signer/_batches.ts";
 import { fetchS3, startBucket, type TestBucket } from "./_s3.ts";
 import { skipSuite } from "./_skip.ts";
 
@@ -99,6 +102,50 @@ describe("a bucket that machines share", function () {
     const away = await machine({ SEALOOP_BLOBS_URL: "http://127.0.0.1:1/blobs" });
     await assert.rejects(away.find("0".repeat(64)), { name: "Unavailable" });
   });
+
+  it("has the signer's journal, which one of two signers writes, and tells what that costs", async () => {
+    const journal = openJournalBlobs(
+      loadConfig({ ...bucket!.settings, SEALOOP_JOURNAL: "journal" }),
+    )!;
+    const made = await Promise.all(
+      ["a", "b", "c", "d"].map((text) => journal.create("one", Buffer.from(text))),
+    );
+    assert.equal(made.filter(Boolean).length, 1, "of several at once, one creates it");
+    const keyFile = join(await testFolder(), "ledger.key");
+    const first = await openSigner(keyFile, { journal });
+    await first.startFrom(EMPTY);
+    const inBucket = await measureBatches(first);
+    const second = await openSigner(keyFile, { journal, mayBegin: false });
+    const signed = getSignedHead(second.state())!;
+    assert.deepEqual(signed, getSignedHead(first.state()));
+    await assert.rejects(first.sign(makeBatch(signed, 1, "first")), { name: "SignerReplaced" });
+    await second.sign(makeBatch(signed, 1, "second"));
+    await Promise.all([first.close(), second.close()]);
+    const again = await openSigner(keyFile, { journal, mayBegin: false });
+    assert.equal((await again.readCommitted(0)).length, again.state().committed!.size);
+    await again.close();
+
+    const inFolder = await openSigner(join(await testFolder(), "ledger.key"));
+    await inFolder.startFrom(EMPTY);
+    const there = await measureBatches(inFolder);
+    await inFolder.close();
+    console.log(
+      `      a batch of 16: ${there} ms in a folder, ${inBucket} ms in the bucket (median)`,
+    );
+  });
+
+  /** Signs and commits batches of 16 receipts of 1 KB. @returns the median time of a signature, ms */
+  async function measureBatches(signer: Signer): Promise<string> {
+    const times: number[] = [];
+    for (let head = EMPTY; times.length < 100;) {
+      const batch = makeBatch(head, 16, "x".repeat(1_000));
+      const begin = performance.now();
+      await signer.sign(batch);
+      times.push(performance.now() - begin);
+      signer.acknowledge(head = getHeadAfter(batch));
+    }
+    return times.sort((a, b) => a - b)[times.length >> 1]!.toFixed(1);
+  }
 
   it("lets every gateway serve what any worker has made, in parts, too", async () => {
     const { sha256, bytes } = await (await machine()).keepBytes("a film of another machine");
