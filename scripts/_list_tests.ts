@@ -2,9 +2,10 @@ import { readImports } from "./imports/mod.ts";
 
 /**
  * Unit tests need no servers and start no processes to speak of; all others are system tests. Soak tests are those of both
- * that have sizes. Remote tests download others' programs, and are run by name alone.
+ * that have sizes. Remote tests download others' programs, and those of the cluster run all of it with real parts: both are
+ * run by name alone.
  */
-export type TestKind = "all" | "unit" | "system" | "soak" | "remote";
+export type TestKind = "all" | "unit" | "system" | "soak" | "remote" | "cluster";
 
 /** Tests in the two parts in which they run: beside many others, and then beside few. */
 export interface TestLanes {
@@ -65,8 +66,9 @@ const LONG_FOLDERS = /^test\/(?:workflows|api|agent|mcp|judgement\/engine|operat
 export function listTests(kind: TestKind): TestLanes {
   const imports = readImports();
   const files = [...new Set(imports.map(({ from }) => from))].sort();
-  if (kind === "remote") {
-    return { many: files.filter((path) => /^test\/remote\/.*_remote\.ts$/.test(path)), few: [] };
+  if (kind === "remote" || kind === "cluster") {
+    const named = new RegExp(`^test/${kind}/.*_${kind}\\.ts$`);
+    return { many: files.filter((path) => named.test(path)), few: [] };
   }
   const importersOf = (helpers: readonly string[]) => {
     const found = new Set(helpers);

@@ -8,6 +8,7 @@
  *     npm run test:system       tests with PostgreSQL, Temporal or a browser
  *     npm run test:soak         the tests that have sizes (test/_size.ts), with the full ones
  *     npm run test:remote       tests with programs of others, which are downloaded
+ *     npm run test:cluster      tests of a whole cluster, one after the other
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -33,11 +34,11 @@ async function runMocha(kind: TestKind, args: readonly string[]): Promise<number
   mkdirSync(LOGS, { recursive: true });
   process.env.TEST_LOGS = LOGS;
   if (kind === "soak") process.env.TEST_SIZE = "full";
-  if (kind === "unit" || kind === "remote") process.env.TEST_SERVERS = "none";
+  if (["unit", "remote", "cluster"].includes(kind)) process.env.TEST_SERVERS = "none";
   const { many, few } = listTests(kind);
   const cores = availableParallelism();
   let code = 0;
-  const atOnce = kind === "unit" ? cores + 2 : cores + 4;
+  const atOnce = kind === "cluster" ? 1 : kind === "unit" ? cores + 2 : cores + 4;
   for (const [files, jobs] of [[many, atOnce], [few, cores]] as const) {
     if (files.length === 0) continue;
     const parallel = ["--parallel", "--jobs", String(jobs)];

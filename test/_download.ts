@@ -48,21 +48,35 @@ export function installNpm(name: string, timeout = TIMEOUT_MS): Promise<Download
  * moved into place.
  *
  * @param options for pip besides
+ * @param sources name of the pins of packages that have no wheels; the environment's own setuptools builds them
  */
-export function installPython(name: string, options: readonly string[] = []): Promise<Download> {
-  return install(name, [`${name}.txt`], async (folder) => {
+export function installPython(
+  name: string,
+  options: readonly string[] = [],
+  sources?: string,
+): Promise<Download> {
+  const files = [name, ...sources ? [sources] : []].map((one) => `${one}.txt`);
+  return install(name, files, async (folder) => {
     await client("python3", ["-m", "venv", folder]);
     const pip = ["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"];
     // A package that has to be built would fetch what builds it, which no hash covers.
     const pinned = ["--require-hashes", "--only-binary=:all:", "-r", pin(`${name}.txt`)];
     await client(join(folder, "bin", "python"), [...pip, ...pinned, ...options]);
+    if (sources === undefined) return;
+    const built = ["--no-build-isolation", "--no-deps", "--require-hashes", "-r"];
+    await client(join(folder, "bin", "python"), [...pip, ...built, pin(`${sources}.txt`)]);
   });
 }
 
-/** Builds a program from the Go modules of `pins/<name>/go.sum`. @param path of its package */
-export function buildGo(name: string, path: string): Promise<Download> {
+/**
+ * Builds programs from the Go modules of `pins/<name>/go.sum`.
+ *
+ * @param paths of their packages. One alone is called as the pins are, several each as the last part of its path
+ */
+export function buildGo(name: string, ...paths: readonly string[]): Promise<Download> {
   return install(name, [join(name, "go.mod"), join(name, "go.sum")], async (folder) => {
-    await client("go", ["build", "-o", join(folder, name), path], {
+    const output = paths.length === 1 ? join(folder, name) : `${folder}/`;
+    await client("go", ["build", "-o", output, ...paths], {
       cwd: pin(name),
       timeout: LONG_TIMEOUT_MS,
       env: {

@@ -1,9 +1,12 @@
 /** Programs from Debian's packages, run without an installation. */
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { downloadDebian } from "../_download.ts";
+
+const LIBRARIES = ["usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu"];
 
 /**
  * Unpacks packages, which are downloaded once.
@@ -25,4 +28,15 @@ export async function unpackDebian(
   }
   await chmod(folder, 0o755);
   return undefined;
+}
+
+/**
+ * Returns the command of a program that was unpacked with the libraries of its release, libc among them.
+ *
+ * @param program path in the folder
+ */
+export function debianCommand(folder: string, program: string): [string, ...string[]] {
+  const libraries = LIBRARIES.map((name) => join(folder, name));
+  const loader = libraries.map((name) => join(name, "ld-linux-x86-64.so.2")).find(existsSync)!;
+  return [loader, "--library-path", libraries.join(":"), join(folder, program)];
 }

@@ -1,7 +1,6 @@
 /** PgBouncer from Debian's packages, run without an installation, with the libraries of its release. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { chmod, chown, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -9,7 +8,7 @@ import type { Role } from "../../store/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { type TestDatabase, testPostgres } from "../_servers.ts";
 import { eventually } from "../_time.ts";
-import { unpackDebian } from "./_debian.ts";
+import { debianCommand, unpackDebian } from "./_debian.ts";
 
 /** A release of Debian by its PgBouncer, with the libraries that differ in name. */
 const RELEASES = {
@@ -30,7 +29,6 @@ const LIBRARIES = [
 ];
 /** User that it runs as where this process is root's, which it refuses to be. */
 const NOBODY = 65_534;
-const LIBRARY_PATHS = ["usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu"];
 
 /** A version that Debian has. */
 export type Version = keyof typeof RELEASES;
@@ -99,14 +97,13 @@ ${version === "1.18" ? "" : "max_prepared_statements = 200"}
     await chown(name, uid, gid);
   }
   await chmod(home, 0o755);
-  const libraries = LIBRARY_PATHS.map((name) => join(folder, name));
-  const loader = libraries.map((name) => join(name, "ld-linux-x86-64.so.2")).find(existsSync)!;
-  const program = join(folder, "usr", "sbin", "pgbouncer");
-  const child = spawn(
-    loader,
-    ["--library-path", libraries.join(":"), program, "-q", path("pgbouncer.ini")],
-    { uid, gid, cwd: home, stdio: ["ignore", "inherit", "inherit"] },
-  );
+  const [loader, ...args] = debianCommand(folder, "usr/sbin/pgbouncer");
+  const child = spawn(loader, [...args, "-q", path("pgbouncer.ini")], {
+    uid,
+    gid,
+    cwd: home,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   const ended = once(child, "close");
   await eventually(() => isOpen(port));
   const through = (url: string) => Object.assign(new URL(url), { port: String(port) }).href;
