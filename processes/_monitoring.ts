@@ -21,6 +21,9 @@ export interface Unreadiness {
   readonly says: string;
 }
 
+/** Paths that tell nothing private. */
+const PROBES = new Set(["/livez", "/readyz"]);
+
 /**
  * Serves, on a port of the process's own, what watches it: `/livez` (it answers), `/readyz` (200: it does its work; 503:
  * why not), both without a token, and `/metrics`.
@@ -50,6 +53,7 @@ export async function serveMonitoring(
     trustedHops: 0,
     secure: isSecure(settings),
     names: serverNames(bound),
+    anyHost: PROBES,
   });
   app.use(async (ctx) => {
     if (ctx.method !== "GET") throw new Problem("NotFound", "Not found");

@@ -18,6 +18,8 @@ export interface ForeignPageOptions {
    * this machine to a loopback name. Default: none.
    */
   readonly foreignPages?: "read" | "local";
+  /** Paths that are served whatever host a request names, or none: load balancers and kubelets name addresses. */
+  readonly anyHost?: ReadonlySet<string>;
 }
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -34,7 +36,7 @@ export function refuseForeignPages(
 ): (ctx: Context, next: Next) => Promise<void> {
   const own = [...new Set(["localhost", "127.0.0.1", "[::1]", ...options.names.hosts])].join(", ");
   return (ctx, next) => {
-    if (!isOwnHost(ctx.req, options.names)) {
+    if (!options.anyHost?.has(ctx.path) && !isOwnHost(ctx.req, options.names)) {
       throw new Problem(
         "Forbidden",
         `Cannot serve this host: reach the server as ${own}; SEALOOP_HOSTS names others`,

@@ -1,7 +1,9 @@
 /** Tests of what the processes of a platform tell of themselves. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { ROOT } from "../../config.ts";
 import { PROCESS_NAMES } from "../../contract/domain/mod.ts";
 import { freePort } from "../_run.ts";
@@ -63,6 +65,22 @@ export function describeMetrics(settings: () => Readonly<Record<string, string>>
         });
         assert.deepEqual(answer.body, { ready: true, reasons: [] });
         assert.equal((await probe(place, "/")).status, 404);
+      }
+    });
+
+    it("tell load balancers, which name no host or an address, whether the process works", async () => {
+      for (const head of ["HTTP/1.0", "HTTP/1.1\r\nhost: 10.0.0.7:9464\r\nconnection: close"]) {
+        for (
+          const [path, status] of [["/livez", "200"], ["/readyz", "200|503"], [
+            "/metrics",
+            "403",
+          ]] as const
+        ) {
+          const socket = connect(first, "127.0.0.1");
+          socket.end(`GET ${path} ${head}\r\n\r\n`);
+          const answer = await text(socket);
+          assert.match(answer, new RegExp(`^HTTP/1\\.1 (${status}) `), `${path} ${head}`);
+        }
       }
     });
 
