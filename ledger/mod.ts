@@ -94,6 +94,7 @@ export {
   type WatchOptions,
 } from "./scrub/mod.ts";
 export {
+  describeRefill,
   ensureRecoveryKey,
   findSignerProblem,
   getSealState,

@@ -26,7 +26,7 @@ await runProcess("sequencer", startSequencer);
 
 /** Takes work from the sequencer's task queue. No other process has the key that signs receipts, or the right to append them. */
 async function startSequencer(parts: PresentParts): Promise<RunningProcess> {
-  const { config, log, databaseUrl, presence, endProcess } = parts;
+  const { config, log, databaseUrl, presence, tellOperator, endProcess } = parts;
   await installRuntime(log, config.settings.SEALOOP_METRICS !== undefined);
   const retry = openRetry(log, presence.waitFor);
   presence.begin("sequencer", { role: "sequencer", url: databaseUrl("sequencer") });
@@ -89,6 +89,7 @@ async function startSequencer(parts: PresentParts): Promise<RunningProcess> {
               presence.waitFor(turn, "turn");
             },
             onUnable: ({ says }) => endProcess(`This machine can sign no more. ${says}`),
+            onRefill: tellOperator,
             onStandbys(missing) {
               if (missing !== null) log.warn(`Nothing is committed: it waits for ${missing}`);
               presence.waitFor(missing ?? turn, missing === null ? "turn" : "standbys");

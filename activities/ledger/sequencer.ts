@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { log } from "@temporalio/activity";
 import { ApplicationFailure, ApplicationFailureCategory } from "@temporalio/common";
 import {
+  describeRefill,
   findSignerProblem,
   LogBroken,
   type LogWriter,
@@ -30,6 +31,8 @@ export interface SequencerActivityParts {
   readonly onSealing?: (isSealing: boolean) => void;
   /** Called when this machine can't sign, before it takes the sequencer's turn. */
   readonly onUnable?: (problem: SignerProblem) => void;
+  /** Called once receipts that the database had lost are back, with what the operator should know of it. */
+  readonly onRefill?: (text: string) => void;
   /** Called when commits begin to wait for standbys, with what is missing, and with null when they go on. */
   readonly onStandbys?: (missing: string | null) => void;
 }
@@ -48,10 +51,15 @@ export function describeKeys(config: Config) {
 const HELD_PAUSE_MS = 10_000;
 
 /** Creates the activity that runs the sequencer. */
-export function sequencerActivities(
-  { config, store, stopping, onSealing = () => {}, onUnable = () => {}, onStandbys }:
-    SequencerActivityParts,
-) {
+export function sequencerActivities({
+  config,
+  store,
+  stopping,
+  onSealing = () => {},
+  onUnable = () => {},
+  onRefill = () => {},
+  onStandbys,
+}: SequencerActivityParts) {
   const keys = describeKeys(config);
 
   /**
@@ -81,10 +89,11 @@ export function sequencerActivities(
         signal,
         requireSync: config.settings.SEALOOP_REQUIRE_SYNC,
         ...(onStandbys ? { onStandbys } : {}),
-        onRefill: ({ from, receipts }) =>
-          log.warn(
-            `The database came back with ${from} receipts: the ${receipts.length} after them were put back from the signer's journal`,
-          ),
+        onRefill(refill) {
+          const text = describeRefill(refill);
+          log.warn(text);
+          onRefill(text);
+        },
         onStart: () => {
           onSealing(true);
           merkleLog = openMerkleLog(logEnd.signal);

@@ -14,6 +14,22 @@ export interface Refill {
   readonly receipts: readonly Pick<CommittedReceipt, "id" | "category" | "position">[];
 }
 
+/**
+ * Describes receipts that were put back, for the operator: the database still lacks what it had in other tables when they were
+ * sealed, such as tickets and votes, and their categories say of what to look for.
+ */
+export function describeRefill({ from, receipts }: Refill): string {
+  const counts = new Map<string, number>();
+  for (const { category } of receipts) counts.set(category, (counts.get(category) ?? 0) + 1);
+  const list = [...counts].sort(([a], [b]) => a < b ? -1 : 1)
+    .map(([category, count]) => `${count} ${category}`);
+  return `The database came back with ${from} receipts: the ${receipts.length} after them were put back from the signer's ` +
+    `journal (${
+      list.join(", ")
+    }). Rows of other tables that were written with them can't be put back: compare tickets, ` +
+    `approvals and queues with receipts ${from} to ${from + receipts.length - 1}`;
+}
+
 const EXPORT = "Put the missing receipts back from any export: npm run restore -- <export>";
 const MAX_BATCH_SIZE = 256;
 

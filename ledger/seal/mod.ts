@@ -17,6 +17,7 @@ export { ensureRecoveryKey, makeRecoveryKey, parseRecoveryKey } from "./recovery
 export { getSealState, requestSeal, requestSeals, sealArguments } from "./request.ts";
 export { openSealer, type Sealer } from "./sealer.ts";
 export { readHead } from "./_append.ts";
+export { describeRefill } from "./_refill.ts";
 export { appendVerified, toPlace, verifyNext } from "./_verified.ts";
 export { SealingHeld } from "./_trouble.ts";
 export { isSequencerAtWork, runSequencer, SEQUENCER_LOCK } from "./sequencer.ts";

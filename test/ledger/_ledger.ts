@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
+  describeRefill,
   getHead,
   getPublishedCheckpoint,
   type LogWriter,
@@ -51,7 +52,7 @@ export interface TestSealing {
   /** Errors of the log. */
   readonly troubles: string[];
   /** What was put back in the database from the signer's journal. */
-  readonly refills: { readonly from: number; readonly count: number }[];
+  readonly refills: string[];
   /** Seals so many receipts, in the order of their ids. @returns the ids */
   seal(count: number): Promise<string[]>;
   /** Stops sequencer and log, with the last checkpoint signed. */
@@ -89,7 +90,7 @@ export async function prepareSealing(
   const logSettings = readLogSettings(loadConfig({ SEALOOP_DATA: folder, ...settings }));
   const keyFile = join(folder, "ledger.key");
   const troubles: string[] = [];
-  const refills: { from: number; count: number }[] = [];
+  const refills: string[] = [];
   let stop = new AbortController();
   let running: Promise<void> = Promise.resolve();
   let log: LogWriter | undefined;
@@ -110,7 +111,7 @@ export async function prepareSealing(
             onTrouble: (error) => troubles.push(String(error)),
           });
         },
-        onRefill: ({ from, receipts }) => refills.push({ from, count: receipts.length }),
+        onRefill: (refill) => refills.push(describeRefill(refill)),
         onLeaves: (...added) => log?.add(...added),
       }).catch(async (error) => {
         if (error.name !== "SequencerBusy" || signal.aborted) throw error;

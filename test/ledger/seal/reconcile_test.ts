@@ -120,7 +120,11 @@ describe("a sequencer that was stopped between signing and committing", () => {
     const after = await readChain();
     assert.deepEqual(after.slice(0, 3).map(({ text }) => text), before);
     assert.deepEqual(after.slice(3).map((receipt) => receipt.id), [id]);
-    assert.deepEqual(sealing.refills, [{ from: 1, count: 2 }]);
+    assert.equal(sealing.refills.length, 1);
+    assert.match(
+      sealing.refills[0]!,
+      /came back with 1 receipts: the 2 after them .* \(2 test\).* receipts 1 to 2$/,
+    );
     assert.equal(await getSealingTrouble(sealing.app.asPlatform()), undefined);
   });
 
