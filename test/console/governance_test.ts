@@ -3,6 +3,7 @@ import { putPolicyInForce } from "../../integrations/policy_files/mod.ts";
 import { readGovernanceFile } from "../../calls/governance/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { type ConsoleTab, openConsole, SCHEMES, WIDTHS } from "./_console.ts";
+import { isLookedAt } from "../_size.ts";
 
 const POLICY = {
   table: "governance_policies",
@@ -107,10 +108,11 @@ describe("the console's page of governance", () => {
     await tab.signIn("admin");
   });
 
-  for (const scheme of SCHEMES) {
-    it(`has no barriers, and fits on a phone and a desk, ${scheme}`, async () => {
+  for (const [row, scheme] of SCHEMES.entries()) {
+    it(`has no barriers, and fits, ${scheme}`, async () => {
       await tab.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
-      for (const width of WIDTHS) {
+      for (const [column, width] of WIDTHS.entries()) {
+        if (!isLookedAt(row, column)) continue;
         await tab.page.setViewport({ width, height: 800 });
         await tab.open("/console/governance", /Last used/);
         assert.deepEqual(await tab.barriers(), [], `at ${width}`);

@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "puppeteer-core";
 import { asSuperuser } from "../../_superuser.ts";
 import { contentWidth, findBarriers, textOf, usePages } from "./_pages.ts";
+import { isLookedAt } from "../../_size.ts";
 
 /** Maximum bytes of a page with all its files, compressed. */
 const MAX_BYTES = 150_000;
@@ -69,8 +70,10 @@ describe("the ledger's pages", () => {
   ) {
     it(`have no accessibility problem at ${path}, light and dark, wide and narrow`, async () => {
       const { tab: { page }, address } = pages;
-      for (const scheme of ["light", "dark"]) {
-        for (const [width, height] of [[1400, 900], [768, 900], [360, 640], [320, 640]] as const) {
+      const sizes = [[1400, 900], [768, 900], [360, 640], [320, 640]] as const;
+      for (const [row, scheme] of ["light", "dark"].entries()) {
+        for (const [column, [width, height]] of sizes.entries()) {
+          if (!isLookedAt(row, column)) continue;
           await page.setViewport({ width, height });
           await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
           await page.goto(address + path, { waitUntil: "load" });
