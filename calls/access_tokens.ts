@@ -23,6 +23,12 @@ export interface AccessTokens {
   find(token: string, address: string): Promise<Caller>;
 }
 
+/** Returns the address of a resource's metadata, by which clients find its authorization server. @see RFC 9728, 3.1 */
+export function resourceMetadataUrl(resource: string): string {
+  return new URL(`/.well-known/oauth-protected-resource${new URL(resource).pathname}`, resource)
+    .href;
+}
+
 /** A JSON Web Token that is signed, and no key. */
 const FORM = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 

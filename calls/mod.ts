@@ -10,7 +10,12 @@
  * Every interface calls operations through {@linkcode createInvoke}; approved calls run through `held_calls/`.
  * @module
  */
-export { type AccessTokens, isAccessToken, TOKEN_SCOPES } from "./access_tokens.ts";
+export {
+  type AccessTokens,
+  isAccessToken,
+  resourceMetadataUrl,
+  TOKEN_SCOPES,
+} from "./access_tokens.ts";
 export { callerOf } from "./authenticate.ts";
 export { ensureAdminKey } from "./admin_key.ts";
 export { authorize } from "./authorize.ts";

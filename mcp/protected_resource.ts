@@ -1,12 +1,10 @@
 /** The tool server as a protected resource of OAuth 2.1: where clients learn which authorization server to ask. */
 import type Router from "@koa/router";
-import { TOKEN_SCOPES, type ToolServerAuth } from "../calls/mod.ts";
+import { resourceMetadataUrl, TOKEN_SCOPES, type ToolServerAuth } from "../calls/mod.ts";
 import { PRODUCT } from "../contract/domain/mod.ts";
 import type { RequestState } from "../runtime/web/mod.ts";
 
-const WELL_KNOWN = "/.well-known/oauth-protected-resource";
-
-type Tokens = NonNullable<ToolServerAuth["tokens"]>;
+const ROOT = "/.well-known/oauth-protected-resource";
 
 /**
  * Binds the metadata, below the path of the resource and at the root, where clients look next.
@@ -25,7 +23,7 @@ export function bindProtectedResource(
     bearer_methods_supported: ["header"],
     resource_name: PRODUCT,
   };
-  for (const path of [WELL_KNOWN + new URL(tokens.resource).pathname, WELL_KNOWN]) {
+  for (const path of [new URL(resourceMetadataUrl(tokens.resource)).pathname, ROOT]) {
     router.get("protected-resource", path, (ctx) => {
       ctx.set("cache-control", "public, max-age=60");
       ctx.body = metadata;
@@ -41,10 +39,5 @@ export function bindProtectedResource(
 export function challengeOf({ tokens }: Pick<ToolServerAuth, "tokens">, wasSent: boolean): string {
   if (!tokens) return "Bearer";
   const error = wasSent ? `error="invalid_token", ` : "";
-  return `Bearer ${error}resource_metadata="${metadataUrl(tokens)}"`;
-}
-
-function metadataUrl({ resource }: Tokens): string {
-  const { pathname } = new URL(resource);
-  return new URL(WELL_KNOWN + pathname, resource).href;
+  return `Bearer ${error}resource_metadata="${resourceMetadataUrl(tokens.resource)}"`;
 }

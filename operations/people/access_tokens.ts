@@ -1,5 +1,11 @@
 /** Access tokens of people: what the people file gives their person, narrowed by the token. */
-import { type AccessTokens, callerOf, type FailureLimiter, TOKEN_SCOPES } from "../../calls/mod.ts";
+import {
+  type AccessTokens,
+  callerOf,
+  type FailureLimiter,
+  resourceMetadataUrl,
+  TOKEN_SCOPES,
+} from "../../calls/mod.ts";
 import { Problem, type Scope } from "../../contract/mod.ts";
 import { type OidcClient, OidcRefused, OidcUnreachable } from "../../integrations/oidc/mod.ts";
 import { findKeyOfPerson } from "../../store/keys/mod.ts";
@@ -27,7 +33,7 @@ export function openAccessTokens(parts: TokenParts): AccessTokens {
     issuer,
     async find(token, address) {
       const { subject, claims } = await read(parts, token, address);
-      const scope = scopeOf(claims.scope);
+      const scope = scopeOf(claims.scope, resource);
       const file = await currentPeopleFile(db);
       const groups = file ? groupsOf(file, claims) : [];
       const grant = file && grantOf(file, { issuer, subject, groups });
@@ -68,15 +74,19 @@ async function read({ oidc, failures, resource }: TokenParts, token: string, add
 }
 
 /** Returns the widest scope that a token has. @throws {Problem} `Forbidden`: it has none */
-function scopeOf(claim: unknown): Scope {
+function scopeOf(claim: unknown, resource: string): Scope {
   const has = typeof claim === "string" ? claim.split(" ") : [];
   if (has.includes(TOKEN_SCOPES.full)) return "full";
   if (has.includes(TOKEN_SCOPES.audit)) return "audit";
   const scopes = Object.values(TOKEN_SCOPES);
+  const challenge = {
+    error: "insufficient_scope",
+    scope: scopes.join(" "),
+    resource_metadata: resourceMetadataUrl(resource),
+  };
+  const parameters = Object.entries(challenge).map(([name, value]) => `${name}="${value}"`);
   throw new Problem("Forbidden", `This token has no scope here: it needs ${scopes.join(" or ")}`, {
-    headers: {
-      "www-authenticate": `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`,
-    },
+    headers: { "www-authenticate": `Bearer ${parameters.join(", ")}` },
   });
 }
 

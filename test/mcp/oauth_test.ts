@@ -246,7 +246,10 @@ describe("access tokens at the tool server", () => {
     for (const scope of [undefined, "openid profile", "sealoop:fullest"]) { // an ID token has none
       const { status, headers } = await post(tokenOf(ADA, { scope }));
       assert.equal(status, 403);
-      assert.match(headers.get("www-authenticate")!, /insufficient_scope/);
+      assert.match(
+        headers.get("www-authenticate")!,
+        /^Bearer error="insufficient_scope", scope="sealoop:audit sealoop:full", resource_metadata="http/,
+      );
     }
     const denied = async (token: string) => {
       const { content, isError } = await callTool(token, "itsm_create_ticket", { title: "x" });
@@ -331,6 +334,15 @@ describe("access tokens at the tool server", () => {
     const { store, platform: { failures } } = people;
     const tokens = openAccessTokens({ oidc, store, failures, resource, gateway });
     await assert.rejects(tokens.find(tokenOf(ADA), "127.0.0.1"), { name: "Unavailable" });
+  });
+
+  it("are taken over A2A as well", async () => {
+    const card = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      return await (await fetch(`${tools}/a2a/card`, { headers })).json() as Json;
+    };
+    const [full, audit] = [await card(tokenOf(ADA)), await card(tokenOf(SAM))];
+    assert.ok(audit.skills.length > 0 && audit.skills.length < full.skills.length);
   });
 
   it("leave keys as they were", async () => {
