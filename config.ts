@@ -94,6 +94,11 @@ export interface Config {
   readonly dataDir: string;
   /** Name of the machine on which this process acts. */
   readonly place: string;
+  /**
+   * True: settings files are read as they are in force, from the copies that this process keeps of them. Absent: those of
+   * this machine, as a command does that checks them.
+   */
+  readonly readsCopies?: true;
 }
 
 /** A setting is wrong; the message names each one, and what would be right. */

@@ -87,7 +87,8 @@ export async function runProcess(
     Object.assign(process.env, message.env);
     place = message.place;
   }
-  const config = readConfig(output === "client" ? loadRunningConfig : loadConfig);
+  const read = readConfig(output === "client" ? loadRunningConfig : loadConfig);
+  const config: Config = Object.freeze({ ...read, readsCopies: true });
   const destination = output === "client" ? STANDARD_ERROR : undefined;
   const log = createLog(name, config.settings.SEALOOP_LOG_LEVEL, destination);
   let isStopping = false;

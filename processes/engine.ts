@@ -10,7 +10,7 @@ import {
   openModel,
   openWriter,
 } from "../judgement/engine/mod.ts";
-import { followPolicyFile, openGuard, policyFilePath } from "../judgement/guard/mod.ts";
+import { followPolicyFile, openGuard } from "../judgement/guard/mod.ts";
 import { requireReady } from "../store/mod.ts";
 import { isSecure, serve, serverNames } from "../runtime/web/mod.ts";
 import { checkDatabase } from "./_check_database.ts";
@@ -66,7 +66,7 @@ async function startEngine(parts: PresentParts): Promise<RunningProcess> {
   );
   await retry("PostgreSQL", () => checkDatabase(store));
   await requireSharedSecrets(store, config, ["engine"]);
-  const policy = await followPolicyFile(policyFilePath(config), store, log);
+  const policy = await followPolicyFile({ config, store, log });
   return {
     address: server.address,
     retire: server.retire,

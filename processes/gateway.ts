@@ -20,7 +20,8 @@ async function startGateway(parts: PresentParts): Promise<RunningProcess> {
   parts.presence.begin("gateway", { role: "gateway", url: parts.databaseUrl("gateway") });
   await waitForDatabase(parts, "gateway");
   const open = await openPlatform(parts, "gateway");
-  const files = await followReadFiles(parts.config, open.platform.store, parts.log);
+  const { config, store } = open.platform;
+  const files = await followReadFiles({ config, store, log: parts.log }, { puts: false });
   await requireSharedSecrets(open.platform.store, parts.config, ["engine", "webhooks"]);
   const copies = keepDroppingCopies(parts.config, parts.log);
   const { settings } = parts.config;

@@ -3,6 +3,7 @@ import { keepDroppingCopies } from "./_dropped_copies.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 import { openToolServer } from "./_tool_server.ts";
+import { followReadFiles } from "./_settings_files.ts";
 import { requireSharedSecrets } from "./_shared_secrets.ts";
 import { waitForDatabase } from "./_wait_for_database.ts";
 
@@ -17,6 +18,8 @@ async function startToolServer(parts: PresentParts): Promise<RunningProcess> {
   await waitForDatabase(parts, "tools");
   const open = await openPlatform(parts, "tools");
   await requireSharedSecrets(open.platform.store, parts.config, ["engine", "webhooks"]);
+  const { config, store } = open.platform;
+  const files = await followReadFiles({ config, store, log: parts.log }, { puts: false });
   const copies = keepDroppingCopies(parts.config, parts.log);
   const { settings } = parts.config;
   const tools = await openToolServer(open);
@@ -26,6 +29,7 @@ async function startToolServer(parts: PresentParts): Promise<RunningProcess> {
     retire: server.retire,
     async stop() {
       copies.stop();
+      for (const file of files) file.stop();
       await tools.drain();
       await server.close(CLOSE_TIMEOUT_MS);
       await tools.close();

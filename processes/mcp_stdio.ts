@@ -6,6 +6,7 @@ import type { Role } from "../store/mod.ts";
 import { localDatabaseUrl } from "./_local_database.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
+import { followReadFiles } from "./_settings_files.ts";
 
 await runProcess("mcp-stdio", startStdio, "client");
 
@@ -14,6 +15,8 @@ async function startStdio(parts: PresentParts): Promise<RunningProcess> {
   const databaseUrl = (role: Role) => localDatabaseUrl(parts.config, role);
   parts.presence.begin("mcp-stdio", { role: "tools", url: databaseUrl("tools") });
   const { platform, invoke, close } = await openPlatform({ ...parts, databaseUrl }, "tools");
+  const { config, store } = platform;
+  const files = await followReadFiles({ config, store, log: parts.log }, { puts: false });
   const tools = await serveStdio({
     operations,
     findInjection,
@@ -26,6 +29,7 @@ async function startStdio(parts: PresentParts): Promise<RunningProcess> {
   const resources = await followResources(platform, tools);
   return {
     async stop() {
+      for (const file of files) file.stop();
       await tools.close();
       await resources.close();
       await close();

@@ -5,9 +5,9 @@ import {
   type ReturnedService,
 } from "../activities/mod.ts";
 import { followScripts } from "../judgement/catalogue/mod.ts";
-import { followGovernanceFile, governanceFileOf } from "../calls/governance/mod.ts";
+import { followGovernanceFile } from "../calls/governance/mod.ts";
 import { receiveMail } from "../operations/mail/sending/mod.ts";
-import { followModelFile, modelFilePath } from "../operations/models/use/mod.ts";
+import { followModelFile } from "../operations/models/use/mod.ts";
 import { followServices, keepDiscoveringServices } from "../judgement/detection/mod.ts";
 import { keepExportingSpans } from "../integrations/observability/mod.ts";
 import { watchManagedProcesses } from "../integrations/host/mod.ts";
@@ -17,7 +17,7 @@ import { registry } from "../operations/mod.ts";
 import { followPeopleFile } from "../operations/people/mod.ts";
 import { BadKeyFile } from "../ledger/mod.ts";
 import { followRunbooks, keepDeletingOldData } from "../judgement/runbooks/mod.ts";
-import { followShieldFile, shieldFilePath } from "../judgement/shield/mod.ts";
+import { followShieldFile } from "../judgement/shield/mod.ts";
 import { usePlatformMetrics, usePollMetrics } from "../runtime/metrics/mod.ts";
 import { TASK_QUEUE } from "../contract/domain/mod.ts";
 import { getMetricFigures, reportPlace } from "../store/platform/mod.ts";
@@ -70,18 +70,17 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
   }
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
   const servicesFile = await followServices(services, log);
-  const runbooks = await followRunbooks(config, store, log);
-  const operations = registry.values();
+  const follower = { config, store, log };
+  const runbooks = await followRunbooks(follower);
   const files = [
     servicesFile,
     runbooks,
-    await followScripts(config, store, log),
-    await followGovernanceFile(governanceFileOf(config), { store, log, operations }),
-    await followShieldFile(shieldFilePath(config), store, log),
-    await followModelFile(modelFilePath(config), store, log),
-    await followPeopleFile(config, store, log),
-    ...await followReadFiles(config, store, log),
-    ...await followReadFiles(config, store, log, ["detectors"]),
+    await followScripts(follower),
+    await followGovernanceFile({ ...follower, operations: registry.values() }),
+    await followShieldFile(follower),
+    await followModelFile(follower),
+    await followPeopleFile(follower),
+    ...await followReadFiles(follower, { puts: true }),
   ];
   warmParsers();
   const stopping = new AbortController();

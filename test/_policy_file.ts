@@ -2,9 +2,9 @@
 import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FollowedFile } from "../integrations/files/mod.ts";
-import type { Db, Store } from "../store/mod.ts";
-import { createLog, type Log } from "../runtime/web/mod.ts";
-import { testFolder } from "./_run.ts";
+import type { Follower } from "../integrations/settings_files/mod.ts";
+import type { Db } from "../store/mod.ts";
+import { createLog } from "../runtime/web/mod.ts";
 import { testStore } from "./_servers.ts";
 
 /** A followed file. */
@@ -24,21 +24,18 @@ export interface TestPolicyFile {
 /** Follows a file that is not there yet, on a database of its own. */
 export async function followTestFile(
   name: string,
-  follow: (
-    path: string,
-    store: Store,
-    log: Log,
-  ) => Promise<FollowedFile>,
+  follow: (follower: Follower) => Promise<FollowedFile>,
 ): Promise<TestPolicyFile> {
   const opened = await testStore();
-  const path = join(await testFolder(), name);
+  const { config, store } = opened;
+  const path = join(config.dataDir, name);
   const reasons: string[] = [];
   const write = (line: string) => {
     const { reason } = JSON.parse(line);
     if (reason) reasons.push(reason);
   };
-  const followed = await follow(path, opened.store, createLog("test", "info", { write }));
-  const db = opened.store.asPlatform();
+  const followed = await follow({ config, store, log: createLog("test", "info", { write }) });
+  const db = store.asPlatform();
   let writes = 0;
   return {
     db,

@@ -3,7 +3,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { applyGovernanceFile } from "../calls/governance/mod.ts";
+import { loadConfig } from "../config.ts";
+import { applyGovernanceText } from "../calls/governance/mod.ts";
 import { issueSealedKey } from "../calls/mod.ts";
 import { followPolicyFile } from "../judgement/guard/mod.ts";
 import { exportReceipts, getHead } from "../ledger/mod.ts";
@@ -150,9 +151,7 @@ describe("public receipts of a run with private texts in all of its parts", () =
 
   async function setPolicies(folder: string): Promise<void> {
     const { store } = people;
-    const governance = join(folder, "governance.yaml");
-    await writeFile(
-      governance,
+    await applyGovernanceText(
       JSON.stringify({
         rules: [{
           name: "ask",
@@ -161,14 +160,15 @@ describe("public receipts of a run with private texts in all of its parts", () =
           reason: PRIVATE.ruleReason,
         }],
       }),
+      store,
     );
-    await applyGovernanceFile({ path: governance, named: true }, store);
     const guard = join(folder, "guard.yaml");
     const [from, to] = ["2020-01-01T00:00:00Z", "2020-01-02T00:00:00Z"];
     const freezes = [{ from, to, reason: PRIVATE.freezeReason }];
     await writeFile(guard, JSON.stringify({ freezes }));
-    (await followPolicyFile(guard, await storeAs(store, "engine"), createLog("test", "silent")))
-      .stop();
+    const config = loadConfig({ SEALOOP_DATA: folder, SEALOOP_POLICY: guard });
+    const log = createLog("test", "silent");
+    (await followPolicyFile({ config, store: await storeAs(store, "engine"), log })).stop();
   }
 
   /** A repair that people are asked about, and a report about nothing that is known. */

@@ -1,16 +1,14 @@
 /** The file of the governance policy: its content is put in force as a new version, and sealed. */
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { Logger } from "pino";
 import type { Config } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
-import { BadFile, type FollowedFile } from "../../integrations/files/mod.ts";
+import { BadFile, type FollowedFile, ownFilePath } from "../../integrations/files/mod.ts";
 import {
   type FilePolicy,
   logPolicyChange,
   putPolicyInForce,
 } from "../../integrations/policy_files/mod.ts";
-import { followSettingsFile } from "../../integrations/settings_files/mod.ts";
+import { type Follower, followSettingsFile } from "../../integrations/settings_files/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
 import { addStop, currentPolicy, FILE_STOP, removeStop } from "../../store/calls/mod.ts";
@@ -34,14 +32,14 @@ export interface GovernanceFile {
   readonly named: boolean;
 }
 
-/** Returns the file that the settings name, or the one in the data folder. */
-export function governanceFileOf({ settings, dataDir }: Config): GovernanceFile {
-  const path = settings.SEALOOP_GOVERNANCE;
-  return { path: path ?? join(dataDir, "sealoop.governance.yaml"), named: path !== undefined };
+/** Returns the file of this machine: the one that the settings name, or the one in the data folder. */
+export function governanceFileOf(config: Config): GovernanceFile {
+  const named = config.settings.SEALOOP_GOVERNANCE !== undefined;
+  return { path: ownFilePath(config, "governance"), named };
 }
 
-/** Result of applying the file. */
-export interface AppliedFile {
+/** Result of putting a policy in force. */
+export interface AppliedPolicy {
   /** Name of the policy in force. */
   readonly version: string;
   /** Name of the policy in force before. */
@@ -49,23 +47,13 @@ export interface AppliedFile {
   readonly file: PolicyFile;
 }
 
-/**
- * Puts the file's content in force.
- *
- * @returns undefined: there is no file, and none is required; what was in force stays
- * @throws {BadFile} it can't be followed: the policy in force stays
- */
-export async function applyGovernanceFile(
-  file: GovernanceFile,
-  store: Store,
-): Promise<AppliedFile | undefined> {
-  const content = checkGovernanceFile(file);
-  const change = content && await putPolicyInForce(store, POLICY, content.policy);
+/** Makes a file's text the policy. @throws {BadFile} it can't be followed: the policy in force stays */
+export async function applyGovernanceText(text: string, store: Store): Promise<AppliedPolicy> {
+  const file = readGovernanceFile(text);
+  const { before, after } = await putPolicyInForce(store, POLICY, file.policy);
   await liftFileStop(store);
-  if (!change) return undefined;
-  const { before, after } = change;
   const replaced = before && { replaced: governanceVersion(before) };
-  return { version: governanceVersion(after), ...replaced, file: content };
+  return { version: governanceVersion(after), ...replaced, file };
 }
 
 /** Reads the file, and puts nothing in force. @returns undefined: there is none @throws {BadFile} */
@@ -92,44 +80,45 @@ async function stopEverything(store: Store, reason: string): Promise<void> {
 }
 
 /**
- * Follows the file: applies it now and whenever it has changed. A wrong file changes nothing, and the log says what is
- * wrong with it; nor does a file that is removed. Where it is wrong and no policy was ever in force, everything is stopped
- * until it can be followed.
+ * Follows the file, as {@linkcode followSettingsFile} does, and makes what is in force the policy. Where the file of this
+ * machine is for it to put, is wrong, and no policy was ever in force, everything is stopped until it can be followed.
  *
  * @param operations for warnings about names in rules that match nothing
  */
 export async function followGovernanceFile(
-  file: GovernanceFile,
-  { store, log, operations }: {
-    readonly store: Store;
-    readonly log: Logger;
+  { config, store, log, operations }: Follower & {
     readonly operations: Iterable<Operation<never>>;
   },
 ): Promise<FollowedFile> {
-  const { path } = file;
+  const { named } = governanceFileOf(config);
   const followed = {
     name: "governance",
-    path,
-    async apply() {
-      try {
-        logResult(await applyGovernanceFile(file, store));
-      } catch (error) {
-        if (error instanceof BadFile && !await isPolicyInForce(store)) {
-          await stopEverything(store, error.message);
-        }
-        throw error;
-      }
+    check: (path: string) => checkOrStop({ path, named }, store),
+    async apply(path: string, exists: boolean) {
+      if (exists) logResult(await applyGovernanceText(readFileSync(path, "utf8"), store));
     },
   } as const;
-  return await followSettingsFile(followed, store, log);
+  return await followSettingsFile(followed, { config, store, log });
 
-  function logResult(applied: AppliedFile | undefined): void {
-    if (!applied) return;
+  function logResult(applied: AppliedPolicy): void {
     logPolicyChange(log, "The governance policy is in force", applied.version, applied.replaced);
     for (const reason of unknownNamesIn(applied.file, [...operations])) {
       log.warn({ reason }, "A rule of the governance file matches nothing");
     }
   }
+}
+
+/** Reads the file before it is put, and stops everything where nobody knows what it was meant to forbid. @throws {BadFile} */
+async function checkOrStop(file: GovernanceFile, store: Store): Promise<void> {
+  try {
+    checkGovernanceFile(file);
+  } catch (error) {
+    if (error instanceof BadFile && !await isPolicyInForce(store)) {
+      await stopEverything(store, error.message);
+    }
+    throw error;
+  }
+  await liftFileStop(store);
 }
 
 async function isPolicyInForce({ db }: Store): Promise<boolean> {

@@ -21,10 +21,9 @@ export {
 export { approversByRules, evaluate, evaluateAgain } from "./evaluate.ts";
 export { isModelAllowed } from "./model_rules.ts";
 export {
-  applyGovernanceFile,
+  applyGovernanceText,
   checkGovernanceFile,
   followGovernanceFile,
-  type GovernanceFile,
   governanceFileOf,
 } from "./governance_file.ts";
 export { targetFieldOf, targetOf } from "./guardrails.ts";

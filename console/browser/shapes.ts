@@ -127,6 +127,17 @@ export interface RefusedFile {
   readonly refused_since: string;
 }
 
+/** A file of a worker that differs from what is in force. */
+export interface ConfigDrift {
+  readonly code: "config_drift";
+  readonly name: string;
+  /** Its id; null: it has none. */
+  readonly place: string | null;
+  readonly version: number;
+  readonly since: string;
+  readonly advice: string;
+}
+
 /** The platform's parts. */
 export interface PlatformStatus {
   readonly status: "ok" | "degraded";
@@ -134,7 +145,10 @@ export interface PlatformStatus {
     Record<string, {
       readonly ok: boolean;
       readonly error: string | null;
-      readonly detail: { readonly refused?: readonly RefusedFile[] } | null;
+      readonly detail: {
+        readonly refused?: readonly RefusedFile[];
+        readonly drift?: readonly ConfigDrift[];
+      } | null;
     }>
   >;
 }

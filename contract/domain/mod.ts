@@ -69,7 +69,12 @@ export {
 } from "./crew.ts";
 export { CHECK_RESULTS, type CheckResult, DEVICE_PLATFORMS } from "./posture.ts";
 export { type Decision, DECISIONS, stricter } from "./decision.ts";
-export { describeWhileRefused, SETTINGS_FILES, type SettingsFileName } from "./settings_files.ts";
+export {
+  describeSettingsFile,
+  describeWhileRefused,
+  SETTINGS_FILES,
+  type SettingsFileName,
+} from "./settings_files.ts";
 export { type DetectorName, DETECTORS } from "./detectors.ts";
 export { GROUPS } from "./groups.ts";
 export {

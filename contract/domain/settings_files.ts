@@ -1,10 +1,14 @@
-/** Settings in force while a file is refused: the earlier ones, those until a process is started again, or none of it. */
-type Keeps = "before" | "until_restart" | "nothing";
-
 interface SettingsFileInfo {
   /** Its name for people: "services file". */
   readonly title: string;
-  readonly keeps: Keeps;
+  /** Setting that names it. */
+  readonly setting: string;
+  /** Its name in the data folder, unless the setting names another. */
+  readonly file: string;
+  /** True: a folder of files. */
+  readonly isFolder?: true;
+  /** True: each place has its own; else one is in force for all. */
+  readonly ofEachPlace?: true;
   /** Settings in force while nothing of it is. */
   readonly without: string;
 }
@@ -13,81 +17,98 @@ interface SettingsFileInfo {
 export const SETTINGS_FILES = {
   services: {
     title: "services file",
-    keeps: "before",
+    setting: "SEALOOP_SERVICES",
+    file: "sealoop.services.yaml",
+    ofEachPlace: true,
     without: "the platform's own parts alone are watched",
   },
   detectors: {
     title: "detectors' file",
-    keeps: "until_restart",
+    setting: "SEALOOP_DETECTORS",
+    file: "sealoop.detectors.yaml",
     without: "the detectors work by their defaults",
   },
   runbooks: {
     title: "folder of runbooks",
-    keeps: "until_restart",
+    setting: "SEALOOP_RUNBOOKS",
+    file: "runbooks",
+    isFolder: true,
     without: "the runbooks that ship are in force",
   },
   scripts: {
     title: "folder of scripts",
-    keeps: "before",
+    setting: "SEALOOP_SCRIPTS",
+    file: "scripts",
+    isFolder: true,
     without: "the scripts that ship can be asked for",
   },
   governance: {
     title: "governance file",
-    keeps: "before",
+    setting: "SEALOOP_GOVERNANCE",
+    file: "sealoop.governance.yaml",
     without: "every call that changes something is refused",
   },
   policy: {
     title: "guardrails' policy file",
-    keeps: "before",
+    setting: "SEALOOP_POLICY",
+    file: "sealoop.policy.yaml",
     without: "the default bounds are in force, and nothing is frozen",
   },
   shield: {
     title: "shield's file",
-    keeps: "before",
+    setting: "SEALOOP_SHIELD",
+    file: "sealoop.shield.yaml",
     without: "the policies that ship are in force",
   },
   models: {
     title: "file of budgets for models",
-    keeps: "before",
+    setting: "SEALOOP_MODELS",
+    file: "sealoop.models.yaml",
     without: "the default budgets are in force",
   },
   people: {
     title: "people file",
-    keeps: "before",
+    setting: "SEALOOP_PEOPLE",
+    file: "sealoop.people.yaml",
     without: "nobody signs in by the identity provider",
   },
   comms: {
     title: "file of who is told",
-    keeps: "until_restart",
+    setting: "SEALOOP_COMMS",
+    file: "sealoop.comms.yaml",
     without: "nobody is told over channels, and messages wait",
   },
   peers: {
     title: "file of peers",
-    keeps: "nothing",
+    setting: "SEALOOP_PEERS",
+    file: "sealoop.peers.yaml",
     without: "no agent of others can be asked",
   },
   mail: {
     title: "file of mail rules",
-    keeps: "nothing",
-    without: "sequences and automatic replies wait",
+    setting: "SEALOOP_MAIL",
+    file: "sealoop.mail.yaml",
+    without: "the shipped sequences alone are there",
   },
   pipelines: {
     title: "file of pipelines",
-    keeps: "nothing",
-    without: "deals can be neither changed nor counted",
+    setting: "SEALOOP_PIPELINES",
+    file: "sealoop.pipelines.yaml",
+    without: "the shipped pipelines are in force",
   },
 } as const satisfies Readonly<Record<string, SettingsFileInfo>>;
 
 /** Name of a settings file. */
 export type SettingsFileName = keyof typeof SETTINGS_FILES;
 
+/** Returns what is said of a settings file. */
+export function describeSettingsFile(name: SettingsFileName): SettingsFileInfo {
+  return SETTINGS_FILES[name];
+}
+
 /** Says what holds while a file is refused. @param takenAt since when its last good content holds; null: there was none */
 export function describeWhileRefused(name: SettingsFileName, takenAt: Date | null): string {
-  const { keeps, without } = SETTINGS_FILES[name];
-  if (keeps === "nothing") return `until it is mended, ${without}`;
-  if (takenAt === null) return `nothing of it was ever in force: ${without}`;
+  if (takenAt === null) return `nothing of it was ever in force: ${SETTINGS_FILES[name].without}`;
   const since = takenAt.toISOString().slice(0, 19).replace("T", " ");
-  return keeps === "before"
-    ? `what it said before stays in force, as since ${since}Z`
-    : `what it said since ${since}Z stays in force where processes go on; in those that start, ${without}`;
+  return `what it said before stays in force, as since ${since}Z`;
 }

@@ -83,6 +83,9 @@ export const PLATFORM_SETTINGS = {
   SEALOOP_PLACE: PlaceName.optional().describe(
     "Name of the machine on which this worker acts, which its workers share; unset: the host's name",
   ),
+  SEALOOP_CONFIG_PLACE: PlaceName.optional().describe(
+    "Place whose settings files are put in force when they change; unset: each file's first place, until npm run config -- put",
+  ),
   SEALOOP_PLACE_AWAY_SECONDS: z.coerce.number().int().min(10).max(3_600).default(60).describe(
     "Seconds without a worker after which a place counts as away, and its incidents go to people",
   ),

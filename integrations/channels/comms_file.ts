@@ -1,10 +1,9 @@
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { z } from "zod";
 import type { Config } from "../../config.ts";
 import { findTimeZone, similarNames } from "../../contract/mod.ts";
 import { MESSAGE_KINDS, SEVERITIES } from "../../contract/domain/mod.ts";
-import { BadFile, type Mistake, readYamlFile } from "../files/mod.ts";
+import { BadFile, type Mistake, readYamlFile, settingsFilePath } from "../files/mod.ts";
 import { Credential } from "./_credential_name.ts";
 import { Email } from "./_email.ts";
 import { Matrix } from "./_matrix.ts";
@@ -92,8 +91,10 @@ export function commsFileSchema(): Readonly<Record<string, unknown>> {
 }
 
 /** Returns the path of the file. */
-export function commsFilePath({ settings, dataDir }: Pick<Config, "settings" | "dataDir">): string {
-  return settings.SEALOOP_COMMS ?? join(dataDir, "sealoop.comms.yaml");
+export function commsFilePath(
+  config: Pick<Config, "settings" | "dataDir" | "readsCopies">,
+): string {
+  return settingsFilePath(config, "comms");
 }
 
 /**

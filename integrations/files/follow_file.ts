@@ -71,7 +71,7 @@ export async function followFile(
 }
 
 /** Returns a text that differs once the file, or one of the folder, was written anew; undefined: there is none. */
-function stampOf(path: string): string | undefined {
+export function stampOf(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats) return undefined;
   const own = `${stats.mtimeMs} ${stats.size} ${stats.ino}`;

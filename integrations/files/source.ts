@@ -13,6 +13,9 @@ export interface FileSource {
   readonly exists: boolean;
 }
 
+/** Name of what the settings files in force have brought. */
+export const IN_FORCE = "in_force";
+
 /** Describes a file or folder of this host as it is now. */
 export function fileSource(path: string): FileSource {
   const absolute = resolve(path);

@@ -17,5 +17,5 @@ export { newWords, parseMail, type ReceivedMail } from "./parse.ts";
 export { readMail } from "./read_mail.ts";
 export { keepReceivingMail, type MailReceiver, startReceiver } from "./receiver.ts";
 export { BadMailSetting, findServer, isLocalAddress, type MailServer } from "./route.ts";
-export { type MailRules, mailRulesPath, readMailRules, type Sequence } from "./rules.ts";
+export { type MailRules, readMailRules, type Sequence } from "./rules.ts";
 export { type Transmission, transmitMail } from "./transmit.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type Config, ROOT } from "../../config.ts";
 import { Problem } from "../../contract/mod.ts";
-import { BadFile, readYamlFile } from "../files/mod.ts";
+import { BadFile, readYamlFile, settingsFilePath } from "../files/mod.ts";
 
 const Name = z.string().regex(
   /^[a-z][a-z0-9_-]{0,39}$/,
@@ -43,11 +43,6 @@ export type MailRules = z.output<typeof MailRules>;
 
 const SHIPPED = join(ROOT, "integrations", "mail", "mail.yaml");
 
-/** Returns the path of the operator's file. */
-export function mailRulesPath({ settings, dataDir }: Config): string {
-  return settings.SEALOOP_MAIL ?? join(dataDir, "sealoop.mail.yaml");
-}
-
 /**
  * Reads the operator's rules and sequences, besides the shipped sequences; one of the operator's replaces a shipped one of
  * the same name.
@@ -55,9 +50,9 @@ export function mailRulesPath({ settings, dataDir }: Config): string {
  * @throws {Problem} `NotConfigured`: the file is wrong, with each mistake and its line
  */
 export function readMailRules(config: Config): MailRules {
-  const own = mailRulesPath(config);
+  const own = settingsFilePath(config, "mail");
   const shipped = readRules(SHIPPED);
-  if (!config.settings.SEALOOP_MAIL && !existsSync(own)) return shipped;
+  if ((config.readsCopies || !config.settings.SEALOOP_MAIL) && !existsSync(own)) return shipped;
   if (!existsSync(own)) {
     throw new Problem("NotConfigured", `There is no ${own}, which SEALOOP_MAIL names`);
   }

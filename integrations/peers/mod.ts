@@ -10,4 +10,4 @@
  * @module
  */
 export { openPeer, type PeerCard, type PeerClient } from "./peer_client.ts";
-export { listPeers, type Peer, peersFilePath } from "./peers_file.ts";
+export { listPeers, type Peer } from "./peers_file.ts";

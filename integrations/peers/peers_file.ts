@@ -1,9 +1,8 @@
-import { join } from "node:path";
 import { z } from "zod";
 import type { Config } from "../../config.ts";
 import { Problem } from "../../contract/mod.ts";
 import { isBuiltInAgent } from "../../contract/domain/mod.ts";
-import { BadFile, readYamlFile } from "../files/mod.ts";
+import { BadFile, readYamlFile, settingsFilePath } from "../files/mod.ts";
 
 const Peer = z.strictObject({
   id: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, "Expected a small letter, then letters, digits, -")
@@ -24,18 +23,13 @@ const File = z.record(
 /** An agent of another organization, as the operator has configured it. */
 export type Peer = z.output<typeof Peer>;
 
-/** Returns the path of the file. */
-export function peersFilePath({ settings, dataDir }: Config): string {
-  return settings.SEALOOP_PEERS ?? join(dataDir, "sealoop.peers.yaml");
-}
-
 /**
  * Returns the agents of other organizations that a tenant may talk to. Without a file there are none.
  *
  * @throws {Problem} `NotConfigured`: the file is wrong, with each mistake and its line
  */
 export function listPeers(config: Config, tenant: string): readonly Peer[] {
-  const read = readYamlFile(peersFilePath(config), File);
+  const read = readYamlFile(settingsFilePath(config, "peers"), File);
   if ("value" in read) return read.value[tenant] ?? [];
   const cause = new BadFile(read.mistakes);
   const message = `Cannot use the operator's file of peers: ${cause.message}`;

@@ -5,7 +5,7 @@ import type { Db, Store } from "../../store/mod.ts";
 import { type PolicyChange, type PolicyTable, setPolicy } from "../../store/calls/mod.ts";
 import { SETTINGS_FILES, type SettingsFileName } from "../../contract/domain/mod.ts";
 import type { FollowedFile } from "../files/mod.ts";
-import { followSettingsFile } from "../settings_files/mod.ts";
+import { type Follower, followSettingsFile } from "../settings_files/mod.ts";
 
 /** Details of a change that everybody may read: counts, codes and names of fields. */
 type Details = Readonly<Record<string, string | number>>;
@@ -28,7 +28,6 @@ export interface FilePolicy<Policy> {
 /** A file that is followed. */
 export interface FollowedPolicy<Policy> {
   readonly name: SettingsFileName;
-  readonly path: string;
   readonly policy: FilePolicy<Policy>;
   /** Reads the file's text. @throws {BadFile} */
   read(text: string): Policy;
@@ -55,19 +54,19 @@ export async function putPolicyInForce<Policy extends object>(
 }
 
 /**
- * Follows a file: puts its content in force now and whenever it changes. A wrong file changes nothing, and the log says
- * what is wrong. Where there is no file, or it was removed, the policy in force stays.
+ * Follows a file, as {@linkcode followSettingsFile} does, and makes what is in force the policy. Where nothing is in force, the
+ * policy stays.
  */
 export async function followPolicy<Policy extends object>(
-  { path, name, policy, read }: FollowedPolicy<Policy>,
-  store: Store,
-  log: Logger,
+  { name, policy, read }: FollowedPolicy<Policy>,
+  follower: Follower,
 ): Promise<FollowedFile> {
+  const { store, log } = follower;
   const text = `The ${SETTINGS_FILES[name].title} is in force`;
   const file = {
     name,
-    path,
-    async apply(exists: boolean) {
+    check: (path: string) => checkPolicy(path, read),
+    async apply(path: string, exists: boolean) {
       if (!exists) return;
       const { before, after } = await putPolicyInForce(
         store,
@@ -77,7 +76,7 @@ export async function followPolicy<Policy extends object>(
       logPolicyChange(log, text, after.version, before?.version);
     },
   };
-  return await followSettingsFile(file, store, log);
+  return await followSettingsFile(file, follower);
 }
 
 /** Reads a policy's file where there is one, and puts nothing in force. @throws {BadFile} */
@@ -85,10 +84,7 @@ export function checkPolicy(path: string, read: (text: string) => unknown): void
   if (existsSync(path)) read(readFileSync(path, "utf8"));
 }
 
-/**
- * Logs the version in force. It is one value: where workers have files that differ, the one that was started, or whose
- * file has changed, last counts, and its log says what it has replaced.
- */
+/** Logs the version in force, and the one that it has replaced. */
 export function logPolicyChange(
   log: Logger,
   text: string,

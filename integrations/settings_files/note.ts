@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { hostname } from "node:os";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import {
   describeWhileRefused,
   SETTINGS_FILES,
@@ -17,41 +15,54 @@ import {
 } from "../../store/platform/mod.ts";
 import { BadFile } from "../files/mod.ts";
 
-/** A settings file of this host. */
+/** A settings file of a place. */
 interface NamedFile {
   readonly name: SettingsFileName;
   readonly path: string;
+  readonly place: string;
 }
 
 /** Mistakes of a file that are told. */
 const MAX_TOLD = 3;
-/** Says of a file that was taken and is gone that it still holds. */
-const GONE =
-  "it does not exist any more, and what it said stays in force; an empty file takes it back";
+
+/** Reading of a settings file. */
+export interface Reading {
+  /** SHA-256 of what was read; null: there is no file. */
+  readonly hash: string | null;
+  /** Empty: it was taken, or it is not for this place to put. */
+  readonly mistakes: readonly SettingsMistake[];
+  /** Version in force, where another place or a command puts the file; null: there is none. Absent: this place puts it. */
+  readonly follows?: { readonly version: number; readonly sha256: string } | null;
+}
 
 /**
- * Stores what came of reading a file of this host, and tells it in the operator's feed where it is news.
- *
- * @param mistakes empty: it was taken
- * @returns what is stored, or undefined where it was known
+ * Stores what came of reading a file of this place, and tells it in the operator's feed where it is news.
  */
 export async function noteSettingsFile(
   store: Store,
-  { name, path }: NamedFile,
-  mistakes: readonly SettingsMistake[],
-): Promise<SettingsFileRecord | undefined> {
+  { name, path, place }: NamedFile,
+  { hash, mistakes, follows }: Reading,
+): Promise<void> {
   const host = hostname();
-  const hash = hashOf(path);
-  return await store.asPlatform().transaction(async (trx) => {
-    const before = await lockSettingsFile(trx, { name, host });
-    if (!before && hash === null && mistakes.length === 0) return undefined; // there never was one
-    const isGone = before !== undefined && hash === null && mistakes.length === 0 &&
-      SETTINGS_FILES[name].keeps === "before";
-    const found = isGone ? [wholeFile(path, GONE)] : mistakes;
-    const record = await putSettingsFile(trx, { name, host, path, hash, mistakes: found });
-    if (record) await tell(trx, record, before);
-    return record;
+  await store.asPlatform().transaction(async (trx) => {
+    const before = await lockSettingsFile(trx, { name, place });
+    if (!before && hash === null && mistakes.length === 0) return; // there never was one
+    const record = await putSettingsFile(trx, { name, place, host, path, hash, mistakes });
+    if (!record) return; // it was known
+    if (!follows) {
+      if (follows === undefined) await tell(trx, record, before);
+    } else if (hash !== null && hash !== follows.sha256) {
+      await tellDrift(trx, record, follows.version);
+    }
   });
+}
+
+/** Says of a file that was taken and is gone that it still holds. */
+export function goneFile(path: string): SettingsMistake {
+  return wholeFile(
+    path,
+    "it does not exist any more, and what it said stays in force; an empty file takes it back",
+  );
 }
 
 /** Returns what is wrong with a file, as the error of reading it has it. */
@@ -108,6 +119,29 @@ async function tell(
   });
 }
 
+/** Tells of a file that differs from what is in force, and that nobody puts. */
+async function tellDrift(
+  trx: Db,
+  { name, path, place }: SettingsFileRecord,
+  version: number,
+): Promise<void> {
+  await addMessage(trx, {
+    kind: "settings.refused",
+    from: "settings",
+    subject: `${basename(path)} of ${place} differs from what is in force`,
+    text: `${describeDrift(name, version)}: ${path}`,
+    severity: "medium",
+  });
+}
+
+/** Says what holds where a worker's file differs, and what would be right. */
+export function describeDrift(name: SettingsFileName, version: number): string {
+  return `version ${version} of the ${
+    SETTINGS_FILES[name].title
+  } stays in force; npm run config -- diff ${name} shows how the file differs, npm run config -- put ${name} puts it in ` +
+    `force, and without the file there is nothing to differ`;
+}
+
 /** Says that a file was refused, what is wrong with it, what holds meanwhile, and how to check it. */
 export function describeRefusal(
   { name, path, mistakes, takenAt }: SettingsFileRecord,
@@ -126,20 +160,4 @@ export function describeRefusal(
 export function describeMistake({ file, line, column, text }: SettingsMistake): string {
   const place = [file, line, column].filter((part) => part !== null).join(":");
   return `${place}: ${text}`;
-}
-
-/** Returns the SHA-256 of a file, or of all files of a folder with their names; null: there is none, or it can't be read. */
-function hashOf(path: string): string | null {
-  if (!existsSync(path)) return null;
-  const hash = createHash("sha256");
-  try {
-    if (statSync(path).isDirectory()) {
-      for (const name of readdirSync(path).sort()) {
-        hash.update(`${name}\0`).update(readFileSync(join(path, name))).update("\0");
-      }
-    } else hash.update(readFileSync(path));
-    return hash.digest("hex");
-  } catch {
-    return null;
-  }
 }

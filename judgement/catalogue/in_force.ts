@@ -1,36 +1,26 @@
-import type { Logger } from "pino";
-import type { Config } from "../../config.ts";
 import { toDeviceScript } from "../../contract/domain/mod.ts";
-import { type FileSource, fileSource, type FollowedFile } from "../../integrations/files/mod.ts";
-import { followSettingsFile } from "../../integrations/settings_files/mod.ts";
+import { type FileSource, type FollowedFile, IN_FORCE } from "../../integrations/files/mod.ts";
+import { type Follower, followSettingsFile } from "../../integrations/settings_files/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import { makeSalt, type Store } from "../../store/mod.ts";
 import { type InForce, replaceScripts } from "../../store/catalogue/mod.ts";
-import { loadScripts, type Script, scriptsFolder } from "./load.ts";
+import { loadScripts, type Script } from "./load.ts";
 
 /** Actor in receipts: whoever may change the files. */
 const ACTOR = "operator";
 
 /** Follows the user's folder: releases its scripts now and whenever a file of it has changed. One that is wrong changes nothing. */
 export async function followScripts(
-  config: Config,
-  store: Store,
-  log: Logger,
+  follower: Follower,
 ): Promise<FollowedFile> {
-  const path = scriptsFolder(config);
   const folder = {
     name: "scripts",
-    path,
-    async apply() {
-      for (const kept of await releaseScripts(store, loadScripts(path), fileSource(path))) {
-        log.info(
-          { name: kept.name, source: kept.source },
-          "A script of another folder stays released",
-        );
-      }
+    check: (path: string) => loadScripts(path),
+    async apply(path: string, exists: boolean) {
+      await releaseScripts(follower.store, loadScripts(path), { name: IN_FORCE, exists });
     },
   } as const;
-  return await followSettingsFile(folder, store, log);
+  return await followSettingsFile(folder, follower);
 }
 
 /**

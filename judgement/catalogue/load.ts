@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Config, ROOT } from "../../config.ts";
-import { BadFile, readYaml } from "../../integrations/files/mod.ts";
+import { BadFile, readYaml, settingsFilePath } from "../../integrations/files/mod.ts";
 import { isInterpreter } from "../runbooks/mod.ts";
 import { matchesPattern } from "./fill.ts";
 import { type ScriptDocument, ScriptFile } from "./schema.ts";
@@ -27,8 +27,10 @@ type Inconsistency = readonly [path: PropertyKey[], text: string];
 const SHIPPED_SCRIPTS: string = join(ROOT, "judgement", "catalogue", "shipped");
 
 /** Returns the folder of the user's own scripts, which need not exist. */
-export function scriptsFolder({ settings, dataDir }: Pick<Config, "settings" | "dataDir">): string {
-  return settings.SEALOOP_SCRIPTS ?? join(dataDir, "scripts");
+export function scriptsFolder(
+  config: Pick<Config, "settings" | "dataDir" | "readsCopies">,
+): string {
+  return settingsFilePath(config, "scripts");
 }
 
 /**

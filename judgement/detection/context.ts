@@ -1,11 +1,11 @@
-import { join } from "node:path";
 import type { Config } from "../../config.ts";
+import { settingsFilePath } from "../../integrations/files/mod.ts";
 import type { DetectionContext } from "./detector.ts";
 import { getDetectorSettings } from "./settings.ts";
 
 /** Returns the path of the file that configures the detectors. */
-export function detectorsFilePath({ settings, dataDir }: Config): string {
-  return settings.SEALOOP_DETECTORS ?? join(dataDir, "sealoop.detectors.yaml");
+export function detectorsFilePath(config: Config): string {
+  return settingsFilePath(config, "detectors");
 }
 
 /**

@@ -50,7 +50,6 @@ export {
   type FollowedServices,
   followServices,
   keepDiscoveringServices,
-  servicesFilePath,
 } from "./services.ts";
 export { BadServicesFile, readServicesFile, servicesFileSchema } from "./services_file.ts";
 export { BadDetectorsFile, detectorsFileSchema, readDetectorsFile } from "./settings.ts";

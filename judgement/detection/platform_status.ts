@@ -14,11 +14,13 @@ import type { Store } from "../../store/mod.ts";
 import { governanceInForce } from "../../store/calls/mod.ts";
 import { getDeviceFigures } from "../../store/devices/mod.ts";
 import {
+  type ConfigDrift,
   countServicesByStatus,
   countStandbys,
   countTicketsByStatus,
   getOutboxState,
   getSealingTrouble,
+  listConfigDrift,
   listPlaces,
   listRefusedFiles,
   listSilentPlaces,
@@ -253,13 +255,34 @@ async function probeGovernance({ store }: StatusParts): Promise<Detail> {
 }
 
 async function probeSettings({ store }: StatusParts): Promise<Detail> {
-  const files = await listRefusedFiles(store.db);
-  if (files.length === 0) return { refused: [] };
+  const [files, drifts] = await Promise.all([
+    listRefusedFiles(store.db),
+    listConfigDrift(store.db),
+  ]);
   const refused = files.map(describeRefused);
-  const lines = refused.map(({ file, line, wrong }) =>
-    `${file}${line === null ? "" : `:${line}`}: ${wrong}`
-  );
-  throw new PublicFailure(lines.join("\n"), { refused });
+  const drift = drifts.map(describeDrifting);
+  if (refused.length + drift.length === 0) return { refused, drift };
+  const lines = [
+    ...refused.map(({ file, line, wrong }) =>
+      `${file}${line === null ? "" : `:${line}`}: ${wrong}`
+    ),
+    ...drift.map(({ code, name, version }) =>
+      `${code}: a worker's file of ${name} is not version ${version}, which stays in force`
+    ),
+  ];
+  throw new PublicFailure(lines.join("\n"), { refused, drift });
+}
+
+/** Describes a file that differs, without its path, and with its place's id, as the name is private. */
+function describeDrifting({ name, placeId, since, version }: ConfigDrift) {
+  return {
+    code: "config_drift",
+    name,
+    place: placeId,
+    version,
+    since: since.toISOString(),
+    advice: "npm run config -- list names the place, and what would be right",
+  };
 }
 
 /** Counts the places. Their names are private. */

@@ -1,16 +1,15 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../../config.ts";
 import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
-import { type FileSource, fileSource } from "../../integrations/files/mod.ts";
+import { type FileSource, settingsFilePath } from "../../integrations/files/mod.ts";
 import { discoverServices, graphHostName, setOnStop } from "../../integrations/host/mod.ts";
 import { followSettingsFile } from "../../integrations/settings_files/mod.ts";
 import { type Db, inTenant, type Store } from "../../store/mod.ts";
 import { replaceRunbookValues } from "../../store/catalogue/mod.ts";
 import { ensureTenant, listWatchedTenants } from "../../store/keys/mod.ts";
 import {
-  type ForeignService,
+  type ListedService,
   listServicesOfPlaces,
   lockServices,
   replaceServices,
@@ -34,42 +33,39 @@ export interface ServicesContext {
 }
 
 /**
- * Replaces what this worker has declared in the store by the services of the platform and of the user's file. A file that
- * is missing takes back nothing.
+ * Replaces what this place has declared in the store by the services of the platform and of its services file in force. One
+ * that is missing takes back nothing.
  *
- * @returns services of the files of other workers
- * @throws {BadServicesFile} the user's file is wrong
+ * @param path of what is in force
+ * @throws {BadServicesFile} it can't be in force beside what other places have
  */
 async function syncServices(
   { config, store, together }: ServicesContext,
-): Promise<readonly ForeignService[]> {
+  path: string,
+  exists: boolean,
+): Promise<void> {
   const platform = listPlatformServices(config, {
     database: new URL(store.url),
     temporal: locateTemporal(config).address,
     together,
   });
-  const path = servicesFilePath(config);
-  const source = fileSource(path);
-  return await store.asPlatform().transaction(async (trx) => {
+  const source = { name: config.place, exists };
+  await store.asPlatform().transaction(async (trx) => {
     await lockServices(trx);
     const known = platform.map(({ name }) => name);
     const entries = readServicesFile(path, known, await readPlacing(trx, config));
     for (const { name, on_stop = "keep" } of entries) setOnStop(config.dataDir, name, on_stop);
-    const foreign: ForeignService[] = [];
     const named = entries.map(({ tenant }) => tenant);
     for (const tenant of new Set([...await listWatchedTenants(trx), ...named])) {
       await ensureTenant(trx, tenant);
       const own = entries.filter((entry) => entry.tenant === tenant);
       const declared = tenant === PLATFORM_TENANT ? platform : [];
-      foreign.push(
-        ...await inTenant(
-          trx,
-          tenant,
-          (owner) => replaceDeclared(owner, { source, place: config.place }, declared, own),
-        ),
+      await inTenant(
+        trx,
+        tenant,
+        (owner) => replaceDeclared(owner, { source, place: config.place }, declared, own),
       );
     }
-    return foreign;
   });
 }
 
@@ -79,13 +75,11 @@ async function readPlacing(trx: Db, { place: own, settings }: Config): Promise<P
   const others = (await listPlaces(trx))
     .filter(({ name, silent_seconds }) => name !== own && silent_seconds < seconds)
     .map(({ name }) => name);
-  const listedElsewhere = new Map<string, string>();
+  const listedElsewhere = new Map<string, ListedService>();
   if (others.length > 0) {
     for (const tenant of await listWatchedTenants(trx)) {
       const listed = await inTenant(trx, tenant, (owner) => listServicesOfPlaces(owner, others));
-      for (const { name, place } of listed) {
-        listedElsewhere.set(placedKey({ tenant, name }), place);
-      }
+      for (const one of listed) listedElsewhere.set(placedKey({ tenant, name: one.name }), one);
     }
   }
   return { own, places: [own, ...others], listedElsewhere };
@@ -97,7 +91,7 @@ async function replaceDeclared(
   { source, place }: { readonly source: FileSource; readonly place: string },
   platform: readonly ServiceRecord[],
   entries: readonly ServiceEntry[],
-): Promise<readonly ForeignService[]> {
+): Promise<void> {
   const services = addHostEdges([...platform, ...entries.map(toRecord)])
     .map((service) => ({ ...service, declaredAt: place }));
   const ofOrigin = (wanted: string) => services.filter(({ origin }) => origin === wanted);
@@ -105,12 +99,11 @@ async function replaceDeclared(
     runbook_values ? [[name, runbook_values] as const] : []
   );
   await replaceServices(trx, "platform", ofOrigin("platform"), source.name);
-  if (!source.exists) return [];
+  if (!source.exists) return;
   await replaceRunbookValues(trx, Object.fromEntries(values), source.name);
-  const foreign = await replaceServices(trx, "file", ofOrigin("file"), source.name);
+  await replaceServices(trx, "file", ofOrigin("file"), source.name);
   const names = entries.flatMap((one) => one.public ? [[one.name, one.public] as const] : []);
   await publishNames(trx, new Map(names), source.name);
-  return foreign;
 }
 
 function toRecord(
@@ -135,17 +128,12 @@ function restartOf({ restart, on_stop }: Pick<ServiceEntry, "restart" | "on_stop
   return { process: { ...restart.process, on_stop } };
 }
 
-/** Returns the path of the file. */
-export function servicesFilePath({ settings, dataDir }: Config): string {
-  return settings.SEALOOP_SERVICES ?? join(dataDir, "sealoop.services.yaml");
-}
-
 /** Reads the file as a worker of `npm start` does, and puts nothing in force. @throws {BadServicesFile} */
 export function checkServicesFile(config: Config): void {
   const database = new URL("postgres://127.0.0.1");
   const temporal = locateTemporal(config).address;
   const platform = listPlatformServices(config, { database, temporal, together: true });
-  readServicesFile(servicesFilePath(config), platform.map(({ name }) => name));
+  readServicesFile(settingsFilePath(config, "services"), platform.map(({ name }) => name));
 }
 
 /** The services file, while it is being followed. */
@@ -160,62 +148,52 @@ export interface FollowedServices {
 }
 
 /**
- * Puts the services of the platform and of the user's file in force, and the file's again after each change. A new version
- * that is wrong is refused and logged: the old one stays in force. A file that is missing or removed changes nothing; one
- * without services takes back what it had brought.
+ * Puts the services of the platform and of the services file in force, and the file's again after each change, as
+ * {@linkcode followSettingsFile} does. A new version that is wrong is refused and logged: the old one stays in force. A file
+ * that is missing or removed changes nothing; one without services takes back what it had brought.
  */
 export async function followServices(
   services: ServicesContext,
   log: Logger,
 ): Promise<FollowedServices> {
-  let isInForce = false;
+  const { config, store } = services;
   let problem: string | undefined;
-  const path = servicesFilePath(services.config);
+  const noting = async (work: () => Promise<unknown>) => {
+    try {
+      await work();
+      problem = undefined;
+    } catch (error) {
+      if (error instanceof BadServicesFile) problem = problemCode(error);
+      throw error;
+    }
+  };
   const file = {
     name: "services",
-    path,
-    async apply(exists: boolean) {
-      if (isInForce && !exists) return;
-      if (!exists) {
-        log.info({ path }, "There is no services file here; what such files have brought stays");
-      }
-      try {
-        logForeign(await syncServices(services), path, log);
-      } catch (error) {
-        if (error instanceof BadServicesFile) problem = problemCode(error);
-        throw error;
-      }
-      problem = undefined;
-      if (isInForce) log.info("The services file has changed and is in force");
-      isInForce = true;
-    },
+    check: (path: string) => noting(() => checkBesideOthers(services, path)),
+    apply: (path: string, exists: boolean) => noting(() => syncServices(services, path, exists)),
   } as const;
-  const followed = await followSettingsFile(file, services.store, log);
-  const tryAgain = async () => {
-    await file.apply(true).catch((error) => {
-      if (!(error instanceof BadServicesFile)) throw error;
-    });
-  };
+  const followed = await followSettingsFile(file, { config, store, log });
   return {
     stop: () => followed.stop(),
     async refresh() {
-      await followed.refresh();
-      if (problem !== undefined) await tryAgain(); // another place may have given up what this one lists
+      await followed.refresh(); // another place may have given up what this one lists
       return problem;
     },
   };
 }
 
-/** Tells what the files of other workers have brought. */
-function logForeign(foreign: readonly ForeignService[], path: string, log: Logger): void {
-  for (const source of new Set(foreign.map((service) => service.source))) {
-    const ofSource = foreign.filter((service) => service.source === source);
-    const replaced = ofSource.filter((service) => service.replaced).map(({ name }) => name);
-    const stay = ofSource.filter((service) => !service.replaced).map(({ name }) => name);
-    const counted = { path, source, replaced, stay };
-    if (replaced.length === 0) log.info(counted, "Services of another file stay in force");
-    else log.warn(counted, "This services file replaces services of another file");
-  }
+/** Reads the file of this machine as it would be in force beside what other places have. @throws {BadServicesFile} */
+async function checkBesideOthers(
+  { config, store, together }: ServicesContext,
+  path: string,
+): Promise<void> {
+  const known = listPlatformServices(config, {
+    database: new URL(store.url),
+    temporal: locateTemporal(config).address,
+    together,
+  });
+  const placing = await readPlacing(store.asPlatform(), config);
+  readServicesFile(path, known.map(({ name }) => name), placing);
 }
 
 function problemCode({ mistakes: [first] }: BadServicesFile): string {

@@ -1,10 +1,8 @@
 /** The guardrails' policy file: its content is put in force as a new version, and sealed. */
-import { join } from "node:path";
-import type { Logger } from "pino";
 import type { Config } from "../../config.ts";
-import type { FollowedFile } from "../../integrations/files/mod.ts";
+import { type FollowedFile, settingsFilePath } from "../../integrations/files/mod.ts";
 import { checkPolicy, type FilePolicy, followPolicy } from "../../integrations/policy_files/mod.ts";
-import type { Store } from "../../store/mod.ts";
+import type { Follower } from "../../integrations/settings_files/mod.ts";
 import { DEFAULT_POLICY, type Policy, readPolicyFile } from "./policy.ts";
 
 const POLICY: FilePolicy<Policy> = {
@@ -17,8 +15,8 @@ const POLICY: FilePolicy<Policy> = {
 };
 
 /** Returns the path of the file. */
-export function policyFilePath({ settings, dataDir }: Config): string {
-  return settings.SEALOOP_POLICY ?? join(dataDir, "sealoop.policy.yaml");
+export function policyFilePath(config: Config): string {
+  return settingsFilePath(config, "policy");
 }
 
 /** Reads the file, and puts nothing in force. @throws {BadFile} */
@@ -27,13 +25,8 @@ export function checkPolicyFile(path: string): void {
 }
 
 /** Follows the file, as {@linkcode followPolicy} does. */
-export async function followPolicyFile(
-  path: string,
-  store: Store,
-  log: Logger,
-): Promise<FollowedFile> {
-  const file = { name: "policy", path, policy: POLICY, read: readPolicyFile } as const;
-  return await followPolicy(file, store, log);
+export async function followPolicyFile(follower: Follower): Promise<FollowedFile> {
+  return await followPolicy({ name: "policy", policy: POLICY, read: readPolicyFile }, follower);
 }
 
 /** Returns the names of the fields that differ; their values stay private. */

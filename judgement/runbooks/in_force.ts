@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { Logger } from "pino";
 import { type Config, ROOT } from "../../config.ts";
-import { followSettingsFile } from "../../integrations/settings_files/mod.ts";
+import { type FollowedFile, IN_FORCE, settingsFilePath } from "../../integrations/files/mod.ts";
+import { type Follower, followSettingsFile } from "../../integrations/settings_files/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { type InForce, replaceCommands, replaceRunbooks } from "../../store/catalogue/mod.ts";
@@ -17,54 +17,44 @@ const ACTOR = "operator";
  *
  * @throws {BadRunbook} names file and line
  */
-export function loadCatalogue(config: Pick<Config, "settings" | "dataDir">): Catalogue {
-  return loadRunbooks(SHIPPED_RUNBOOKS, runbooksFolder(config));
+export function loadCatalogue(
+  config: Pick<Config, "settings" | "dataDir" | "readsCopies">,
+): Catalogue {
+  return loadRunbooks(SHIPPED_RUNBOOKS, settingsFilePath(config, "runbooks"));
 }
 
-/** Returns the folder of the user's own runbooks, which need not exist. */
-export function runbooksFolder(
-  { settings, dataDir }: Pick<Config, "settings" | "dataDir">,
-): string {
-  return settings.SEALOOP_RUNBOOKS ?? join(dataDir, "runbooks");
-}
-
-/** Runbooks of this host, while their folder is being followed. */
-export interface FollowedRunbooks {
-  /** Returns those that are in force here. */
+/** Runbooks, while their folder is being followed. */
+export interface FollowedRunbooks extends FollowedFile {
+  /** Returns those that are in force. */
   current(): Catalogue;
-  stop(): void;
 }
 
 /**
- * Follows the user's folder: puts its runbooks in force now and whenever a file of it has changed. While one of them is
- * wrong, those before stay in force, or else those that ship.
+ * Follows the user's folder, as {@linkcode followSettingsFile} does. Where nothing of it is in force, the runbooks that ship
+ * are.
  */
-export async function followRunbooks(
-  config: Config,
-  store: Store,
-  log: Logger,
-): Promise<FollowedRunbooks> {
+export async function followRunbooks(follower: Follower): Promise<FollowedRunbooks> {
   let current = loadRunbooks(SHIPPED_RUNBOOKS);
   const folder = {
     name: "runbooks",
-    path: runbooksFolder(config),
-    async apply() {
-      const catalogue = loadCatalogue(config);
-      for (const { name, source } of await putInForce(store, catalogue)) {
-        log.info({ name, source }, "A runbook of another folder stays in force");
-      }
+    check: (path: string) => loadRunbooks(SHIPPED_RUNBOOKS, path),
+    async apply(path: string, exists: boolean) {
+      const catalogue = {
+        ...loadRunbooks(SHIPPED_RUNBOOKS, path),
+        source: { name: IN_FORCE, exists },
+      };
+      await putInForce(follower.store, catalogue);
       current = catalogue;
     },
   } as const;
-  const { stop } = await followSettingsFile(folder, store, log);
-  return { current: () => current, stop };
+  return { ...await followSettingsFile(folder, follower), current: () => current };
 }
 
 /**
  * Puts the runbooks of the files in force, and seals each change. Public are the names and hashes of those that ship; of
  * the user's own there are commitments alone. Safe to repeat: runbooks that are in force already are no change.
  *
- * @returns runbooks in force that the folders of other workers have brought, or this one's before it went missing
+ * @returns runbooks in force that other folders have brought, or this one before it went missing
  */
 export async function putInForce(store: Store, catalogue: Catalogue): Promise<readonly InForce[]> {
   const { name, exists } = catalogue.source;

@@ -20,13 +20,7 @@ export { commandLineOf } from "./_command_step.ts";
 export { checkCommand, isInterpreter } from "./commands.ts";
 export { NotApplicable } from "./errors.ts";
 export { fillHolders } from "./holders.ts";
-export {
-  followRunbooks,
-  loadCatalogue,
-  putInForce,
-  runbooksFolder,
-  SHIPPED_RUNBOOKS,
-} from "./in_force.ts";
+export { followRunbooks, loadCatalogue, putInForce, SHIPPED_RUNBOOKS } from "./in_force.ts";
 export { BadRunbook, type Catalogue, loadRunbooks, type Runbook } from "./load.ts";
 export { isUnfit, matchRunbooks, type RunbookIncident } from "./match.ts";
 export { planClean } from "./plan.ts";

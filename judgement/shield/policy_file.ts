@@ -1,10 +1,9 @@
 /** The shield's file: its content is put in force as a new version, and sealed. */
-import { join } from "node:path";
-import type { Logger } from "pino";
 import type { Config } from "../../config.ts";
-import type { FollowedFile } from "../../integrations/files/mod.ts";
+import { type FollowedFile, settingsFilePath } from "../../integrations/files/mod.ts";
 import { checkPolicy, type FilePolicy, followPolicy } from "../../integrations/policy_files/mod.ts";
-import type { Db, Store } from "../../store/mod.ts";
+import type { Follower } from "../../integrations/settings_files/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import { currentPolicy } from "../../store/calls/mod.ts";
 import {
   hashShieldPolicy,
@@ -37,8 +36,8 @@ export interface ShieldPolicyInForce {
 }
 
 /** Returns the path of the file. */
-export function shieldFilePath({ settings, dataDir }: Config): string {
-  return settings.SEALOOP_SHIELD ?? join(dataDir, "sealoop.shield.yaml");
+export function shieldFilePath(config: Config): string {
+  return settingsFilePath(config, "shield");
 }
 
 /** Returns the policy in force. */
@@ -53,11 +52,6 @@ export function checkShieldFile(path: string): void {
 }
 
 /** Follows the file, as {@linkcode followPolicy} does. */
-export async function followShieldFile(
-  path: string,
-  store: Store,
-  log: Logger,
-): Promise<FollowedFile> {
-  const file = { name: "shield", path, policy: POLICY, read: readShieldPolicy } as const;
-  return await followPolicy(file, store, log);
+export async function followShieldFile(follower: Follower): Promise<FollowedFile> {
+  return await followPolicy({ name: "shield", policy: POLICY, read: readShieldPolicy }, follower);
 }

@@ -15,7 +15,7 @@ import { approvalStatement } from "./statement.ts";
 
 export { openAccessTokens } from "./access_tokens.ts";
 export { peopleFileSchema } from "./people_file.ts";
-export { checkPeopleFile, followPeopleFile, peopleFilePath } from "./people_file_in_force.ts";
+export { checkPeopleFile, followPeopleFile } from "./people_file_in_force.ts";
 
 /** Operations of this folder, all of them beyond the contract. */
 export const peopleOperations = [

@@ -1,11 +1,10 @@
 /** The people file in force. It is in versions, each of them sealed. */
-import { join } from "node:path";
-import type { Logger } from "pino";
 import type { Config } from "../../config.ts";
-import type { FollowedFile } from "../../integrations/files/mod.ts";
+import { type FollowedFile, settingsFilePath } from "../../integrations/files/mod.ts";
 import { checkPolicy, type FilePolicy, followPolicy } from "../../integrations/policy_files/mod.ts";
+import type { Follower } from "../../integrations/settings_files/mod.ts";
 import { currentPolicy } from "../../store/calls/mod.ts";
-import type { Db, Store } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import { applyToPeople } from "./keys_of_people.ts";
 import { type PeopleFile, readPeopleFile } from "./people_file.ts";
 
@@ -23,32 +22,15 @@ export async function currentPeopleFile(db: Db): Promise<PeopleFile | undefined>
   return stored && stored.policy as PeopleFile;
 }
 
-/** Returns the path of the file. */
-export function peopleFilePath({ settings, dataDir }: Config): string {
-  return settings.SEALOOP_PEOPLE ?? join(dataDir, "sealoop.people.yaml");
-}
-
 /** Reads the file, and puts nothing in force. @throws {BadFile} */
 export function checkPeopleFile(config: Config): void {
-  checkPolicy(peopleFilePath(config), (text) => readPeopleFile(text, issuerOf(config)));
+  checkPolicy(settingsFilePath(config, "people"), (text) => readPeopleFile(text, issuerOf(config)));
 }
 
 /** Follows the file, as {@linkcode followPolicy} does. With each change the keys of all people become what it gives them. */
-export async function followPeopleFile(
-  config: Config,
-  store: Store,
-  log: Logger,
-): Promise<FollowedFile> {
-  return await followPolicy(
-    {
-      name: "people",
-      path: peopleFilePath(config),
-      policy: POLICY,
-      read: (text) => readPeopleFile(text, issuerOf(config)),
-    },
-    store,
-    log,
-  );
+export async function followPeopleFile(follower: Follower): Promise<FollowedFile> {
+  const read = (text: string) => readPeopleFile(text, issuerOf(follower.config));
+  return await followPolicy({ name: "people", policy: POLICY, read }, follower);
 }
 
 const issuerOf = ({ settings }: Config) => settings.SEALOOP_OIDC_ISSUER ?? null;

@@ -27,7 +27,8 @@ const PlatformStatus = z.object({
     governance: Probe.describe("Not ok while the governance policy file is not followed"),
     settings: Probe.describe(
       "Not ok while a settings file is refused: `refused` of its detail has the file, the line, what is wrong, what would be " +
-        "right, and what holds meanwhile",
+        "right, and what holds meanwhile. Nor while a worker's file differs from what is in force: `drift` has each file, as " +
+        "`config_drift`, with the version that stays in force and the id of its place",
     ),
     devices: Probe.describe(
       "Number of the operator's devices by status, the ages of their heartbeats, how many are low on disk, and commands of a day by status",

@@ -2,13 +2,14 @@
 import type { ApprovalDetails } from "../../operations/approvals/mod.ts";
 import { userKey } from "../_approver_key.ts";
 import { loadRunningConfig } from "../_running.ts";
+import { type ConfigDrift, listConfigDrift } from "../../store/platform/mod.ts";
 import { formatTable, runCommand } from "./_command.ts";
 import { type GatewayCall, openGateway } from "./_gateway_call.ts";
 
 const USAGE = `Usage: npm run now
 
 Prints what needs people now, the longest wait first, each with the command that goes on: approvals, incidents that are left
-to people, settings files that were refused, and parts of the platform that are not well.`;
+to people, settings files that were refused, workers whose files are not what is in force, and parts of the platform that are not well.`;
 
 /** An incident that is left to people. */
 interface Ticket {
@@ -46,6 +47,7 @@ await runCommand(USAGE, {}, async (openStore) => {
     ...await approvalRows(call),
     ...await ticketRows(call),
     ...settingsRows(backends),
+    ...driftRows(await listConfigDrift(openStore().asPlatform())),
   ].sort(([a], [b]) => a! < b! ? -1 : 1);
   const broken = brokenParts(backends);
   if (rows.length > 0) console.log(formatTable(["since", "what", "about", "go on with"], rows));
@@ -85,6 +87,15 @@ function settingsRows({ settings }: PlatformStatus["backends"]): string[][] {
     line === null ? file : `${file}:${line}`,
     wrong,
     "npm run check-files",
+  ]);
+}
+
+function driftRows(drift: readonly ConfigDrift[]): string[][] {
+  return drift.map(({ name, place, since, version }) => [
+    shortTime(since.toISOString()),
+    "config_drift",
+    `the file of ${name} at ${place} is not version ${version}, which stays in force`,
+    "npm run config -- list",
   ]);
 }
 

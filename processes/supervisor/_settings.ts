@@ -1,10 +1,12 @@
-import { hostname } from "node:os";
 import { BadSetting, type Config } from "../../config.ts";
-import { applyGovernanceFile, governanceFileOf } from "../../calls/governance/mod.ts";
-import { describeMistake, noteSettingsFile } from "../../integrations/settings_files/mod.ts";
+import { applyGovernanceText } from "../../calls/governance/mod.ts";
+import { describeMistake } from "../../integrations/settings_files/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
-import { listSettingsFilesOf } from "../../store/platform/mod.ts";
-import { type CheckedFile, checkSettingsFiles } from "../_settings_files.ts";
+import { findConfigInForce, listSettingsFilesOf } from "../../store/platform/mod.ts";
+import { type CheckedFile, checkSettingsFiles, putOwnFiles } from "../_settings_files.ts";
+
+/** Files that are read before a worker has put them. */
+const READ_FIRST = ["governance", "detectors", "comms", "peers", "mail", "pipelines"] as const;
 
 /**
  * Checks the settings files before the first process reads them, and puts the governance file in force before the first call
@@ -19,22 +21,23 @@ import { type CheckedFile, checkSettingsFiles } from "../_settings_files.ts";
 export async function applySettings(config: Config, operatorUrl: string): Promise<void> {
   const store = openStore(operatorUrl, "operator", 1);
   try {
-    const files = checkSettingsFiles(config);
-    const refused = files.filter(({ mistakes }) => mistakes.length > 0);
-    for (const { name, path, mistakes } of refused) {
-      await noteSettingsFile(store, { name, path }, mistakes);
-    }
-    await refuseUnknown(refused, store);
-    if (!refused.some(({ name }) => name === "governance")) {
-      await applyGovernanceFile(governanceFileOf(config), store);
-    }
+    const wrong = checkSettingsFiles(config).filter(({ mistakes }) => mistakes.length > 0);
+    const names = await putOwnFiles(config, store, wrong.map(({ name }) => name));
+    await refuseUnknown(config, wrong.filter(({ name }) => names.includes(name)), store);
+    await putOwnFiles(config, store, READ_FIRST.filter((name) => !names.includes(name)));
+    const inForce = await findConfigInForce(store.asPlatform(), { file: "governance", place: "" });
+    if (inForce) await applyGovernanceText(inForce.content, store);
   } finally {
     await store.close();
   }
 }
 
-async function refuseUnknown(refused: readonly CheckedFile[], store: Store): Promise<void> {
-  const known = await listSettingsFilesOf(store.asPlatform(), hostname());
+async function refuseUnknown(
+  { place }: Config,
+  refused: readonly CheckedFile[],
+  store: Store,
+): Promise<void> {
+  const known = await listSettingsFilesOf(store.asPlatform(), place);
   const taken = new Set(known.flatMap(({ name, takenAt }) => takenAt ? [name] : []));
   const unknown = refused.filter(({ name }) => !taken.has(name));
   if (unknown.length === 0) return;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { BadSetting, loadConfig, programPath } from "../../config.ts";
+import { BadSetting, type Config, loadConfig, programPath } from "../../config.ts";
 import {
   claimDataFolder,
   EmbeddedError,
@@ -51,7 +51,7 @@ export async function runPlatform(
   let dataDir: string | undefined;
   let cause: string | undefined;
   try {
-    const config = loadConfig(env);
+    const config = readConfig(env);
     tree = await claimDataFolder(config.dataDir, {
       settings: reachSettings(config.settings),
       onLeftovers(names) {
@@ -60,7 +60,17 @@ export async function runPlatform(
     });
     dataDir = config.dataDir;
     const stopRequest = waitForStopRequest(tree);
-    const supervisor: Supervisor = { config, env, progress, tree, restarted, kept, fail };
+    const place = config.settings.SEALOOP_CONFIG_PLACE;
+    const inherited = place === undefined ? env : { ...env, SEALOOP_CONFIG_PLACE: place };
+    const supervisor: Supervisor = {
+      config,
+      env: inherited,
+      progress,
+      tree,
+      restarted,
+      kept,
+      fail,
+    };
     await requireSpace(dataDir);
     await checkPorts(listWantedPorts(supervisor));
     await Promise.race([bringUp(supervisor), stopRequest, failure]);
@@ -79,6 +89,14 @@ export async function runPlatform(
   const [why] = cause?.trim().replace(/:\n\s*/, ": ").split("\n") ?? []; // whoever looks at the last line sees it
   if (tree) progress.line(why === undefined ? "Stopped" : `Stopped: ${why}`);
   return cause === undefined ? 0 : 1;
+}
+
+/** Reads the configuration. Where the database is the one of the data folder, the settings files there are put in force. */
+function readConfig(env: NodeJS.ProcessEnv): Config {
+  const config = loadConfig(env);
+  const { DATABASE_URL, SEALOOP_CONFIG_PLACE } = config.settings;
+  if (DATABASE_URL !== undefined || SEALOOP_CONFIG_PLACE !== undefined) return config;
+  return loadConfig({ ...env, SEALOOP_CONFIG_PLACE: config.place });
 }
 
 /** Describes the services whose processes this platform has run: those that are left running, and those that are not. */

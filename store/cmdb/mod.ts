@@ -28,10 +28,10 @@ export {
 export { findServices, getCmdbSummary, type ServiceMatch } from "./service_search.ts";
 export {
   type DeclaredPort,
-  type ForeignService,
   getService,
   isAtPlace,
   listDeclaredServices,
+  type ListedService,
   listServiceNames,
   listServicesOfPlaces,
   listServicesWithPorts,

@@ -26,7 +26,7 @@ export interface ServiceRecord<Check = unknown, Restart = unknown> {
   /** Ports besides that of its check. */
   readonly ports?: readonly DeclaredPort[];
   readonly watched: boolean;
-  /** The services file by which a worker brought it, as `host:path`. */
+  /** The place whose services file has brought it. */
   readonly source?: string;
   /** Place that its entry names, or `any`; absent: that of its host, or else of its file. */
   readonly atPlace?: string | null;
@@ -112,40 +112,23 @@ async function replaceDependencies(trx: Db, services: readonly ServiceRecord[]):
   );
 }
 
-/** A declared service of another services file. */
-export interface ForeignService {
-  readonly name: string;
-  /** The services file that has brought it, as `host:path`. */
-  readonly source: string;
-  /** True: this file has brought one of the same name in its place. */
-  readonly replaced: boolean;
-}
-
 /**
  * Makes the services that one services file brings exactly these, all or nothing. Those that other files have brought
  * stay, unless this one has a service of the same name.
- *
- * @returns the services of other files
  */
 export async function replaceServices(
   db: Db,
   origin: "platform" | "file",
   services: readonly ServiceRecord[],
   source: string = "",
-): Promise<ForeignService[]> {
+): Promise<void> {
   const names = services.map(({ name }) => name);
-  return await db.transaction(async (trx) => {
+  await db.transaction(async (trx) => {
     await trx.execute(
       "DELETE FROM services WHERE origin = $1 AND source = $3 AND name <> ALL ($2::text[])",
       [origin, names, source],
     );
-    const foreign = await trx.query<ForeignService>(
-      `SELECT name, source, name = ANY ($2::text[]) AS replaced FROM services
-       WHERE origin = $1 AND source <> $3 ORDER BY source, name`,
-      [origin, names, source],
-    );
     await putServices(trx, services.map((service) => ({ ...service, source })));
-    return foreign;
   });
 }
 
@@ -195,13 +178,26 @@ export async function lockServices(trx: Db): Promise<void> {
   await trx.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
 }
 
+/** A service as the file of a place lists it. */
+export interface ListedService {
+  readonly name: string;
+  /** Place of the file. */
+  readonly listedBy: string;
+  readonly host: string;
+  /** Place that its entry names; null: none. */
+  readonly place: string | null;
+  readonly check: unknown;
+  readonly restart: unknown;
+}
+
 /** Returns the services of a tenant that the files of these places list. */
 export async function listServicesOfPlaces(
   db: Db,
   places: readonly string[],
-): Promise<{ readonly name: string; readonly place: string }[]> {
-  return await db.query(
-    `SELECT name, declared_at AS place FROM services WHERE origin = 'file' AND declared_at = ANY ($1::text[])`,
+): Promise<ListedService[]> {
+  return await db.query<ListedService & Row>(
+    `SELECT name, declared_at AS "listedBy", host, at_place AS place, health_check AS "check", restart
+     FROM services WHERE origin = 'file' AND declared_at = ANY ($1::text[])`,
     [places],
   );
 }

@@ -55,6 +55,7 @@ import { sharedSecrets } from "./0043_shared_secrets.ts";
 import { schemaBound } from "./0044_schema_bound.ts";
 import { replication } from "./0045_replication.ts";
 import { places } from "./0046_places.ts";
+import { configVersions } from "./0047_config_versions.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -105,4 +106,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0044_schema_bound": schemaBound,
   "0045_replication": replication,
   "0046_places": places,
+  "0047_config_versions": configVersions,
 };

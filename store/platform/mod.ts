@@ -55,6 +55,20 @@ export {
   reportProcesses,
 } from "./processes.ts";
 export {
+  addConfigVersion,
+  type ConfigDrift,
+  type ConfigFile,
+  type ConfigInForce,
+  type ConfigVersion,
+  findConfigInForce,
+  findConfigVersion,
+  findLastPutFrom,
+  listConfigDrift,
+  listConfigInForce,
+  listConfigVersions,
+  lockConfig,
+} from "./config_versions.ts";
+export {
   findSettingsFile,
   listRefusedFiles,
   listSettingsFilesOf,

@@ -14,9 +14,10 @@ export interface SettingsMistake {
   readonly open: string | null;
 }
 
-/** A settings file, as a process of its host has read it. */
+/** A settings file, as a process of its place has read it. */
 export interface SettingsFileReading {
   readonly name: SettingsFileName;
+  readonly place: string;
   readonly host: string;
   readonly path: string;
   /** SHA-256 of what was read; null: there is no file any more. */
@@ -34,29 +35,30 @@ export interface SettingsFileRecord extends SettingsFileReading {
   readonly takenAt: Date | null;
 }
 
-const COLUMNS = `name, host, path, state, hash, mistakes, since, taken_at AS "takenAt"`;
+const COLUMNS = `name, place, host, path, state, hash, mistakes, since, taken_at AS "takenAt"`;
 
-/** Returns what was last read of a host's file, and keeps others from changing it; undefined: nobody has read it. */
+/** Returns what was last read of a place's file, and keeps others from changing it; undefined: nobody has read it. */
 export async function lockSettingsFile(
   trx: Db,
-  { name, host }: Pick<SettingsFileReading, "name" | "host">,
+  { name, place }: Pick<SettingsFileReading, "name" | "place">,
 ): Promise<SettingsFileRecord | undefined> {
   return await trx.first<SettingsFileRecord>(
-    `SELECT ${COLUMNS} FROM settings_files WHERE name = $1 AND host = $2 FOR UPDATE`,
-    [name, host],
+    `SELECT ${COLUMNS} FROM settings_files WHERE name = $1 AND place = $2 FOR UPDATE`,
+    [name, place],
   );
 }
 
 /** Stores what was read of a file. @returns the record, or undefined where it was known already */
 export async function putSettingsFile(
   trx: Db,
-  { name, host, path, hash, mistakes }: SettingsFileReading,
+  { name, place, host, path, hash, mistakes }: SettingsFileReading,
 ): Promise<SettingsFileRecord | undefined> {
   const state = mistakes.length === 0 ? "taken" : "refused";
   return await trx.first<SettingsFileRecord>(
-    `INSERT INTO settings_files AS f (name, host, path, state, hash, mistakes, taken_at, taken_hash)
-     VALUES ($1, $2, $3, $4, $5, $6, CASE $4 WHEN 'taken' THEN clock_timestamp() END, CASE $4 WHEN 'taken' THEN $5 END)
-     ON CONFLICT (name, host) DO UPDATE SET path = excluded.path, state = excluded.state, hash = excluded.hash,
+    `INSERT INTO settings_files AS f (name, place, host, path, state, hash, mistakes, taken_at, taken_hash)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, CASE $5 WHEN 'taken' THEN clock_timestamp() END,
+       CASE $5 WHEN 'taken' THEN $6 END)
+     ON CONFLICT (name, place) DO UPDATE SET host = excluded.host, path = excluded.path, state = excluded.state, hash = excluded.hash,
        mistakes = excluded.mistakes, since = excluded.since,
        taken_at = CASE WHEN excluded.state = 'taken' AND excluded.hash IS DISTINCT FROM f.taken_hash
          THEN excluded.taken_at ELSE f.taken_at END,
@@ -64,7 +66,7 @@ export async function putSettingsFile(
      WHERE (f.path, f.state, f.hash, f.mistakes)
        IS DISTINCT FROM (excluded.path, excluded.state, excluded.hash, excluded.mistakes)
      RETURNING ${COLUMNS}`,
-    [name, host, path, state, hash, JSON.stringify(mistakes)],
+    [name, place, host, path, state, hash, JSON.stringify(mistakes)],
   );
 }
 
@@ -75,7 +77,7 @@ export async function listRefusedFiles(db: Db): Promise<SettingsFileRecord[]> {
   );
 }
 
-/** Returns what was last read of a file, by whatever host read it last; undefined: nobody has. */
+/** Returns what was last read of a file, at whatever place it was read last; undefined: nobody has. */
 export async function findSettingsFile(
   db: Db,
   name: SettingsFileName,
@@ -86,10 +88,10 @@ export async function findSettingsFile(
   );
 }
 
-/** Lists the files of a host as they were last read. */
-export async function listSettingsFilesOf(db: Db, host: string): Promise<SettingsFileRecord[]> {
+/** Lists the files of a place as they were last read. */
+export async function listSettingsFilesOf(db: Db, place: string): Promise<SettingsFileRecord[]> {
   return await db.query<SettingsFileRecord>(
-    `SELECT ${COLUMNS} FROM settings_files WHERE host = $1 ORDER BY name`,
-    [host],
+    `SELECT ${COLUMNS} FROM settings_files WHERE place = $1 ORDER BY name`,
+    [place],
   );
 }

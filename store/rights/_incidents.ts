@@ -124,6 +124,15 @@ export const INCIDENT_TABLES: TableRights = {
     ["SELECT", ...READING, "crossing"],
     ["INSERT, UPDATE", "gateway", "worker", "engine", "operator"],
   ],
+  config_versions: [
+    ["SELECT", ...READING, "crossing"],
+    [
+      "INSERT (file, place, version, sha256, content, from_place, from_path, put_by, receipt_id)",
+      "worker",
+      "engine", // of the guardrails' policy alone
+      "operator",
+    ],
+  ],
   governance_stops: [
     ["SELECT", ...WORKING, "operator"],
     ["INSERT, DELETE", "gateway", "worker", "operator"], // the gateway sets the one of the flag read_only

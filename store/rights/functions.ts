@@ -60,6 +60,8 @@ export const FUNCTIONS: Readonly<Record<string, FunctionRights>> = {
   watched_tenants: { runsAs: "crossing", callers: READING },
   ensure_tenant: { runsAs: "crossing", callers: ["worker", "crossing"] },
   refused_settings_files: { runsAs: "crossing", callers: READING },
+  config_in_force: { callers: [...READING, "crossing"] },
+  config_drift: { runsAs: "crossing", callers: READING },
   count_standbys: { runsAs: "statistics", callers: [...READING, "sequencer"] },
   oldest_process: { callers: EVERYONE },
   wall_off: { callers: [] },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { loadConfig } from "../../config.ts";
 import { followPeopleFile } from "../../operations/people/mod.ts";
 import { createLog } from "../../runtime/web/mod.ts";
@@ -53,7 +53,11 @@ describe("people who sign in by an identity provider", () => {
     gateway = await startGateway({ settings, port });
     worker = openStore(gateway.urls.worker, "worker");
     writeFileSync(settings.SEALOOP_PEOPLE, PEOPLE);
-    file = await followPeopleFile(loadConfig(settings), worker, createLog("test", "silent"));
+    file = await followPeopleFile({
+      config: loadConfig({ SEALOOP_DATA: dirname(settings.SEALOOP_PEOPLE!), ...settings }),
+      store: worker,
+      log: createLog("test", "silent"),
+    });
   });
   after(async () => {
     file?.stop();

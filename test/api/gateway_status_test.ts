@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { openStore } from "../../store/mod.ts";
-import { putSettingsFile, reportProcesses } from "../../store/platform/mod.ts";
+import { addConfigVersion, putSettingsFile, reportProcesses } from "../../store/platform/mod.ts";
 import { openTicket } from "../../store/incidents/mod.ts";
 import { putService } from "../../store/cmdb/mod.ts";
 import { eventually } from "../_time.ts";
@@ -49,7 +49,13 @@ describe("the platform's status", () => {
       text: "acme.x: unknown field",
       open: "unknown field",
     };
-    const reading = { name: "governance", host: "one", path: file, hash: "00" } as const;
+    const reading = {
+      name: "governance",
+      place: "one",
+      host: "one",
+      path: file,
+      hash: "00",
+    } as const;
     await putSettingsFile(db, { ...reading, mistakes: [mistake] });
     assert.equal((await status()).backends.settings.ok, true, "no process is on that host");
     await reportProcesses(store.asPlatform(), [{
@@ -78,6 +84,24 @@ describe("the platform's status", () => {
     const cached = await described.call("/v1/status", { key: described.partner });
     assert.equal(cached.body.backends.settings.ok, true, "it is looked at in any case");
     assert.equal((await status()).backends.governance.ok, true);
+
+    await addConfigVersion(db, {
+      file: "governance",
+      place: "",
+      sha256: "02",
+      content: "rules: []",
+      fromPlace: null,
+      fromPath: null,
+      putBy: "robin",
+      receiptId: "00",
+    });
+    const { settings } = (await status()).backends;
+    assert.match(settings.error, /^config_drift: .* of governance is not version 1, which stays/);
+    const [{ code, name, place, version }] = settings.detail.drift;
+    assert.deepEqual([code, name, place, version], ["config_drift", "governance", null, 1]);
+    assert.doesNotMatch(JSON.stringify(settings), /one|\/etc|robin/);
+    await putSettingsFile(db, { ...reading, hash: "02", mistakes: [] });
+    assert.equal((await status()).backends.settings.ok, true);
     await store.close();
   });
 

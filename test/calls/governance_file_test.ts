@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { followGovernanceFile, type GovernanceFile } from "../../calls/governance/mod.ts";
+import { basename, dirname, join } from "node:path";
+import { loadConfig } from "../../config.ts";
+import { followGovernanceFile } from "../../calls/governance/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { addStop, currentPolicy, listStops, removeStop } from "../../store/calls/mod.ts";
 import { findSettingsFile } from "../../store/platform/mod.ts";
@@ -13,6 +14,9 @@ interface LogLine {
   readonly msg: string;
   readonly reason?: string;
 }
+
+/** Name of the file that no setting names. */
+const IN_DATA_FOLDER = "sealoop.governance.yaml";
 
 describe("the file of the governance policy", () => {
   let opened: Awaited<ReturnType<typeof testStore>>;
@@ -27,27 +31,34 @@ describe("the file of the governance policy", () => {
   async function followed(text: string): Promise<LogLine[]> {
     const path = join(await testFolder(), "policy.yaml");
     writeFileSync(path, text);
-    const { lines, end } = await following({ path, named: false });
+    const { lines, end } = await following(path);
     end();
     return lines;
   }
 
-  /** Follows a file. @param on told of each line of the log */
-  async function following(file: GovernanceFile, on: (line: LogLine) => void = () => {}) {
+  /** Follows a file, as the place does whose files count. @param on told of each line of the log */
+  async function following(path: string, on: (line: LogLine) => void = () => {}) {
     const lines: LogLine[] = [];
     const write = (line: string) => on(lines[lines.push(JSON.parse(line)) - 1]!);
-    const log = createLog("test", "info", { write });
-    const operations = registry.values();
-    const followed = await followGovernanceFile(file, { store: opened.store, log, operations });
+    const followed = await followGovernanceFile({
+      config: loadConfig({
+        SEALOOP_DATA: dirname(path),
+        ...(basename(path) !== IN_DATA_FOLDER && { SEALOOP_GOVERNANCE: path }),
+        SEALOOP_PLACE: "n1",
+        SEALOOP_CONFIG_PLACE: "n1",
+      }),
+      store: opened.store,
+      log: createLog("test", "info", { write }),
+      operations: registry.values(),
+    });
     return { lines, end: followed.stop };
   }
 
   it("stops everything where it is wrong and nothing was ever in force, until it can be followed", async () => {
     const path = join(await testFolder(), "policy.yaml");
-    const file = { path, named: false };
     const db = opened.store.asPlatform();
     writeFileSync(path, 'rules:\n  - name: own\n    when: { tool: ["*"] }\n    then: deny\n');
-    const wrong = await following(file);
+    const wrong = await following(path);
     wrong.end();
     assert.match(
       wrong.lines.at(-1)!.reason!,
@@ -57,7 +68,7 @@ describe("the file of the governance policy", () => {
     assert.deepEqual([stop?.kind, stop?.name], ["all", "governance-file"]);
     assert.match(stop!.reason, /line 3: rule own/);
     assert.equal((await status())?.mistakes[0]?.line, 3);
-    const none = await following({ path: `${path}.none`, named: true });
+    const none = await following(`${path}.none`);
     none.end();
     assert.match(none.lines.at(-1)!.reason!, /it does not exist/);
 
@@ -65,7 +76,7 @@ describe("the file of the governance policy", () => {
     assert.ok(await addStop(db, operators), "an operator's own stop stands beside it");
 
     writeFileSync(path, "rules: []\n");
-    (await following(file)).end();
+    (await following(path)).end();
     assert.deepEqual((await listStops(db)).map(({ reason }) => reason), ["An audit"]);
     await removeStop(db, operators);
     const { state, path: taken } = (await status())!;
@@ -82,11 +93,11 @@ describe("the file of the governance policy", () => {
   });
 
   it("keeps what it said in force where it is taken away, and says so", async () => {
-    const path = join(await testFolder(), "policy.yaml");
+    const path = join(await testFolder(), IN_DATA_FOLDER);
     writeFileSync(path, "rules:\n  - { name: own, then: deny }\n");
     let tell = (_: LogLine) => {};
     const told = new Promise<LogLine>((resolve) => tell = resolve);
-    const { end } = await following({ path, named: false }, (line) => {
+    const { end } = await following(path, (line) => {
       if (/not followed/.test(line.msg)) tell(line);
     });
     rmSync(path);

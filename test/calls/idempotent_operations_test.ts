@@ -109,7 +109,11 @@ describe("every operation that changes something", () => {
       ],
     });
     const worker = await storeAs(store, "worker");
-    peopleFile = await followPeopleFile(people.loop.config, worker, createLog("test", "silent"));
+    peopleFile = await followPeopleFile({
+      config: people.loop.config,
+      store: worker,
+      log: createLog("test", "silent"),
+    });
     phone = newAuthenticator();
     await make("people.enrol_passkey", await registration(phone, person), person);
   });

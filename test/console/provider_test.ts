@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { loadConfig } from "../../config.ts";
 import { followPeopleFile } from "../../operations/people/mod.ts";
 import { createLog } from "../../runtime/web/mod.ts";
@@ -45,7 +45,11 @@ async function provide(origin: string, folder: string) {
 
 /** Puts the people file in force, as the worker does. */
 async function enforce(settings: Readonly<Record<string, string>>, worker: Store): Promise<void> {
-  (await followPeopleFile(loadConfig(settings), worker, createLog("test", "silent"))).stop();
+  (await followPeopleFile({
+    config: loadConfig({ SEALOOP_DATA: dirname(settings.SEALOOP_PEOPLE!), ...settings }),
+    store: worker,
+    log: createLog("test", "silent"),
+  })).stop();
 }
 
 describe("people in a browser who sign in by an identity provider", () => {

@@ -70,11 +70,11 @@ describe("access tokens at the tool server", () => {
     };
     writeFileSync(settings.SEALOOP_PEOPLE, PEOPLE);
     people = await openPeople(settings);
-    file = await followPeopleFile(
-      loadConfig(settings),
-      people.store,
-      createLog("test", "silent"),
-    );
+    file = await followPeopleFile({
+      config: loadConfig({ SEALOOP_DATA: folder, ...settings }),
+      store: people.store,
+      log: createLog("test", "silent"),
+    });
     agentKey = (await people.tools()).key;
     await signIn(ADA);
     await signIn(SAM);

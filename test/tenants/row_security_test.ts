@@ -42,6 +42,7 @@ const NOBODYS = new Set([
   "seal_categories",
   "seal_requests",
   "settings_files",
+  "config_versions",
   "shared_secrets",
   "places",
   "shield_policies",

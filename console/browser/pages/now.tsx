@@ -2,7 +2,14 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { read } from "../api.ts";
 import { follow } from "../live.ts";
-import type { ApprovalGroup, Person, PlatformStatus, RefusedFile, Ticket } from "../shapes.ts";
+import type {
+  ApprovalGroup,
+  ConfigDrift,
+  Person,
+  PlatformStatus,
+  RefusedFile,
+  Ticket,
+} from "../shapes.ts";
 import { Page } from "../shell.tsx";
 import { durationText } from "../time.tsx";
 import { Rail } from "../rail.tsx";
@@ -94,6 +101,7 @@ function Inbox({ now: { asked, groups, escalated, running, status } }: { readonl
         </ul>
       </section>
       <BrokenSettings files={status.backends.settings?.detail?.refused ?? []} />
+      <DriftingSettings drift={status.backends.settings?.detail?.drift ?? []} />
       <Lights status={status} />
     </>
   );
@@ -149,6 +157,31 @@ function BrokenSettings({ files }: { readonly files: readonly RefusedFile[] }) {
             <p class="quiet">
               Refused for {waited(refused_since)}; {meanwhile}. On its machine,{" "}
               <code>npm run check-files</code> says more.
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Settings files of workers that differ from what is in force. */
+function DriftingSettings({ drift }: { readonly drift: readonly ConfigDrift[] }) {
+  if (drift.length === 0) return null;
+  return (
+    <section aria-labelledby="drift">
+      <h2 id="drift">Settings that differ</h2>
+      <ul class="cards">
+        {drift.map(({ name, place, version, since }, n) => (
+          <li key={n}>
+            <strong>{name}</strong>
+            <p>
+              A worker's file{place && ` at the place ${place.slice(0, 8)}`}{" "}
+              is not what is in force, which is version {version}.
+            </p>
+            <p class="quiet">
+              For {waited(since)}; what is in force stays. <code>npm run config -- list</code>{" "}
+              names the place, and what would be right.
             </p>
           </li>
         ))}

@@ -12,4 +12,4 @@ export { recordChange } from "./activities.ts";
 export { eraseContact, type Erasure, ErasureRefused, findContact } from "./erase.ts";
 export { optIn } from "./opt_in.ts";
 export { optOut } from "./opt_out.ts";
-export { type Pipeline, pipelinesFilePath, readPipelines, statusOf } from "./pipelines.ts";
+export { type Pipeline, readPipelines, statusOf } from "./pipelines.ts";

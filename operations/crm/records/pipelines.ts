@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type Config, ROOT } from "../../../config.ts";
 import { Problem } from "../../../contract/mod.ts";
-import { BadFile, readYamlFile } from "../../../integrations/files/mod.ts";
+import { BadFile, readYamlFile, settingsFilePath } from "../../../integrations/files/mod.ts";
 
 const Name = z.string().regex(
   /^[a-z][a-z0-9_-]{0,39}$/,
@@ -41,19 +41,15 @@ export type Stage = Pipeline["stages"][number];
 
 const SHIPPED = join(ROOT, "operations", "crm", "records", "pipelines.yaml");
 
-/** Returns the path of the operator's file. */
-export function pipelinesFilePath({ settings, dataDir }: Config): string {
-  return settings.SEALOOP_PIPELINES ?? join(dataDir, "sealoop.pipelines.yaml");
-}
-
 /**
  * Reads the operator's pipelines, or the shipped ones where there is no file.
  *
  * @throws {Problem} `NotConfigured`: the file is wrong, with each mistake and its line
  */
 export function readPipelines(config: Config): readonly Pipeline[] {
-  const own = pipelinesFilePath(config);
-  const isOwn = config.settings.SEALOOP_PIPELINES !== undefined || existsSync(own);
+  const own = settingsFilePath(config, "pipelines");
+  const isNamed = !config.readsCopies && config.settings.SEALOOP_PIPELINES !== undefined;
+  const isOwn = isNamed || existsSync(own);
   const read = readYamlFile(isOwn ? own : SHIPPED, Pipelines);
   if ("value" in read) return read.value.pipelines;
   const cause = new BadFile(read.mistakes);

@@ -1,14 +1,12 @@
 /** The file of budgets for models: its content is put in force as a new version, and sealed. */
-import { join } from "node:path";
-import type { Logger } from "pino";
 import type { Config } from "../../../config.ts";
-import type { FollowedFile } from "../../../integrations/files/mod.ts";
+import { type FollowedFile, settingsFilePath } from "../../../integrations/files/mod.ts";
 import {
   checkPolicy,
   type FilePolicy,
   followPolicy,
 } from "../../../integrations/policy_files/mod.ts";
-import type { Store } from "../../../store/mod.ts";
+import type { Follower } from "../../../integrations/settings_files/mod.ts";
 import { type ModelPolicy, readModelPolicy } from "./policy.ts";
 
 const POLICY: FilePolicy<ModelPolicy> = {
@@ -22,8 +20,8 @@ const POLICY: FilePolicy<ModelPolicy> = {
 };
 
 /** Returns the path of the file. */
-export function modelFilePath({ settings, dataDir }: Config): string {
-  return settings.SEALOOP_MODELS ?? join(dataDir, "sealoop.models.yaml");
+export function modelFilePath(config: Config): string {
+  return settingsFilePath(config, "models");
 }
 
 /** Reads the file, and puts nothing in force. @throws {BadFile} */
@@ -32,11 +30,6 @@ export function checkModelFile(path: string): void {
 }
 
 /** Follows the file, as {@linkcode followPolicy} does. */
-export async function followModelFile(
-  path: string,
-  store: Store,
-  log: Logger,
-): Promise<FollowedFile> {
-  const file = { name: "models", path, policy: POLICY, read: readModelPolicy } as const;
-  return await followPolicy(file, store, log);
+export async function followModelFile(follower: Follower): Promise<FollowedFile> {
+  return await followPolicy({ name: "models", policy: POLICY, read: readModelPolicy }, follower);
 }

@@ -177,14 +177,18 @@ describe("readServicesFile()", () => {
   }
 
   describe("where there are several places", () => {
-    const placing = {
-      own: "n2",
-      places: ["n1", "n2"],
-      listedElsewhere: new Map([["platform\nshop", "n1"]]),
+    const OF_N1 = {
+      listedBy: "n1",
+      host: "localhost",
+      place: null,
+      check: { http: "http://127.0.0.1:9000/" },
+      restart: null,
     };
-    const read = async (entry: string) => {
+    /** Reads an entry of the file of n2. @param other fields of the entry of the same name in the file of n1 */
+    const read = async (entry: string, other: Partial<typeof OF_N1> | object = {}) => {
       await writeFile(path, `services:\n  - { name: shop, ${entry} }\n`);
-      return readServicesFile(path, [], placing);
+      const listedElsewhere = new Map([["platform\nshop", { ...OF_N1, ...other }]]);
+      return readServicesFile(path, [], { own: "n2", places: ["n1", "n2"], listedElsewhere });
     };
     const LOCAL = "check: { http: http://127.0.0.1:9000/ }";
 
@@ -204,13 +208,26 @@ describe("readServicesFile()", () => {
       await assert.rejects(read(`place: any, ${LOCAL}`), /expected the name of its place/);
     });
 
+    it("refuses one that the file of another place lists otherwise, which stays in force", async () => {
+      const entry = "place: n2, restart: { command: [systemctl, restart, shop] }";
+      const restart = { command: ["systemctl", "restart", "shop"] };
+      await read(entry, { place: "n2", check: null, restart });
+      for (const other of [{ place: "n1" }, { host: "n1" }, { restart: null }]) {
+        await assert.rejects(
+          read(entry, { place: "n2", check: null, restart, ...other }),
+          /line 2: .*the file of the place n1 lists shop otherwise, and that stays in force; leave it out/,
+        );
+      }
+    });
+
     it("takes one whose place is named, and one that means the same from everywhere", async () => {
       for (const place of ["n1", "n2"]) {
-        assert.equal((await read(`place: ${place}, ${LOCAL}`))[0]!.place, place);
+        assert.equal((await read(`place: ${place}, ${LOCAL}`, { place }))[0]!.place, place);
       }
-      assert.equal((await read(`host: n1, ${LOCAL}`))[0]!.host, "n1");
-      await read("check: { http: http://shop.example.net/ }");
-      await read("place: any, check: { http: http://shop.example.net/ }");
+      assert.equal((await read(`host: n1, ${LOCAL}`, { host: "n1" }))[0]!.host, "n1");
+      const check = { http: "http://shop.example.net/" };
+      await read("check: { http: http://shop.example.net/ }", { check });
+      await read("place: any, check: { http: http://shop.example.net/ }", { check, place: "any" });
       await assert.rejects(read("place: N2"), /lowercase/);
     });
   });

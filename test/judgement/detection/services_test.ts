@@ -132,7 +132,7 @@ describe("followServices()", () => {
       "services:\n  - { name: shop, runbook_values: { unit: shop.service } }\n  - { name: till }\n",
     );
     await follow();
-    const other = loadConfig({ SEALOOP_DATA: await testFolder() });
+    const other = loadConfig({ SEALOOP_DATA: await testFolder(), SEALOOP_PLACE: "n2" });
     const otherPath = join(other.dataDir, "sealoop.services.yaml");
     const followOther = async () =>
       following.push(

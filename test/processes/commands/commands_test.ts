@@ -26,6 +26,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   approvals: "processes/commands/approvals.ts",
   governance: "processes/commands/governance.ts",
   verify: "processes/commands/verify.ts",
+  config: "processes/commands/config.ts",
   ledger: "processes/ledger.ts",
 };
 
@@ -97,6 +98,36 @@ describe("commands of an operator", () => {
       await run("keys", "revoke", other.replace(/./g, "0")),
       /refused: There is no valid/,
     );
+  });
+
+  it("put a settings file in force, sealed, and refuse one that is wrong", async () => {
+    const folder = await testFolder();
+    const path = join(folder, "sealoop.governance.yaml");
+    const text = "rules:\n  - { name: own, when: { tools: [no_such] }, then: deny }\n";
+    await writeFile(path, text);
+    assert.match(
+      await run("config", "put", path),
+      /^Version 1 of the governance file is in force;/,
+    );
+    assert.match(await run("config", "put", "governance", path), /^It is in force already/);
+    assert.equal((await receipts()).at(-1)!.action, "config.put");
+    assert.equal(await run("config", "get", "governance"), text);
+    assert.match(await run("config", "diff", path), /is what is in force: version 1/);
+
+    await writeFile(path, text.replace("deny", "allow"));
+    assert.match(await run("config", "diff", path), /^-.*then: deny.*\n\+.*then: allow/m);
+    assert.match(await run("config", "put", path), /^Version 2 .*, in place of version 1;/);
+    assert.equal(await run("config", "get", "governance", "--version", "1"), text);
+    const list = await run("config", "list");
+    assert.match(list, /^governance +all +2 +\S+ \S+Z +.*, by a command/m);
+
+    await writeFile(path, "rules:\n  - { name: own, than: deny }\n");
+    assert.match(
+      await run("config", "put", path),
+      /refused: Nothing was put in force:\n[^]*:2:18: /,
+    );
+    assert.match(await run("config", "put", "goverance"), /did you mean governance\?/);
+    assert.match(await run("config", "get", "shield"), /Nothing of the shield's file was ever put/);
   });
 
   it("replace the token of an organization, sealed and never shown again", async () => {
@@ -322,6 +353,7 @@ describe("commands of an operator", () => {
     const file = "/etc/policy.yaml";
     await putSettingsFile(store.asPlatform(), {
       name: "governance",
+      place: "n1",
       host: "one",
       path: file,
       hash: "00",
