@@ -23,6 +23,8 @@ export interface Place {
   readonly cut?: readonly ("database" | "temporal")[];
   /** Further settings. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Returns the command that runs a program elsewhere, such as in a namespace. @param ports of the ways to its servers */
+  readonly runAt?: (program: readonly string[], ports: readonly number[]) => readonly string[];
 }
 
 /** A line of a log. */
@@ -68,7 +70,7 @@ const FAILURE = /^Something failed while stopping/;
 /** Starts a process. */
 export async function startProcess(
   name: Name,
-  { database, temporal, folder, cut = [], settings = {} }: Place,
+  { database, temporal, folder, cut = [], settings = {}, runAt = (program) => program }: Place,
 ): Promise<TestProcess> {
   const role = name === "mcp" ? "tools" : name;
   const url = new URL(database.urls[role]);
@@ -80,7 +82,11 @@ export async function startProcess(
   url.port = String(ways.database.port);
   const port = await freePort();
   const monitoringPort = await freePort();
-  const child = spawn(process.execPath, [await program(`processes/${name}.ts`)], {
+  const [command, ...args] = runAt(
+    [process.execPath, await program(`processes/${name}.ts`)],
+    [ways.database.port, ways.temporal.port],
+  );
+  const child = spawn(command!, args, {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
     env: {

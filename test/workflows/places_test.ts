@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +19,7 @@ import { commandLine, identifyProcess, stopProcess } from "../../runtime/embedde
 import { getService } from "../../store/cmdb/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
-import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
+import type { itsmLoop, itsmSweep, itsmTest, securityScan } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
 import { startProcess, type TestProcess } from "../processes/_process.ts";
@@ -52,7 +53,7 @@ describe("three places with one service each", () => {
   before(async () => {
     loop = await openLoop({
       settings: {
-        SEALOOP_PLACE: "control.example.net",
+        SEALOOP_PLACE: "office.example.net", // not the first place, so that what any may do is done elsewhere
         SEALOOP_PLACE_AWAY_SECONDS: AWAY_SECONDS,
       },
       serve: async (databaseUrl) => engine = await serveEngine(databaseUrl),
@@ -179,6 +180,38 @@ describe("three places with one service each", () => {
       assert.deepEqual(acts.map((act) => act.place), [key, key], `intent and end of ${service}`);
     }
     assert.ok(!JSON.stringify(receipts).includes("n1.example.net"));
+  });
+
+  it("does a drill at one place from beginning to end, and leaves nothing of it", async () => {
+    const [{ folder }] = spots;
+    const id = randomBytes(4).toString("hex");
+    const { outcome, service } = await loop.client.workflow.execute<typeof itsmTest>(
+      WORKFLOW.itsmTest,
+      {
+        taskQueue: TASK_QUEUE.itsm,
+        workflowId: `test-${id}`,
+        args: [{ id, scenario: "crash", requested_by: "key:test" }],
+      },
+    );
+    assert.equal(outcome, "sealed");
+    const effects = await effectsOn(service);
+    assert.deepEqual(effects.map(({ state }) => state), ["done"]);
+    const folders = [loop.config.dataDir, ...spots.map((spot) => spot.folder)];
+    assert.deepEqual(folders.filter((one) => hasMarks(one, effects[0]!.id)), [folder]);
+    assert.equal(findManagedProcess(folder, service), undefined);
+    assert.equal(await serviceOf(service), undefined);
+    assert.ok(!existsSync(join(folder, "test-services", service)));
+  });
+
+  it("scans the machine of one place, which signs the receipt", async () => {
+    const { receipt_id } = await loop.client.workflow.execute<typeof securityScan>(
+      WORKFLOW.securityScan,
+      { taskQueue: TASK_QUEUE.itsm, workflowId: "scan-of-places" },
+    );
+    await loop.sealer.sealed(receipt_id);
+    const { details } = (await sealed()).find(({ id }) => id === receipt_id)!;
+    const key = loadSigningKey(join(spots[0].folder, "place.key")).publicKey.toString("hex");
+    assert.equal(details.place, key);
   });
 
   it("has receipts that verify, and none where another place had signed", async () => {
