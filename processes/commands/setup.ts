@@ -1,4 +1,5 @@
 /** `npm run setup`: makes what the processes need on servers of the operator's own. */
+import { mkdir } from "node:fs/promises";
 import { type Config, loadConfig } from "../../config.ts";
 import { connectBare, prepareNamespace } from "../../runtime/temporal/mod.ts";
 import { runToEnd } from "../_end.ts";
@@ -24,6 +25,7 @@ await runToEnd(async () => {
 
 async function setUp(config: Config): Promise<void> {
   const progress = openProgress(process.stdout);
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 }); // for the keys that it makes
   const owner = localDatabaseUrl(config, "owner");
   const operator = localDatabaseUrl(config, "operator");
   await prepareDatabase({ config, progress }, { owner, operator });
